@@ -1,0 +1,61 @@
+"""The exceptions of seqtag: one family, each member knows where the trouble is."""
+
+from __future__ import annotations
+
+
+class SeqtagError(ValueError):
+    """Base of every error that seqtag raises for bad input.
+
+    Parameters
+    ----------
+    message
+        What was expected, what was found, and what to do next.
+    source
+        File name (or ``<stdin>``) the trouble was found in, if there is one.
+    line
+        Line number in `source`, counted from 1, if known.
+
+    Examples
+    --------
+    >>> print(CorpusError("expected 10 columns, found 9", source="dev.conllu", line=12))
+    dev.conllu:12: expected 10 columns, found 9
+    """
+
+    def __init__(self, message: str, *, source: str | None = None, line: int | None = None):
+        super().__init__(message)
+        self.message = message
+        self.source = source
+        self.line = line
+
+    def __str__(self) -> str:
+        place = self.source or ""
+        if self.line is not None:
+            place = f"{place}:{self.line}" if place else f"line {self.line}"
+        return f"{place}: {self.message}" if place else self.message
+
+    def __reduce__(self):
+        return _rebuild, (type(self), self.message, self.source, self.line)
+
+
+def _rebuild(cls: type, message: str, source: str | None, line: int | None) -> SeqtagError:
+    return cls(message, source=source, line=line)
+
+
+class CorpusError(SeqtagError):
+    """A corpus file or stream does not hold what its format promises."""
+
+
+class TemplateError(SeqtagError):
+    """A feature template cannot be parsed or does not fit the columns."""
+
+
+class LabelError(SeqtagError):
+    """Labels are missing, unusable, or do not fit their encoding scheme."""
+
+
+class ModelFileError(SeqtagError):
+    """A model file is damaged, foreign, or newer than this seqtag."""
+
+
+class BackendError(SeqtagError):
+    """A backend was asked for that does not exist or is not installed."""

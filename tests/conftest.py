@@ -1,0 +1,33 @@
+"""Shared fixtures: hypothesis profiles and the optional real corpora."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("dev", max_examples=50, deadline=None)
+settings.register_profile(
+    "ci", max_examples=100, deadline=None, derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def corpora_dir() -> Path:
+    """The folder of real corpora: $SEQTAG_CORPORA, or ../shared/corpora beside the repository."""
+    folder = Path(os.environ.get("SEQTAG_CORPORA", ROOT.parent / "shared" / "corpora"))
+    if not folder.is_dir():
+        pytest.skip("real corpora not found; set SEQTAG_CORPORA to the folder that holds them")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sample_dir() -> Path:
+    """The sample corpus of the repository."""
+    return ROOT / "corpora" / "sample"
