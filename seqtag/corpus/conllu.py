@@ -1,0 +1,152 @@
+"""CoNLL-U and CoNLL-U Plus, lossless: ranges, empty nodes and comments pass through."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from seqtag.corpus.columns import ColumnReader, TableSentence, shorten
+from seqtag.errors import CorpusError
+
+if TYPE_CHECKING:
+    from conllu import TokenList
+
+COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+GLOBAL_COLUMNS = re.compile(r"\ufeff?#\s*global\.columns\s*=\s*([^\n]*)")
+
+_RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)
+_IDS = [str(i) for i in range(1, 1002)]  # what the ids of a sentence without ranges must be
+
+
+def plus_columns(head: str) -> tuple[str, ...] | None:
+    """Column names from the ``# global.columns`` line that opens CoNLL-U Plus, or None.
+
+    Names are in lower case up to a colon; what follows it is kept as it is.
+
+    Examples
+    --------
+    >>> plus_columns("# global.columns = ID FORM UPOS PARSEME:MWE\\n")
+    ('id', 'form', 'upos', 'parseme:MWE')
+    """
+    found = GLOBAL_COLUMNS.match(head)
+    if not found:
+        return None
+    parts = (name.partition(":") for name in found[1].split())
+    return tuple(prefix.lower() + colon + name for prefix, colon, name in parts)
+
+
+class ConlluSentence(TableSentence):
+    """A sentence of a CoNLL-U file; its columns are fixed."""
+
+    __slots__ = ()
+
+    extensible = False
+
+    def to_conllu(self) -> TokenList:
+        """Return the sentence as a ``TokenList``, with its comments, ranges and empty nodes."""
+        from conllu import TokenList, parse
+
+        text = self.raw.removeprefix("\ufeff").replace("\r\n", "\n").strip("\n")
+        lists = parse(text, fields=self.columns)
+        return lists[0] if lists else TokenList()
+
+
+class ConlluReader(ColumnReader):
+    """Read CoNLL-U (ten columns), or CoNLL-U Plus with the columns its first line names.
+
+    Strict where a slip would change the meaning (tabs, column count, empty fields, ids, comments
+    inside a sentence), silent about HEAD, FEATS and the like, which are passed through.
+
+    Parameters
+    ----------
+    source
+        Name for messages.
+    columns
+        Names of the columns.
+
+    Examples
+    --------
+    >>> import io
+    >>> from seqtag.corpus.stream import ByteStream
+    >>> rows = ["1-2\\tdon't" + "\\t_" * 8, "1\\tdo" + "\\t_" * 8, "2\\tn't" + "\\t_" * 8]
+    >>> stream = ByteStream(io.BytesIO("\\n".join(rows).encode()))
+    >>> [sentence.words for sentence in ConlluReader("x.conllu").read(stream)]
+    [['do', "n't"]]
+    """
+
+    sentence_type = ConlluSentence
+
+    def __init__(self, source: str, columns: tuple[str, ...] = COLUMNS):
+        super().__init__(source, columns)
+        self.separator = "\t"
+
+    def _skip_head(self, raw: str, start: int) -> int:
+        """Position behind the comments."""
+        while raw.startswith("#", start):
+            start = raw.find("\n", start) + 1 or len(raw)
+        return start
+
+    def _find_rows(self, fields: list[str], line: int) -> list[int] | None:
+        """Rows whose id is a whole number; the ids are checked."""
+        if "id" not in self.columns:
+            return None
+        found = fields[self.columns.index("id") :: len(self.columns) + 1]
+        count = len(found)
+        ids = _IDS if count < len(_IDS) else [str(i) for i in range(1, count + 2)]
+        return None if found == ids[:count] else self._word_rows(found, ids, line)
+
+    def _word_rows(self, found: list[str], ids: list[str], line: int) -> list[int]:
+        """Rows of the words among ranges and empty nodes; `line` is that of the first row."""
+        rows: list[int] = []
+        covered, covering, empty = 0, 0, 0  # last word and row of the last range; empty nodes
+        for row, text in enumerate(found):
+            done = len(rows)
+            if text == ids[done]:
+                rows.append(row)
+                empty = 0
+            elif (span := _RANGE.fullmatch(text)) and _range_fits(span, done, covered):
+                covered, covering = int(span[2]), row
+            elif text == f"{done}.{empty + 1}":
+                empty += 1
+            else:
+                raise CorpusError(self._wrong_id(text, done), source=self.source, line=line + row)
+        if covered > len(rows):
+            raise CorpusError(f"expected a range within the {len(rows)} words of the sentence, "
+                              f"found {found[covering]!r}; correct the range, or complete the "
+                              "sentence", source=self.source, line=line + covering)
+        return rows
+
+    def _wrong_id(self, found: str, done: int) -> str:
+        """The message for an id that does not follow `done` words."""
+        if found == "1":
+            return (f"expected the id {done + 1}, found 1 again: sentence boundary missing? Put "
+                    "a blank line before a new sentence")
+        return (f"expected the id {done + 1}, a range from {done + 1} on (behind the last range) "
+                f"or the next empty node {done}.x, found {shorten(found)}; number words 1, 2, "
+                "3, ... in each sentence")
+
+    def _check_line(self, text: str, fields: list[str], line: int) -> None:
+        """Refuse a line that is no row of this file."""
+        if text.startswith("#"):
+            raise CorpusError("expected comments only before the first token of a sentence, found "
+                              f"{shorten(text)}; move it up, or put a blank line before it",
+                              source=self.source, line=line)
+        super()._check_line(text, fields, line)
+
+    def _wrong_count(self, text: str, fields: list[str]) -> str:
+        """The message for a line with too few or too many fields."""
+        count = len(fields)
+        expected = f"expected {len(self.columns)} tab-separated columns, found {count}"
+        if count == 1 and len(text.split()) > 1:
+            return (f"{expected} ({shorten(text)}); separate the columns with tabs; if this is no "
+                    f"CoNLL-U, it looks like {len(text.split())} columns: use --format columns")
+        if count < 8 and not fields[0].isdigit():
+            return (f"{expected} ({shorten(fields[0])}); looks like {count} "
+                    f"column{'s' * (count > 1)}; use --format columns")
+        return f"{expected} ({shorten(text)}); complete the line"
+
+
+def _range_fits(span: re.Match[str], done: int, covered: int) -> bool:
+    """Tell whether a range starts at the next word, behind the last range, and is not reversed."""
+    first, last = int(span[1]), int(span[2])
+    return done + 1 == first and covered < first <= last

@@ -1,0 +1,128 @@
+"""Text as word/TAG, and the Penn Treebank's two forms: .pos files and bracketed trees."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from seqtag.corpus.columns import shorten
+from seqtag.corpus.sentence import Sentence, Span, SpanSentence
+from seqtag.corpus.stream import ByteStream, after_last_blank_line, before_last_tree
+from seqtag.corpus.text import lines_of, start_of
+from seqtag.errors import CorpusError
+
+_ITEM = re.compile(r"[^ \t\r\n]+")
+_POS_ITEM = re.compile(r"[\[\]]|[^ \t\r\n\[\]]+")
+_POS_END = re.compile(r"\n(?:[ \t]*\r?\n|=+[ \t]*(?:\r?\n|\Z))")
+_LEAF = re.compile(r"\(\s*([^\s()]+)\s+((?:\\[()]|[^\s()])+)\s*\)")
+
+
+def read_tagged(stream: ByteStream, source: str) -> Iterator[Sentence]:
+    r"""Read one sentence per line, its items ``word/TAG``; the last slash counts.
+
+    Columns: form, pos. An escaped slash (``1\/2/CD``) stays as written.
+    """
+    for raw, line in lines_of(stream):
+        found = [m.span() for m in _ITEM.finditer(raw, start_of(raw, line))]
+        yield _tagged(raw, source, line, found)
+
+
+def read_pos(stream: ByteStream, source: str) -> Iterator[Sentence]:
+    """Read Treebank .pos files: ``word/TAG`` items over several lines, base NPs in brackets.
+
+    A sentence ends at a blank line or at a line of equals signs. Columns: form, pos, chunk
+    (``B-NP``, ``I-NP`` and ``O``, from the brackets).
+    """
+    line = 1
+    for text, _ in stream.blocks(after_last_blank_line):
+        start = 0
+        ends = [m.end() for m in _POS_END.finditer(text)]
+        for end in ends if ends and ends[-1] == len(text) else [*ends, len(text)]:
+            raw = text[start:end]
+            yield _bracketed(raw, source, line)
+            line += raw.count("\n")
+            start = end
+
+
+def read_mrg(stream: ByteStream, source: str) -> Iterator[Sentence]:
+    """Read bracketed trees as in the Treebank's .mrg files; traces (``-NONE-``) are no words.
+
+    Every parenthesis that opens a line starts a tree. Columns: form, pos.
+    """
+    line = 1
+    for text, _ in stream.blocks(before_last_tree):
+        starts = [0, *(m.end() for m in re.finditer(r"\n(?=\()", text)), len(text)]
+        for start, end in pairwise(starts):
+            raw = text[start:end]
+            yield _tree(raw, source, line)
+            line += raw.count("\n")
+
+
+def _tagged(raw: str, source: str, line: int, items: list[Span],
+            chunks: list[str] | None = None) -> SpanSentence:
+    """Sentence from the spans of its word/TAG items."""
+    values: dict[str, list[str]] = {"form": [], "pos": []}
+    tags = []
+    for start, end in items:
+        form, slash, tag = raw[start:end].rpartition("/")
+        if not (form and slash and tag):
+            raise CorpusError(f"expected word/TAG, found {shorten(raw[start:end])}; add the tag, "
+                              "or name the format with --format", source=source,
+                              line=line + raw.count("\n", 0, start))
+        values["form"].append(form)
+        values["pos"].append(tag)
+        tags.append((end - len(tag), end))
+    if chunks is not None:
+        values["chunk"] = chunks
+    return SpanSentence(raw, source, line, values, [a for a, _ in items], {"pos": tags})
+
+
+def _bracketed(raw: str, source: str, line: int) -> SpanSentence:
+    """Sentence from the text of a .pos file."""
+    items, chunks, inside, wrong = [], [], "", -1
+    opened = 0
+    for match in _POS_ITEM.finditer(raw, start_of(raw, line)):
+        item = match.group()
+        if item in "[]":
+            if (item == "[") == bool(inside):
+                wrong = match.start()
+                break
+            inside, opened = ("B-NP" if item == "[" else ""), match.start()
+        elif item.strip("="):
+            items.append(match.span())
+            chunks.append(inside or "O")
+            inside = inside and "I-NP"
+    if wrong < 0 and inside:
+        wrong = opened
+    if wrong >= 0:
+        raise CorpusError(f"expected brackets in pairs that do not nest, found {raw[wrong]!r} "
+                          "without its partner in this sentence; correct the brackets",
+                          source=source, line=line + raw.count("\n", 0, wrong))
+    return _tagged(raw, source, line, items, chunks)
+
+
+def _tree(raw: str, source: str, line: int) -> SpanSentence:
+    """Sentence from the text of one tree; NLTK judges the tree, the spans come from its leaves."""
+    start = start_of(raw, line)
+    found: list[re.Match[str]] = []
+    if raw[start:].strip():
+        from nltk.tree import Tree
+
+        at = line + raw.count("\n", 0, len(raw) - len(raw[start:].lstrip()))
+        try:
+            leaves = Tree.fromstring(raw[start:]).pos()
+        except ValueError as err:
+            reason = " ".join(str(err).split())
+            raise CorpusError(f"expected one tree with its parentheses in pairs, found another "
+                              f"text ({reason}); correct the tree that starts here",
+                              source=source, line=at) from err
+        found = list(_LEAF.finditer(raw, start))
+        if [(m[2], m[1]) for m in found] != leaves:
+            raise CorpusError("expected a tag around every word, as in (DT the), found a word "
+                              "that stands alone; correct the tree that starts here",
+                              source=source, line=at)
+    found = [m for m in found if m[1] != "-NONE-"]
+    values = {"form": [m[2] for m in found], "pos": [m[1] for m in found]}
+    return SpanSentence(raw, source, line, values, [m.start(2) for m in found],
+                        {"pos": [m.span(1) for m in found]})
