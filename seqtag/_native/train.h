@@ -1,0 +1,272 @@
+// Learning: w += step * (phi(x, y) - phi(x, y_hat)). reference.py: Weights, line by line.
+#pragma once
+#include <cmath>
+
+#include "viterbi.h"
+#include "weights.h"
+
+namespace seqtag {
+
+// A corpus as nested ragged arrays. reference.py: Instances.
+template <class Real> struct Instances {
+  const int64_t *sentence_ptr, *token_ptr;
+  const int32_t* features;
+  const Real* values;       // or null: all 1
+  const int64_t* edge_ptr;  // or null: no label bigrams conjoined with observations
+  const int32_t* edges;
+  size_t sentences;
+};
+
+struct EpochCounts {
+  int64_t updates = 0, wrong_tokens = 0;
+};
+
+// What was decoded instead of the gold labels. reference.py: Mistakes.
+struct Mistakes {
+  std::vector<int64_t> position;  // in the order of the epoch
+  std::vector<int32_t> y_hat;     // of these sentences, end to end
+};
+
+// Weights in training, for either way to keep the emission rows.
+template <class Real, class Rows> struct Weights {
+  int labels, order;
+  bool adaptive;
+  Rows emission;           // (rows, K)
+  SparseRows<Real> edge;   // (edges, K * K)
+  LabelBlock<Real> block;  // w of start, stop, transition
+  std::vector<Cell<Real>> block_cells;  // w, u, g of the same: start K, stop K, transition K * K
+  int64_t seen = 0;
+
+  Weights(size_t rows, int labels, int order, size_t edges, bool adaptive)
+      : labels(labels), order(order), adaptive(adaptive), emission(rows, labels, adaptive),
+        edge(edges, labels * labels, adaptive), block(labels), block_cells(size_t(labels) * (labels + 2)) {}
+
+  // Transition potentials of one position: the shared matrix plus the observed edge rows.
+  struct Edges {
+    static constexpr bool any = true;
+    const Weights& weights;
+    const Instances<Real>& x;
+    int64_t first;  // token number of position 0
+    mutable std::vector<Real> sum;
+    void fill(size_t t, Real* matrix) const {
+      const int K = weights.labels, S = weights.block.stride;
+      std::copy(weights.block.transition.begin(), weights.block.transition.end(), matrix);
+      for (int64_t e = x.edge_ptr[first + t]; e < x.edge_ptr[first + t + 1]; ++e) {
+        sum.assign(size_t(K) * K, 0);
+        weights.edge.add_row(sum.data(), x.edges[e]);
+        for (int i = 0; i < K; ++i)
+          for (int j = 0; j < K; ++j) matrix[size_t(i) * S + j] += sum[size_t(i) * K + j];
+      }
+    }
+  };
+
+  // Ask for the data of a sentence before it is needed: shuffled sentences are far apart.
+  static void prefetch(const Instances<Real>& x, int64_t sentence) {
+    const int64_t from = x.token_ptr[x.sentence_ptr[sentence]], most = 256;
+    const int64_t to = std::min(x.token_ptr[x.sentence_ptr[sentence + 1]], from + most);
+    for (int64_t k = from; k < to; k += 64 / int64_t(sizeof(int32_t))) SEQTAG_PREFETCH(x.features + k);
+    if (!x.values) return;
+    for (int64_t k = from; k < to; k += 64 / int64_t(sizeof(Real))) SEQTAG_PREFETCH(x.values + k);
+  }
+
+  // Emission potentials (T, stride) of the tokens first ... first + T.
+  void emissions(const Instances<Real>& x, int64_t first, size_t T, std::vector<Real>& out) const {
+    const int S = block.stride;
+    out.assign(T * S, 0);
+    const int64_t end = x.token_ptr[first + T], ahead = 64;  // rows to prefetch
+    for (int64_t k = x.token_ptr[first]; k < std::min(end, x.token_ptr[first] + ahead); ++k)
+      emission.prefetch(x.features[k]);
+    for (size_t t = 0; t < T; ++t) {
+      Real* acc = &out[t * S];
+      const int64_t to = x.token_ptr[first + t + 1];
+      if (Rows::one_vector && x.values && S == lanes<Real>) {  // the sum stays in a register
+        emission.sum_rows(acc, x.features, x.values, x.token_ptr[first + t], to);
+        continue;
+      }
+      for (int64_t k = x.token_ptr[first + t]; k < to; ++k) {
+        if (k + ahead < end) emission.prefetch(x.features[k + ahead]);
+        if (x.values) emission.add_row(acc, x.features[k], x.values[k]);
+        else emission.add_row(acc, x.features[k]);
+      }
+    }
+  }
+
+  void decode(const Instances<Real>& x, int64_t first, size_t T, const std::vector<Real>& potentials,
+              const int32_t* against, Decoder<Real>& decoder, int32_t* out_labels) const {
+    if (x.edge_ptr)
+      decoder.run(potentials.data(), T, block, order > 0, Edges{*this, x, first, {}}, against, out_labels);
+    else
+      decoder.run(potentials.data(), T, block, order > 0, NoEdges{}, against, out_labels);
+  }
+
+  void decode_all(const Instances<Real>& x, int32_t* out_labels) const {
+    Decoder<Real> decoder;
+    std::vector<Real> potentials;
+    for (size_t s = 0; s < x.sentences; ++s) {
+      const int64_t first = x.sentence_ptr[s];
+      const size_t T = size_t(x.sentence_ptr[s + 1] - first);
+      emissions(x, first, T, potentials);
+      decode(x, first, T, potentials, nullptr, decoder, out_labels + first);
+    }
+  }
+
+  // cost: (K, K) from gold to decoded label, or null. step: of the rule (PA's C, adaptive's eta).
+  // out_mistakes: null, or filled.
+  EpochCounts train_epoch(const Instances<Real>& x, const int32_t* gold_labels, const int64_t* sentence_order,
+                          size_t n, Rule rule, Real step, const Real* cost, bool ties_are_mistakes,
+                          Mistakes* out_mistakes) {
+    EpochCounts counts;
+    Decoder<Real> decoder;
+    std::vector<Real> potentials;
+    std::vector<int32_t> y_hat;
+    Difference delta;
+    const int S = block.stride;
+    for (size_t k = 0; k < n; ++k, ++seen) {
+      const int64_t first = x.sentence_ptr[sentence_order[k]];
+      const size_t T = size_t(x.sentence_ptr[sentence_order[k] + 1] - first);
+      const int32_t* gold = gold_labels + first;
+      if (k + 1 < n) prefetch(x, sentence_order[k + 1]);
+      emissions(x, first, T, potentials);
+      if (cost)
+        for (size_t t = 0; t < T; ++t)
+          for (int j = 0; j < labels; ++j) potentials[t * S + j] += cost[size_t(gold[t]) * labels + j];
+      y_hat.resize(T);
+      decode(x, first, T, potentials, ties_are_mistakes ? gold : nullptr, decoder, y_hat.data());
+      int64_t mistakes = 0;
+      for (size_t t = 0; t < T; ++t) mistakes += y_hat[t] != gold[t];
+      if (mistakes == 0) continue;
+      ++counts.updates;
+      counts.wrong_tokens += mistakes;
+      if (out_mistakes) {
+        out_mistakes->position.push_back(int64_t(k));
+        out_mistakes->y_hat.insert(out_mistakes->y_hat.end(), y_hat.begin(), y_hat.end());
+      }
+      difference(x, first, T, gold, y_hat.data(), mistakes, delta);
+      Step<Real> rate{rule, step, Real(seen)};
+      if (rule == Rule::passive_aggressive) {
+        const double loss = path_score(x, first, T, potentials, y_hat.data()) -
+                            path_score(x, first, T, potentials, gold);
+        const double squared = delta.squared();
+        rate.size = squared > 0 ? Real(std::min(double(step), loss / squared)) : Real(0);
+      }
+      apply(delta, rate);
+    }
+    return counts;
+  }
+
+ private:
+  // delta = phi(x, y) - phi(x, y_hat): the cells that do not cancel, each once.
+  struct Difference {
+    struct Entry {
+      int32_t row;
+      int32_t column;  // the label; previous * K + current of an edge; the cell of a label feature
+      Real value;
+      bool operator<(const Entry& b) const { return row != b.row ? row < b.row : column < b.column; }
+    };
+    std::vector<Entry> emission, label, edge;
+    static void merge(std::vector<Entry>& cells) {
+      std::stable_sort(cells.begin(), cells.end());
+      size_t kept = 0;
+      for (size_t i = 0; i < cells.size();) {
+        Entry sum = cells[i];
+        for (++i; i < cells.size() && !(sum < cells[i]); ++i) sum.value += cells[i].value;
+        if (sum.value != 0) cells[kept++] = sum;
+      }
+      cells.resize(kept);
+    }
+    double squared() const {
+      double sum = 0;
+      for (const auto* cells : {&emission, &label, &edge})
+        for (const Entry& e : *cells) sum += double(e.value) * double(e.value);
+      return sum;
+    }
+  };
+
+  void difference(const Instances<Real>& x, int64_t first, size_t T, const int32_t* y, const int32_t* y_hat,
+                  int64_t mistakes, Difference& delta) const {
+    const int64_t K = labels;
+    delta.emission.clear();
+    delta.label.clear();
+    delta.edge.clear();
+    bool sorted = mistakes == 1;  // then no cell comes twice
+    for (size_t t = 0; t < T; ++t) {
+      if (y[t] == y_hat[t]) continue;
+      const int32_t low = std::min(y[t], y_hat[t]), high = std::max(y[t], y_hat[t]);
+      const int64_t from = x.token_ptr[first + t], to = x.token_ptr[first + t + 1];
+      const size_t used = delta.emission.size();
+      delta.emission.resize(used + 2 * size_t(to - from));
+      auto* out = delta.emission.data() + used;
+      int32_t before = -1;
+      for (int64_t k = from; k < to; ++k) {
+        const int32_t row = x.features[k];
+        Real value = x.values ? x.values[k] : Real(1);
+        if (value == 0) continue;
+        if (y[t] == high) value = -value;
+        *out++ = {row, low, value};
+        *out++ = {row, high, -value};
+        if (x.values && row <= before) sorted = false;
+        before = row;
+      }
+      delta.emission.resize(size_t(out - delta.emission.data()));
+    }
+    if (!sorted) Difference::merge(delta.emission);
+    if (order == 0) return;
+    auto count = [&](const int32_t* path, Real value) {
+      delta.label.push_back({0, path[0], value});
+      delta.label.push_back({0, int32_t(K + path[T - 1]), value});
+      for (size_t t = 1; t < T; ++t) {
+        if (y[t - 1] == y_hat[t - 1] && y[t] == y_hat[t]) continue;
+        const int32_t bigram = int32_t(path[t - 1] * K + path[t]);
+        delta.label.push_back({0, int32_t(2 * K + bigram), value});
+        if (x.edge_ptr)
+          for (int64_t e = x.edge_ptr[first + t]; e < x.edge_ptr[first + t + 1]; ++e)
+            delta.edge.push_back({x.edges[e], bigram, value});
+      }
+    };
+    count(y, Real(1));
+    count(y_hat, Real(-1));
+    Difference::merge(delta.label);
+    Difference::merge(delta.edge);
+  }
+
+  double path_score(const Instances<Real>& x, int64_t first, size_t T, const std::vector<Real>& potentials,
+                    const int32_t* y) const {
+    const int S = block.stride;
+    double score = double(block.start[y[0]]) + double(block.stop[y[T - 1]]);
+    std::vector<Real> matrix;
+    const Edges edges{*this, x, first, {}};
+    for (size_t t = 0; t < T; ++t) {
+      score += double(potentials[t * S + y[t]]);
+      if (t == 0) continue;
+      const Real* transition = block.transition.data();
+      if (x.edge_ptr) {
+        matrix.resize(size_t(labels) * S);
+        edges.fill(t, matrix.data());
+        transition = matrix.data();
+      }
+      score += double(transition[size_t(y[t - 1]) * S + y[t]]);
+    }
+    return score;
+  }
+
+  void apply(const Difference& delta, const Step<Real>& step) {
+    const int K = labels;
+    for (const auto& e : delta.emission) emission.update(size_t(e.row), e.column, e.value, step);
+    for (const auto& e : delta.edge) edge.update(size_t(e.row), e.column, e.value, step);
+    for (const auto& e : delta.label) {
+      Cell<Real>& c = block_cells[size_t(e.column)];
+      step.apply(c.w, c.u, &c.g, e.value);
+      if (e.column < K) {
+        block.start[e.column] = c.w;
+      } else if (e.column < 2 * K) {
+        block.stop[e.column - K] = c.w;
+      } else {
+        const int64_t i = (e.column - 2 * K) / K, j = (e.column - 2 * K) % K;
+        block.transition[i * block.stride + j] = c.w;
+        block.bound_row(int(i));
+      }
+    }
+  }
+};
+
+}  // namespace seqtag

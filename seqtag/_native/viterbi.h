@@ -1,0 +1,152 @@
+// The one decoder: exact Viterbi over the potentials of a sentence. reference.py: viterbi().
+#pragma once
+#include <vector>
+
+#include "simd.h"
+
+namespace seqtag {
+
+constexpr float kPadding = -1e38f;  // potential of the lanes that pad a row: never the best
+
+// Label-only weights as rows padded to `stride`, with the bounds that prune predecessors.
+template <class Real> struct LabelBlock {
+  int labels = 0, stride = 0;
+  std::vector<Real> start, stop, transition;  // (stride), (stride), (labels, stride)
+  std::vector<Real> row_max, row_min;         // of each transition row, over the real labels
+
+  explicit LabelBlock(int K)
+      : labels(K), stride(padded<Real>(K)), start(stride, 0), stop(stride, 0),
+        transition(size_t(K) * stride, 0), row_max(stride, Real(kPadding)), row_min(stride, 0) {
+    for (int j = K; j < stride; ++j) {
+      start[j] = stop[j] = Real(kPadding);
+      for (int i = 0; i < K; ++i) transition[size_t(i) * stride + j] = Real(kPadding);
+    }
+    for (int i = 0; i < K; ++i) row_max[i] = 0;
+  }
+  void bound_row(int i) {  // call after any change of row i
+    const Real* row = &transition[size_t(i) * stride];
+    Real high = row[0], low = row[0];
+    for (int j = 1; j < labels; ++j) {
+      high = row[j] > high ? row[j] : high;
+      low = row[j] < low ? row[j] : low;
+    }
+    row_max[i] = high;
+    row_min[i] = low;
+  }
+};
+
+// Transition matrices that depend on the position: fill(t, matrix) writes (labels, stride).
+struct NoEdges {
+  static constexpr bool any = false;
+  template <class Real> void fill(size_t, Real*) const {}
+};
+
+template <class Real> struct Decoder {
+  std::vector<Real> v, best_in, scratch;  // prefix scores of all positions; arrivals; one matrix
+  std::vector<int> survivors;
+
+  // emission: (T, stride), padding lanes 0. against: gold labels that lose ties, or null.
+  template <class Edges>
+  void run(const Real* emission, size_t T, const LabelBlock<Real>& block, bool label_features,
+           const Edges& edges, const int32_t* against, int32_t* out_labels) {
+    const int K = block.labels, S = block.stride;
+    if (T == 0) return;
+    if (!label_features) {  // order 0: all label potentials are 0, tokens are independent
+      for (size_t t = 0; t < T; ++t)
+        out_labels[t] = argmax(K, against ? against[t] : -1, [&](int j) { return emission[t * S + j]; });
+      return;
+    }
+    v.resize(T * S);
+    best_in.resize(S);
+    survivors.resize(K);
+    if (Edges::any) scratch.resize(size_t(K) * S);
+
+    for (int j = 0; j < S; ++j) v[j] = block.start[j] + emission[j];
+    subtract(&v[0], largest(&v[0], S), S);
+    for (size_t t = 1; t < T; ++t) {
+      const Real* before = &v[(t - 1) * S];
+      const Real* matrix = block.transition.data();
+      int n;
+      if (Edges::any) {
+        edges.fill(t, scratch.data());
+        matrix = scratch.data();
+        n = K;
+        for (int i = 0; i < K; ++i) survivors[i] = i;
+      } else {
+        n = surviving(before, block);
+      }
+      arrive(before, matrix, n, S);
+      Real* now = &v[t * S];
+      for (int j = 0; j < S; ++j) now[j] = best_in[j] + emission[t * S + j];
+      subtract(now, largest(now, S), S);
+    }
+
+    const Real* last = &v[(T - 1) * S];
+    int y = argmax(K, against ? against[T - 1] : -1, [&](int j) { return last[j] + block.stop[j]; });
+    out_labels[T - 1] = y;
+    for (size_t t = T - 1; t > 0; --t) {  // no back-pointers: one column is searched again
+      const Real* before = &v[(t - 1) * S];
+      const Real* matrix = block.transition.data();
+      if (Edges::any) {
+        edges.fill(t, scratch.data());
+        matrix = scratch.data();
+      }
+      y = argmax(K, against ? against[t - 1] : -1,
+                 [&](int i) { return before[i] + matrix[size_t(i) * S + y]; });
+      out_labels[t - 1] = y;
+    }
+  }
+
+ private:
+  // Lowest label of the highest score; `against` only if it is the one and only.
+  template <class Score> static int argmax(int K, int against, Score score) {
+    int best = -1;
+    Real high = 0;
+    for (int j = 0; j < K; ++j) {
+      const Real x = score(j);
+      if (best < 0 || x > high || (x == high && best == against)) {
+        best = j;
+        high = x;
+      }
+    }
+    return best;
+  }
+
+  // Predecessors that can be the best for some label. With b the best prefix, i is dominated when
+  // v[i] + max_j transition[i,j] <= v[b] + min_j transition[b,j]; rounding is monotone, so the
+  // maxima (and with them the labels) are exactly those of the full search.
+  int surviving(const Real* before, const LabelBlock<Real>& block) {
+    const int K = block.labels, S = block.stride;
+    int b = 0;  // the best prefix scores 0 (any other label would prune rightly too, but less)
+    while (b < K - 1 && before[b] != 0) ++b;
+    const Real floor = before[b] + block.row_min[b];
+    int n = 0;
+    survivors[n++] = b;
+    const Vector<Real> limit = splat(floor);
+    for (int i = 0; i < S; i += lanes<Real>) {
+      const Vector<Real> reach = load(before + i) + load(&block.row_max[i]);
+      const Vector<Real> top = maximum<Real>(reach, limit);
+      Vector<Real> same = limit;
+      if (std::memcmp(&top, &same, sizeof top) == 0) continue;
+      for (int k = i; k < i + lanes<Real> && k < K; ++k)
+        if (before[k] + block.row_max[k] > floor && k != b) survivors[n++] = k;
+    }
+    return n;
+  }
+
+  // best_in[j] = max over survivors i of before[i] + matrix[i, j]
+  void arrive(const Real* before, const Real* matrix, int n, int S) {
+    for (int s = 0; s < n; ++s) {
+      const int i = survivors[s];
+      const Vector<Real> from = splat(before[i]);
+      const Real* row = matrix + size_t(i) * S;
+      if (s == 0)
+        for (int j = 0; j < S; j += lanes<Real>) store(&best_in[j], from + load(row + j));
+      else
+        for (int j = 0; j < S; j += lanes<Real>)
+          store(&best_in[j], maximum<Real>(load(&best_in[j]), from + load(row + j)));
+    }
+  }
+};
+
+}  // namespace seqtag

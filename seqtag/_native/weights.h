@@ -1,0 +1,146 @@
+// Rows of weights in training: w, u (for the average) and g (for the adaptive step), cell by cell.
+// DenseRows for up to about a hundred labels, SparseRows above; both are used through
+//   add_row(acc, row, value), update(row, label, change), for_each_cell(visit).
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "simd.h"
+
+namespace seqtag {
+
+// How a difference becomes a change of the weights. reference.py: Weights.update().
+enum class Rule { perceptron, passive_aggressive, adaptive };
+
+template <class Real> struct Cell {
+  Real w = 0, u = 0, g = 0;
+};
+
+// The one update of one cell: w += change, and u += c * change for the average.
+template <class Real> struct Step {
+  Rule rule;
+  Real size;  // step (PA: already min(step, loss / |delta|^2))
+  Real seen;  // c, the sentences finished before this one
+  void apply(Real& w, Real& u, Real* g, Real delta) const {
+    Real change = size * delta;
+    if (rule == Rule::adaptive) {
+      *g += delta * delta;
+      change = change / std::sqrt(*g);
+    }
+    w += change;
+    u += seen * change;
+  }
+};
+
+template <class Real> struct DenseRows {
+  size_t rows;
+  int labels, stride;
+  struct Free {
+    void operator()(Real* p) const { std::free(p); }
+  };
+  std::unique_ptr<Real[], Free> w, u, g;  // (rows, stride); pages never touched take no memory
+  static constexpr bool one_vector = true;  // a row can be as short as one vector: sum_rows
+
+  DenseRows(size_t rows, int labels, bool adaptive)
+      : rows(rows), labels(labels), stride(padded<Real>(labels)), w(zeros()), u(zeros()),
+        g(adaptive ? zeros() : nullptr) {}
+
+  void prefetch(size_t row) const {
+    const char* p = reinterpret_cast<const char*>(&w[row * stride]);
+    for (size_t b = 0; b < stride * sizeof(Real); b += 64) SEQTAG_PREFETCH(p + b);
+  }
+  void add_row(Real* acc, size_t row) const { add(acc, &w[row * stride], stride); }
+  void add_row(Real* acc, size_t row, Real value) const { add_scaled(acc, &w[row * stride], value, stride); }
+  // acc = sum of value * row over [from, to), for rows of one vector; the same order as add_row.
+  void sum_rows(Real* acc, const int32_t* row, const Real* value, int64_t from, int64_t to) const {
+    Vector<Real> sum = load(acc);
+    const Real* weight = w.get();
+    for (int64_t k = from; k < to; ++k) sum = sum + load(weight + size_t(row[k]) * lanes<Real>) * splat(value[k]);
+    store(acc, sum);
+  }
+  void update(size_t row, int label, Real delta, const Step<Real>& step) {
+    const size_t i = row * stride + label;
+    step.apply(w[i], u[i], g ? &g[i] : nullptr, delta);
+  }
+  // visit(row, label, w, u) for every cell, in order of row and label
+  template <class Visit> void for_each_cell(Visit visit) const {
+    for (size_t r = 0; r < rows; ++r)
+      for (int k = 0; k < labels; ++k) visit(r, k, w[r * stride + k], u[r * stride + k]);
+  }
+
+ private:
+  Real* zeros() const {
+    const size_t n = std::max<size_t>(1, rows * stride);
+    if (n / stride < rows) throw std::bad_alloc();
+    void* p = std::calloc(n, sizeof(Real));
+    if (!p) throw std::bad_alloc();
+    return static_cast<Real*>(p);
+  }
+};
+
+// Only cells that were ever updated exist. A row is a span of one arena, moved to its end and
+// doubled when it is full.
+template <class Real> struct SparseRows {
+  int labels, stride;
+  static constexpr bool one_vector = false;
+  SparseRows(size_t rows, int labels, bool) : labels(labels), stride(padded<Real>(labels)), spans(rows) {}
+
+  void prefetch(size_t row) const { SEQTAG_PREFETCH(&spans[row]); }
+  void add_row(Real* acc, size_t row) const {
+    const Span s = spans[row];
+    for (size_t i = s.begin; i < s.begin + s.used; ++i) acc[label_of[i]] += cells[i].w;
+  }
+  void add_row(Real* acc, size_t row, Real value) const {
+    const Span s = spans[row];
+    for (size_t i = s.begin; i < s.begin + s.used; ++i) acc[label_of[i]] += cells[i].w * value;
+  }
+  void update(size_t row, int label, Real delta, const Step<Real>& step) {
+    Cell<Real>& cell = cells[find(row, label)];
+    step.apply(cell.w, cell.u, &cell.g, delta);
+  }
+  void sum_rows(Real*, const int32_t*, const Real*, int64_t, int64_t) const {}
+  template <class Visit> void for_each_cell(Visit visit) const {
+    std::vector<std::pair<int, size_t>> sorted;
+    for (size_t r = 0; r < spans.size(); ++r) {
+      sorted.clear();
+      for (size_t i = spans[r].begin; i < spans[r].begin + spans[r].used; ++i)
+        sorted.emplace_back(label_of[i], i);
+      std::sort(sorted.begin(), sorted.end());
+      for (auto [label, i] : sorted) visit(r, label, cells[i].w, cells[i].u);
+    }
+  }
+
+ private:
+  struct Span {
+    size_t begin = 0;
+    uint32_t used = 0, capacity = 0;
+  };
+  std::vector<Span> spans;
+  std::vector<int32_t> label_of;
+  std::vector<Cell<Real>> cells;
+
+  size_t find(size_t row, int label) {
+    Span& s = spans[row];
+    for (size_t i = s.begin; i < s.begin + s.used; ++i)
+      if (label_of[i] == label) return i;
+    if (s.used == s.capacity) {
+      const size_t old = s.begin;
+      s.capacity = s.capacity ? 2 * s.capacity : 2;
+      s.begin = cells.size();
+      cells.resize(s.begin + s.capacity);
+      label_of.resize(s.begin + s.capacity);
+      std::copy_n(cells.begin() + old, s.used, cells.begin() + s.begin);
+      std::copy_n(label_of.begin() + old, s.used, label_of.begin() + s.begin);
+    }
+    const size_t i = s.begin + s.used++;
+    label_of[i] = label;
+    cells[i] = {};
+    return i;
+  }
+};
+
+}  // namespace seqtag

@@ -1,0 +1,71 @@
+"""The joint feature map phi(x, y) of templates over sentences: the bridge from text to w."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from seqtag import kernels
+from seqtag.encoding import Encoder, KeyPlan, pointers
+from seqtag.reference import Instances, Layout
+from seqtag.template_set import CompiledTemplates
+
+
+class JointFeatureMap:
+    """The features that templates find in a corpus, numbered: which cells of w a sentence touches.
+
+    A feature is an attribute of the words (a row) together with a label (a column); `layout` says
+    where its weight is in w, and `seqtag.reference.phi` counts them.
+
+    Parameters
+    ----------
+    compiled
+        Templates bound to columns.
+    emission_plan, edge_plan
+        Their key plans.
+    columns
+        For each of ``compiled.columns`` its values, all sentences end to end.
+    lengths
+        Tokens per sentence.
+    labels
+        Number of labels, K.
+    order
+        0, or 1 for label bigrams.
+    min_count
+        Features seen less often get no row.
+
+    Attributes
+    ----------
+    layout : Layout
+    instances : Instances
+        The corpus as rows.
+    keys, edge_keys : (R,) and (B,) uint64
+        Feature key of each row.
+    """
+
+    def __init__(
+        self,
+        compiled: CompiledTemplates,
+        emission_plan: KeyPlan,
+        edge_plan: KeyPlan,
+        columns: Sequence[Sequence[str]],
+        lengths: Sequence[int],
+        labels: int,
+        order: int,
+        min_count: int = 1,
+    ):
+        sentence_ptr = pointers(lengths)
+        encoder = Encoder(compiled, kernels.hash_strings)
+        types, hashes = encoder.encode(columns, int(sentence_ptr[-1]))
+
+        def index(plan: KeyPlan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            return kernels.index_features(plan, types, hashes, sentence_ptr, min_count)
+
+        self.keys, token_ptr, features = index(emission_plan)
+        self.instances = Instances(sentence_ptr, token_ptr, features)
+        self.edge_keys = np.zeros(0, np.uint64)
+        if compiled.transitions:
+            self.edge_keys, edge_ptr, edges = index(edge_plan)
+            self.instances = self.instances._replace(edge_ptr=edge_ptr, edges=edges)
+        self.layout = Layout(len(self.keys), labels, order, len(self.edge_keys))

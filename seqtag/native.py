@@ -1,0 +1,106 @@
+"""The native kernel behind the interface of the reference: same names, same arguments."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqtag import _kernel, reference
+from seqtag.encoding import KeyPlan, pointers
+from seqtag.frozen import Rows
+
+MAX_DENSE_LABELS = 100  # beyond, rows hold only the cells ever updated
+
+
+def hash_strings(values: list[str]) -> np.ndarray:
+    """Hash of each string: (n,) uint64."""
+    encoded = [value.encode("utf-8", "surrogatepass") for value in values]
+    return _kernel.hash_strings(b"".join(encoded), pointers(map(len, encoded)))
+
+
+def index_features(
+    plan: KeyPlan, types: np.ndarray, hashes: np.ndarray, sentence_ptr: np.ndarray, min_count: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Number the features of a corpus: (keys of the rows, token_ptr, features)."""
+    return _kernel.index_features(_kernel.Plan(*plan), types, hashes, sentence_ptr, min_count)
+
+
+class Weights:
+    """Weights in training; see `seqtag.reference.Weights`."""
+
+    def __init__(self, layout: reference.Layout, dtype: str = "float32", rule: str = "adaptive"):
+        self._dtype = np.dtype(dtype)
+        kind = _kernel.Weights32 if self._dtype == np.float32 else _kernel.Weights64
+        sparse = layout.labels > MAX_DENSE_LABELS
+        self._weights = kind(
+            layout.rows, layout.labels, layout.order, layout.edges, rule == "adaptive", sparse
+        )
+
+    def train_epoch(
+        self,
+        x: reference.Instances,
+        y: np.ndarray,
+        order: np.ndarray,
+        rule: str = "perceptron",
+        step: float = 1.0,
+        cost: np.ndarray | None = None,
+        ties_are_mistakes: bool = False,
+        out_mistakes: list[reference.Mistakes] | None = None,
+    ) -> tuple[int, int]:
+        """Visit the sentences in the given order; return (updates, wrong tokens)."""
+        cost = None if cost is None else np.ascontiguousarray(cost, self._dtype)
+        updates, wrong, *mistakes = self._weights.train_epoch(
+            *self._arrays(x), y, order, rule, step, cost, ties_are_mistakes, out_mistakes is not None
+        )
+        if out_mistakes is not None:
+            out_mistakes.append(reference.Mistakes(*mistakes))
+        return updates, wrong
+
+    def decode(self, x: reference.Instances) -> np.ndarray:
+        """Best labels (N,) int32 of every token under the current weights."""
+        return self._weights.decode(*self._arrays(x))
+
+    def cells(self, average: bool = False) -> reference.Cells:
+        """The weights that are not zero, of w or of its average."""
+        return reference.Cells(*self._weights.cells(average))
+
+    @property
+    def seen(self) -> int:
+        """Sentences finished so far."""
+        return self._weights.seen
+
+    def _arrays(self, x: reference.Instances) -> tuple:
+        values = None if x.values is None else np.ascontiguousarray(x.values, self._dtype)
+        return x.sentence_ptr, x.token_ptr, x.features, values, x.edge_ptr, x.edges
+
+
+class Frozen:
+    """Decodes encoded sentences with frozen weights; see `seqtag.frozen.Frozen`."""
+
+    def __init__(
+        self,
+        labels: int,
+        order: int,
+        plan: KeyPlan,
+        edge_plan: KeyPlan,
+        emission: Rows,
+        edge: Rows,
+        start: np.ndarray,
+        stop: np.ndarray,
+        transition: np.ndarray,
+    ):
+        plans = _kernel.Plan(*plan), _kernel.Plan(*edge_plan)
+        self._frozen = _kernel.Frozen(labels, order, *plans, *emission, *edge, start, stop, transition)
+
+    def workspace(self) -> _kernel.Workspace:
+        """Memory for one thread and one numbering of the types; see `seqtag.frozen.Frozen`."""
+        return self._frozen.workspace()
+
+    def decode(
+        self,
+        types: np.ndarray,
+        hashes: np.ndarray,
+        sentence_ptr: np.ndarray,
+        workspace: _kernel.Workspace,
+    ) -> np.ndarray:
+        """Label ids (tokens,) int32 of encoded sentences."""
+        return self._frozen.decode(types, hashes, sentence_ptr, workspace)

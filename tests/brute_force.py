@@ -1,0 +1,70 @@
+"""The slow truth: every answer by trying all label sequences, cell by cell.
+
+Knows nothing of seqtag: plain numbers, indexing by hand, no numpy arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+
+Path = tuple[int, ...]
+
+
+def paths(T: int, K: int) -> Iterator[Path]:
+    """All label sequences of T tokens."""
+    return product(range(K), repeat=T)
+
+
+def path_score(emission, start, stop, transition, y: Sequence[int]) -> float:
+    """Score of one label sequence; transition is [t][i][j], or [i][j] if always the same."""
+    if not len(y):
+        return 0.0
+    total = float(start[y[0]]) + float(stop[y[-1]])
+    for t, j in enumerate(y):
+        total += float(emission[t][j])
+        if t:
+            matrix = transition[t] if len(transition.shape) == 3 else transition
+            total += float(matrix[y[t - 1]][j])
+    return total
+
+
+def best(
+    T: int, K: int, score: Callable[[Path], float], against: Sequence[int] | None = None
+) -> Path:
+    """The best sequence: of equals the one with the lowest labels, compared from the last token on.
+
+    With `against`, labels other than against[t] come first among equals.
+    """
+    scored = [(score(y), y) for y in paths(T, K)]
+    highest = max(value for value, _ in scored)
+
+    def preference(y: Path) -> list[tuple[bool, int]]:
+        return [(against is not None and y[t] == against[t], y[t]) for t in reversed(range(T))]
+
+    return min((y for value, y in scored if value == highest), key=preference)
+
+
+def cells_of(rows: int, K: int, sentence: Sequence[tuple], y: Sequence[int]) -> dict[int, float]:
+    """phi(x, y) as {cell of the flat w: count}, for tokens given as (rows, values, edge rows).
+
+    w is laid out as emission (rows, K), start (K), stop (K), transition (K, K), edge (., K, K).
+    """
+    start, stop, transition = rows * K, (rows + 1) * K, (rows + 2) * K
+    edge = transition + K * K
+    counts: dict[int, float] = {}
+
+    def touch(cell: int, value: float = 1.0) -> None:
+        counts[cell] = counts.get(cell, 0.0) + value
+
+    for t, (features, values, edges) in enumerate(sentence):
+        for row, value in zip(features, values, strict=True):
+            touch(row * K + y[t], value)
+        if t:
+            touch(transition + y[t - 1] * K + y[t])
+            for row in edges:
+                touch(edge + row * K * K + y[t - 1] * K + y[t])
+    if len(y):
+        touch(start + y[0])
+        touch(stop + y[-1])
+    return counts

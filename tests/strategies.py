@@ -1,0 +1,191 @@
+"""Small instances for hypothesis, larger random ones, and the backends to run them on."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from seqtag import encoding, frozen, kernels, reference
+from seqtag.corpus import Sentence, read
+from seqtag.reference import Cells, Instances, Layout, Potentials
+
+
+class Backend(NamedTuple):
+    """What `seqtag.kernels` offers, from one side."""
+
+    name: str
+    Weights: type
+    Frozen: type
+    index_features: object
+    hash_strings: object
+
+
+REFERENCE = Backend(
+    "reference",
+    reference.Weights,
+    frozen.Frozen,
+    encoding.index_features,
+    lambda values: np.array([encoding.hash_string(v) for v in values], np.uint64),
+)
+
+if importlib.util.find_spec("seqtag._kernel"):
+    from seqtag import native
+
+    NATIVE = Backend(
+        "native", native.Weights, native.Frozen, native.index_features, native.hash_strings
+    )
+else:
+    native = NATIVE = None
+
+needs_native = pytest.mark.skipif(NATIVE is None, reason="the native kernel was not built")
+each_backend = pytest.mark.parametrize(
+    "backend",
+    [
+        pytest.param(REFERENCE, id="reference"),
+        pytest.param(NATIVE, id="native", marks=needs_native),
+    ],
+)
+
+
+def install(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the whole package run on a backend."""
+    for name, thing in backend._asdict().items():
+        if name != "name":
+            monkeypatch.setattr(kernels, name, thing)
+
+
+def label_ids(decoder, *sentences) -> np.ndarray:
+    """Labels of encoded sentences by a Frozen of either backend."""
+    return decoder.decode(*sentences, decoder.workspace())
+
+
+def corpus(text: str, columns: str = "form tag") -> list[Sentence]:
+    """Sentences of a column file, written "the DT, cat NN; a DT" for short."""
+    lines = text.replace("; ", "\n\n").replace(", ", "\n")
+    return list(read(io.BytesIO(lines.encode()), "columns", columns=columns.split()))
+
+
+# ----------------------------------------------------------------- potentials
+small_integers = st.integers(-3, 3)
+words = st.text("abAB1-é\ud800", max_size=4)
+
+
+def integer_arrays(*shape: int, elements=small_integers) -> st.SearchStrategy[np.ndarray]:
+    """float64 arrays of small whole numbers."""
+    return arrays(np.int64, shape, elements=elements).map(lambda a: a.astype(np.float64))
+
+
+@st.composite
+def potentials(draw) -> Potentials:
+    """Whole-number potentials, T 0-5, K 1-4; the transitions may depend on the position."""
+    T, K = draw(st.integers(0, 5)), draw(st.integers(1, 4))
+    shape = draw(st.sampled_from([(K, K), (T, K, K)]))
+    return Potentials(*(draw(integer_arrays(*s)) for s in ((T, K), (K,), (K,), shape)))
+
+
+# ----------------------------------------------------------------- instances
+class Case(NamedTuple):
+    """A little corpus with gold labels, and the shape of its weights."""
+
+    layout: Layout
+    x: Instances
+    y: np.ndarray
+
+    def sentence(self, s: int) -> list[tuple]:
+        """Tokens as (rows, values, edge rows): plain numbers, as `tests.brute_force` wants them."""
+        x = self.x
+        found = []
+        for n in range(x.sentence_ptr[s], x.sentence_ptr[s + 1]):
+            span = slice(x.token_ptr[n], x.token_ptr[n + 1])
+            rows = x.features[span].tolist()
+            values = [1.0] * len(rows) if x.values is None else x.values[span].tolist()
+            edges = [] if x.edges is None else x.edges[x.edge_ptr[n] : x.edge_ptr[n + 1]].tolist()
+            found.append((rows, values, edges))
+        return found
+
+    def gold(self, s: int) -> np.ndarray:
+        return self.y[self.x.sentence_ptr[s] : self.x.sentence_ptr[s + 1]]
+
+    @property
+    def all_sentences(self) -> np.ndarray:
+        return np.arange(len(self.x.sentence_ptr) - 1, dtype=np.int64)
+
+
+def _ragged(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Pointers and the rows end to end."""
+    return encoding.pointers(map(len, rows)), np.array([r for row in rows for r in row], np.int32)
+
+
+@st.composite
+def cases(draw, order: int | None = None, with_values: bool | None = None) -> Case:
+    """One to four sentences, T 0-5, K 1-4; with or without edges and values (quarters: exact)."""
+    K, R = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    order = draw(st.integers(0, 1)) if order is None else order
+    B = draw(st.integers(0, 2)) if order else 0
+    lengths = draw(st.lists(st.integers(0, 5), min_size=1, max_size=4))
+    N = sum(lengths)
+
+    def rows(count: int) -> list[list[int]]:
+        row = st.lists(st.integers(0, count - 1), max_size=3, unique=True)
+        return draw(st.lists(row, min_size=N, max_size=N))
+
+    token_ptr, features = _ragged(rows(R))
+    x = Instances(encoding.pointers(lengths), token_ptr, features)
+    if draw(st.booleans()) if with_values is None else with_values:
+        quarters = integer_arrays(len(features), elements=st.integers(-8, 8))
+        x = x._replace(values=draw(quarters) / 4)
+    if B:
+        edge_ptr, edges = _ragged(rows(B))
+        x = x._replace(edge_ptr=edge_ptr, edges=edges)
+    y = draw(arrays(np.int32, N, elements=st.integers(0, K - 1)))
+    return Case(Layout(R, K, order, B), x, y)
+
+
+def random_case(
+    random: np.random.RandomState,
+    K: int,
+    order: int = 1,
+    B: int = 0,
+    values: bool = False,
+    sentences: int = 12,
+    longest: int = 40,
+    R: int = 60,
+    per_token: int = 8,
+) -> Case:
+    """A corpus too large to enumerate; gold labels follow from the features, with noise."""
+    lengths = random.randint(0, longest + 1, sentences)
+    N = int(lengths.sum())
+    rows = [
+        sorted(random.choice(R, random.randint(0, per_token + 1), replace=False)) for _ in range(N)
+    ]
+    token_ptr, features = _ragged(rows)
+    x = Instances(encoding.pointers(lengths), token_ptr, features)
+    if values:
+        x = x._replace(values=random.randint(-8, 9, len(features)) / 4)
+    if B:
+        edge_ptr, edges = _ragged(
+            [list(random.choice(B, random.randint(0, B), replace=False)) for _ in range(N)]
+        )
+        x = x._replace(edge_ptr=edge_ptr, edges=edges)
+    y = np.array([(sum(row) + (random.rand() < 0.2)) % K for row in rows], np.int32)
+    return Case(Layout(R, K, order, B), x, y)
+
+
+def dense(cells: Cells, layout: Layout) -> np.ndarray:
+    """The flat weight vector that the cells describe, (layout.size,) float64."""
+    R, K, B = layout.rows, layout.labels, layout.edges
+    emission, edge = np.zeros((R, K)), np.zeros((B, K * K))
+    for matrix, ptr, label, weight in (
+        (emission, cells.row_ptr, cells.label, cells.weight),
+        (edge, cells.edge_ptr, cells.edge_label, cells.edge_weight),
+    ):
+        for row in range(len(matrix)):
+            span = slice(ptr[row], ptr[row + 1])
+            matrix[row, label[span]] = weight[span]
+    return np.concatenate([emission.ravel(), cells.block, edge.ravel()])
