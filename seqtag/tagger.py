@@ -1,0 +1,445 @@
+"""Taggers: immutable, safe to share between threads, loaded from one file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from itertools import chain, islice
+from operator import itemgetter
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from seqtag import kernels, model_file
+from seqtag.encoding import Encoder, key_plan, pointers
+from seqtag.errors import LabelError, ModelFileError, SeqtagError
+from seqtag.frozen import FrozenWeights, Rows
+from seqtag.labels import allowed, convert, split_parts
+from seqtag.reference import FORBIDDEN
+from seqtag.template_set import CompiledTemplates
+from seqtag.templates import parse
+
+if TYPE_CHECKING:
+    from conllu import TokenList
+
+_HERE = Path(__file__).parent
+MODELS = next(  # beside the modules where installed, beside the package in a source tree
+    (path for path in (_HERE / "models", _HERE.parent / "models") if path.is_dir()), _HERE / "models"
+)
+DEFAULT_MODELS = ("en-ewt-upos", "en-ewt-xpos")
+
+_TENSORS = {
+    "labels.blob": ("u1", 1), "labels.offsets": ("i8", 1), "known": ("u8", 1),
+    "emission.keys": ("u8", 1), "emission.cells": ("u2", 1), "emission.labels": ("u2", 1),
+    "emission.weights": ("i1", 1), "edge.keys": ("u8", 1), "edge.cells": ("u2", 1),
+    "edge.labels": ("u2", 1), "edge.weights": ("i1", 1), "start": ("i4", 1), "stop": ("i4", 1),
+    "transition": ("i4", 2),
+}  # fmt: skip
+_BLOCK_TOKENS = 20_000  # tokens decoded in one call of the kernel
+_MAX_TYPES = 100_000  # word types remembered by one worker before it starts afresh
+
+
+class KnownWords:
+    """The words of the training data, kept as hashes: ``word in tagger.known_words``.
+
+    About 8 bytes a word; a word that is not there is taken for known once in 2**64 / len times.
+    """
+
+    def __init__(self, hashes: np.ndarray):
+        self._hashes = hashes
+        self._answers: dict[str, bool] = {}
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def __contains__(self, word: str) -> bool:
+        answer = self._answers.get(word)
+        if answer is None:
+            if len(self._answers) > _MAX_TYPES:
+                self._answers.clear()
+            wanted = kernels.hash_strings([word])[0]
+            at = np.searchsorted(self._hashes, wanted)
+            answer = bool(at < len(self._hashes) and self._hashes[at] == wanted)
+            self._answers[word] = answer
+        return answer
+
+
+class _Worker(NamedTuple):
+    """What one thread needs to tag: its numbering of the types, and the kernel's memory for it."""
+
+    encoder: Encoder
+    workspace: Any
+
+
+class Tagger:
+    """A trained model that labels sentences. Make one with `seqtag.train` or `seqtag.load`.
+
+    Never changes, so any number of threads may share it; pickles by value.
+
+    Parameters
+    ----------
+    config, tensors
+        What a model file holds.
+    source
+        Name of the file, for messages.
+
+    Examples
+    --------
+    >>> import seqtag
+    >>> tagger = seqtag.load("en-ewt-upos")
+    >>> tagger.tag(["Birds", "sing", "."])
+    ['NOUN', 'VERB', 'PUNCT']
+    >>> tagger.label, tagger.columns
+    ('upos', ('form',))
+    """
+
+    def __init__(
+        self, config: Mapping[str, Any], tensors: Mapping[str, np.ndarray], source: str = "<model>"
+    ):
+        self._config, self._tensors, self._source = config, tensors, source
+        model_file.expect(dict(tensors), _TENSORS, source=source)
+        try:
+            self.label: str = str(config["label"])
+            self.label_scheme: str | None = config["scheme"]
+            self._encoding: str | None = config["encoding"]
+            self._constrain = bool(config["constrain"])
+            self._templates = parse(config["templates"])
+            self._compiled = self._templates.compile(config["columns"])
+            blob, offsets = tensors["labels.blob"], tensors["labels.offsets"]
+            self._labels = model_file.unpack_strings(blob, offsets, source=source)
+            self._decoder = self._make_decoder()
+        except ModelFileError:
+            raise
+        except SeqtagError as error:
+            raise ModelFileError(f"the model does not fit itself: {error}", source=source) from error
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(
+                f"expected a complete seqtag model, found a damaged one ({error}); "
+                "get the file again or retrain",
+                source=source,
+            ) from error
+        self.known_words = KnownWords(tensors["known"])
+        self._idle: list[_Worker] = []  # workers not in use; list operations are atomic
+
+    # ----------------------------------------------------------------- what it is
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns the templates look at, in the order `tag` wants them."""
+        return self._compiled.columns
+
+    @property
+    def label_columns(self) -> tuple[str, ...]:
+        """Names of the columns it fills: the label column; two for ``upos+feats``."""
+        return tuple(self.label.split("+")) if self._is_factored else (self.label,)
+
+    @property
+    def _is_factored(self) -> bool:
+        return self.label == "upos+feats"
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels it can give, as written in the label column, sorted."""
+        return tuple(sorted(set(self._outputs)))
+
+    @cached_property
+    def _outputs(self) -> list[str]:
+        """What each label id is written as; a begin or single label is B in IOB2, and so on."""
+        if not self._encoding or self._encoding == self.label_scheme:
+            return self._labels
+        letters = {"S": "B", "U": "B", "E": "I", "L": "I"}
+        return [letters.get(label[0], label[0]) + label[1:] for label in self._labels]
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """All that the model file says of the model: templates, training data, scores."""
+        return dict(self._config)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of features and of their weights, leaving out those that are zero."""
+        names = ("emission", "edge")
+        return {
+            "features": sum(len(self._tensors[f"{name}.keys"]) for name in names),
+            "weights": sum(len(self._tensors[f"{name}.weights"]) for name in names),
+        }
+
+    def __repr__(self) -> str:
+        return f"<seqtag.Tagger of {self.label}: {len(self._labels)} labels from {self.columns}>"
+
+    # ----------------------------------------------------------------- tagging
+    def tag(self, sentence: Sequence[Any] | TokenList) -> list[str]:
+        """Labels of one sentence.
+
+        Parameters
+        ----------
+        sentence
+            A list of words, for a model that looks at the form alone; a list of tuples, one value
+            for each of `columns`, for others; a `seqtag.corpus.Sentence`; or a
+            `conllu.TokenList`, whose label fields are filled in place (multiword ranges and
+            empty nodes are skipped).
+
+        Returns
+        -------
+        list of str
+            One label per word; none for an empty sentence.
+
+        Raises
+        ------
+        TypeError
+            If the sentence is one string, or holds something other than words.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> seqtag.load("en-ewt-xpos").tag("The cat sat on the mat .".split())
+        ['DT', 'NN', 'VBD', 'IN', 'DT', 'NN', '.']
+        """
+        return self.tag_many([sentence])[0]
+
+    def tag_many(self, sentences: Iterable[Sequence[Any]], threads: int = 1) -> list[list[str]]:
+        """Labels of many sentences, in their order; the same on any number of threads.
+
+        Parameters
+        ----------
+        sentences
+            Sentences as `tag` takes them.
+        threads
+            Threads to decode on (the kernel works without Python's global lock).
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> seqtag.load("en-ewt-upos").tag_many([["Go", "!"], [], ["Well", ",", "no", "."]])
+        [['VERB', 'PUNCT'], [], ['INTJ', 'PUNCT', 'INTJ', 'PUNCT']]
+        """
+        if threads < 1:
+            raise ValueError(f"expected threads of 1 or more, found {threads}")
+        blocks = _blocks(sentences)
+        if threads == 1:
+            return list(chain.from_iterable(map(self._tag_block, blocks)))
+        with ThreadPoolExecutor(threads) as pool:
+            return list(chain.from_iterable(pool.map(self._tag_block, blocks)))
+
+    def split_label(self, labels: Sequence[str]) -> dict[str, list[str]]:
+        """The values of each of `label_columns` for the labels of a sentence.
+
+        >>> import seqtag
+        >>> seqtag.load("en-ewt-upos").split_label(["NOUN", "VERB"])
+        {'upos': ['NOUN', 'VERB']}
+        """
+        if not self._is_factored:
+            return {self.label: list(labels)}
+        pairs = [split_parts(label) for label in labels]
+        return {"upos": [upos for upos, _ in pairs], "feats": [feats for _, feats in pairs]}
+
+    def _tag_block(self, sentences: Sequence[Sequence[Any]]) -> list[list[str]]:
+        """Labels of some sentences, decoded in one call of the kernel."""
+        worker = self._borrow()
+        lists = [_token_list(sentence) for sentence in sentences]
+        rows = [self._columns_of(sentence) for sentence in sentences]
+        sentence_ptr = pointers(len(row[0]) for row in rows)
+        tokens = int(sentence_ptr[-1])
+        columns = [chain.from_iterable(map(itemgetter(c), rows)) for c in range(len(self.columns))]
+        try:
+            types, hashes = worker.encoder.encode(columns, tokens)
+        except (TypeError, AttributeError, SeqtagError) as error:
+            words = (word for row in rows for values in row for word in values)
+            odd = [word for word in words if not isinstance(word, str)]
+            if not odd:
+                raise
+            raise TypeError(f"expected words as strings, found {odd[0]!r}") from error
+        ids = self._decoder.decode(types, hashes, sentence_ptr, worker.workspace)
+        self._idle.append(worker)
+        names = list(map(self._outputs.__getitem__, ids.tolist()))
+        bounds = sentence_ptr.tolist()
+        found = [names[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+        if self._must_repair:
+            found = [convert(self._names(ids[a:b]), self._encoding, self.label_scheme)
+                     for a, b in zip(bounds, bounds[1:], strict=False)]  # fmt: skip
+        for tokens_list, labels in zip(lists, found, strict=True):
+            if tokens_list is not None:
+                self._fill(tokens_list, labels)
+        return found
+
+    @cached_property
+    def _must_repair(self) -> bool:
+        """Whether labels cannot be rewritten one by one: decoding is free, or the scheme is odd."""
+        if not self._encoding or self._encoding == self.label_scheme:
+            return False
+        return not self._constrain or self.label_scheme != "iob2"
+
+    def _names(self, ids: np.ndarray) -> list[str]:
+        return [self._labels[i] for i in ids.tolist()]
+
+    def _columns_of(self, sentence: Any) -> Sequence[Sequence[str]]:
+        """The sentence's values of each column."""
+        if hasattr(sentence, "column"):  # a seqtag.corpus.Sentence
+            return [sentence.column(name) for name in self.columns or ("form",)]
+        tokens = _token_list(sentence)
+        if tokens is not None:
+            from conllu.serializer import serialize_field
+
+            names = self.columns or ("form",)
+            return [[serialize_field(token[name]) for token in tokens] for name in names]
+        if isinstance(sentence, str):
+            raise TypeError(
+                f"expected a list of words, found the string {sentence[:40]!r}; split it first"
+            )
+        if len(self.columns) <= 1:
+            return [sentence]
+        for values in sentence:
+            if isinstance(values, str) or len(values) != len(self.columns):
+                raise TypeError(
+                    f"expected a tuple ({', '.join(self.columns)}) for every word, found {values!r}"
+                )
+        return list(zip(*sentence, strict=True)) or [()] * len(self.columns)
+
+    def _fill(self, tokens: list[dict[str, Any]], labels: list[str]) -> None:
+        """Write the labels into the tokens of a conllu.TokenList."""
+        from conllu.parser import parse_dict_value
+
+        for name, values in self.split_label(labels).items():
+            for token, value in zip(tokens, values, strict=True):
+                token[name] = parse_dict_value(value) if name == "feats" else value
+
+    def _borrow(self) -> _Worker:
+        """A worker for one thread, until it is put back."""
+        try:
+            worker = self._idle.pop()
+        except IndexError:
+            worker = None
+        if worker is None or len(worker.encoder) > _MAX_TYPES:
+            encoder = Encoder(self._compiled, kernels.hash_strings)
+            worker = _Worker(encoder, self._decoder.workspace())
+        return worker
+
+    # ----------------------------------------------------------------- files
+    def save(self, path: str | PathLike[str]) -> int:
+        """Write the model to one file, whole or not at all; return its size in bytes."""
+        return model_file.save(path, self._config, self._tensors)
+
+    def __reduce__(self):
+        return _from_bytes, (model_file.to_bytes(self._config, self._tensors),)
+
+    def _make_decoder(self):
+        """The kernel's view of the weights, with what the label scheme forbids."""
+        tensors = self._tensors
+        compiled, labels = self._compiled, self._labels
+        start, stop, transition = (
+            np.asarray(tensors[name], np.float32) for name in ("start", "stop", "transition")
+        )
+        if self._constrain:
+            legal = allowed(labels, self._encoding)
+            start, transition, stop = (
+                np.where(fine, part, np.float32(FORBIDDEN))
+                for fine, part in zip(legal, (start, transition, stop), strict=True)
+            )
+        return kernels.Frozen(
+            len(labels),
+            label_order(compiled),
+            *plans(compiled),
+            _rows(tensors, "emission"),
+            _rows(tensors, "edge"),
+            *(np.ascontiguousarray(part) for part in (start, stop, transition)),
+        )
+
+
+def plans(compiled: CompiledTemplates) -> tuple:
+    """Key plans of the emission templates and of the label bigrams that see words."""
+    columns = [compiled.columns.index(use.column) for use in compiled.attributes]
+    emission = key_plan(compiled.templates, columns)
+    return emission, key_plan(compiled.transitions, columns, first=len(compiled.templates))
+
+
+def label_order(compiled: CompiledTemplates) -> int:
+    """How many labels back the score of a label looks: 0 or 1.
+
+    Raises
+    ------
+    LabelError
+        If the templates ask for label trigrams, which this version cannot decode.
+    """
+    if compiled.trigram:
+        raise LabelError(
+            "expected templates with label[-1] at most, found label[-2] + label[-1]; "
+            "this version of seqtag decodes label bigrams only"
+        )
+    return int(compiled.bigram or bool(compiled.transitions))
+
+
+def pack(
+    weights: FrozenWeights, labels: Sequence[str], known: Iterable[str]
+) -> dict[str, np.ndarray]:
+    """The tensors of a model file."""
+    blob, offsets = model_file.pack_strings(list(labels))
+    tensors = {"labels.blob": blob, "labels.offsets": offsets}
+    tensors["known"] = np.unique(kernels.hash_strings(sorted(known)))
+    for name, rows in (("emission", weights.emission), ("edge", weights.edge)):
+        tensors[f"{name}.keys"] = rows.keys
+        tensors[f"{name}.cells"] = np.diff(rows.row_ptr).astype(np.uint16)
+        tensors[f"{name}.labels"] = rows.labels
+        tensors[f"{name}.weights"] = rows.weights
+    tensors.update(start=weights.start, stop=weights.stop, transition=weights.transition)
+    return tensors
+
+
+def _rows(tensors: Mapping[str, np.ndarray], name: str) -> Rows:
+    row_ptr = pointers(tensors[f"{name}.cells"])
+    arrays = (tensors[f"{name}.{part}"] for part in ("keys", "labels", "weights"))
+    keys, labels, weights = (np.ascontiguousarray(array) for array in arrays)
+    return Rows(keys, row_ptr, labels, weights)
+
+
+def _token_list(sentence: Any) -> list[dict[str, Any]] | None:
+    """The words of a conllu.TokenList, or None if the sentence is something else."""
+    if type(sentence).__name__ != "TokenList":
+        return None
+    return [token for token in sentence if isinstance(token["id"], int)]
+
+
+def _blocks(sentences: Iterable[Sequence[Any]]) -> Iterator[list[Sequence[Any]]]:
+    """The sentences in blocks of about `_BLOCK_TOKENS` tokens."""
+    stream = iter(sentences)
+    while block := list(islice(stream, 64)):
+        tokens = sum(map(len, block))
+        while tokens < _BLOCK_TOKENS and (more := list(islice(stream, 64))):
+            block += more
+            tokens += sum(map(len, more))
+        yield block
+
+
+def _from_bytes(data: bytes) -> Tagger:
+    return Tagger(*model_file.from_bytes(data))
+
+
+def load(path_or_name: str | PathLike[str]) -> Tagger:
+    """A tagger from a model file, or one of the embedded models by name.
+
+    Parameters
+    ----------
+    path_or_name
+        Path of a ``.seqtag`` file, or ``en-ewt-upos``, ``en-ewt-xpos``.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, damaged, or made by a newer seqtag.
+    OSError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> load("en-ewt-xpos").label
+    'xpos'
+    """
+    return Tagger(*model_file.load(find_model(path_or_name)), source=str(path_or_name))
+
+
+def find_model(path_or_name: str | PathLike[str]) -> Path:
+    """Path of a model: the path itself if it exists, else the embedded model of that name."""
+    path = Path(path_or_name)
+    embedded = MODELS / f"{path_or_name}.seqtag"
+    return embedded if not path.exists() and embedded.is_file() else path

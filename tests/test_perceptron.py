@@ -1,0 +1,370 @@
+"""Training from end to end: repeatable, judged on a dev set, clear about what it cannot use."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag import perceptron
+from seqtag.corpus import read
+from seqtag.errors import CorpusError, LabelError, TemplateError
+from seqtag.frozen import freeze, mean
+from seqtag.labels import count_invalid
+from seqtag.perceptron import Epoch, drop_features, train
+from seqtag.tagger import Tagger
+from seqtag.templates import parse
+from tests.conftest import ROOT
+from tests.strategies import cases, corpus
+
+TEMPLATES = parse("form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-1]")
+TRAINING = corpus(
+    "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
+    "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
+)
+DEV = corpus("a DT, man NN, runs VB; the DT, boat NN, is VB, old JJ")
+CHUNKS = corpus(
+    "the B-NP, old I-NP, man I-NP, sees B-VP, her B-NP; he B-NP, runs B-VP; "
+    "so O, did B-VP, the B-NP, man I-NP; yes O; the B-NP, man I-NP, the B-NP, boat I-NP"
+)
+CONLLU = (
+    "# text = Dogs bark.\n"
+    "1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t_\t_\t_\t_\n"
+    "2\tbark\tbark\tVERB\t_\tNumber=Plur|Tense=Pres\t_\t_\t_\t_\n"
+    "3\t.\t.\tPUNCT\t_\t_\t_\t_\t_\t_\n\n"
+)
+
+
+def model(data=TRAINING, **options) -> Tagger:
+    return train(data, **({"templates": TEMPLATES, "label": "tag", "epochs": 3} | options))
+
+
+def weights_of(tagger: Tagger) -> bytes:
+    """The weights alone: the configuration names the seed."""
+    names = sorted(tagger._tensors)
+    return b"".join(tagger._tensors[name].tobytes() for name in names)
+
+
+def column_file(tmp_path, text: str, name: str = "a.txt"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+# ----------------------------------------------------------------- the loop
+def test_a_corpus_is_learned_by_heart():
+    tagger = model(epochs=10)
+    assert tagger.tag_many([s.words for s in TRAINING]) == [s.column("tag") for s in TRAINING]
+
+
+@pytest.mark.parametrize("update", ["perceptron", "pa", "adaptive"])
+def test_every_rule_learns(update):
+    tagger = model(epochs=10, update=update, step=0.3, margin=1.0)
+    assert tagger.tag(["the", "man", "runs"]) == ["DT", "NN", "VB"]
+
+
+def test_epochs_report_what_happened():
+    epochs: list[Epoch] = []
+    model(runs=2, epochs=8, on_epoch=epochs.append)
+    assert [(e.run, e.epoch) for e in epochs] == [(run, n) for run in (1, 2) for n in range(1, 9)]
+    assert all(e.dev is None for e in epochs)
+    assert 0 < epochs[0].updates <= len(TRAINING)
+    assert epochs[0].wrong_tokens >= epochs[0].updates
+    assert (epochs[7].updates, epochs[7].wrong_tokens) == (0, 0)
+
+
+def test_the_best_epoch_of_the_dev_set_is_kept():
+    epochs: list[Epoch] = []
+    tagger = model(dev=DEV, epochs=6, on_epoch=epochs.append)
+    scores = [e.dev.score for e in epochs]
+    best = int(np.argmax(scores))  # the first of equals
+    training = tagger.info["training"]
+    assert training["best_epochs"] == [best + 1]
+    assert training["dev"]["score"] == scores[best]
+    running = np.maximum.accumulate([-1.0, *scores])
+    assert [e.best for e in epochs] == [
+        s > before for s, before in zip(scores, running, strict=False)
+    ]
+    assert weights_of(tagger) == weights_of(model(epochs=best + 1))
+
+
+def test_without_a_dev_set_the_last_epoch_is_kept():
+    assert model(epochs=4).info["training"]["best_epochs"] == [4]
+
+
+def test_patience_stops_a_run():
+    hopeless = corpus("the X, man X")  # no label of it can be learned: the first epoch stays best
+    epochs: list[Epoch] = []
+    tagger = model(dev=hopeless, patience=2, epochs=9, on_epoch=epochs.append)
+    assert [e.epoch for e in epochs] == [1, 2, 3]
+    assert tagger.info["training"]["best_epochs"] == [1]
+
+
+def test_runs_are_mixed(monkeypatch):
+    runs = []
+    monkeypatch.setattr(perceptron, "mean", lambda kept: runs.extend(kept) or mean(kept))
+    tagger = model(runs=3, epochs=1)
+    assert len(runs) == 3
+    assert len({run.weight.tobytes() for run in runs}) > 1
+    whole = freeze(
+        mean(runs), np.arange(1, len(runs[0].row_ptr), dtype=np.uint64), np.zeros(0, np.uint64), 5
+    )
+    assert sorted(whole.emission.weights) == sorted(tagger._tensors["emission.weights"])
+    assert (whole.transition == tagger._tensors["transition"]).all()
+    assert tagger.info["training"]["best_epochs"] == [1, 1, 1]
+
+
+def test_settings_of_the_template_file_and_of_the_caller():
+    templates = parse("form[0]\nset epochs 2\nset step 0.5\nset min-count 2")
+    training = model(templates=templates, epochs=None, min_count=1).info["training"]
+    assert (training["epochs"], training["step"], training["min_count"]) == (2, 0.5, 1)
+    assert training["update"] == perceptron.DEFAULTS["update"]
+    assert (training["sentences"], training["tokens"]) == (6, 22)
+    with pytest.raises(TemplateError, match="unknown setting 'epoch', did you mean 'epochs'"):
+        model(epoch=3)
+
+
+def test_features_seen_too_rarely_are_left_out():
+    many, few = (len(model(min_count=n)._tensors["emission.keys"]) for n in (1, 2))
+    assert 0 < few < many
+
+
+def test_labels_that_see_words():
+    """A label repeats the one before it unless the word is "not": only an edge can say so."""
+    data = corpus("a A, x A, x A; b B, x B, x B; a A, not B, x B; b B, not A, x A")
+    templates = parse("form[0]\nlabel[-1] + form[0]")
+    tagger = model(data, templates=templates, epochs=20)
+    assert len(tagger._tensors["edge.keys"])
+    assert tagger.tag(["b", "x", "not", "x", "not", "x"]) == ["B", "B", "A", "A", "B", "B"]
+
+
+def test_order_0_ignores_the_neighbours():
+    tagger = model(templates=parse("form[0]"))
+    assert not tagger._tensors["transition"].any()
+    assert tagger.tag(["man", "the"]) == [tagger.tag(["man"])[0], tagger.tag(["the"])[0]]
+
+
+# ----------------------------------------------------------------- dropout
+@given(cases(), st.floats(0.1, 0.9), st.integers(0, 99))
+def test_dropout_hides_features_and_nothing_else(case, share, seed):
+    x = case.x
+    hidden = drop_features(x, share, np.random.RandomState(seed))
+    kept = np.random.RandomState(seed).random_sample(len(x.features)) >= share
+    assert hidden.features.tolist() == x.features[kept].tolist()
+    for n in range(len(x.token_ptr) - 1):
+        span = slice(x.token_ptr[n], x.token_ptr[n + 1])
+        rows, values = hidden.active(n)
+        assert rows.tolist() == x.features[span][kept[span]].tolist()
+        assert values.tolist() == x.active(n)[1][kept[span]].tolist()
+    assert hidden.sentence_ptr is x.sentence_ptr
+    assert drop_features(x, 0.0, np.random.RandomState(seed)) is x
+
+
+def test_training_with_dropout():
+    free, hidden, again = (weights_of(model(dropout=share)) for share in (0.0, 0.4, 0.4))
+    assert hidden == again != free
+
+
+# ----------------------------------------------------------------- the same bytes
+TRAIN_AND_SAVE = """
+import sys, seqtag
+from seqtag.kernels import BACKEND
+tagger = seqtag.train(sys.argv[1], format="columns", columns=["form", "tag"], label="tag",
+                      templates=sys.argv[2], dev=sys.argv[1], seed=3, runs=2)
+tagger.save(sys.argv[3])
+print(BACKEND)
+"""
+
+
+def test_same_data_and_seed_same_bytes_in_any_process_on_any_backend(tmp_path):
+    lines = [
+        "\n".join(f"{w} {t}" for w, t in zip(s.words, s.column("tag"), strict=True))
+        for s in TRAINING
+    ]
+    data = column_file(tmp_path, "\n\n".join(lines) + "\n")
+    templates = column_file(
+        tmp_path,
+        f"{TEMPLATES}label[-1] + suffix(1)[0]\nset update adaptive\nset step 0.1\nset margin 1\n"
+        "set dropout 0.1\nset epochs 4\n",
+        "t.txt",
+    )
+    found = []
+    for number, (backend, hash_seed) in enumerate([("", "1"), ("", "2"), ("reference", "3")]):
+        path = tmp_path / f"{number}.seqtag"
+        done = subprocess.run(
+            [sys.executable, "-c", TRAIN_AND_SAVE, data, templates, path],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ
+            | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": hash_seed, "SEQTAG_BACKEND": backend},
+        )
+        assert not backend or done.stdout.split() == [backend]
+        found.append(path.read_bytes())
+    assert found[0] == found[1] == found[2]
+
+
+def test_another_seed_another_model():
+    assert weights_of(model(seed=1)) == weights_of(model(seed=1))
+    assert len({weights_of(model(seed=seed)) for seed in range(5)}) > 1
+
+
+# ----------------------------------------------------------------- chunks, and two columns at once
+def test_chunks_are_trained_as_iobes_and_written_as_iob2():
+    tagger = model(CHUNKS, encoding="iobes", epochs=10)
+    assert tagger.info["encoding"] == "iobes"
+    assert {label[0] for label in tagger._labels} == set("BIESO")
+    assert tagger.label_scheme == "iob2"
+    assert tagger.labels == ("B-NP", "B-VP", "I-NP", "O")
+    assert tagger.tag_many([s.words for s in CHUNKS]) == [s.column("tag") for s in CHUNKS]
+
+
+@pytest.mark.parametrize("scheme", ["iob2", "iob1", "iobes"])
+@pytest.mark.parametrize("constrain", [True, False])
+@given(data=st.data())
+def test_chunk_labels_are_valid_whatever_the_weights(scheme, constrain, data):
+    trained = model(CHUNKS, encoding="iobes", epochs=1)
+    random = np.random.RandomState(data.draw(st.integers(0, 2**32 - 1)))
+    tensors = dict(trained._tensors)
+    for name in ("emission.weights", "start", "stop", "transition"):
+        tensors[name] = random.randint(-127, 128, tensors[name].shape).astype(tensors[name].dtype)
+    wild = Tagger(trained.info | {"scheme": scheme, "constrain": constrain}, tensors)
+    sentence = data.draw(
+        st.lists(st.sampled_from(["the", "man", "so", "runs", "unknown"]), max_size=7)
+    )
+    found = wild.tag(sentence)
+    assert len(found) == len(sentence)
+    if constrain or scheme != "iobes":  # free decoding in the model's own encoding is as it is
+        assert count_invalid(found, scheme) == 0
+
+
+def test_constraints_can_be_waived():
+    assert model(CHUNKS).info["constrain"] is True
+    assert model(CHUNKS, constrain=False).info["constrain"] is False
+    assert model(TRAINING).info["constrain"] is False  # no chunk labels
+    assert model(CHUNKS, templates=parse("form[0]")).info["constrain"] is False  # no label bigrams
+
+
+def test_upos_and_feats_are_learned_and_written_together(tmp_path):
+    path = column_file(tmp_path, CONLLU, "a.conllu")
+    tagger = train(path, label="upos+feats", templates=TEMPLATES, epochs=5)
+    assert tagger.label_columns == ("upos", "feats")
+    [sentence] = read(path)
+    labels = tagger.tag(sentence)
+    assert labels == ["NOUN|Number=Plur", "VERB|Number=Plur|Tense=Pres", "PUNCT"]
+    assert tagger.split_label(labels) == {
+        "upos": ["NOUN", "VERB", "PUNCT"],
+        "feats": ["Number=Plur", "Number=Plur|Tense=Pres", "_"],
+    }
+    assert sentence.replace(tagger.split_label(labels)) == CONLLU
+
+
+def test_feats_may_be_empty(tmp_path):
+    path = column_file(tmp_path, CONLLU, "a.conllu")
+    tagger = train(path, label="feats", templates=TEMPLATES, epochs=5)
+    assert tagger.tag(["Dogs", "bark", "."]) == ["Number=Plur", "Number=Plur|Tense=Pres", "_"]
+
+
+# ----------------------------------------------------------------- what to learn, from where
+def test_the_label_column_is_found(tmp_path):
+    path = column_file(tmp_path, CONLLU, "a.conllu")
+    assert train(path, epochs=1).label == "upos"
+    assert train(corpus("a x 1", "form pos num"), templates=TEMPLATES, epochs=1).label == "num"
+
+
+def test_several_files_are_one_corpus(tmp_path):
+    paths = [column_file(tmp_path, text, name) for text, name in (("a X\n", "1"), ("b Y\n", "2"))]
+    tagger = model(paths, format="columns", columns=["form", "tag"])
+    assert tagger.tag(["b"]) == ["Y"]
+    assert tagger.info["training"]["sentences"] == 2
+
+
+def test_sentences_without_words_are_passed_over():
+    tagger = model([*TRAINING, *corpus("\n\n")], epochs=1)
+    assert tagger.info["training"]["sentences"] == len(TRAINING)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seed": -1}, "expected seed >= 0, runs >= 1, patience >= 1; found -1, 1, None"),
+        ({"runs": 0}, "expected seed >= 0, runs >= 1, patience >= 1; found 1, 0, None"),
+        ({"patience": 0}, "expected seed >= 0, runs >= 1, patience >= 1; found 1, 1, 0"),
+    ],
+)
+def test_impossible_options(options, message):
+    with pytest.raises(ValueError) as error:
+        model(**options)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("nothing", [[], "empty file"])
+def test_no_sentences(tmp_path, nothing):
+    data = nothing or []
+    if data:
+        data = read(column_file(tmp_path, "\n\n"), "columns", columns=["form", "tag"])
+    with pytest.raises(CorpusError, match="expected sentences to learn from, found none"):
+        model(data)
+
+
+def test_a_file_with_other_columns(tmp_path):
+    streams = [
+        read(column_file(tmp_path, "a X\n", name), "columns", columns=["form", column])
+        for name, column in (("1", "tag"), ("2", "pos"))
+    ]
+    with pytest.raises(
+        CorpusError, match="expected the columns form, tag of the first file, found form, pos"
+    ) as error:
+        model(streams)
+    assert error.value.source == str(tmp_path / "2")
+
+
+def test_a_dev_set_without_a_column():
+    with pytest.raises(CorpusError) as error:
+        model(dev=corpus("a X", "form pos"))
+    assert str(error.value) == (
+        "expected a dev set with the columns of the training data, "
+        "found one without tag (it has form, pos)"
+    )
+
+
+def test_words_without_a_label(tmp_path, caplog):
+    path = column_file(tmp_path, "a X\nb Y\n\nc X\nd _\n")
+    options = {"format": "columns", "columns": ["form", "tag"]}
+    with pytest.raises(LabelError) as error:
+        model(path, **options)
+    assert str(error.value) == (
+        f'{path}:5: expected a label in the column tag, found "_" (not annotated); '
+        "annotate it, or leave such sentences out with --skip-unlabelled"
+    )
+    with caplog.at_level(logging.WARNING, "seqtag"):
+        tagger = model(path, skip_unlabelled=True, **options)
+    assert tagger.info["training"]["sentences"] == 1
+    assert "1 sentences with unannotated words were left out" in caplog.text
+    path.write_text("d _\n")
+    with pytest.raises(CorpusError, match=r"found none \(1 without labels were left out\)"):
+        model(path, skip_unlabelled=True, **options)
+
+
+def test_label_trigrams_are_not_decoded():
+    with pytest.raises(LabelError) as error:
+        model(templates=parse("form[0]\nlabel[-2] + label[-1]"))
+    assert str(error.value) == (
+        "expected templates with label[-1] at most, found label[-2] + label[-1]; "
+        "this version of seqtag decodes label bigrams only"
+    )
+
+
+def test_a_label_column_that_looks_wrong(caplog):
+    data = corpus("; ".join(f"w{n} {n}" for n in range(60)))
+    with caplog.at_level(logging.WARNING, "seqtag"):
+        model(data, epochs=1)
+    assert (
+        "the column tag has 60 different labels in 60 tokens; is it the right one?" in caplog.text
+    )
