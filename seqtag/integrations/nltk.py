@@ -1,0 +1,278 @@
+"""seqtag models as NLTK taggers and chunk parsers.
+
+Importing this module imports NLTK, which takes a second. Models are saved in seqtag's own format,
+never by NLTK: a model file holds no code and may lie in any folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
+from typing import Any, TypeVar
+
+from nltk.chunk.api import ChunkParserI
+from nltk.chunk.util import conlltags2tree, tree2conlltags
+from nltk.tag.api import TaggerI
+from nltk.tree import Tree
+
+from seqtag.corpus import Sentence, sentence_of
+from seqtag.errors import CorpusError, LabelError, TemplateError
+from seqtag.labels import convert
+from seqtag.perceptron import train
+from seqtag.tagger import Tagger, load
+
+Self = TypeVar("Self", bound="_Adapter")
+
+
+class _Adapter:
+    """What both adapters share: the model they hold and its file."""
+
+    def __init__(self, tagger_or_name: Tagger | str | PathLike[str]):
+        if not isinstance(tagger_or_name, Tagger):
+            tagger_or_name = load(tagger_or_name)
+        self.tagger = tagger_or_name
+
+    @classmethod
+    def load(cls: type[Self], path_or_name: str | PathLike[str]) -> Self:
+        """Load a model file, or an embedded model by name, as `seqtag.load` does."""
+        return cls(path_or_name)
+
+    def save(self, path: str | PathLike[str]) -> int:
+        """Write the model to one file, whole or not at all; return its size in bytes."""
+        return self.tagger.save(path)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.tagger!r})"
+
+
+class SeqtagTagger(_Adapter, TaggerI):
+    """A seqtag model with NLTK's tagger interface.
+
+    Scoring is NLTK's: ``accuracy``, ``confusion``, ``precision``, ``recall``, ``f_measure`` and
+    ``evaluate_per_tag`` take tagged sentences. Pickles by value.
+
+    Parameters
+    ----------
+    tagger_or_name
+        A `seqtag.Tagger`, the path of a model file, or the name of an embedded model.
+
+    Attributes
+    ----------
+    tagger : Tagger
+        The model.
+
+    Examples
+    --------
+    >>> corpus = [[("the", "DT"), ("cat", "NN")], [("a", "DT"), ("dog", "NN")]]
+    >>> tagger = SeqtagTagger.train(corpus, epochs=3, min_count=1)
+    >>> tagger.tag(["the", "dog"])
+    [('the', 'DT'), ('dog', 'NN')]
+    >>> tagger.accuracy(corpus)
+    1.0
+    """
+
+    @classmethod
+    def train(
+        cls,
+        tagged_sents: Iterable[Sequence[tuple[str, str]]],
+        *,
+        dev: Iterable[Sequence[tuple[str, str]]] | None = None,
+        label: str = "pos",
+        **options: Any,
+    ) -> SeqtagTagger:
+        """Train on the tagged sentences of any NLTK corpus reader.
+
+        Parameters
+        ----------
+        tagged_sents
+            Lists of (word, label) pairs, as from ``tagged_sents()``. Sentences without words are
+            skipped.
+        dev
+            Tagged sentences to choose the best epoch by.
+        label
+            Name for the kind of label; it chooses the templates: ``ner`` for names, ``pos`` for
+            all else.
+        **options
+            As in `seqtag.train`: ``templates``, ``seed``, ``runs``, ``patience``, ``epochs``, ...
+
+        Raises
+        ------
+        CorpusError
+            If there is nothing to learn from, or a sentence holds something other than pairs of
+            strings; the message has the number of the sentence. NLTK's readers give None for
+            the label of a word without one.
+        """
+        held_out = None if dev is None else _tagged(dev, label, "<dev>")
+        sentences = _tagged(tagged_sents, label, "<tagged_sents>")
+        return cls(train(sentences, dev=held_out, label=label, **options))
+
+    def tag(self, tokens: Sequence[Any]) -> list[tuple[Any, str]]:
+        """Pair every token of a sentence with its label; none for an empty sentence.
+
+        Parameters
+        ----------
+        tokens
+            Words; for a model that looks at several columns, tuples with a value for each.
+
+        Raises
+        ------
+        TypeError
+            If the sentence is one string, or holds something other than words.
+        """
+        return self.tag_sents([tokens])[0]
+
+    def tag_sents(self, sentences: Iterable[Sequence[Any]]) -> list[list[tuple[Any, str]]]:
+        """Tag many sentences, faster than one by one."""
+        sentences = list(sentences)
+        labels = self.tagger.tag_many(sentences)
+        return [list(zip(*pair, strict=True)) for pair in zip(sentences, labels, strict=True)]
+
+
+class SeqtagChunkParser(_Adapter, ChunkParserI):
+    """A seqtag model of chunks or names with NLTK's chunk parser interface.
+
+    ``accuracy`` is NLTK's and takes chunk trees. Pickles by value.
+
+    Parameters
+    ----------
+    tagger_or_name
+        A `seqtag.Tagger`, the path of a model file, or the name of an embedded model. Its labels
+        are chunk labels in any scheme; it looks at the columns form and pos, or one of them.
+
+    Attributes
+    ----------
+    tagger : Tagger
+        The model.
+
+    Raises
+    ------
+    LabelError
+        If the model's labels are not chunk labels.
+    TemplateError
+        If its templates look at other columns.
+
+    Examples
+    --------
+    >>> tree = Tree("S", [Tree("NP", [("the", "DT"), ("cat", "NN")]), ("sat", "VBD")])
+    >>> parser = SeqtagChunkParser.train([tree], epochs=3, min_count=1)
+    >>> print(parser.parse([("the", "DT"), ("dog", "NN"), ("sat", "VBD")]))
+    (S (NP the/DT dog/NN) sat/VBD)
+    """
+
+    def __init__(self, tagger_or_name: Tagger | str | PathLike[str]):
+        super().__init__(tagger_or_name)
+        tagger = self.tagger
+        if tagger.label_scheme is None:
+            shown = ", ".join(tagger.labels[:5]) + (", ..." if len(tagger.labels) > 5 else "")
+            raise LabelError(
+                f"expected a model of chunk labels such as B-NP, I-NP and O, found a model of "
+                f"{tagger.label} ({shown}); train one with SeqtagChunkParser.train"
+            )
+        if not {"form", "pos"}.issuperset(tagger.columns):
+            raise TemplateError(
+                "expected a model that looks at the columns form and pos, found one that looks at "
+                f"{', '.join(tagger.columns)}; train one with SeqtagChunkParser.train"
+            )
+
+    @classmethod
+    def train(
+        cls, chunked_sents: Iterable[Tree], *, dev: Iterable[Tree] | None = None, **options: Any
+    ) -> SeqtagChunkParser:
+        """Train on the chunk trees of any NLTK corpus reader.
+
+        Parameters
+        ----------
+        chunked_sents
+            Trees of depth two over (word, part of speech) pairs, as from ``chunked_sents()``.
+        dev
+            Chunk trees to choose the best epoch by.
+        **options
+            As in `seqtag.train`: ``templates``, ``seed``, ``runs``, ``patience``, ``epochs``, ...
+
+        Raises
+        ------
+        CorpusError
+            If there is nothing to learn from, or a tree is deeper or has other leaves; the
+            message has the number of the tree.
+        LabelError
+            If there is no chunk in any tree.
+        """
+        held_out = None if dev is None else _chunked(dev, "<dev>")
+        sentences = _chunked(chunked_sents, "<chunked_sents>")
+        return cls(train(sentences, dev=held_out, label="chunk", **options))
+
+    def parse(self, tokens: Sequence[tuple[str, str]]) -> Tree:
+        """Group the words of a sentence into chunks.
+
+        Parameters
+        ----------
+        tokens
+            Pairs of word and part of speech.
+
+        Returns
+        -------
+        Tree
+            A tree ``S`` over chunks and the pairs outside of them; without words it is empty.
+
+        Raises
+        ------
+        CorpusError
+            If the sentence holds something other than pairs of strings.
+        """
+        sentence = _of_pairs(tokens, "pos", "<tokens>", 1)
+        labels = self.tagger.tag(sentence)
+        scheme = self.tagger.label_scheme
+        if scheme and scheme != "iob2":
+            labels = convert(labels, scheme, "iob2")
+        return conlltags2tree(
+            list(zip(sentence.words, sentence.column("pos"), labels, strict=True))
+        )
+
+
+def _tagged(
+    sents: Iterable[Sequence[tuple[str, str]]], label: str, source: str
+) -> Iterator[Sentence]:
+    """Sentences with the columns form and `label`."""
+    for number, sent in enumerate(sents, 1):
+        yield _of_pairs(sent, label, source, number)
+
+
+def _chunked(trees: Iterable[Tree], source: str) -> Iterator[Sentence]:
+    """Sentences with the columns form, pos and chunk."""
+    for number, tree in enumerate(trees, 1):
+        # NLTK would take a leaf "dog" for the word "d" with the part of speech "o".
+        depth_fits = isinstance(tree, Tree) and tree.height() <= 3
+        if not depth_fits or not all(map(_is_pair, tree.leaves())):
+            raise CorpusError(
+                "expected a tree whose children are (word, pos) pairs or chunks of such pairs, "
+                f"found {_shorten(tree)}; give chunked_sents(), not parsed_sents()",
+                source=source, line=number,
+            )  # fmt: skip
+        values = zip(*tree2conlltags(tree), strict=True)
+        columns = dict(zip(("form", "pos", "chunk"), values, strict=False))  # none if it is empty
+        yield sentence_of(columns, source=source, line=number)
+
+
+def _of_pairs(
+    pairs: Sequence[tuple[str, str]], second: str, source: str, number: int
+) -> Sentence:
+    """A sentence with the columns form and `second`."""
+    for pair in pairs:
+        if not _is_pair(pair):
+            raise CorpusError(
+                f"expected pairs (word, {second}) in every sentence, found {_shorten(pair)}; give "
+                "lists of pairs, one list per sentence",
+                source=source, line=number,
+            )  # fmt: skip
+    columns = {"form": [word for word, _ in pairs], second: [value for _, value in pairs]}
+    return sentence_of(columns, source=source, line=number)
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) and not isinstance(value, Tree) and len(value) == 2
+
+
+def _shorten(value: Any) -> str:
+    """A value on one line of a message."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."
