@@ -10,7 +10,7 @@ import shutil
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple
 
@@ -47,6 +47,16 @@ def after_last_blank_line(data: bytearray, start: int) -> int:
 def before_last_tree(data: bytearray, start: int) -> int:
     """Position of the last parenthesis that opens a line behind `start`; 0 if there is none."""
     return data.rfind(b"\n(", start) + 1
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Give a system error inside the ``with`` block the file name that it lacks."""
+    try:
+        yield
+    except OSError as err:
+        err.filename = err.filename or name
+        raise
 
 
 class ByteStream:
@@ -91,14 +101,16 @@ class ByteStream:
             self._file.close()
 
     def head(self, *, first_line: bool = False) -> bytes:
-        """Return the start of the stream (64 kB, or up to the first line break) unconsumed."""
-        size = 0
+        """Return the start of the stream (64 kB, and a whole line at least) unconsumed."""
+        size, whole = 0, False
         for chunk in self._chunks:
             self._seen.append(chunk)
             size += len(chunk)
-            if size >= HEAD or (first_line and b"\n" in chunk):
+            whole = whole or b"\n" in chunk
+            if whole and (size >= HEAD or first_line):
                 break
-        return b"".join(self._seen)[:HEAD]
+        head = b"".join(self._seen)
+        return head[: max(HEAD, head.find(b"\n") + 1)]
 
     def blocks(self, cut: Callable[[bytearray, int], int]) -> Iterator[Block]:
         """Yield the text block by block; `cut` finds the last place where a block may end.
@@ -130,7 +142,11 @@ class ByteStream:
     def _raw_chunks(self) -> Iterator[bytes]:
         """Non-empty pieces as they arrive; `read1` does not wait for a full chunk on a pipe."""
         read = getattr(self._file, "read1", self._file.read)
-        while chunk := read(CHUNK):
+        while True:
+            with naming(self.name):
+                chunk = read(CHUNK)
+            if not chunk:
+                return
             if isinstance(chunk, str):
                 raise TypeError(f"{self.name}: expected a binary file, found one opened as text; "
                                 'open it with mode "rb"')
@@ -259,6 +275,7 @@ class Output:
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = os.fspath(path)
+        self._name = "<stdout>" if self.path == "-" else self.path
         self._target = Path(os.path.realpath(self.path))  # a symbolic link stays one
         self._temporary: Path | None = None
         self._file: Any = None
@@ -285,22 +302,23 @@ class Output:
 
     def write(self, data: bytes) -> int:
         """Write `data`; return its length in bytes."""
-        if self._zip is not None:
-            return self._zip.write(data)
-        return self._file.write(data)
+        with naming(self._name):
+            return (self._zip or self._file).write(data)
 
     def flush(self) -> None:
         """Hand over to the system what was written so far."""
-        (self._zip or self._file).flush()
+        with naming(self._name):
+            (self._zip or self._file).flush()
 
     def __exit__(self, kind: object, *_: object) -> None:
         if self.path == "-":
             if kind is None:
-                self._file.flush()
+                self.flush()
             return
         try:
             if kind is None:
-                self._finish()
+                with naming(self._name):
+                    self._finish()
         finally:
             with suppress(OSError):  # after an error in the block, that one is the news
                 self._file.close()

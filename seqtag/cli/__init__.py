@@ -1,0 +1,134 @@
+"""The command line: data on stdout, everything else on stderr.
+
+Exit codes: 0 done, 1 data or run-time error, 2 usage, 3 ``--fail-under`` not met, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from seqtag.cli.common import complain
+
+COMMANDS = {
+    "train": "Train a tagger on annotated sentences.",
+    "tag": "Label text or CoNLL files.",
+    "eval": "Score a model, or one file against another.",
+    "info": "Show what a model is.",
+    "templates": "List and print the feature templates.",
+}
+
+
+class _Commands(click.Group):
+    """Commands whose modules are imported when they are called."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        return importlib.import_module(f"seqtag.cli.{name}_command").command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(self, context: click.Context, args: list[str]):
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            context.fail(f"expected a command ({', '.join(COMMANDS)}), found {args[0]!r}")
+        return super().resolve_command(context, args)
+
+
+def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from seqtag import __version__
+        from seqtag.kernels import BACKEND
+
+        click.echo(f"seqtag {__version__} ({BACKEND} backend)")
+        context.exit()
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version,
+    help="Show the version and the backend in use.",
+)  # fmt: skip
+@click.option("--debug", is_flag=True, expose_value=False, help="Show where an error came from.")
+def cli() -> None:
+    """Label sequences: train, apply and evaluate part-of-speech taggers, chunkers and the like."""
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    args = list(sys.argv[1:] if args is None else args)
+    debug = "--debug" in args
+    for stream in (sys.stdout, sys.stderr):  # the same bytes in every locale
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
+    try:
+        code = cli.main(args, prog_name="seqtag", standalone_mode=False) or 0
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except getattr(click.exceptions, "NoArgsIsHelpError", ()) as error:
+        click.echo(error.format_message(), err=True)
+        return 2
+    except BrokenPipeError:
+        _close_stdout()  # the reader has seen enough: no error
+        return 0
+    except (KeyboardInterrupt, click.Abort):
+        complain("interrupted")
+        return 130
+    except click.UsageError as error:
+        where = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+        complain(error.format_message() + where)
+        return 2
+    except click.ClickException as error:
+        complain(error.format_message())
+        return error.exit_code
+    except Exception as error:  # known trouble gets one line; anything else is a bug, named so
+        if debug:
+            raise
+        from seqtag.errors import SeqtagError
+
+        if isinstance(error, SeqtagError):
+            complain(str(error))
+        elif isinstance(error, OSError):
+            complain(_os_message(error))
+        else:
+            what = f"{type(error).__name__}: {error}".splitlines()[0]
+            complain(f"internal error, please report it: {what} (seqtag --debug ... shows where)")
+        _close_stdout()
+        return 1
+
+
+def _os_message(error: OSError) -> str:
+    name = f"{error.filename}: " if error.filename else ""
+    remedy = _REMEDIES.get(error.errno or 0)
+    return f"{name}{error.strerror or error}{f'; {remedy}' if remedy else ''}"
+
+
+_REMEDIES = {
+    errno.EACCES: "check its permissions",
+    errno.EISDIR: "name a file",
+    errno.ENOENT: "check the path",
+    errno.ENOSPC: "make room and try again",
+    errno.ENOTDIR: "check the path",
+    errno.EROFS: "name another place",
+}
+
+
+def _close_stdout() -> None:
+    """Keep Python from complaining of a broken standard output once more at exit."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,130 @@
+"""What several commands share: options, notes to the user, progress."""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from seqtag.corpus import FORMATS
+from seqtag.corpus.stream import naming
+
+if TYPE_CHECKING:
+    from seqtag.tagger import Tagger
+
+Item = TypeVar("Item")
+
+
+class ColumnList(click.ParamType):
+    """Comma-separated column names."""
+
+    name = "NAME,NAME,..."
+
+    def convert(self, value, param, context):
+        """Split the names."""
+        if not isinstance(value, str):
+            return value
+        names = tuple(name.strip() for name in value.split(","))
+        if not all(names):
+            message = f"expected column names such as form,pos,chunk, found {value!r}"
+            self.fail(message, param, context)
+        return names
+
+
+format_option = click.option(
+    "--format", "format", type=click.Choice(list(FORMATS)), default="auto", metavar="FORMAT",
+    help="Format of the input: conllu, conll2000, columns, text, tokens, ... (default: found out).",
+)  # fmt: skip
+columns_option = click.option(
+    "--columns", type=ColumnList(), help="Names of the columns of a column file: form,pos,chunk."
+)
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, help="Print nothing but errors on stderr."
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
+)
+threads_option = click.option(
+    "--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads to work on."
+)
+
+
+def reading_format(format: str, columns: tuple[str, ...] | None) -> str:
+    """``--columns`` alone means a column file."""
+    return "columns" if columns and format == "auto" else format
+
+
+class Notes(logging.Handler):
+    """Messages on stderr, unless quiet; the log of the library goes there too."""
+
+    def __init__(self, quiet: bool):
+        super().__init__(logging.WARNING)
+        self.quiet = quiet
+        log = logging.getLogger("seqtag")
+        log.handlers[:] = [self]
+        log.propagate = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a log record."""
+        self(f"note: {record.getMessage()}")
+
+    def __call__(self, message: str) -> None:
+        """Show a message."""
+        if not self.quiet:
+            complain(message)
+
+    def progress(self, items: Iterable[Item], unit: str) -> Iterator[Item]:
+        """The items, with a progress bar when a person is looking."""
+        if self.quiet or sys.stderr is None or not sys.stderr.isatty():
+            return iter(items)
+        from tqdm import tqdm
+
+        return iter(tqdm(items, unit=f" {unit}", file=sys.stderr, leave=False, unit_scale=True))
+
+
+def complain(message: str) -> None:
+    """A message on stderr; a stderr that takes none is no reason to stop."""
+    try:
+        click.echo(f"seqtag: {message}", err=True)
+    except OSError:
+        sys.stderr = None
+
+
+def check_stdout() -> None:
+    """Refuse to begin work whose result has no place to go."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed", "<stdout>")
+
+
+def say(text: str) -> None:
+    """Text on stdout, as it is."""
+    check_stdout()
+    with naming("<stdout>"):
+        click.echo(text, nl=False)
+
+
+def print_json(value: object) -> None:
+    """One JSON document on stdout."""
+    say(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def check_stdin(context: click.Context, names: Iterable[str]) -> None:
+    """Refuse to read standard input twice."""
+    if list(names).count("-") > 1:
+        raise click.UsageError('expected "-" (standard input) once, found it again', context)
+
+
+def load_model(name: str) -> Tagger:
+    """A tagger by file or name; an error lists the names."""
+    from seqtag.tagger import DEFAULT_MODELS, load
+
+    try:
+        return load(name)
+    except FileNotFoundError as error:
+        names = f"{error.strerror}; the embedded models are {' and '.join(DEFAULT_MODELS)}"
+        raise FileNotFoundError(error.errno, names, name) from error

@@ -1,0 +1,87 @@
+"""``seqtag tag``."""
+
+from __future__ import annotations
+
+import click
+
+from seqtag.cli.common import (
+    Notes,
+    check_stdin,
+    columns_option,
+    format_option,
+    load_model,
+    quiet_option,
+    reading_format,
+    threads_option,
+)
+from seqtag.corpus import RENDERED
+
+
+@click.command("tag")
+@click.argument("inputs", nargs=-1, metavar="[INPUT|-]...")
+@click.option(
+    "-m", "--model", "models", multiple=True,
+    help="Model file or name; several run one after another (default: the English models).",
+)  # fmt: skip
+@click.option("-o", "--output", default="-", help="File to write to, whole or not at all.")
+@format_option
+@columns_option
+@click.option(
+    "--to", type=click.Choice(list(RENDERED)), metavar="FORMAT",
+    help="Format of the output: conllu, columns, conll2000, tagged, tokens "
+    "(default: the input with its label columns filled; conllu for text).",
+)  # fmt: skip
+@threads_option
+@quiet_option
+@click.pass_context
+def command(
+    context: click.Context,
+    inputs: tuple[str, ...],
+    models: tuple[str, ...],
+    output: str,
+    format: str,
+    columns: tuple[str, ...] | None,
+    to: str | None,
+    threads: int,
+    quiet: bool,
+) -> int:
+    """Label text or CoNLL files; all of the input is written back, with its labels filled in.
+
+    \b
+    echo "Time flies like an arrow." | seqtag tag --to tagged
+    seqtag tag -m english.seqtag corpus.conllu.gz -o tagged.conllu.gz
+    """
+    from seqtag.corpus import Output, check_output, read
+    from seqtag.errors import CorpusError
+    from seqtag.pipeline import tag_stream
+    from seqtag.tagger import DEFAULT_MODELS, find_model
+
+    notes = Notes(quiet)
+    inputs = inputs or ("-",)
+    check_stdin(context, inputs)
+    models = models or DEFAULT_MODELS
+    check_output(output, [*inputs, *map(find_model, models)])
+    taggers = [load_model(model) for model in models]
+    labels = [name for tagger in taggers for name in tagger.label_columns]
+    streams = [read(name, reading_format(format, columns), columns=columns) for name in inputs]
+    sentences = (sentence for stream in streams for sentence in stream)
+    with_labels = [stream for stream in streams if stream.columns != ("form",)]
+    for stream in with_labels[1:] if to is None else ():
+        if stream.format != (first := with_labels[0]).format:
+            raise CorpusError(
+                f"expected the format {first.format} of {first.source}, found {stream.format}; "
+                "tag the files one by one, or choose the format of the output with --to",
+                source=stream.source,
+            )
+    if to is None and streams[0].format in ("text", "tokens", "mrg"):
+        to = "conllu" if {*labels} <= {"upos", "xpos", "feats", "pos"} else "columns"
+    tagged = tag_stream(taggers, sentences, threads)
+    with Output(output) as out:
+        pending: list[str] = []
+        for sentence in notes.progress(tagged, "sentences"):
+            pending.append(sentence.text(to))
+            if len(pending) == 500:
+                out.write("".join(pending).encode())
+                pending.clear()
+        out.write("".join(pending).encode())
+    return 0
