@@ -1,0 +1,101 @@
+"""Train the embedded models on UD English-EWT and write their card.
+
+Usage: python scripts/train_models.py FOLDER_OF_UD_ENGLISH_EWT [--out models] [--runs N]
+
+The folder holds en_ewt-ud-{train,dev,test}.conllu, as the treebank is distributed. The same
+treebank, seqtag and options give byte-identical models.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import seqtag
+from seqtag.evaluation import Report
+from seqtag.perceptron import labels_of
+from seqtag.templates import preset_text
+
+CARD = """\
+# Embedded models
+
+{table}
+
+Accuracy in percent of tokens, with gold tokenisation, measured by this script in the same way as
+`seqtag eval` does; *unknown* words do not occur in the training part. Test was looked at once per
+model, settings were chosen on dev.
+
+| | |
+|---|---|
+| Data | Universal Dependencies English Web Treebank (UD_English-EWT), train part: {sentences:,} sentences, {tokens:,} tokens; weblogs, newsgroups, e-mails, reviews, questions and answers |
+| Licence | CC BY-SA 4.0, that of the treebank; attribution in [LICENSE.txt](LICENSE.txt) |
+| Labels | `en-ewt-upos`: the {upos_labels} universal parts of speech; `en-ewt-xpos`: {xpos_labels} Penn Treebank tags as EWT uses them |
+| Templates | preset `pos` (below), `--runs {runs} --seed 1` |
+| Weights | whole numbers of 8 bits; scores are exact, see `seqtag/frozen.py` |
+| Made by | seqtag {version}: `python scripts/train_models.py ud-english-ewt --runs {runs}` |
+| Meant for | modern written English, one sentence at a time, tokenised as in UD English |
+| Limits | web text of 2000 to 2012: other registers and speech score lower; the models hold no lexicon beyond the treebank; labels of single words without context are guesses |
+
+## Templates
+
+```
+{templates}```
+"""
+ROW = "| `{name}` | {mb:.2f} MB | {dev} | {dev_known} / {dev_unknown} | {test} | {test_known} / {test_unknown} |"
+HEAD = """\
+| model | size | dev | known / unknown | test | known / unknown |
+|---|---|---|---|---|---|
+"""
+
+
+def score(tagger: seqtag.Tagger, path: Path) -> Report:
+    """Report of a tagger on an annotated file."""
+    sentences = [sentence for sentence in seqtag.read(path) if sentence]
+    return seqtag.evaluate(
+        [labels_of(sentence, tagger.label) for sentence in sentences],
+        tagger.tag_many(sentences),
+        words=[sentence.words for sentence in sentences],
+        known=tagger.known_words,
+    )
+
+
+def main() -> None:
+    """Train, score, and write models and card."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("treebank", type=Path)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "models")
+    parser.add_argument("--runs", type=int, default=1)
+    options = parser.parse_args()
+
+    rows, taggers = [], {}
+    for label in ("upos", "xpos"):
+        name = f"en-ewt-{label}"
+        part = {p: options.treebank / f"en_ewt-ud-{p}.conllu" for p in ("train", "dev", "test")}
+        tagger = taggers[label] = seqtag.train(
+            part["train"], label=label, templates="pos", runs=options.runs, seed=1
+        )
+        size = tagger.save(options.out / f"{name}.seqtag")
+        figures = {}
+        for p in ("dev", "test"):
+            report = score(tagger, part[p])
+            figures[p] = f"{100 * report.accuracy:.2f}"
+            figures[f"{p}_known"] = f"{100 * report.known_accuracy:.2f}"
+            figures[f"{p}_unknown"] = f"{100 * report.unknown_accuracy:.2f}"
+        rows.append(ROW.format(name=name, mb=size / 1e6, **figures))
+        print(rows[-1])
+    training = taggers["upos"].info["training"]
+    card = CARD.format(
+        table=HEAD + "\n".join(rows),
+        version=seqtag.__version__,
+        runs=options.runs,
+        sentences=training["sentences"],
+        tokens=training["tokens"],
+        upos_labels=len(taggers["upos"].labels),
+        xpos_labels=len(taggers["xpos"].labels),
+        templates=preset_text("pos"),
+    )
+    (options.out / "README.md").write_text(card, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
