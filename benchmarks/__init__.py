@@ -1,0 +1,1 @@
+"""Measurements of speed, memory and accuracy; run ``python -m benchmarks --help``."""
