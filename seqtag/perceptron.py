@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
@@ -148,27 +149,28 @@ def train(
     >>> tagger.tag(["the", "dog"])
     ['DT', 'NN']
     """
-    if not 0 <= seed < 2**32 or runs < 1 or (patience is not None and patience < 1):
+    if seed < 0 or runs < 1 or (patience is not None and patience < 1):
         raise ValueError(
-            "expected seed >= 0 (below 2**32), runs >= 1, patience >= 1; "
-            f"found {seed}, {runs}, {patience}"
+            f"expected seed >= 0, runs >= 1, patience >= 1; found {seed}, {runs}, {patience}"
         )
-    sentences, available = _open(data, format, columns)
-    label = label or default_label(available)
-    names = label.split("+") if label == "upos+feats" else [label]
-    _check_label(names, available)
-    if isinstance(templates, TemplateSet):
-        template_set = templates
-    else:
-        template_set = load_templates(templates or PRESET_OF.get(label, "pos"))
-    chosen = DEFAULTS | dict(template_set.settings)
-    for name, value in settings.items():
-        if value is not None:
-            chosen[name.replace("_", "-")] = check_setting(name.replace("_", "-"), value)
-    compiled = template_set.compile([name for name in available if name not in names])
-    order = label_order(compiled)
-
-    corpus = gather(sentences, compiled.columns, label, skip_unlabelled)
+    if seed >= 2**32:
+        raise ValueError(f"expected a seed below 2**32, found {seed}; choose a smaller one")
+    with ExitStack() as files:
+        sentences, available = _open(data, format, columns, files)
+        label = label or default_label(available, _name(data))
+        names = label.split("+") if label == "upos+feats" else [label]
+        _check_label(names, available, _name(data))
+        if isinstance(templates, TemplateSet):
+            template_set = templates
+        else:
+            template_set = load_templates(templates or PRESET_OF.get(label, "pos"))
+        chosen = DEFAULTS | dict(template_set.settings)
+        for name, value in settings.items():
+            if value is not None:
+                chosen[name.replace("_", "-")] = check_setting(name.replace("_", "-"), value)
+        compiled = template_set.compile([name for name in available if name not in names])
+        order = label_order(compiled)
+        corpus = gather(sentences, compiled.columns, label, skip_unlabelled)
     gold = corpus.sentences(corpus.labels)
     scheme = detect_scheme(gold)
     encoding = scheme
@@ -211,15 +213,18 @@ def train(
 
     judge = None
     if dev is not None:
-        dev_sentences, dev_columns = _open(dev, format, columns)
-        missing = [name for name in (*compiled.columns, *names) if name not in dev_columns]
-        if missing:
-            raise CorpusError(
-                f"expected a dev set with the columns of the training data, found one without "
-                f"{', '.join(missing)} (it has {', '.join(dev_columns)}); give one in the same format",
-                source=str(dev) if isinstance(dev, (str, PathLike)) else None,
-            )
-        judge = _Judge(gather(dev_sentences, compiled.columns, label, skip_unlabelled), scheme)
+        with ExitStack() as files:
+            dev_sentences, dev_columns = _open(dev, format, columns, files)
+            missing = [name for name in (*compiled.columns, *names) if name not in dev_columns]
+            if missing:
+                raise CorpusError(
+                    "expected a dev set with the columns of the training data, found one without "
+                    f"{', '.join(missing)} (it has {', '.join(dev_columns)}); "
+                    "give one in the same format",
+                    source=_name(dev),
+                )
+            dev_corpus = gather(dev_sentences, compiled.columns, label, skip_unlabelled)
+        judge = _Judge(dev_corpus, scheme)
 
     kept: list[_Best] = []
     for run in range(1, runs + 1):
@@ -376,23 +381,22 @@ def labels_of(sentence: Sentence, label: str) -> list[str]:
 
 
 def _open(
-    data: Source | Sequence[Source], format: str, columns: Sequence[str] | None
+    data: Source | Sequence[Source], format: str, columns: Sequence[str] | None, files: ExitStack
 ) -> tuple[Iterable[Sentence], tuple[str, ...]]:
-    """All sentences of one or several sources, and the columns they have."""
+    """All sentences of one or several sources, and their columns; `files` closes what it opens."""
     if isinstance(data, (str, PathLike)):
         data = [data]
     data = list(data) if not hasattr(data, "columns") else [data]
     if data and isinstance(data[0], Sentence):
         return data, data[0].columns
     streams = [
-        source if hasattr(source, "columns") else read(source, format, columns=columns)
+        source if hasattr(source, "columns")
+        else files.enter_context(read(source, format, columns=columns))
         for source in data
     ]
     available = streams[0].columns if streams else ()
     for stream in streams[1:]:
         if stream.columns != available:
-            for opened in streams:
-                opened.close()
             raise CorpusError(
                 f"expected the columns {', '.join(available)} of the first file, "
                 f"found {', '.join(stream.columns)}",
@@ -406,7 +410,7 @@ def _open(
     return chain([first], sentences), available
 
 
-def default_label(columns: Sequence[str]) -> str:
+def default_label(columns: Sequence[str], source: str | None = None) -> str:
     """The column to learn when none is named: upos, or the last one.
 
     Raises
@@ -418,20 +422,28 @@ def default_label(columns: Sequence[str]) -> str:
     if not candidates:
         raise CorpusError(
             f"expected a column of labels, found the columns {', '.join(columns)} only; "
-            "if there is one, name the format with --format or the columns with --columns"
+            "if there is one, name the format with --format or the columns with --columns",
+            source=source,
         )
     return "upos" if "upos" in candidates else candidates[-1]
 
 
-def _check_label(names: Sequence[str], available: Sequence[str]) -> None:
+def _check_label(names: Sequence[str], available: Sequence[str], source: str | None) -> None:
     """Refuse labels that are not there, or are the words themselves."""
     for name in names:
         if name not in available or name in ("id", "form"):
             columns = ", ".join(other for other in available if other not in ("id", "form"))
             raise CorpusError(
                 f"expected one of the columns {columns} for labels, found {name!r}; choose one of "
-                "these with --label, or name the columns with --columns"
+                "these with --label, or name the columns with --columns",
+                source=source,
             )
+
+
+def _name(data: Any) -> str | None:
+    """The file that a message is about: the first one, if the data are files."""
+    first = data[0] if isinstance(data, (list, tuple)) and data else data
+    return str(first) if isinstance(first, (str, PathLike)) else None
 
 
 def _warn_of_odd_labels(labels: Sequence[str], tokens: int, column: str) -> None:

@@ -90,6 +90,9 @@ class Tagged:
                 filled["misc"] = self._misc({name: filled.pop(name) for name in foreign})
             return sentence.replace(filled) if filled else sentence.raw
         left_out = {"id", "misc"} if to == "columns" and not is_conllu else {"id"}
+        if to == "tagged" and filled:
+            left_out = {*sentence.columns} - {"form"}
+            filled = dict([filled.popitem()])  # the last model's, also where its column is old
         read = {n: sentence.column(n) for n in sentence.columns if n not in left_out}
         return render(read | filled, to)
 

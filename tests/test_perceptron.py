@@ -296,6 +296,7 @@ def test_sentences_without_words_are_passed_over():
         ({"seed": -1}, "expected seed >= 0, runs >= 1, patience >= 1; found -1, 1, None"),
         ({"runs": 0}, "expected seed >= 0, runs >= 1, patience >= 1; found 1, 0, None"),
         ({"patience": 0}, "expected seed >= 0, runs >= 1, patience >= 1; found 1, 1, 0"),
+        ({"seed": 2**32}, "expected a seed below 2**32, found 4294967296; choose a smaller one"),
     ],
 )
 def test_impossible_options(options, message):
@@ -314,21 +315,22 @@ def test_no_sentences(tmp_path, nothing):
 
 
 def test_a_file_with_other_columns(tmp_path):
-    streams = [
-        read(column_file(tmp_path, "a X\n", name), "columns", columns=["form", column])
-        for name, column in (("1", "tag"), ("2", "pos"))
-    ]
-    with pytest.raises(
-        CorpusError, match="expected the columns form, tag of the first file, found form, pos"
-    ) as error:
-        model(streams)
-    assert error.value.source == str(tmp_path / "2")
+    first, second = (column_file(tmp_path, "a X\n", name) for name in ("1", "2"))
+    with (
+        read(first, "columns", columns=["form", "tag"]) as one,
+        read(second, "columns", columns=["form", "pos"]) as other,
+        pytest.raises(CorpusError) as error,
+    ):
+        model([one, other])
+    assert str(error.value).startswith(
+        f"{second}: expected the columns form, tag of the first file, found form, pos"
+    )
 
 
 def test_a_dev_set_without_a_column():
     with pytest.raises(CorpusError) as error:
         model(dev=corpus("a X", "form pos"))
-    assert str(error.value) == (
+    assert str(error.value).startswith(
         "expected a dev set with the columns of the training data, "
         "found one without tag (it has form, pos)"
     )
@@ -336,20 +338,44 @@ def test_a_dev_set_without_a_column():
 
 def test_words_without_a_label(tmp_path, caplog):
     path = column_file(tmp_path, "a X\nb Y\n\nc X\nd _\n")
-    options = {"format": "columns", "columns": ["form", "tag"]}
+
+    def learn(**options) -> Tagger:
+        with read(path, "columns", columns=["form", "tag"]) as stream:
+            return model(stream, **options)
+
     with pytest.raises(LabelError) as error:
-        model(path, **options)
+        learn()
     assert str(error.value) == (
         f'{path}:5: expected a label in the column tag, found "_" (not annotated); '
         "annotate it, or leave such sentences out with --skip-unlabelled"
     )
     with caplog.at_level(logging.WARNING, "seqtag"):
-        tagger = model(path, skip_unlabelled=True, **options)
+        tagger = learn(skip_unlabelled=True)
     assert tagger.info["training"]["sentences"] == 1
     assert "1 sentences with unannotated words were left out" in caplog.text
     path.write_text("d _\n")
     with pytest.raises(CorpusError, match=r"found none \(1 without labels were left out\)"):
-        model(path, skip_unlabelled=True, **options)
+        learn(skip_unlabelled=True)
+
+
+def test_no_column_of_labels(tmp_path):
+    path = column_file(tmp_path, "the man runs\n")
+    with read(path, "tokens") as stream, pytest.raises(CorpusError) as error:
+        train(stream)
+    assert str(error.value) == (
+        "expected a column of labels, found the columns form only; "
+        "if there is one, name the format with --format or the columns with --columns"
+    )
+
+
+@pytest.mark.parametrize("label", ["chunk", "form"])
+def test_a_label_column_that_is_not_there(label):
+    with pytest.raises(CorpusError) as error:
+        model(label=label)
+    assert str(error.value) == (
+        f"expected one of the columns tag for labels, found {label!r}; choose one of these with "
+        "--label, or name the columns with --columns"
+    )
 
 
 def test_label_trigrams_are_not_decoded():

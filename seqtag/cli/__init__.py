@@ -11,6 +11,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -25,8 +26,18 @@ COMMANDS = {
 }
 
 
+class _ReaderGone(Exception):
+    """The reader of our output has seen enough: no error (click would make it one)."""
+
+
 class _Commands(click.Group):
     """Commands whose modules are imported when they are called."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except BrokenPipeError as error:
+            raise _ReaderGone from error
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -80,8 +91,8 @@ def main(args: Sequence[str] | None = None) -> int:
     except getattr(click.exceptions, "NoArgsIsHelpError", ()) as error:
         click.echo(error.format_message(), err=True)
         return 2
-    except BrokenPipeError:
-        _close_stdout()  # the reader has seen enough: no error
+    except (_ReaderGone, BrokenPipeError):
+        _close_stdout()
         return 0
     except (KeyboardInterrupt, click.Abort):
         complain("interrupted")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -93,10 +93,13 @@ def command(
         raise click.UsageError("expected a percentage for --fail-under, found nan", context)
     check_stdin(context, files)
     check_stdout()
-    streams = [read(name, reading_format(format, columns), columns=columns) for name in files]
+    format = reading_format(format, columns)
+    streams = [context.with_resource(read(name, format, columns=columns)) for name in files]
     tagger = load_model(model) if model else None
-    wanted = label or (tagger.label if tagger else default_label(streams[0].columns))
-    gold_column = wanted if "+" in wanted else find_column(wanted, streams[0].columns) or wanted
+    if not label:
+        label = tagger.label if tagger else default_label(streams[0].columns, streams[0].source)
+    places = [label if "+" in label else find_column(label, stream.columns) or label
+              for stream in streams]  # fmt: skip
     words: list[list[str]] = []
     gold: list[list[str]] = []
     predicted: list[list[str]] = []
@@ -105,18 +108,18 @@ def command(
         for tagged in tag_stream([tagger], notes.progress(streams[0], "sentences"), threads):
             if len(tagged):
                 words.append(tagged.sentence.words)
-                gold.append(labels_of(tagged.sentence, gold_column))
+                gold.append(labels_of(tagged.sentence, places[0]))
                 predicted.append(labels_of(tagged, tagger.label))
     else:
-        for left, right in pairs(*streams):
+        for left, right in pairs(streams[0], streams[1]):
             words.append(left.words)
-            gold.append(labels_of(left, gold_column))
-            predicted.append(labels_of(right, gold_column))
+            gold.append(labels_of(left, places[0]))
+            predicted.append(labels_of(right, places[1]))
     if not gold:
         raise CorpusError("expected sentences to score, found none", source=streams[0].source)
     report = evaluate(
         gold, predicted, words=words, known=tagger.known_words if tagger else None,
-        scheme=tagger.label_scheme if tagger and tagger.label_scheme else "auto", task=wanted,
+        scheme=tagger.label_scheme if tagger and tagger.label_scheme else "auto", task=label,
     )  # fmt: skip
 
     if as_json:
@@ -139,7 +142,7 @@ def command(
 
 
 def pairs(
-    gold: Iterator[Sentence], predicted: Iterator[Sentence]
+    gold: Iterable[Sentence], predicted: Iterable[Sentence]
 ) -> Iterator[tuple[Sentence, Sentence]]:
     """The sentences with words of two files of the same text, side by side.
 

@@ -63,7 +63,8 @@ def command(
     check_output(output, [*inputs, *map(find_model, models)])
     taggers = [load_model(model) for model in models]
     labels = [name for tagger in taggers for name in tagger.label_columns]
-    streams = [read(name, reading_format(format, columns), columns=columns) for name in inputs]
+    format = reading_format(format, columns)
+    streams = [context.with_resource(read(name, format, columns=columns)) for name in inputs]
     sentences = (sentence for stream in streams for sentence in stream)
     with_labels = [stream for stream in streams if stream.columns != ("form",)]
     for stream in with_labels[1:] if to is None else ():
