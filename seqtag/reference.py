@@ -32,7 +32,8 @@ class Instances(NamedTuple):
     Sentence s holds the tokens ``sentence_ptr[s]:sentence_ptr[s+1]``; token n holds the emission
     rows ``features[token_ptr[n]:token_ptr[n+1]]``, each with a value (1 if `values` is None), and
     the edge rows ``edges[edge_ptr[n]:edge_ptr[n+1]]``, observed together with the label bigram
-    that ends at n.
+    that ends at n.  If every token has all of the same features, they are given once: `features`
+    is one token's, and only `values` goes on for all of them.
     """
 
     sentence_ptr: np.ndarray  # (S + 1,) int64
@@ -49,7 +50,8 @@ class Instances(NamedTuple):
     def active(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows and values of the emission features of token n."""
         span = slice(self.token_ptr[n], self.token_ptr[n + 1])
-        rows = self.features[span]
+        dense = self.values is not None and len(self.features) < len(self.values)
+        rows = self.features if dense else self.features[span]
         return rows, np.ones(len(rows)) if self.values is None else self.values[span]
 
     def active_edges(self, n: int) -> np.ndarray:

@@ -5,6 +5,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "frozen.h"
 #include "keys.h"
+#include "scan.h"
 #include "train.h"
 
 namespace nb = nanobind;
@@ -160,9 +162,13 @@ template <class Real> class PyWeights {
                             const MaybeValues& values, const MaybeEdgePtr& edge_ptr, const MaybeEdges& edges) const {
     require(token_ptr.shape(0) > 0 && ascending(sentence_ptr, token_ptr.shape(0) - 1),
             "sentence_ptr must ascend from 0 to the number of tokens");
-    require(ascending(token_ptr, features.shape(0)), "token_ptr must ascend from 0 to the number of features");
+    const size_t width = features.shape(0), tokens = token_ptr.shape(0) - 1;
+    bool dense = tokens > 1 && values && width > 0 && values->shape(0) == tokens * width;
+    for (size_t n = 0; dense && n < tokens; ++n) dense = token_ptr(n + 1) - token_ptr(n) == int64_t(width);
+    require(dense || ascending(token_ptr, width), "token_ptr must ascend from 0 to the number of features");
+    require(token_ptr(0) == 0, "token_ptr must ascend from 0 to the number of features");
     require(within(features.data(), features.shape(0), int64_t(rows_)), "features holds a row out of range");
-    require(!values || values->shape(0) == features.shape(0), "values must be as long as features");
+    require(dense || !values || values->shape(0) == features.shape(0), "values must be as long as features");
     require(edge_ptr.has_value() == edges.has_value(), "edge_ptr and edges go together");
     if (edge_ptr) {
       require(edge_ptr->shape(0) == token_ptr.shape(0) && ascending(*edge_ptr, edges->shape(0)),
@@ -170,7 +176,7 @@ template <class Real> class PyWeights {
       require(within(edges->data(), edges->shape(0), int64_t(edges_)), "edges holds a row out of range");
     }
     return {sentence_ptr.data(), token_ptr.data(), features.data(), values ? values->data() : nullptr,
-            edge_ptr ? edge_ptr->data() : nullptr, edges ? edges->data() : nullptr, sentence_ptr.shape(0) - 1};
+            edge_ptr ? edge_ptr->data() : nullptr, edges ? edges->data() : nullptr, sentence_ptr.shape(0) - 1, dense};
   }
 };
 
@@ -354,6 +360,67 @@ class PyFrozen {
   }
 };
 
+// ------------------------------------------------------------------ blocks of column files
+class PyScanner {
+ public:
+  PyScanner(int columns, const std::string& separator, int id_column, bool comments, std::vector<int> read,
+            std::vector<int> write)
+      : reported_(read.size(), 0), scanner_(columns, separator.at(0), id_column, comments, read, write),
+        written_(write.size()) {
+    for (int c : read) require(c >= 0 && c < columns, "read names a column out of range");
+    for (int c : write) require(c >= -1 && c < columns, "write names a column out of range");
+  }
+  // Type ids (columns read, words) and sentence_ptr, or None if the block is not plain.
+  nb::object scan(nb::bytes text, bool file_start) {
+    bool plain;
+    {
+      nb::gil_scoped_release release;
+      plain = scanner_.scan(text.c_str(), text.size(), file_start);
+    }
+    if (!plain) return nb::none();
+    std::vector<int32_t> types;
+    types.reserve(reported_.size() * scanner_.words());
+    for (size_t c = 0; c < reported_.size(); ++c)
+      types.insert(types.end(), scanner_.types(c).begin(), scanner_.types(c).end());
+    return nb::make_tuple(to_numpy(std::move(types), {reported_.size(), scanner_.words()}),
+                          to_numpy(std::vector<int64_t>(scanner_.sentence_ptr())));
+  }
+  // Values of a column that were numbered since the last call, in order.
+  nb::list new_values(size_t column) {
+    require(column < reported_.size(), "column out of range");
+    nb::list values;
+    const Interner& interner = scanner_.interner(column);
+    for (; reported_[column] < interner.size(); ++reported_[column]) {
+      const std::string_view v = interner.value(reported_[column]);
+      values.append(nb::bytes(v.data(), v.size()));
+    }
+    return values;
+  }
+  // The block scanned last with the labels in their places; names: per column written, per label.
+  nb::bytes splice(nb::bytes text, const std::vector<In<int32_t>>& labels, const std::vector<std::vector<nb::bytes>>& names) {
+    require(labels.size() == written_ && names.size() == written_, "one array of labels for each column written");
+    std::vector<const int32_t*> ids;
+    std::vector<std::vector<std::string_view>> views(written_);
+    for (size_t w = 0; w < written_; ++w) {
+      require(labels[w].shape(0) == scanner_.words(), "one label per word");
+      require(within(labels[w].data(), labels[w].shape(0), int64_t(names[w].size())), "a label without a name");
+      ids.push_back(labels[w].data());
+      for (const nb::bytes& name : names[w]) views[w].emplace_back(name.c_str(), name.size());
+    }
+    std::string out;
+    {
+      nb::gil_scoped_release release;
+      out = scanner_.splice(text.c_str(), text.size(), ids, views);
+    }
+    return nb::bytes(out.data(), out.size());
+  }
+
+ private:
+  std::vector<size_t> reported_;
+  Scanner scanner_;
+  size_t written_;
+};
+
 }  // namespace
 
 NB_MODULE(_kernel, m) {
@@ -378,4 +445,10 @@ NB_MODULE(_kernel, m) {
       .def("decode", &PyFrozen::decode, nb::arg("types"), nb::arg("hashes"), nb::arg("sentence_ptr"),
            nb::arg("workspace"));
   nb::class_<PyFrozen::Workspace>(m, "Workspace");
+  nb::class_<PyScanner>(m, "Scanner")
+      .def(nb::init<int, const std::string&, int, bool, std::vector<int>, std::vector<int>>(), nb::arg("columns"),
+           nb::arg("separator"), nb::arg("id_column"), nb::arg("comments"), nb::arg("read"), nb::arg("write"))
+      .def("scan", &PyScanner::scan, nb::arg("text"), nb::arg("file_start"))
+      .def("new_values", &PyScanner::new_values, nb::arg("column"))
+      .def("splice", &PyScanner::splice, nb::arg("text"), nb::arg("labels"), nb::arg("names"));
 }

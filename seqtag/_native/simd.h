@@ -9,6 +9,8 @@ namespace seqtag {
 
 #if defined(__GNUC__) || defined(__clang__)
 #define SEQTAG_PREFETCH(address) __builtin_prefetch(address)
+// GCC takes a function that only prefetches for one without effect and drops calls it does not inline.
+#define SEQTAG_INLINE inline __attribute__((always_inline))
 template <class Real> struct VectorOf;
 template <> struct VectorOf<float> { typedef float type __attribute__((vector_size(16))); };
 template <> struct VectorOf<double> { typedef double type __attribute__((vector_size(16))); };
@@ -17,6 +19,7 @@ template <class Real> inline Vector<Real> maximum(Vector<Real> a, Vector<Real> b
 template <class Real> inline Vector<Real> splat(Real x) { return x - Vector<Real>{}; }
 #else  // no vector extensions (MSVC): vectors of one, the compiler does what it can
 #define SEQTAG_PREFETCH(address)
+#define SEQTAG_INLINE inline
 template <class Real> using Vector = Real;
 template <class Real> inline Real maximum(Real a, Real b) { return a > b ? a : b; }
 template <class Real> inline Real splat(Real x) { return x; }

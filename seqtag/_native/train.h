@@ -15,6 +15,8 @@ template <class Real> struct Instances {
   const int64_t* edge_ptr;  // or null: no label bigrams conjoined with observations
   const int32_t* edges;
   size_t sentences;
+  bool dense;  // every token has all features: `features` holds them once
+  int32_t row(int64_t k, int64_t token) const { return features[dense ? k - token_ptr[token] : k]; }
 };
 
 struct EpochCounts {
@@ -61,10 +63,11 @@ template <class Real, class Rows> struct Weights {
   };
 
   // Ask for the data of a sentence before it is needed: shuffled sentences are far apart.
-  static void prefetch(const Instances<Real>& x, int64_t sentence) {
+  static SEQTAG_INLINE void prefetch(const Instances<Real>& x, int64_t sentence) {
     const int64_t from = x.token_ptr[x.sentence_ptr[sentence]], most = 256;
     const int64_t to = std::min(x.token_ptr[x.sentence_ptr[sentence + 1]], from + most);
-    for (int64_t k = from; k < to; k += 64 / int64_t(sizeof(int32_t))) SEQTAG_PREFETCH(x.features + k);
+    if (!x.dense)
+      for (int64_t k = from; k < to; k += 64 / int64_t(sizeof(int32_t))) SEQTAG_PREFETCH(x.features + k);
     if (!x.values) return;
     for (int64_t k = from; k < to; k += 64 / int64_t(sizeof(Real))) SEQTAG_PREFETCH(x.values + k);
   }
@@ -74,18 +77,21 @@ template <class Real, class Rows> struct Weights {
     const int S = block.stride;
     out.assign(T * S, 0);
     const int64_t end = x.token_ptr[first + T], ahead = 64;  // rows to prefetch
-    for (int64_t k = x.token_ptr[first]; k < std::min(end, x.token_ptr[first] + ahead); ++k)
-      emission.prefetch(x.features[k]);
+    const bool far = emission.far() && !x.dense;
+    if (far)
+      for (int64_t k = x.token_ptr[first]; k < std::min(end, x.token_ptr[first] + ahead); ++k)
+        emission.prefetch(x.features[k]);
     for (size_t t = 0; t < T; ++t) {
       Real* acc = &out[t * S];
       const int64_t to = x.token_ptr[first + t + 1];
       if (Rows::one_vector && x.values && S == lanes<Real>) {  // the sum stays in a register
-        emission.sum_rows(acc, x.features, x.values, x.token_ptr[first + t], to);
+        const int64_t from = x.token_ptr[first + t];
+        emission.sum_rows(acc, x.features + (x.dense ? 0 : from), x.values + from, to - from);
         continue;
       }
       for (int64_t k = x.token_ptr[first + t]; k < to; ++k) {
-        if (k + ahead < end) emission.prefetch(x.features[k + ahead]);
-        if (x.values) emission.add_row(acc, x.features[k], x.values[k]);
+        if (far && k + ahead < end) emission.prefetch(x.features[k + ahead]);
+        if (x.values) emission.add_row(acc, x.row(k, first + t), x.values[k]);
         else emission.add_row(acc, x.features[k]);
       }
     }
@@ -125,7 +131,7 @@ template <class Real, class Rows> struct Weights {
       const int64_t first = x.sentence_ptr[sentence_order[k]];
       const size_t T = size_t(x.sentence_ptr[sentence_order[k] + 1] - first);
       const int32_t* gold = gold_labels + first;
-      if (k + 1 < n) prefetch(x, sentence_order[k + 1]);
+      if (k + 4 < n) prefetch(x, sentence_order[k + 4]);
       emissions(x, first, T, potentials);
       if (cost)
         for (size_t t = 0; t < T; ++t)
@@ -198,7 +204,7 @@ template <class Real, class Rows> struct Weights {
       auto* out = delta.emission.data() + used;
       int32_t before = -1;
       for (int64_t k = from; k < to; ++k) {
-        const int32_t row = x.features[k];
+        const int32_t row = x.row(k, first + t);
         Real value = x.values ? x.values[k] : Real(1);
         if (value == 0) continue;
         if (y[t] == high) value = -value;

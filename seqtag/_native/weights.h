@@ -49,17 +49,18 @@ template <class Real> struct DenseRows {
       : rows(rows), labels(labels), stride(padded<Real>(labels)), w(zeros()), u(zeros()),
         g(adaptive ? zeros() : nullptr) {}
 
+  bool far() const { return rows * size_t(stride) * sizeof(Real) > 1 << 20; }  // not all in the cache
   void prefetch(size_t row) const {
     const char* p = reinterpret_cast<const char*>(&w[row * stride]);
     for (size_t b = 0; b < stride * sizeof(Real); b += 64) SEQTAG_PREFETCH(p + b);
   }
   void add_row(Real* acc, size_t row) const { add(acc, &w[row * stride], stride); }
   void add_row(Real* acc, size_t row, Real value) const { add_scaled(acc, &w[row * stride], value, stride); }
-  // acc = sum of value * row over [from, to), for rows of one vector; the same order as add_row.
-  void sum_rows(Real* acc, const int32_t* row, const Real* value, int64_t from, int64_t to) const {
+  // acc += sum of value * row, for rows of one vector; the same order as add_row.
+  void sum_rows(Real* acc, const int32_t* row, const Real* value, int64_t n) const {
     Vector<Real> sum = load(acc);
     const Real* weight = w.get();
-    for (int64_t k = from; k < to; ++k) sum = sum + load(weight + size_t(row[k]) * lanes<Real>) * splat(value[k]);
+    for (int64_t k = 0; k < n; ++k) sum = sum + load(weight + size_t(row[k]) * lanes<Real>) * splat(value[k]);
     store(acc, sum);
   }
   void update(size_t row, int label, Real delta, const Step<Real>& step) {
@@ -89,6 +90,7 @@ template <class Real> struct SparseRows {
   static constexpr bool one_vector = false;
   SparseRows(size_t rows, int labels, bool) : labels(labels), stride(padded<Real>(labels)), spans(rows) {}
 
+  bool far() const { return true; }
   void prefetch(size_t row) const { SEQTAG_PREFETCH(&spans[row]); }
   void add_row(Real* acc, size_t row) const {
     const Span s = spans[row];
@@ -102,7 +104,7 @@ template <class Real> struct SparseRows {
     Cell<Real>& cell = cells[find(row, label)];
     step.apply(cell.w, cell.u, &cell.g, delta);
   }
-  void sum_rows(Real*, const int32_t*, const Real*, int64_t, int64_t) const {}
+  void sum_rows(Real*, const int32_t*, const Real*, int64_t) const {}
   template <class Visit> void for_each_cell(Visit visit) const {
     std::vector<std::pair<int, size_t>> sorted;
     for (size_t r = 0; r < spans.size(); ++r) {
