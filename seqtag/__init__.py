@@ -5,17 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from seqtag.classifiers import BinaryPerceptron, MulticlassPerceptron, VotedPerceptron
     from seqtag.corpus import read
     from seqtag.evaluation import evaluate
     from seqtag.perceptron import train
+    from seqtag.sigmoid import SigmoidNeuron
     from seqtag.tagger import Tagger, load
 
 __version__ = "0.1.0"
-__all__ = ["Tagger", "__version__", "evaluate", "load", "read", "train"]
+__all__ = [
+    "BinaryPerceptron", "MulticlassPerceptron", "SigmoidNeuron", "Tagger", "VotedPerceptron",
+    "__version__", "evaluate", "load", "read", "train",
+]  # fmt: skip
 
 _HOME = {
     "Tagger": "tagger", "evaluate": "evaluation", "load": "tagger", "read": "corpus",
-    "train": "perceptron",
+    "train": "perceptron", "BinaryPerceptron": "classifiers",
+    "MulticlassPerceptron": "classifiers", "VotedPerceptron": "classifiers",
+    "SigmoidNeuron": "sigmoid",
 }  # fmt: skip
 
 

@@ -18,7 +18,8 @@ LAYERS = [
     {"errors"},
     {"template_set", "templates", "crfpp", "attributes", "labels", "reference"},
     {"encoding", "feature_map", "frozen", "kernels", "native"},
-    {"tagger", "perceptron", "classifiers", "evaluation", "model_file", "corpus", "pipeline"},
+    {"tagger", "perceptron", "evaluation", "model_file", "corpus", "aliases", "blocks", "pipeline"}
+    | {"estimator", "classifiers", "vectors", "losses", "sigmoid", "theory", "selection"},
     {"cli", "integrations", "__init__", "__main__"},
 ]
 """Modules (and packages) of seqtag, lowest first: each imports from its own layer and below."""
