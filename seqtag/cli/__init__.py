@@ -21,6 +21,9 @@ COMMANDS = {
     "train": "Train a tagger on annotated sentences.",
     "tag": "Label text or CoNLL files.",
     "eval": "Score a model, or one file against another.",
+    "cv": "Cross-validate: train and score on K folds.",
+    "tune": "Search for the best settings.",
+    "curve": "Learning curves by epoch and by training size.",
     "info": "Show what a model is.",
     "templates": "List and print the feature templates.",
 }

@@ -1,0 +1,120 @@
+"""``seqtag curve``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from seqtag.cli.common import Notes, print_json
+from seqtag.cli.cv_command import sentences_of, training_options
+
+
+@click.command("curve")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--dev", required=True, help="Sentences to score on.")
+@click.option(
+    "--points",
+    type=click.IntRange(2),
+    default=6,
+    show_default=True,
+    help="Training sizes, each twice the one before.",
+)
+@click.option("--plot", metavar="FILE", help="Draw the curves: .png or .svg (needs matplotlib).")
+@training_options
+@click.pass_context
+def command(
+    context: click.Context, files: tuple[str, ...], dev: str, points: int, plot: str | None,
+    format: str, columns: tuple[str, ...] | None, as_json: bool, quiet: bool, **settings: Any,
+) -> int:  # fmt: skip
+    """Error on training and dev sentences, by epoch and by training size.
+
+    By epoch the training error is what the trainer meets: weights in motion, each sentence decoded
+    just before it is learnt, with the margin of the templates against it; so it is high. The dev
+    error is that of the averaged weights. By size both are of the final model.
+
+    \b
+    seqtag curve train.conllu --dev dev.conllu --plot curves.png
+    """
+    from seqtag.perceptron import Epoch, train
+    from seqtag.selection import Point, learning_curve, tagger_fit
+
+    notes = Notes(quiet)
+    if plot and Path(plot).suffix.lower() not in (".png", ".svg"):
+        raise click.UsageError(f"expected --plot FILE.png or FILE.svg, found {plot!r}", context)
+    if plot:
+        _pyplot(context)  # before the work, not after it
+    sentences = sentences_of(files, format, columns)
+    held_out = sentences_of([dev], format, columns)
+    tokens = sum(map(len, sentences))
+    epochs: list[dict[str, Any]] = []
+
+    def by_epoch(epoch: Epoch) -> None:
+        wrong = epoch.wrong_tokens / tokens
+        score = epoch.dev.score if epoch.dev else 0.0
+        notes(f"epoch {epoch.epoch}: training error {100 * wrong:.2f}, dev {100 - 100 * score:.2f}")
+        epochs.append({"epoch": epoch.epoch, "train_error": wrong, "dev_error": 1 - score})
+
+    def by_size(point: Point) -> None:
+        notes(
+            f"{point.size} sentences: training error {100 - 100 * point.train:.2f}, "
+            f"dev {100 - 100 * point.test:.2f}"
+        )
+
+    train(sentences, dev=held_out, on_epoch=by_epoch, **settings)
+    n = len(sentences)
+    sizes = sorted({max(1, round(n / 2**i)) for i in range(points)})
+    curve = learning_curve(
+        tagger_fit(**settings), sentences, held_out, sizes, settings["seed"], by_size
+    )
+    rows = [
+        {"sentences": p.size, "train_error": 1 - p.train, "dev_error": 1 - p.test} for p in curve
+    ]
+    if plot:
+        _draw(context, plot, epochs, rows)
+        notes(f"{plot}: written")
+    if as_json:
+        print_json({"by_epoch": epochs, "by_size": rows})
+    else:
+        for name, points_of in (("epoch", epochs), ("sentences", rows)):
+            click.echo(f"{name:>9}  train error  dev error")
+            for row in points_of:
+                click.echo(
+                    f"{row[name]:>9}  {100 * row['train_error']:>11.2f}  "
+                    f"{100 * row['dev_error']:>9.2f}"
+                )
+    return 0
+
+
+def _pyplot(context: click.Context) -> Any:
+    """The figure class of matplotlib, which draws without a screen."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise click.UsageError(
+            "--plot needs matplotlib; install it with pip install seqtag[plot]", context
+        ) from None
+    return Figure
+
+
+def _draw(
+    context: click.Context, plot: str, epochs: list[dict[str, Any]], rows: list[dict[str, Any]]
+) -> None:
+    """Two panels, one scale of error."""
+    figure = _pyplot(context)(figsize=(8, 3.2), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, points, name in ((panels[0], epochs, "epoch"), (panels[1], rows, "sentences")):
+        x = [point[name] for point in points]
+        axes.plot(x, [100 * p["train_error"] for p in points], "o--", color="C0", label="training")
+        axes.plot(x, [100 * p["dev_error"] for p in points], "o-", color="C1", label="dev")
+        axes.set_xlabel(name if name == "epoch" else "training sentences")
+        axes.grid(alpha=0.3)
+    panels[0].set_xticks([p["epoch"] for p in epochs][:: max(1, len(epochs) // 8)])
+    panels[1].set_xscale("log", base=2)
+    panels[1].set_xticks(
+        [row["sentences"] for row in rows], [str(row["sentences"]) for row in rows]
+    )
+    panels[0].set_ylabel("error (%)")
+    panels[0].legend(frameon=False)
+    figure.savefig(plot, dpi=150)

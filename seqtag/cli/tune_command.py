@@ -1,0 +1,101 @@
+"""``seqtag tune``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from seqtag.cli.common import Notes, print_json
+from seqtag.cli.cv_command import sentences_of, training_options
+
+
+class Choices(click.ParamType):
+    """A setting and the values to try."""
+
+    name = "SETTING=VALUE,VALUE,..."
+
+    def convert(self, value, param, context):
+        """Split the values."""
+        if not isinstance(value, str):
+            return value
+        setting, _, values = value.partition("=")
+        found = [item.strip() for item in values.split(",")]
+        if not setting.strip() or not all(found):
+            self.fail(f"expected a setting and its values, such as epochs=5,10, found {value!r}")
+        return setting.strip().replace("-", "_"), found
+
+
+@click.command("tune")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--try", "choices", type=Choices(), multiple=True, required=True,
+    help="A setting of template files (epochs, update, step, margin, min-count, encoding, dropout) "
+    "or templates, with the values to try; more than once makes a grid.",
+)  # fmt: skip
+@click.option("--dev", help="Sentences to score on (default: cross-validation).")
+@click.option(
+    "--folds", type=click.IntRange(2), default=5, show_default=True, help="Without --dev."
+)
+@click.option("--trials", type=click.IntRange(1), help="Try so many combinations, drawn at random.")
+@training_options
+@click.pass_context
+def command(
+    context: click.Context, files: tuple[str, ...], choices: tuple[tuple[str, list[str]], ...],
+    dev: str | None, folds: int, trials: int | None, format: str, columns: tuple[str, ...] | None,
+    as_json: bool, quiet: bool, **fixed: Any,
+) -> int:  # fmt: skip
+    """Try combinations of settings; the best first.
+
+    \b
+    seqtag tune train.conllu --dev dev.conllu --try epochs=5,10 --try min-count=1,2
+    """
+    from seqtag.perceptron import DEFAULTS
+    from seqtag.selection import grid, random_settings, search, tagger_fit
+    from seqtag.template_set import check_setting
+
+    notes = Notes(quiet)
+    space: dict[str, list[Any]] = {}
+    for setting, values in choices:
+        name = setting.replace("_", "-")
+        if name not in DEFAULTS and name != "templates":
+            known = ", ".join([*DEFAULTS, "templates"])
+            raise click.UsageError(f"expected --try with one of {known}, found {name!r}", context)
+        if setting in space:
+            raise click.UsageError(f"expected --try {name} once, found it twice", context)
+        space[setting] = (
+            values if name == "templates" else [check_setting(name, _typed(v)) for v in values]
+        )
+    candidates = random_settings(space, trials, fixed["seed"]) if trials else grid(space)
+    found = search(
+        lambda settings: tagger_fit(**fixed | settings),
+        candidates,
+        sentences_of(files, format, columns),
+        dev=sentences_of([dev], format, columns) if dev else None,
+        k=folds,
+        random_state=fixed["seed"],
+        on_trial=lambda trial: notes(f"{100 * trial.score:.2f}  {_shown(trial.settings)}"),
+    )
+    if as_json:
+        print_json([
+            {"score": t.score, "settings": t.settings, "folds": t.folds and t.folds.scores}
+            for t in found
+        ])  # fmt: skip
+    else:
+        for trial in found:
+            click.echo(f"{100 * trial.score:.2f}  {_shown(trial.settings)}")
+    return 0
+
+
+def _typed(text: str) -> int | float | str:
+    """A number, if it is one."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def _shown(settings: dict[str, Any]) -> str:
+    return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in settings.items())

@@ -1,0 +1,127 @@
+"""``seqtag cv``, ``tune`` and ``curve`` on the sample corpus."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from seqtag.cli import main
+
+
+@pytest.fixture
+def files(sample_dir):
+    return [str(sample_dir / f"en-sample-{part}.conllu") for part in ("dev", "test")]
+
+
+def test_cv(files, capsys):
+    assert main(["cv", files[0], "--folds", "2", "--epochs", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert "of 2 folds" in out
+    assert err.count("fold ") == 2
+    assert main(["cv", files[0], "--folds", "2", "--epochs", "1", "--json", "-q"]) == 0
+    found, err = capsys.readouterr()
+    value = json.loads(found)
+    assert value["mean"] == pytest.approx(sum(value["scores"]) / 2)
+    assert out.startswith(f"{100 * value['mean']:.2f} +- {100 * value['deviation']:.2f}")
+    assert err == ""
+
+
+def test_cv_refuses(files, capsys, tmp_path):
+    assert main(["cv", files[0], "--folds", "5000"]) == 1
+    assert "folds for" in capsys.readouterr().err
+    empty = tmp_path / "empty.conllu"
+    empty.write_text("")
+    assert main(["cv", str(empty)]) == 1
+    assert "expected sentences to learn from, found none" in capsys.readouterr().err
+
+
+def test_tune(files, capsys):
+    train, dev = files
+    args = ["tune", train, "--dev", dev, "--try", "epochs=1,2", "--try", "margin=0,0.5"]
+    assert main(args) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == len(err.splitlines()) == 4
+    scores = [float(line.split()[0]) for line in out.splitlines()]
+    assert scores == sorted(scores, reverse=True)
+    assert "--epochs 2 --margin" in out
+    assert main([*args, "--trials", "2", "--json", "-q"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found) == 2
+    assert found[0]["folds"] is None
+    assert (
+        main(
+            [
+                "tune",
+                train,
+                "--try",
+                "update=perceptron",
+                "--folds",
+                "2",
+                "--epochs",
+                "1",
+                "--json",
+                "-q",
+            ]
+        )
+        == 0
+    )
+    assert len(json.loads(capsys.readouterr().out)[0]["folds"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        (["epochs"], "expected a setting and its values, such as epochs=5,10, found 'epochs'"),
+        (["epochs=1,"], "expected a setting and its values"),
+        (["speed=1"], "expected --try with one of epochs, update"),
+        (["epochs=1", "epochs=2"], "expected --try epochs once, found it twice"),
+    ],
+)
+def test_tune_refuses(files, capsys, choices, message):
+    assert main(["tune", files[0], *[a for c in choices for a in ("--try", c)]]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_value_of_the_wrong_kind(files, capsys):
+    assert main(["tune", files[0], "--try", "epochs=many"]) == 1
+    assert "epochs expects a whole number from 1, found 'many'" in capsys.readouterr().err
+
+
+def test_curve(files, capsys, tmp_path):
+    train, dev = files
+    args = ["curve", train, "--dev", dev, "--epochs", "2", "--points", "2"]
+    assert main(args) == 0
+    out, err = capsys.readouterr()
+    assert out.count("train error") == 2
+    assert err.count("epoch ") == 2
+    assert err.count("sentences: ") == 2
+    assert main([*args, "--json", "-q"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert [row["epoch"] for row in value["by_epoch"]] == [1, 2]
+    small, full = value["by_size"]
+    assert small["sentences"] * 2 == pytest.approx(full["sentences"], abs=1)
+    assert 0 < full["dev_error"] < small["dev_error"] < 1
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_a_picture(files, capsys, tmp_path, kind):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    picture = tmp_path / f"curve.{kind}"
+    args = ["curve", files[0], "--dev", files[1], "--epochs", "1", "--points", "2"]
+    assert main([*args, "--plot", str(picture)]) == 0
+    assert f"{picture}: written" in capsys.readouterr().err
+    assert picture.read_bytes().startswith({"png": b"\x89PNG", "svg": b"<?xml"}[kind])
+
+
+def test_pictures_of_other_kinds_and_without_matplotlib(files, capsys, monkeypatch):
+    args = ["curve", files[0], "--dev", files[1], "--plot"]
+    assert main([*args, "curve.gif"]) == 2
+    assert "expected --plot FILE.png or FILE.svg, found 'curve.gif'" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert main([*args, "curve.png"]) == 2
+    assert (
+        "--plot needs matplotlib; install it with pip install seqtag[plot]"
+        in capsys.readouterr().err
+    )
