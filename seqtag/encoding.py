@@ -173,13 +173,19 @@ class Encoder:
         self._hash_strings = hash_strings
         self._types = {column: _Types() for column in compiled.columns}
         self._table = np.zeros((len(compiled.attributes), 1024), np.uint64)
+        self._count = 0
 
     def __len__(self) -> int:
         """Most types that any column has."""
-        return max((len(types) for types in self._types.values()), default=0)
+        return self._count
 
-    def encode(self, columns: Sequence[Iterable[str]], tokens: int) -> tuple[np.ndarray, np.ndarray]:
-        """Type ids (columns, tokens) int32, and the hash table (attributes, types) uint64.
+    @property
+    def hashes(self) -> np.ndarray:
+        """Hash of each attribute's value per type, 0 if absent: (attributes, types) uint64."""
+        return self._table
+
+    def encode(self, columns: Sequence[Iterable[str]], tokens: int) -> np.ndarray:
+        """Type ids (columns, tokens) int32.
 
         Parameters
         ----------
@@ -189,25 +195,39 @@ class Encoder:
             Number of values in each column.
         """
         ids = np.empty((len(self._types), tokens), np.int32)
-        for row, types, values in zip(ids, self._types.values(), columns, strict=True):
-            row[:] = np.fromiter(map(types.__getitem__, values), np.int32, tokens)
-        for column, types in self._types.items():
-            if types.new:
-                self._fill(column, types)
-        return ids, self._table
+        for row, column, values in zip(ids, self._types, columns, strict=True):
+            row[:] = self.number(column, values, tokens)
+        return ids
 
-    def _fill(self, column: str, types: _Types) -> None:
+    def number(self, column: str, values: Iterable[str], count: int = -1) -> np.ndarray:
+        """Type ids of some values of a column: (count,) int32."""
+        types = self._types[column]
+        ids = np.fromiter(map(types.__getitem__, values), np.int32, count)
+        if types.new:
+            new, types.new = types.new, []
+            self._fill(column, len(types) - len(new), new)
+        return ids
+
+    def extend(self, column: str, first: int, new: list[str]) -> None:
+        """Take over types of a column that the caller numbered, the new ones from `first` on.
+
+        A column is numbered either here or by the caller, always.
+        """
+        if new:
+            self._fill(column, first, new)
+
+    def _fill(self, column: str, first: int, new: list[str]) -> None:
         """Run the column's attribute functions on its new types."""
-        if len(types) > self._table.shape[1]:
-            grown = np.zeros((self._table.shape[0], 2 * len(types)), np.uint64)
+        last = first + len(new)
+        self._count = max(self._count, last)
+        if last > self._table.shape[1]:
+            grown = np.zeros((self._table.shape[0], 2 * last), np.uint64)
             grown[:, : self._table.shape[1]] = self._table
             self._table = grown
-        first = len(types) - len(types.new)
         for number, use in enumerate(self._compiled.attributes):
             if use.column == column:
-                values = list(map(self._compiled.functions[number], types.new))
-                self._table[number, first : len(types)] = self._hash_present(values)
-        types.new.clear()
+                values = list(map(self._compiled.functions[number], new))
+                self._table[number, first:last] = self._hash_present(values)
 
     def _hash_present(self, values: list[str | None]) -> np.ndarray:
         """Hashes of the values, 0 for None; values that repeat are hashed once."""

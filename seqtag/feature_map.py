@@ -8,7 +8,7 @@ import numpy as np
 
 from seqtag import kernels
 from seqtag.encoding import Encoder, KeyPlan, pointers
-from seqtag.reference import Instances, Layout
+from seqtag.reference import Instances, Layout, Parts
 from seqtag.template_set import CompiledTemplates
 
 
@@ -31,9 +31,11 @@ class JointFeatureMap:
     labels
         Number of labels, K.
     order
-        0, or 1 for label bigrams.
+        0, 1 for label bigrams, 2 for trigrams.
     min_count
         Features seen less often get no row.
+    parts
+        Parts of the labels that emission weights belong to, if they do.
 
     Attributes
     ----------
@@ -54,13 +56,14 @@ class JointFeatureMap:
         labels: int,
         order: int,
         min_count: int = 1,
+        parts: Parts | None = None,
     ):
         sentence_ptr = pointers(lengths)
         encoder = Encoder(compiled, kernels.hash_strings)
-        types, hashes = encoder.encode(columns, int(sentence_ptr[-1]))
+        types = encoder.encode(columns, int(sentence_ptr[-1]))
 
         def index(plan: KeyPlan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            return kernels.index_features(plan, types, hashes, sentence_ptr, min_count)
+            return kernels.index_features(plan, types, encoder.hashes, sentence_ptr, min_count)
 
         self.keys, token_ptr, features = index(emission_plan)
         self.instances = Instances(sentence_ptr, token_ptr, features)
@@ -68,4 +71,4 @@ class JointFeatureMap:
         if compiled.transitions:
             self.edge_keys, edge_ptr, edges = index(edge_plan)
             self.instances = self.instances._replace(edge_ptr=edge_ptr, edges=edges)
-        self.layout = Layout(len(self.keys), labels, order, len(self.edge_keys))
+        self.layout = Layout(len(self.keys), labels, order, len(self.edge_keys), parts)

@@ -9,13 +9,14 @@ labels.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from seqtag.encoding import KeyPlan, keys
 from seqtag.errors import LabelError
-from seqtag.reference import Cells, Potentials, viterbi
+from seqtag.reference import FORBIDDEN, Cells, Parts, Potentials, sum_parts, viterbi
 
 MAX_WEIGHT = 127
 
@@ -30,14 +31,28 @@ class Rows(NamedTuple):
 
 
 class FrozenWeights(NamedTuple):
-    """All weights of a model, in units of `unit`."""
+    """All weights of a model, in units of `unit`: whole numbers, save what is forbidden."""
 
-    emission: Rows
+    emission: Rows  # labels, or their parts
     edge: Rows  # labels are previous * K + current
-    start: np.ndarray  # (K,) int32
-    stop: np.ndarray  # (K,) int32
-    transition: np.ndarray  # (K, K) int32
-    unit: float
+    trigram: Rows  # key 1 + a * K + b for the labels a, b before; a is K at the start
+    start: np.ndarray  # (K,) float32
+    stop: np.ndarray  # (K,) float32
+    transition: np.ndarray  # (K, K) float32
+    unit: float = 1.0
+
+
+class KnownLabels(NamedTuple):
+    """The labels that known words may have, by the hash of an attribute of the word."""
+
+    attribute: int  # number of the attribute; -1: any word may have any label
+    keys: np.ndarray  # (words,) uint64, ascending
+    row_ptr: np.ndarray  # (words + 1,) int64
+    labels: np.ndarray  # uint16, ascending within a word
+
+
+ANY_LABEL = KnownLabels(-1, np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.uint16))
+"""No word is restricted."""
 
 
 def mean(runs: Sequence[Cells]) -> Cells:
@@ -56,12 +71,9 @@ def mean(runs: Sequence[Cells]) -> Cells:
         ptr = np.searchsorted(distinct // width, np.arange(len(ptrs[0])))
         return ptr.astype(np.int64), (distinct % width).astype(np.int32), total / len(runs)
 
-    row_ptr, label, weight, edge_ptr, edge_label, edge_weight, block = zip(*runs, strict=True)
-    return Cells(
-        *rows(row_ptr, label, weight),
-        *rows(edge_ptr, edge_label, edge_weight),
-        np.mean(block, axis=0),
-    )
+    *sparse, block = zip(*runs, strict=True)
+    found = [rows(*sparse[i : i + 3]) for i in range(0, len(sparse), 3)]
+    return Cells(*chain.from_iterable(found), np.mean(block, axis=0))
 
 
 def freeze(cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: int) -> FrozenWeights:
@@ -70,17 +82,19 @@ def freeze(cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: in
     Raises
     ------
     LabelError
-        If there are more labels than cells can name: 65,535, or 255 with label bigrams conjoined
-        with observations.
+        If there are more labels than cells can name: 65,535, or 255 with label trigrams and with
+        label bigrams conjoined with observations.
     """
-    limit = 255 if len(edge_keys) else 65535
+    second_order = len(cells.trigram_ptr) > 1
+    limit = 255 if len(edge_keys) or second_order else 65535
     if labels > limit:
-        why = " with label bigrams that see words" if len(edge_keys) else ""
+        why = " with label trigrams or label bigrams that see words" if limit == 255 else ""
         raise LabelError(
             f"expected at most {limit} labels{why}, found {labels}; "
             "is the label column the right one?"
         )
-    largest = max((abs(w).max() for w in (cells.weight, cells.edge_weight) if len(w)), default=0)
+    sparse = cells.weight, cells.edge_weight, cells.trigram_weight
+    largest = max((abs(weights).max() for weights in sparse if len(weights)), default=0)
     largest = largest or abs(cells.block).max(initial=0) or MAX_WEIGHT
     unit = float(largest) / MAX_WEIGHT
 
@@ -93,11 +107,13 @@ def freeze(cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: in
         row_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         return Rows(kept, row_ptr, label[order].astype(np.uint16), whole[order])
 
-    block = np.rint(cells.block / unit).astype(np.int32)
+    block = np.rint(cells.block / unit).astype(np.float32)
+    trigram_keys = np.arange(1, len(cells.trigram_ptr), dtype=np.uint64)
     start, stop, transition = np.split(block, [labels, 2 * labels])
     return FrozenWeights(
         rows(cells.row_ptr, cells.label, cells.weight, row_keys),
         rows(cells.edge_ptr, cells.edge_label, cells.edge_weight, edge_keys),
+        rows(cells.trigram_ptr, cells.trigram_label, cells.trigram_weight, trigram_keys),
         start,
         stop,
         transition.reshape(labels, labels),
@@ -110,39 +126,55 @@ class Frozen:
 
     Parameters
     ----------
-    labels, order
-        K, and 0 for a model without label features, else 1.
+    order
+        0 for a model without label features, 1 or 2.
     plan, edge_plan
         Templates of the emission and of the edge features.
-    emission, edge
-        Their weights.
-    start, stop, transition
-        float32 potentials (K,), (K,), (K, K), forbidden ones included.
+    weights
+        The weights, with `seqtag.reference.FORBIDDEN` for what may not be.
+    parts
+        The parts of labels that emission weights belong to, if they do.
+    known
+        The labels that known words may have.
     """
 
     def __init__(
         self,
-        labels: int,
         order: int,
         plan: KeyPlan,
         edge_plan: KeyPlan,
-        emission: Rows,
-        edge: Rows,
-        start: np.ndarray,
-        stop: np.ndarray,
-        transition: np.ndarray,
+        weights: FrozenWeights,
+        parts: Parts | None = None,
+        known: KnownLabels = ANY_LABEL,
     ):
+        labels = len(weights.start)
         _require(0 < labels <= 65535, "labels must be 1 to 65535")
-        _check(emission, labels)
-        _check(edge, labels**2)
+        _require(0 <= order <= 2, "order must be 0, 1 or 2")
+        _require(order < 2 or labels <= 255, "second order is for 255 labels at most")
+        if parts is not None:
+            _check_parts(parts, labels)
+        _check(weights.emission, parts.count if parts else labels)
+        _check(weights.edge, labels**2)
+        _check(weights.trigram, labels)
+        _check(Rows(*known[1:], np.zeros(len(known.labels), np.int8)), labels)
+        _require(-1 <= known.attribute < len(plan.attribute_column), "unknown attribute")
+        shapes = weights.start.shape, weights.stop.shape, weights.transition.shape
         _require(
-            (start.shape, stop.shape, transition.shape) == ((labels,), (labels,), (labels, labels)),
+            shapes == ((labels,), (labels,), (labels, labels)),
             "start, stop and transition must be (K,), (K,) and (K, K)",
         )
-        self.labels, self.order = labels, order
-        self.plan, self.edge_plan = plan, edge_plan
-        self.emission, self.edge = emission, edge
-        self.shared = start, stop, transition
+        self.labels, self.order, self.weights = labels, order, weights
+        self.plan, self.edge_plan, self.parts, self.known = plan, edge_plan, parts, known
+        self.trigram = self._trigram() if order == 2 else None
+
+    def _trigram(self) -> np.ndarray:
+        """The trigram potentials (K + 1, K, K) from their rows."""
+        K, rows = self.labels, self.weights.trigram
+        _require((rows.keys <= (K + 1) * K).all(), "a trigram is out of range")
+        dense = np.zeros(((K + 1) * K, K), np.float32)
+        row = np.repeat(rows.keys.astype(np.int64) - 1, np.diff(rows.row_ptr))
+        dense[row, rows.labels] = rows.weights
+        return dense.reshape(K + 1, K, K)
 
     def workspace(self) -> None:
         """Memory for one thread and one numbering of the types: the reference needs none."""
@@ -164,27 +196,60 @@ class Frozen:
         workspace
             Made by `workspace`; use it with one numbering of the types (one `Encoder`) only.
         """
+        K = self.labels
         found = keys(self.plan, types, hashes, sentence_ptr)
-        emission = _sum_rows(self.emission, found, self.labels)
-        start, stop, transition = self.shared
-        labels = np.zeros(types.shape[1], np.int32)
+        emission = _sum_rows(self.weights.emission, found, self.parts.count if self.parts else K)
+        if self.parts:
+            emission = sum_parts(emission, self.parts)
+        if self.known.attribute >= 0:
+            emission = self._restricted(emission, types, hashes)
+        start, stop, transition = self.weights.start, self.weights.stop, self.weights.transition
         if not self.order:
-            start, stop, transition = (np.zeros_like(part) for part in self.shared)
+            start, stop, transition = (np.zeros_like(part) for part in (start, stop, transition))
         if self.edge_plan.seed.size:
             found = keys(self.edge_plan, types, hashes, sentence_ptr)
-            edge = _sum_rows(self.edge, found, self.labels**2)
-            transition = transition + edge.reshape(-1, self.labels, self.labels)
+            transition = transition + _sum_rows(self.weights.edge, found, K * K).reshape(-1, K, K)
+        labels = np.zeros(types.shape[1], np.int32)
         for begin, end in zip(sentence_ptr[:-1], sentence_ptr[1:], strict=True):
             here = slice(begin, end)
             matrix = transition if transition.ndim == 2 else transition[here]
-            labels[here] = viterbi(Potentials(emission[here], start, stop, matrix))
+            labels[here] = viterbi(Potentials(emission[here], start, stop, matrix, self.trigram))
         return labels
+
+    def _restricted(
+        self, emission: np.ndarray, types: np.ndarray, hashes: np.ndarray
+    ) -> np.ndarray:
+        """The emission potentials with what known words may not be forbidden."""
+        attribute = self.known.attribute
+        column = self.plan.attribute_column[attribute]
+        restricted = emission.copy()
+        for token, key in enumerate(hashes[attribute, types[column]]):
+            row = np.searchsorted(self.known.keys, key)
+            if row < len(self.known.keys) and self.known.keys[row] == key:
+                allowed = self.known.labels[self.known.row_ptr[row] : self.known.row_ptr[row + 1]]
+                if len(allowed):
+                    restricted[token] = FORBIDDEN
+                    restricted[token, allowed] = emission[token, allowed]
+        return restricted
 
 
 def _require(ok: object, message: str) -> None:
     """The kernel's checks, in its words: arrays of a damaged model file end here."""
     if not ok:
         raise ValueError(message)
+
+
+def _check_parts(parts: Parts, labels: int) -> None:
+    """Refuse parts that do not fit the labels."""
+    ptr = parts.ptr
+    _require(
+        len(ptr) == labels + 1 and ptr[0] == 0 and ptr[-1] == len(parts.part)
+        and (np.diff(ptr) >= 0).all(),
+        "part_ptr must ascend from 0 to the number of parts listed, one step per label",
+    )  # fmt: skip
+    _require(
+        (parts.part >= 0).all() and (parts.part < parts.count).all(), "part holds a part out of range"
+    )
 
 
 def _check(rows: Rows, width: int) -> None:

@@ -11,7 +11,7 @@ import os
 
 from seqtag.errors import BackendError
 
-__all__ = ["BACKEND", "Frozen", "Weights", "hash_strings", "index_features"]
+__all__ = ["BACKEND", "Frozen", "Scanner", "Weights", "hash_strings", "index_features"]
 
 
 def _choose() -> str:
@@ -32,13 +32,15 @@ BACKEND = _choose()
 """Name of the backend in use: ``native`` or ``reference``."""
 
 if BACKEND == "native":
-    from seqtag.native import Frozen, Weights, hash_strings, index_features
+    from seqtag.native import Frozen, Scanner, Weights, hash_strings, index_features
 else:
     import numpy as np
 
     from seqtag.encoding import hash_string, index_features
     from seqtag.frozen import Frozen
     from seqtag.reference import Weights
+
+    Scanner = None  # column files are read by seqtag.corpus alone
 
     def hash_strings(values: list[str]) -> np.ndarray:
         """Hash of each string: (n,) uint64."""

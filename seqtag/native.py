@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
 from seqtag import _kernel, reference
 from seqtag.encoding import KeyPlan, pointers
-from seqtag.frozen import Rows
+from seqtag.frozen import ANY_LABEL, FrozenWeights, KnownLabels
 
+
+_NO_PARTS = (None, None, 0)
 MAX_DENSE_LABELS = 100  # beyond, rows hold only the cells ever updated
 
 
@@ -30,10 +34,11 @@ class Weights:
     def __init__(self, layout: reference.Layout, dtype: str = "float32", rule: str = "adaptive"):
         self._dtype = np.dtype(dtype)
         kind = _kernel.Weights32 if self._dtype == np.float32 else _kernel.Weights64
-        sparse = layout.labels > MAX_DENSE_LABELS
+        sparse = layout.width > MAX_DENSE_LABELS
         self._weights = kind(
-            layout.rows, layout.labels, layout.order, layout.edges, rule == "adaptive", sparse
-        )
+            layout.rows, layout.labels, layout.order, layout.edges, *(layout.parts or _NO_PARTS),
+            rule == "adaptive", sparse,
+        )  # fmt: skip
 
     def train_epoch(
         self,
@@ -78,20 +83,21 @@ class Frozen:
 
     def __init__(
         self,
-        labels: int,
         order: int,
         plan: KeyPlan,
         edge_plan: KeyPlan,
-        emission: Rows,
-        edge: Rows,
-        start: np.ndarray,
-        stop: np.ndarray,
-        transition: np.ndarray,
+        weights: FrozenWeights,
+        parts: reference.Parts | None = None,
+        known: KnownLabels = ANY_LABEL,
     ):
         plans = _kernel.Plan(*plan), _kernel.Plan(*edge_plan)
-        self._frozen = _kernel.Frozen(labels, order, *plans, *emission, *edge, start, stop, transition)
+        *rows, start, stop, transition, _ = weights
+        self._frozen = _kernel.Frozen(
+            len(start), order, *plans, *chain.from_iterable(rows), start, stop, transition,
+            *(parts or _NO_PARTS), *known,
+        )  # fmt: skip
 
-    def workspace(self) -> _kernel.Workspace:
+    def workspace(self) -> object:
         """Memory for one thread and one numbering of the types; see `seqtag.frozen.Frozen`."""
         return self._frozen.workspace()
 
@@ -100,7 +106,10 @@ class Frozen:
         types: np.ndarray,
         hashes: np.ndarray,
         sentence_ptr: np.ndarray,
-        workspace: _kernel.Workspace,
+        workspace: object,
     ) -> np.ndarray:
         """Label ids (tokens,) int32 of encoded sentences."""
         return self._frozen.decode(types, hashes, sentence_ptr, workspace)
+
+
+Scanner = _kernel.Scanner

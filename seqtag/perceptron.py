@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,21 +16,22 @@ import numpy as np
 
 from seqtag import kernels
 from seqtag.corpus import Sentence, read
+from seqtag.encoding import pointers
 from seqtag.errors import CorpusError, LabelError
 from seqtag.evaluation import Report, evaluate
 from seqtag.feature_map import JointFeatureMap
-from seqtag.frozen import freeze, mean
+from seqtag.frozen import ANY_LABEL, KnownLabels, freeze, mean
 from seqtag.labels import convert, detect_scheme, join_parts
-from seqtag.reference import Cells, Instances
-from seqtag.tagger import Tagger, label_order, pack, plans
-from seqtag.template_set import TemplateSet, check_setting
+from seqtag.reference import Cells, Instances, Parts
+from seqtag.tagger import Tagger, known_attribute, label_order, pack, plans
+from seqtag.template_set import CompiledTemplates, TemplateSet, check_setting
 from seqtag.templates import load as load_templates
 
 _log = logging.getLogger("seqtag")
 
 DEFAULTS = {
     "epochs": 10, "update": "perceptron", "step": 1.0, "margin": 0.0,
-    "min-count": 1, "encoding": "keep", "dropout": 0.0,
+    "min-count": 1, "encoding": "keep", "dropout": 0.0, "label-parts": "whole", "known-labels": 0,
 }  # fmt: skip
 """Settings of a template set that makes none."""
 
@@ -182,10 +184,14 @@ def train(
     _warn_of_odd_labels(label_names, len(flat), label)
     number = {name: i for i, name in enumerate(label_names)}
     y = np.fromiter(map(number.__getitem__, flat), np.int32, len(flat))
+    parts = split_labels(label_names) if chosen["label-parts"] == "split" else None
     features = JointFeatureMap(
         compiled, *plans(compiled), corpus.columns, corpus.lengths, len(label_names), order,
-        int(chosen["min-count"]),
+        int(chosen["min-count"]), parts,
     )  # fmt: skip
+    known_labels = ANY_LABEL
+    if chosen["known-labels"]:
+        known_labels = labels_of_known_words(compiled, corpus.columns, y, int(chosen["known-labels"]))
 
     config = {
         "label": label,
@@ -209,7 +215,8 @@ def train(
     def tagger_of(cells: Cells, **more: Any) -> Tagger:
         weights = freeze(cells, features.keys, features.edge_keys, len(label_names))
         training = config["training"] | {"unit": weights.unit} | more
-        return Tagger(config | {"training": training}, pack(weights, label_names, known))
+        tensors = pack(weights, label_names, known, parts, known_labels)
+        return Tagger(config | {"training": training}, tensors)
 
     judge = None
     if dev is not None:
@@ -298,6 +305,36 @@ def _train_run(
             raise
         return _Best(0.0, epoch, weights.cells(average=True), interrupted=True)
     return best or _Best(0.0, epoch, weights.cells(average=True))
+
+
+def split_labels(labels: Sequence[str]) -> Parts:
+    """The parts of labels such as ``NOUN|Case=Nom``: what stands between the bars, each once.
+
+    >>> split_labels(["ADJ", "NOUN|Case=Nom"]).part.tolist()
+    [0, 2, 1]
+    """
+    split = [list(dict.fromkeys(label.split("|"))) for label in labels]
+    number = {part: i for i, part in enumerate(sorted(set(chain.from_iterable(split))))}
+    part = np.array([number[part] for part in chain.from_iterable(split)], np.int32)
+    return Parts(pointers(map(len, split)), part, len(number))
+
+
+def labels_of_known_words(
+    compiled: CompiledTemplates, columns: Sequence[Sequence[str]], y: np.ndarray, min_count: int
+) -> KnownLabels:
+    """The labels that words seen at least `min_count` times had, by the words' normal forms."""
+    attribute = known_attribute(compiled)
+    words = columns[compiled.columns.index("form")]
+    normal = {word: compiled.apply(attribute, word) for word in set(words)}
+    seen: dict[str, Counter[int]] = {}
+    for word, label in zip(words, y.tolist(), strict=True):
+        seen.setdefault(normal[word], Counter())[label] += 1
+    often = [word for word, labels in seen.items() if labels.total() >= min_count]
+    keys = kernels.hash_strings(often)
+    order = np.argsort(keys)
+    labels = [sorted(seen[often[i]]) for i in order]
+    flat = np.array(list(chain.from_iterable(labels)), np.uint16)
+    return KnownLabels(attribute, keys[order], pointers(map(len, labels)), flat)
 
 
 class _Judge:

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
-from seqtag.corpus import Sentence, render
+from seqtag.aliases import find_column
+from seqtag.blocks import BlockPlan, BlockTagger, in_order
+from seqtag.corpus import Block, Sentence, SentenceStream, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.errors import CorpusError
+from seqtag.kernels import BACKEND
 from seqtag.tagger import Tagger
 
-ALIASES = {"pos": ("xpos", "upos"), "xpos": ("pos",), "upos": ("pos",)}
-"""Columns that stand in for one that a file does not have."""
-
 _BLOCK_SENTENCES = 1000  # sentences tagged at once, times the threads
-
-
-@lru_cache(maxsize=256)
-def find_column(name: str, available: tuple[str, ...]) -> str | None:
-    """The column itself, or the first of its aliases that is there.
-
-    >>> find_column("pos", ("id", "form", "upos", "xpos"))
-    'xpos'
-    """
-    candidates = (name, *ALIASES.get(name, ()))
-    return next((candidate for candidate in candidates if candidate in available), None)
 
 
 class Tagged:
@@ -47,14 +35,15 @@ class Tagged:
         return len(self.sentence)
 
     def column(self, name: str) -> list[str]:
-        """Values of a column or its first alias; what was filled comes before what was read.
+        """Values of a column or its first alias, as `text` would write them.
 
         Raises
         ------
         CorpusError
             If neither a tagger nor the file has such a column.
         """
-        found = find_column(name, (*self.filled, *self.sentence.columns))
+        filled = self._placed()
+        found = find_column(name, (*filled, *self.sentence.columns))
         if found is None:
             raise CorpusError(
                 f"the model needs the column {name}, found {', '.join(self.sentence.columns)}; "
@@ -63,7 +52,12 @@ class Tagged:
                 source=self.sentence.source,
                 line=self.sentence.line,
             )
-        return self.filled[found] if found in self.filled else self.sentence.column(found)
+        return filled[found] if found in filled else self.sentence.column(found)
+
+    def _placed(self) -> dict[str, list[str]]:
+        """What was filled, under the names that the file has for it."""
+        columns = self.sentence.columns
+        return {find_column(name, columns) or name: found for name, found in self.filled.items()}
 
     def text(self, to: str | None = None) -> str:
         """The sentence as read with only the filled columns replaced, or in another format.
@@ -76,8 +70,7 @@ class Tagged:
             If the format has no place for the labels.
         """
         sentence, is_conllu = self.sentence, self.sentence.columns == CONLLU
-        filled = {find_column(name, sentence.columns) or name: labels
-                  for name, labels in self.filled.items()}  # fmt: skip
+        filled = self._placed()
         foreign = [name for name in filled if name not in sentence.columns]
         if to is None or (to == "conllu" and is_conllu):
             if foreign and is_conllu and to is None:
@@ -136,5 +129,65 @@ def tag_stream(
         for tagger in taggers:
             found = tagger.tag_many(with_words, threads)
             for tagged, labels in zip(with_words, found, strict=True):
-                tagged.filled.update(tagger.split_label(labels))
+                for name, values in tagger.split_label(labels).items():
+                    tagged.filled.pop(name, None)  # what was filled last stands last
+                    tagged.filled[name] = values
         yield from block
+
+
+def tag_text(
+    taggers: Sequence[Tagger], stream: SentenceStream, to: str | None = None, threads: int = 1
+) -> Iterator[bytes]:
+    """The text of a stream with its label columns filled, or in another format, piece by piece.
+
+    Column files that keep their format take the native way, `seqtag.blocks`; what it leaves, and
+    all else, goes through `tag_stream`. The bytes are the same.
+
+    Parameters
+    ----------
+    taggers, threads
+        As for `tag_stream`.
+    stream
+        What `seqtag.read` returns.
+    to
+        Format to write, or None for that of the stream.
+
+    Examples
+    --------
+    >>> import io, seqtag
+    >>> stream = seqtag.read(io.BytesIO(b"Stop _\\n! _\\n"), columns=["form", "upos"])
+    >>> b"".join(tag_text([seqtag.load("en-ewt-upos")], stream))
+    b'Stop VERB\\n! PUNCT\\n'
+    """
+    plan = None
+    sentences: Iterable[Sentence] = stream
+    if to is None and BACKEND == "native" and stream.is_table:
+        blocks = stream.blocks()
+        first = list(islice(blocks, 1))
+        plan = BlockPlan(taggers, stream)
+        sentences = stream.parse(chain(first, blocks))
+    if plan is None or not plan.possible:
+        pending: list[str] = []
+        for tagged in tag_stream(taggers, sentences, threads):
+            pending.append(tagged.text(to))
+            if len(pending) == _BLOCK_SENTENCES:
+                yield "".join(pending).encode()
+                pending.clear()
+        yield "".join(pending).encode()
+        return
+
+    idle: list[BlockTagger] = []  # not in use; list operations are atomic
+
+    def tag(block: Block) -> bytes:
+        try:
+            worker = idle.pop()
+        except IndexError:
+            worker = BlockTagger(plan)
+        done = worker.tag(block.text.encode(), block.line == 1)
+        idle.append(worker)
+        if done is None:
+            again = tag_stream(taggers, stream.parse([block], block.line))
+            done = "".join(tagged.text() for tagged in again).encode()
+        return done
+
+    yield from in_order(tag, chain(first, blocks), threads)

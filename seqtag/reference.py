@@ -6,6 +6,7 @@ touches, and the score is linear in it::
     score(x, y) = w . phi(x, y)
                 = start[y_1] + sum_t sum_{a in features(x, t)} emission[a, y_t]
                   + sum_{t>1} ( transition[y_{t-1}, y_t] + sum_{b in edges(x, t)} edge[b, y_{t-1}, y_t] )
+                  + sum_{t>1} trigram[y_{t-2}, y_{t-1}, y_t]      (second order; y_0 is the start)
                   + stop[y_T]
 
 Decoding is ``argmax_y score(x, y)``; learning is ``w += step * (phi(x, y) - phi(x, y_hat))``.
@@ -18,6 +19,7 @@ Letters: T tokens, K labels, R emission rows, B edge rows, x a sentence, y its l
 
 from __future__ import annotations
 
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +35,8 @@ class Instances(NamedTuple):
     rows ``features[token_ptr[n]:token_ptr[n+1]]``, each with a value (1 if `values` is None), and
     the edge rows ``edges[edge_ptr[n]:edge_ptr[n+1]]``, observed together with the label bigram
     that ends at n.  If every token has all of the same features, they are given once: `features`
-    is one token's, and only `values` goes on for all of them.
+    is one token's, and only `values` goes on for all of them. Without values the rows of a token
+    are distinct.
     """
 
     sentence_ptr: np.ndarray  # (S + 1,) int64
@@ -68,7 +71,20 @@ class Blocks(NamedTuple):
     start: np.ndarray  # (K,)
     stop: np.ndarray  # (K,)
     transition: np.ndarray  # (K, K) from previous to current label
+    trigram: np.ndarray  # (K + 1, K, K), the last row of the first axis for the start; or (0, K, K)
     edge: np.ndarray  # (B, K, K)
+
+
+class Parts(NamedTuple):
+    """Labels made of parts, as ``NOUN|Case=Nom`` is of two: emission weights belong to parts."""
+
+    ptr: np.ndarray  # (K + 1,) int64
+    part: np.ndarray  # int32: the parts of label j are part[ptr[j]:ptr[j + 1]], each once
+    count: int  # P, number of parts
+
+    def of(self, label: int) -> np.ndarray:
+        """Parts of one label."""
+        return self.part[self.ptr[label] : self.ptr[label + 1]]
 
 
 class Layout(NamedTuple):
@@ -78,19 +94,29 @@ class Layout(NamedTuple):
     labels: int
     order: int = 1
     edges: int = 0
+    parts: Parts | None = None
+
+    @property
+    def width(self) -> int:
+        """Columns of the emission block: labels, or their parts."""
+        return self.labels if self.parts is None else self.parts.count
+
+    @property
+    def _shapes(self) -> list[tuple[int, ...]]:
+        K = self.labels
+        trigram = (K + 1 if self.order == 2 else 0, K, K)
+        return [(self.rows, self.width), (K,), (K,), (K, K), trigram, (self.edges, K, K)]
 
     @property
     def size(self) -> int:
         """Number of weights."""
-        return (self.rows + 2 + self.labels * (1 + self.edges)) * self.labels
+        return sum(prod(shape) for shape in self._shapes)
 
     def blocks(self, w: np.ndarray) -> Blocks:
         """Views of the flat vector w, one per block."""
-        K = self.labels
-        cuts = np.cumsum([self.rows * K, K, K, K * K])
-        emission, start, stop, transition, edge = np.split(w, cuts)
-        shaped = emission.reshape(-1, K), start, stop, transition.reshape(K, K)
-        return Blocks(*shaped, edge.reshape(-1, K, K))
+        cuts = np.cumsum([prod(shape) for shape in self._shapes])
+        parts = np.split(w, cuts[:-1])
+        return Blocks(*(p.reshape(s) for p, s in zip(parts, self._shapes, strict=True)))
 
 
 class Potentials(NamedTuple):
@@ -100,6 +126,11 @@ class Potentials(NamedTuple):
     start: np.ndarray  # (K,)
     stop: np.ndarray  # (K,)
     transition: np.ndarray  # (K, K), or (T, K, K) when it depends on the position
+    trigram: np.ndarray | None = None  # (K + 1, K, K) for second order
+
+    def transition_to(self, t: int) -> np.ndarray:
+        """Scores (K, K) of going from a label at t - 1 to one at t."""
+        return self.transition if self.transition.ndim == 2 else self.transition[t]
 
 
 # --------------------------------------------------------------------------- phi and the argmax
@@ -116,10 +147,13 @@ def phi(layout: Layout, x: Instances, s: int, y: np.ndarray) -> np.ndarray:
     block = layout.blocks(counts)
     for t, n in enumerate(x.tokens(s)):
         rows, values = x.active(n)
-        np.add.at(block.emission[:, y[t]], rows, values)
+        for column in [y[t]] if layout.parts is None else layout.parts.of(y[t]):
+            np.add.at(block.emission[:, column], rows, values)
         if layout.order and t > 0:
             block.transition[y[t - 1], y[t]] += 1
             np.add.at(block.edge[:, y[t - 1], y[t]], x.active_edges(n), 1)
+        if layout.order == 2 and t > 0:
+            block.trigram[y[t - 2] if t > 1 else layout.labels, y[t - 1], y[t]] += 1
     if layout.order and len(x.tokens(s)):
         block.start[y[0]] += 1
         block.stop[y[-1]] += 1
@@ -130,17 +164,31 @@ def potentials(layout: Layout, x: Instances, s: int, w: np.ndarray) -> Potential
     """Emission and transition scores of sentence s under w: all the decoder sees of x."""
     block = layout.blocks(w)
     tokens = x.tokens(s)
-    emission = np.zeros((len(tokens), layout.labels), w.dtype)
+    emission = np.zeros((len(tokens), layout.width), w.dtype)
     for t, n in enumerate(tokens):
         for row, value in zip(*x.active(n), strict=True):
             emission[t] += block.emission[row] * w.dtype.type(value)
+    if layout.parts is not None:
+        emission = sum_parts(emission, layout.parts)
+    trigram = block.trigram if layout.order == 2 else None
     if not layout.edges:
-        return Potentials(emission, block.start, block.stop, block.transition)
+        return Potentials(emission, block.start, block.stop, block.transition, trigram)
     transition = np.repeat(block.transition[None], len(tokens), axis=0)
     for t, n in enumerate(tokens):
         for row in x.active_edges(n):
             transition[t] += block.edge[row]
-    return Potentials(emission, block.start, block.stop, transition)
+    return Potentials(emission, block.start, block.stop, transition, trigram)
+
+
+def sum_parts(scores: np.ndarray, parts: Parts) -> np.ndarray:
+    """Scores (T, K) of labels from those (T, P) of their parts."""
+    K = len(parts.ptr) - 1
+    total = np.zeros((len(scores), K), scores.dtype)
+    lengths = np.diff(parts.ptr)
+    for z in range(int(lengths.max(initial=0))):  # the z-th part of every label that has one
+        having = np.flatnonzero(lengths > z)
+        total[:, having] += scores[:, parts.part[parts.ptr[having] + z]]
+    return total
 
 
 def loss_augment(p: Potentials, gold: np.ndarray, cost: np.ndarray) -> Potentials:
@@ -160,8 +208,9 @@ def forbid(p: Potentials, start: np.ndarray, transition: np.ndarray, stop: np.nd
 def viterbi(p: Potentials, against: np.ndarray | None = None) -> np.ndarray:
     """The labels (T,) int32 of highest score; ties go to the lowest label id.
 
-    ``v[t, j]`` is the best score of a prefix that ends in label j at t, less a constant of t (the
-    best one), which keeps float32 exact however long the sentence is (Viterbi 1967).  With
+    ``v[t][a, b]`` is the best score of a prefix that ends in the labels a at t - 1 and b at t
+    (Viterbi 1967); first order does not look at a, and has one row for all of them.  A constant
+    of t is taken off, the best one, which keeps float32 exact however long the sentence is.  With
     `against` ties go to a label other than ``against[t]``: the decoder returns `against` itself
     only where it is the one and only argmax ("a point on the boundary counts as a mistake").
 
@@ -177,23 +226,35 @@ def viterbi(p: Potentials, against: np.ndarray | None = None) -> np.ndarray:
 
     def argmax(score: np.ndarray, t: int) -> int:
         best = np.flatnonzero(score == score.max())
-        if against is not None:
-            best = best[best != against[t]] if len(best) > 1 else best
+        if against is not None and len(best) > 1:
+            best = best[best != against[t]]
         return int(best[0])
 
-    def arrive(t: int) -> np.ndarray:  # (K, K): score of being in i at t-1, then going to j at t
-        return v[t - 1][:, None] + (p.transition if p.transition.ndim == 2 else p.transition[t])
-
-    v = np.empty((T, K), p.emission.dtype)
-    v[0] = p.start + p.emission[0]
+    v = [(p.start + p.emission[0])[None]]
     v[0] -= v[0].max()
+
+    def arrive(t: int) -> np.ndarray:
+        """Scores [a, b, c] of prefixes that end in a, b at t - 1 and go on to c at t."""
+        if p.trigram is None:
+            return np.repeat(v[t - 1][:, :, None], K, axis=2)
+        return v[t - 1][:, :, None] + (p.trigram[K:] if t == 1 else p.trigram[:K])
+
     for t in range(1, T):
-        v[t] = arrive(t).max(axis=0) + p.emission[t]
+        pairs = arrive(t).max(axis=0) + p.transition_to(t)
+        if p.trigram is None:
+            pairs = pairs.max(axis=0, keepdims=True)
+        v.append(pairs + p.emission[t])
         v[t] -= v[t].max()
 
-    y[-1] = argmax(v[-1] + p.stop, T - 1)
+    y[-1] = argmax(v[-1].max(axis=0) + p.stop, T - 1)
     for t in range(T - 1, 0, -1):
-        y[t - 1] = argmax(arrive(t)[:, y[t]], t - 1)
+        if p.trigram is None:
+            score = v[t - 1][0] + p.transition_to(t)[:, y[t]]
+        elif t == T - 1:
+            score = v[t][:, y[t]]
+        else:
+            score = arrive(t + 1)[:, y[t], y[t + 1]]
+        y[t - 1] = argmax(score, t - 1)
     return y
 
 
@@ -206,8 +267,9 @@ def path_score(p: Potentials, y: np.ndarray) -> float:
     for t in range(T):
         score += float(p.emission[t, y[t]])
         if t:
-            transition = p.transition if p.transition.ndim == 2 else p.transition[t]
-            score += float(transition[y[t - 1], y[t]])
+            score += float(p.transition_to(t)[y[t - 1], y[t]])
+        if t and p.trigram is not None:
+            score += float(p.trigram[y[t - 2] if t > 1 else len(p.start), y[t - 1], y[t]])
     return score
 
 
@@ -216,11 +278,14 @@ class Cells(NamedTuple):
     """The weights that are not zero, row by row: what leaves the training loop."""
 
     row_ptr: np.ndarray  # (R + 1,) int64
-    label: np.ndarray  # (cells,) int32, ascending within a row
+    label: np.ndarray  # (cells,) int32, ascending within a row: labels, or their parts
     weight: np.ndarray  # (cells,) float
     edge_ptr: np.ndarray  # (B + 1,) int64
     edge_label: np.ndarray  # (edge cells,) int32: previous * K + current
     edge_weight: np.ndarray  # (edge cells,) float
+    trigram_ptr: np.ndarray  # ((K + 1) * K + 1,) int64, or (1,) below second order
+    trigram_label: np.ndarray  # (trigram cells,) int32
+    trigram_weight: np.ndarray  # (trigram cells,) float
     block: np.ndarray  # (K + K + K * K,) float: start, stop, transition
 
 
@@ -337,5 +402,7 @@ class Weights:
             return ptr.astype(np.int64), label.astype(np.int32), matrix[row, label]
 
         shared = np.concatenate([block.start, block.stop, block.transition.ravel()])
-        edge = block.edge.reshape(len(block.edge), self.layout.labels**2)
-        return Cells(*sparse(block.emission), *sparse(edge), shared)
+        K = self.layout.labels
+        edge = block.edge.reshape(len(block.edge), K * K)
+        trigram = block.trigram.reshape(-1, K)
+        return Cells(*sparse(block.emission), *sparse(edge), *sparse(trigram), shared)

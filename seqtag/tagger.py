@@ -16,10 +16,10 @@ import numpy as np
 from seqtag import kernels, model_file
 from seqtag.encoding import Encoder, key_plan, pointers
 from seqtag.errors import LabelError, ModelFileError, SeqtagError
-from seqtag.frozen import FrozenWeights, Rows
+from seqtag.frozen import ANY_LABEL, FrozenWeights, KnownLabels, Rows
 from seqtag.labels import allowed, convert, split_parts
-from seqtag.reference import FORBIDDEN
-from seqtag.template_set import CompiledTemplates
+from seqtag.reference import FORBIDDEN, Parts
+from seqtag.template_set import AttributeUse, CompiledTemplates
 from seqtag.templates import parse
 
 if TYPE_CHECKING:
@@ -35,8 +35,12 @@ _TENSORS = {
     "labels.blob": ("u1", 1), "labels.offsets": ("i8", 1), "known": ("u8", 1),
     "emission.keys": ("u8", 1), "emission.cells": ("u2", 1), "emission.labels": ("u2", 1),
     "emission.weights": ("i1", 1), "edge.keys": ("u8", 1), "edge.cells": ("u2", 1),
-    "edge.labels": ("u2", 1), "edge.weights": ("i1", 1), "start": ("i4", 1), "stop": ("i4", 1),
-    "transition": ("i4", 2),
+    "edge.labels": ("u2", 1), "edge.weights": ("i1", 1), "trigram.keys": ("u8", 1),
+    "trigram.cells": ("u2", 1), "trigram.labels": ("u2", 1), "trigram.weights": ("i1", 1),
+    "start": ("i4", 1), "stop": ("i4", 1), "transition.cells": ("i8", 1),
+    "transition.weights": ("i4", 1), "parts.counts": ("u2", 1), "parts.parts": ("i4", 1),
+    "known_labels.keys": ("u8", 1), "known_labels.cells": ("u2", 1),
+    "known_labels.labels": ("u2", 1),
 }  # fmt: skip
 _BLOCK_TOKENS = 20_000  # tokens decoded in one call of the kernel
 _MAX_TYPES = 100_000  # word types remembered by one worker before it starts afresh
@@ -67,7 +71,7 @@ class KnownWords:
         return answer
 
 
-class _Worker(NamedTuple):
+class Worker(NamedTuple):
     """What one thread needs to tag: its numbering of the types, and the kernel's memory for it."""
 
     encoder: Encoder
@@ -115,14 +119,14 @@ class Tagger:
             raise
         except SeqtagError as error:
             raise ModelFileError(f"the model does not fit itself: {error}", source=source) from error
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise ModelFileError(
                 f"expected a complete seqtag model, found a damaged one ({error}); "
                 "get the file again or retrain",
                 source=source,
             ) from error
         self.known_words = KnownWords(tensors["known"])
-        self._idle: list[_Worker] = []  # workers not in use; list operations are atomic
+        self._idle: list[Worker] = []  # workers not in use; list operations are atomic
 
     # ----------------------------------------------------------------- what it is
     @property
@@ -142,10 +146,10 @@ class Tagger:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The labels it can give, as written in the label column, sorted."""
-        return tuple(sorted(set(self._outputs)))
+        return tuple(sorted(set(self.outputs)))
 
     @cached_property
-    def _outputs(self) -> list[str]:
+    def outputs(self) -> list[str]:
         """What each label id is written as; a begin or single label is B in IOB2, and so on."""
         if not self._encoding or self._encoding == self.label_scheme:
             return self._labels
@@ -244,19 +248,19 @@ class Tagger:
         tokens = int(sentence_ptr[-1])
         columns = [chain.from_iterable(map(itemgetter(c), rows)) for c in range(len(self.columns))]
         try:
-            types, hashes = worker.encoder.encode(columns, tokens)
+            types = worker.encoder.encode(columns, tokens)
         except (TypeError, AttributeError, SeqtagError) as error:
             words = (word for row in rows for values in row for word in values)
             odd = [word for word in words if not isinstance(word, str)]
             if not odd:
                 raise
             raise TypeError(f"expected words as strings, found {odd[0]!r}") from error
-        ids = self._decoder.decode(types, hashes, sentence_ptr, worker.workspace)
+        ids = self.decode_types(types, sentence_ptr, worker)
         self._idle.append(worker)
-        names = list(map(self._outputs.__getitem__, ids.tolist()))
+        names = list(map(self.outputs.__getitem__, ids.tolist()))
         bounds = sentence_ptr.tolist()
         found = [names[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
-        if self._must_repair:
+        if not self.writes_ids:
             found = [convert(self._names(ids[a:b]), self._encoding, self.label_scheme)
                      for a, b in zip(bounds, bounds[1:], strict=False)]  # fmt: skip
         for tokens_list, labels in zip(lists, found, strict=True):
@@ -265,11 +269,14 @@ class Tagger:
         return found
 
     @cached_property
-    def _must_repair(self) -> bool:
-        """Whether labels cannot be rewritten one by one: decoding is free, or the scheme is odd."""
+    def writes_ids(self) -> bool:
+        """Whether `outputs` says how to write each label, whatever its neighbours are.
+
+        Not so if labels are learnt in another scheme and decoded freely, or written as IOB1.
+        """
         if not self._encoding or self._encoding == self.label_scheme:
-            return False
-        return not self._constrain or self.label_scheme != "iob2"
+            return True
+        return self._constrain and self.label_scheme == "iob2"
 
     def _names(self, ids: np.ndarray) -> list[str]:
         return [self._labels[i] for i in ids.tolist()]
@@ -305,16 +312,26 @@ class Tagger:
             for token, value in zip(tokens, values, strict=True):
                 token[name] = parse_dict_value(value) if name == "feats" else value
 
-    def _borrow(self) -> _Worker:
+    def _borrow(self) -> Worker:
         """A worker for one thread, until it is put back."""
         try:
             worker = self._idle.pop()
         except IndexError:
             worker = None
         if worker is None or len(worker.encoder) > _MAX_TYPES:
-            encoder = Encoder(self._compiled, kernels.hash_strings)
-            worker = _Worker(encoder, self._decoder.workspace())
+            return self.new_worker()
         return worker
+
+    def new_worker(self) -> Worker:
+        """An encoder that knows no types yet, and the kernel's memory for it."""
+        encoder = Encoder(self._compiled, kernels.hash_strings)
+        return Worker(encoder, self._decoder.workspace())
+
+    def decode_types(
+        self, types: np.ndarray, sentence_ptr: np.ndarray, worker: Worker
+    ) -> np.ndarray:
+        """Label ids (tokens,) int32 of type ids (columns, tokens) that the worker's encoder gave."""
+        return self._decoder.decode(types, worker.encoder.hashes, sentence_ptr, worker.workspace)
 
     # ----------------------------------------------------------------- files
     def save(self, path: str | PathLike[str]) -> int:
@@ -326,24 +343,29 @@ class Tagger:
 
     def _make_decoder(self):
         """The kernel's view of the weights, with what the label scheme forbids."""
-        tensors = self._tensors
-        compiled, labels = self._compiled, self._labels
-        start, stop, transition = (
-            np.asarray(tensors[name], np.float32) for name in ("start", "stop", "transition")
-        )
+        tensors, K = self._tensors, len(self._labels)
+        start, stop = (np.asarray(tensors[name], np.float32) for name in ("start", "stop"))
+        transition = np.zeros(K * K, np.float32)
+        transition[tensors["transition.cells"]] = tensors["transition.weights"]
+        transition = transition.reshape(K, K)
         if self._constrain:
-            legal = allowed(labels, self._encoding)
+            legal = allowed(self._labels, self._encoding)
             start, transition, stop = (
                 np.where(fine, part, np.float32(FORBIDDEN))
                 for fine, part in zip(legal, (start, transition, stop), strict=True)
             )
+        rows = (_rows(tensors, name) for name in ("emission", "edge", "trigram"))
+        counts, part = tensors["parts.counts"], np.ascontiguousarray(tensors["parts.parts"])
+        P = min(int(part.max(initial=-1)) + 1, len(part))  # each is listed: no damage asks for more
+        parts = Parts(pointers(counts), part, P) if len(counts) else None
+        keys, row_ptr, allowed_labels, _ = _rows(tensors, "known_labels")
+        attribute = known_attribute(self._compiled) if len(keys) else -1
         return kernels.Frozen(
-            len(labels),
-            label_order(compiled),
-            *plans(compiled),
-            _rows(tensors, "emission"),
-            _rows(tensors, "edge"),
-            *(np.ascontiguousarray(part) for part in (start, stop, transition)),
+            label_order(self._compiled),
+            *plans(self._compiled),
+            FrozenWeights(*rows, *map(np.ascontiguousarray, (start, stop, transition))),
+            parts,
+            KnownLabels(attribute, keys, row_ptr, allowed_labels),
         )
 
 
@@ -355,42 +377,64 @@ def plans(compiled: CompiledTemplates) -> tuple:
 
 
 def label_order(compiled: CompiledTemplates) -> int:
-    """How many labels back the score of a label looks: 0 or 1.
+    """How many labels back the score of a label looks: 0, 1 or 2."""
+    return 2 if compiled.trigram else int(compiled.bigram or bool(compiled.transitions))
+
+
+def known_attribute(compiled: CompiledTemplates) -> int:
+    """Number of the attribute by which known words are recognised: ``normal`` of the form.
 
     Raises
     ------
     LabelError
-        If the templates ask for label trigrams, which this version cannot decode.
+        If no template looks at it.
     """
-    if compiled.trigram:
+    try:
+        return compiled.attributes.index(AttributeUse("form", "normal"))
+    except ValueError:
         raise LabelError(
-            "expected templates with label[-1] at most, found label[-2] + label[-1]; "
-            "this version of seqtag decodes label bigrams only"
-        )
-    return int(compiled.bigram or bool(compiled.transitions))
+            "expected a template with the attribute normal, by which the setting known-labels "
+            "recognises words, found none; add normal[0] or leave the setting out"
+        ) from None
 
 
 def pack(
-    weights: FrozenWeights, labels: Sequence[str], known: Iterable[str]
+    weights: FrozenWeights,
+    labels: Sequence[str],
+    known: Iterable[str],
+    parts: Parts | None = None,
+    known_labels: KnownLabels = ANY_LABEL,
 ) -> dict[str, np.ndarray]:
     """The tensors of a model file."""
     blob, offsets = model_file.pack_strings(list(labels))
     tensors = {"labels.blob": blob, "labels.offsets": offsets}
     tensors["known"] = np.unique(kernels.hash_strings(sorted(known)))
-    for name, rows in (("emission", weights.emission), ("edge", weights.edge)):
-        tensors[f"{name}.keys"] = rows.keys
-        tensors[f"{name}.cells"] = np.diff(rows.row_ptr).astype(np.uint16)
-        tensors[f"{name}.labels"] = rows.labels
-        tensors[f"{name}.weights"] = rows.weights
-    tensors.update(start=weights.start, stop=weights.stop, transition=weights.transition)
+    for name in ("emission", "edge", "trigram"):
+        keys, row_ptr, cell_labels, cell_weights = getattr(weights, name)
+        tensors[f"{name}.keys"] = keys
+        tensors[f"{name}.cells"] = np.diff(row_ptr).astype(np.uint16)
+        tensors[f"{name}.labels"] = cell_labels
+        tensors[f"{name}.weights"] = cell_weights
+    transition = weights.transition.ravel()
+    cells = np.flatnonzero(transition)
+    tensors["transition.cells"] = cells.astype(np.int64)
+    tensors["transition.weights"] = transition[cells].astype(np.int32)
+    tensors["start"], tensors["stop"] = (
+        part.astype(np.int32) for part in (weights.start, weights.stop)
+    )
+    tensors["parts.counts"] = np.diff(parts.ptr if parts else []).astype(np.uint16)
+    tensors["parts.parts"] = (parts.part if parts else np.zeros(0)).astype(np.int32)
+    tensors["known_labels.keys"] = known_labels.keys
+    tensors["known_labels.cells"] = np.diff(known_labels.row_ptr).astype(np.uint16)
+    tensors["known_labels.labels"] = known_labels.labels
     return tensors
 
 
 def _rows(tensors: Mapping[str, np.ndarray], name: str) -> Rows:
     row_ptr = pointers(tensors[f"{name}.cells"])
-    arrays = (tensors[f"{name}.{part}"] for part in ("keys", "labels", "weights"))
-    keys, labels, weights = (np.ascontiguousarray(array) for array in arrays)
-    return Rows(keys, row_ptr, labels, weights)
+    keys, labels = (np.ascontiguousarray(tensors[f"{name}.{part}"]) for part in ("keys", "labels"))
+    weights = tensors.get(f"{name}.weights", np.zeros(len(labels), np.int8))
+    return Rows(keys, row_ptr, labels, np.ascontiguousarray(weights))
 
 
 def _token_list(sentence: Any) -> list[dict[str, Any]] | None:

@@ -36,13 +36,17 @@ SETTINGS: Mapping[str, tuple[type, str, Callable[..., bool]]] = {
         str, "keep, iob2, iobes or bilou", lambda v: v in ("keep", "iob2", "iobes", "bilou")
     ),
     "dropout": (float, "a number from 0 to below 1", lambda v: 0 <= v < 1),
+    "label-parts": (str, "whole or split", lambda v: v in ("whole", "split")),
+    "known-labels": (int, "a whole number from 0", lambda v: v >= 0),
 }
 """Settings that a template file can make: type, what is allowed (in words, and as a test).
 
 epochs: passes over the training sentences. update: the learning rule. step: C of pa, eta of
 adaptive; perceptron ignores it. margin: cost of a wrong label in training. min-count: features
 seen less often are dropped. encoding: the label scheme trained with. dropout: the share of
-features hidden at random in training.
+features hidden at random in training. label-parts: split gives weights to the parts of labels
+such as NOUN|Case=Nom. known-labels: words seen this often in training are only given labels they
+had there; 0 restricts no word.
 """
 
 

@@ -16,8 +16,11 @@ def paths(T: int, K: int) -> Iterator[Path]:
     return product(range(K), repeat=T)
 
 
-def path_score(emission, start, stop, transition, y: Sequence[int]) -> float:
-    """Score of one label sequence; transition is [t][i][j], or [i][j] if always the same."""
+def path_score(emission, start, stop, transition, y: Sequence[int], trigram=None) -> float:
+    """Score of one label sequence; transition is [t][i][j], or [i][j] if always the same.
+
+    trigram is [i][j][k], with i = K for the start of the sentence.
+    """
     if not len(y):
         return 0.0
     total = float(start[y[0]]) + float(stop[y[-1]])
@@ -26,6 +29,8 @@ def path_score(emission, start, stop, transition, y: Sequence[int]) -> float:
         if t:
             matrix = transition[t] if len(transition.shape) == 3 else transition
             total += float(matrix[y[t - 1]][j])
+        if t and trigram is not None:
+            total += float(trigram[y[t - 2] if t > 1 else len(start)][y[t - 1]][j])
     return total
 
 
@@ -45,13 +50,25 @@ def best(
     return min((y for value, y in scored if value == highest), key=preference)
 
 
-def cells_of(rows: int, K: int, sentence: Sequence[tuple], y: Sequence[int]) -> dict[int, float]:
+def cells_of(
+    rows: int,
+    K: int,
+    sentence: Sequence[tuple],
+    y: Sequence[int],
+    order: int = 1,
+    parts: Sequence[Sequence[int]] | None = None,
+) -> dict[int, float]:
     """phi(x, y) as {cell of the flat w: count}, for tokens given as (rows, values, edge rows).
 
-    w is laid out as emission (rows, K), start (K), stop (K), transition (K, K), edge (., K, K).
+    w is laid out as emission (rows, K), start (K), stop (K), transition (K, K), for order 2
+    trigram (K + 1, K, K), edge (., K, K).  Where labels have `parts`, emission is (rows, P).
     """
-    start, stop, transition = rows * K, (rows + 1) * K, (rows + 2) * K
-    edge = transition + K * K
+    columns = [[j] for j in range(K)] if parts is None else parts
+    width = 1 + max(part for label in columns for part in label)
+    start = rows * width
+    stop, transition = start + K, start + 2 * K
+    trigram = transition + K * K
+    edge = trigram + ((K + 1) * K * K if order == 2 else 0)
     counts: dict[int, float] = {}
 
     def touch(cell: int, value: float = 1.0) -> None:
@@ -59,12 +76,16 @@ def cells_of(rows: int, K: int, sentence: Sequence[tuple], y: Sequence[int]) -> 
 
     for t, (features, values, edges) in enumerate(sentence):
         for row, value in zip(features, values, strict=True):
-            touch(row * K + y[t], value)
-        if t:
+            for column in columns[y[t]]:
+                touch(row * width + column, value)
+        if t and order:
             touch(transition + y[t - 1] * K + y[t])
             for row in edges:
                 touch(edge + row * K * K + y[t - 1] * K + y[t])
-    if len(y):
+        if t and order == 2:
+            before = y[t - 2] if t > 1 else K
+            touch(trigram + (before * K + y[t - 1]) * K + y[t])
+    if len(y) and order:
         touch(start + y[0])
         touch(stop + y[-1])
     return counts

@@ -13,7 +13,8 @@ from hypothesis.extra.numpy import arrays
 
 from seqtag import encoding, frozen, kernels, reference
 from seqtag.corpus import Sentence, read
-from seqtag.reference import Cells, Instances, Layout, Potentials
+from seqtag.reference import FORBIDDEN, Cells, Instances, Layout, Parts, Potentials
+from tests import brute_force
 
 
 class Backend(NamedTuple):
@@ -82,11 +83,35 @@ def integer_arrays(*shape: int, elements=small_integers) -> st.SearchStrategy[np
 
 
 @st.composite
-def potentials(draw) -> Potentials:
-    """Whole-number potentials, T 0-5, K 1-4; the transitions may depend on the position."""
+def potentials(draw, forbidden: bool = False) -> Potentials:
+    """Whole-number potentials, T 0-5, K 1-4, first or second order.
+
+    The transitions may depend on the position; on request some of them are FORBIDDEN.
+    """
     T, K = draw(st.integers(0, 5)), draw(st.integers(1, 4))
     shape = draw(st.sampled_from([(K, K), (T, K, K)]))
-    return Potentials(*(draw(integer_arrays(*s)) for s in ((T, K), (K,), (K,), shape)))
+    p = Potentials(*(draw(integer_arrays(*s)) for s in ((T, K), (K,), (K,), shape)))
+    if draw(st.booleans()):
+        p = p._replace(trigram=draw(integer_arrays(K + 1, K, K)))
+    if forbidden:
+        never = draw(integer_arrays(*shape, elements=st.integers(0, 1))) == 1
+        p = p._replace(transition=np.where(never, FORBIDDEN, p.transition))
+    return p
+
+
+# ----------------------------------------------------------------- labels made of parts
+def make_parts(labels: list[list[int]]) -> Parts:
+    """Parts of labels given as lists of parts."""
+    ptr, part = _ragged(labels)
+    return Parts(ptr, part, int(part.max()) + 1)
+
+
+@st.composite
+def parts_of_labels(draw, K: int) -> Parts:
+    """One to three parts for each of K labels, out of one to four."""
+    part = st.integers(0, draw(st.integers(0, 3)))
+    label = st.lists(part, min_size=1, max_size=3, unique=True)
+    return make_parts(draw(st.lists(label, min_size=K, max_size=K)))
 
 
 # ----------------------------------------------------------------- instances
@@ -112,6 +137,12 @@ class Case(NamedTuple):
     def gold(self, s: int) -> np.ndarray:
         return self.y[self.x.sentence_ptr[s] : self.x.sentence_ptr[s + 1]]
 
+    def cells_of(self, s: int, y) -> dict[int, float]:
+        """phi(x, y) of sentence s by hand, {cell: count}."""
+        rows, K, order, _, parts = self.layout
+        listed = None if parts is None else [parts.of(j).tolist() for j in range(K)]
+        return brute_force.cells_of(rows, K, self.sentence(s), y, order, listed)
+
     @property
     def all_sentences(self) -> np.ndarray:
         return np.arange(len(self.x.sentence_ptr) - 1, dtype=np.int64)
@@ -124,9 +155,13 @@ def _ragged(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
 
 @st.composite
 def cases(draw, order: int | None = None, with_values: bool | None = None) -> Case:
-    """One to four sentences, T 0-5, K 1-4; with or without edges and values (quarters: exact)."""
+    """One to four sentences, T 0-5, K 1-4; with or without edges, label parts, label trigrams.
+
+    Values, if any, are quarters: exact.
+    """
     K, R = draw(st.integers(1, 4)), draw(st.integers(1, 4))
-    order = draw(st.integers(0, 1)) if order is None else order
+    order = draw(st.integers(0, 2)) if order is None else order
+    parts = draw(st.none() | parts_of_labels(K))
     B = draw(st.integers(0, 2)) if order else 0
     lengths = draw(st.lists(st.integers(0, 5), min_size=1, max_size=4))
     N = sum(lengths)
@@ -144,7 +179,7 @@ def cases(draw, order: int | None = None, with_values: bool | None = None) -> Ca
         edge_ptr, edges = _ragged(rows(B))
         x = x._replace(edge_ptr=edge_ptr, edges=edges)
     y = draw(arrays(np.int32, N, elements=st.integers(0, K - 1)))
-    return Case(Layout(R, K, order, B), x, y)
+    return Case(Layout(R, K, order, B, parts), x, y)
 
 
 def random_case(
@@ -157,6 +192,7 @@ def random_case(
     longest: int = 40,
     R: int = 60,
     per_token: int = 8,
+    parts: Parts | None = None,
 ) -> Case:
     """A corpus too large to enumerate; gold labels follow from the features, with noise."""
     lengths = random.randint(0, longest + 1, sentences)
@@ -174,18 +210,21 @@ def random_case(
         )
         x = x._replace(edge_ptr=edge_ptr, edges=edges)
     y = np.array([(sum(row) + (random.rand() < 0.2)) % K for row in rows], np.int32)
-    return Case(Layout(R, K, order, B), x, y)
+    return Case(Layout(R, K, order, B, parts), x, y)
 
 
 def dense(cells: Cells, layout: Layout) -> np.ndarray:
     """The flat weight vector that the cells describe, (layout.size,) float64."""
     R, K, B = layout.rows, layout.labels, layout.edges
-    emission, edge = np.zeros((R, K)), np.zeros((B, K * K))
+    emission, edge = np.zeros((R, layout.width)), np.zeros((B, K * K))
+    trigram = np.zeros(((K + 1) * K if layout.order == 2 else 0, K))
     for matrix, ptr, label, weight in (
         (emission, cells.row_ptr, cells.label, cells.weight),
         (edge, cells.edge_ptr, cells.edge_label, cells.edge_weight),
+        (trigram, cells.trigram_ptr, cells.trigram_label, cells.trigram_weight),
     ):
+        assert len(ptr) == len(matrix) + 1
         for row in range(len(matrix)):
             span = slice(ptr[row], ptr[row + 1])
             matrix[row, label[span]] = weight[span]
-    return np.concatenate([emission.ravel(), cells.block, edge.ravel()])
+    return np.concatenate([emission.ravel(), cells.block, trigram.ravel(), edge.ravel()])

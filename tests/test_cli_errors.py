@@ -28,7 +28,7 @@ def folder(home, tmp_path, monkeypatch):
         "cut.seqtag": model[:500], "long.seqtag": model + b"x",
         "flip.seqtag": model[:middle] + bytes([model[middle] ^ 1]) + model[middle + 1 :],
         "posx": b"form[0]\nposx[0]\n", "open": b"form[0\n", "minus": b"set epochs -1\nform[0]\n",
-        "none": b"# nothing\n", "trigram": b"form[0]\nlabel[-2] + label[-1]\n",
+        "none": b"# nothing\n",
     }  # fmt: skip
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
@@ -94,7 +94,6 @@ def test_bad_files(folder, call, name, message):
     (["train.txt", "--templates", "open"], "open:1: expected a term such as form[0], suffix(3)"),
     (["train.txt", "--templates", "minus"], "minus:1: the setting epochs expects a whole number"),
     (["train.txt", "--templates", "none"], "none: expected at least one template, found none"),
-    (["train.txt", "--templates", "trigram"], "this version of seqtag decodes label bigrams only"),
     (["train.txt", "--step", "nan"], "the setting step expects a number above 0, found nan"),
     (["train.txt", "--margin", "-1"], "the setting margin expects a number from 0, found -1.0"),
     (["train.txt", "--dropout", "1"], "expects a number from 0 to below 1, found 1.0"),

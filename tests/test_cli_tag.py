@@ -221,7 +221,7 @@ def test_progress_is_for_terminals_only(home, tmp_path):
         os.close(ours)
         os.close(theirs)
         assert (done.returncode, done.stdout) == (0, b"")
-        assert (b"sentences" in shown) is (not quiet)
+        assert (b"B/s" in shown) is (not quiet)
     assert run("tag", "-m", home / "upos.seqtag", tmp_path / "in.conllu").err == ""
 
 

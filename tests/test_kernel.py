@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from itertools import pairwise
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.encoding import key_plan, keys
-from seqtag.frozen import Rows
-from seqtag.reference import FORBIDDEN, RULES, Instances, Layout
+from seqtag.encoding import KeyPlan, key_plan, keys, pointers
+from seqtag.frozen import ANY_LABEL, FrozenWeights, KnownLabels, Rows
+from seqtag.reference import FORBIDDEN, RULES, Instances, Layout, Parts
 from tests import strategies
 from tests.strategies import NATIVE, REFERENCE, cases, label_ids, native, needs_native, random_case
 
@@ -50,6 +51,12 @@ def assert_same_training(case, dtype, rule, epochs, step=0.3, cost=None, ties_ar
         same_bits(*(weights.cells(average) for weights in sides))
 
 
+def some_parts(random, K, P):
+    """One to four of P parts for each label."""
+    labels = [random.choice(P, random.randint(1, min(P, 4) + 1), replace=False) for _ in range(K)]
+    return strategies.make_parts(labels)._replace(count=P)
+
+
 def some_cost(random, K):
     """A cost for every confusion, none for being right."""
     return random.randint(0, 9, (K, K)) / 8 * (1 - np.eye(K))
@@ -76,13 +83,18 @@ def test_small_corpora_train_alike(dtype, rule, ties_are_mistakes):
 @dtypes
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(
-    ("K", "order", "B", "values"),
-    [(30, 1, 0, False), (17, 0, 0, True), (5, 1, 3, False), (9, 1, 2, True)],
-)
+    ("K", "order", "B", "values", "P"),
+    [
+        (30, 1, 0, False, 0), (17, 0, 0, True, 0), (5, 1, 3, False, 0), (9, 1, 2, True, 0),
+        (11, 2, 0, False, 0), (6, 2, 2, True, 0), (21, 1, 0, False, 9), (13, 0, 0, True, 40),
+        (8, 2, 2, False, 6),
+    ],
+)  # fmt: skip
 @pytest.mark.usefixtures("storage")
-def test_larger_corpora_train_alike(dtype, rule, K, order, B, values):
+def test_larger_corpora_train_alike(dtype, rule, K, order, B, values, P):
     random = np.random.RandomState(K)
-    case = random_case(random, K, order, B, values)
+    parts = some_parts(random, K, P) if P else None
+    case = random_case(random, K, order, B, values, parts=parts)
     epochs = [random.permutation(case.all_sentences) for _ in range(2)]
     assert_same_training(case, dtype, rule, epochs, 0.05, some_cost(random, K))
 
@@ -106,6 +118,30 @@ def test_many_labels_choose_sparse_rows_by_themselves():
     assert_same_training(case, "float32", "perceptron", [case.all_sentences] * 2)
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_second_order_decodes_alike_where_much_is_pruned(rule):
+    """Up to 20 labels and 30 tokens, from weak label weights to strong ones."""
+    for K in (2, 7, 16, 20):
+        random = np.random.RandomState(K)
+        case = random_case(random, K, 2, sentences=8, longest=30)
+        epochs = [random.permutation(case.all_sentences) for _ in range(3)]
+        assert_same_training(case, "float32", rule, epochs, 0.07)
+
+
+def test_labels_of_the_same_parts_tie_to_the_lowest_id():
+    """A|B and B|A are one to the emissions; only neighbours tell them apart."""
+    parts = strategies.make_parts([[0, 1], [1, 0], [2]])
+    random = np.random.RandomState(2)
+    for order in range(3):
+        case = random_case(random, 3, order, parts=parts)
+        epochs = [case.all_sentences] * 2
+        for rule in RULES:
+            assert_same_training(case, "float64", rule, epochs, cost=some_cost(random, 3))
+    weights = NATIVE.Weights(Layout(60, 3, 0, parts=parts), "float64", "perceptron")
+    weights.train_epoch(case.x, case.y, case.all_sentences)
+    assert 1 not in weights.decode(case.x)
+
+
 def test_a_corpus_without_sentences_or_features():
     empty = np.zeros(1, np.int64)
     for x in (
@@ -117,10 +153,37 @@ def test_a_corpus_without_sentences_or_features():
 
 
 # ----------------------------------------------------------------- the frozen decoder
-def frozen_instance(random, K, B=0, scale=1.0, forbid=0.0, order=1, sentences=6, longest=40):
-    """Arguments of both Frozen classes, and of their decode.
+class Model(NamedTuple):
+    """Arguments of both Frozen classes."""
+
+    order: int
+    plan: KeyPlan
+    edge_plan: KeyPlan
+    weights: FrozenWeights
+    parts: Parts | None = None
+    known: KnownLabels = ANY_LABEL
+
+
+def random_rows(random, names, width, most, weight=127) -> Rows:
+    """Rows of 1 to `most` cells with weights up to the given one."""
+    labels = [
+        np.sort(random.choice(width, random.randint(1, min(width, most) + 1), replace=False))
+        for _ in names
+    ]
+    flat = np.concatenate([np.zeros(0, int), *labels]).astype(np.uint16)
+    weights = random.randint(-weight, weight + 1, len(flat)).astype(np.int8)
+    return Rows(names, pointers(map(len, labels)), flat, weights)
+
+
+def frozen_instance(
+    random, K, B=0, scale=1.0, forbid=0.0, order=1, sentences=6, longest=40, P=0, words=0,
+    trigrams=60,
+):  # fmt: skip
+    """A model, and arguments of its decode.
 
     Templates of one place and column (their rows can be summed per type), of several, and of none.
+    P: parts that labels have; words: of the 16 types, how many have restricted labels; trigrams:
+    their largest weight.
     """
     templates = [
         ((0, 0),),
@@ -142,65 +205,98 @@ def frozen_instance(random, K, B=0, scale=1.0, forbid=0.0, order=1, sentences=6,
         known = np.unique(keys(plan, types, hashes, ptr))
         known = known[known != 0]
         known = known[random.rand(len(known)) < 0.7] if len(plan.seed) else known[:0]
-        labels = [
-            np.sort(random.choice(width, random.randint(1, min(width, most) + 1), replace=False))
-            for _ in known
-        ]
-        row_ptr = np.concatenate([[0], np.cumsum([len(row) for row in labels])]).astype(np.int64)
-        flat = np.concatenate([np.zeros(0, int), *labels]).astype(np.uint16)
-        return Rows(known, row_ptr, flat, random.randint(-127, 128, len(flat)).astype(np.int8))
+        return random_rows(random, known, width, most)
 
     def block(*shape):
         weights = (random.normal(size=shape) * scale).astype(np.float32)
         return np.where(random.rand(*shape) < forbid, np.float32(FORBIDDEN), weights)
 
-    model = (
-        K,
-        order,
-        plan,
-        edge_plan,
-        rows(plan, K, K),
+    some = np.flatnonzero(random.rand((K + 1) * K) < 0.8) + 1 if order == 2 else np.zeros(0)
+    weights = FrozenWeights(
+        rows(plan, P or K, P or K),
         rows(edge_plan, K * K, 2 * K),
+        random_rows(random, some.astype(np.uint64), K, K, trigrams),
         block(K),
         block(K),
         block(K, K),
     )
-    return model, (types, hashes, ptr)
+    known = ANY_LABEL
+    if words:
+        *of_words, _ = random_rows(random, np.sort(hashes[0, :words]), K, K)
+        known = KnownLabels(0, *of_words)
+    parts = some_parts(random, K, P) if P else None
+    return Model(order, plan, edge_plan, weights, parts, known), (types, hashes, ptr)
+
+
+def same_labels(model, sentences) -> None:
+    """Both sides decode alike."""
+    same_bits(*([label_ids(side.Frozen(*model), *sentences)] for side in (NATIVE, REFERENCE)))
 
 
 @pytest.mark.parametrize("scale", [0, 1, 30, 1000])
 @pytest.mark.parametrize("forbid", [0, 0.5])
 @pytest.mark.parametrize("B", [0, 1])
-def test_pruned_decoding_is_exact_decoding(scale, forbid, B):
+@pytest.mark.parametrize("order", [1, 2])
+def test_pruned_decoding_is_exact_decoding(scale, forbid, B, order):
     """Transitions from nothing to far above the emissions: pruning works from hard to hardly."""
     random = np.random.RandomState(scale)
-    for K in (1, 2, 5, 16, 30):
-        model, sentences = frozen_instance(random, K, B, scale, forbid)
-        same_bits(*([label_ids(side.Frozen(*model), *sentences)] for side in (NATIVE, REFERENCE)))
+    for K in (1, 2, 5, 16, 30) if order == 1 else (1, 2, 5, 9, 20):
+        longest = 40 if order == 1 else 30
+        for trigrams in (60,) if order == 1 else (1, 100):
+            same_labels(*frozen_instance(
+                random, K, B, scale, forbid, order, longest=longest, trigrams=trigrams
+            ))  # fmt: skip
 
 
-def test_whole_number_scores_with_many_ties_decode_alike():
+@pytest.mark.parametrize("order", [1, 2])
+def test_whole_number_scores_with_many_ties_decode_alike(order):
     random = np.random.RandomState(7)
     for K in (2, 3, 7):
-        model, sentences = frozen_instance(random, K, sentences=30, longest=8)
-        small = model[4]._replace(weights=np.sign(model[4].weights))
-        block = [np.rint(part) for part in model[6:]]
-        model = (*model[:4], small, model[5], *block)
-        same_bits(*([label_ids(side.Frozen(*model), *sentences)] for side in (NATIVE, REFERENCE)))
+        for P in (0, 4):
+            model, sentences = frozen_instance(
+                random, K, order=order, sentences=30, longest=8, P=P, words=5, trigrams=1
+            )
+            w = model.weights
+            small = w.emission._replace(weights=np.sign(w.emission.weights))
+            block = {name: np.rint(getattr(w, name)) for name in ("start", "stop", "transition")}
+            same_labels(model._replace(weights=w._replace(emission=small, **block)), sentences)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("B", [0, 1])
+def test_parts_and_known_words_decode_alike(order, B):
+    for K, P, words in ((3, 2, 0), (9, 14, 0), (9, 0, 9), (5, 3, 16), (100, 30, 6), (100, 0, 6)):
+        if K < 100 or order < 2:  # 100: more labels of a word than fit on the stack
+            random = np.random.RandomState(K + P)
+            same_labels(*frozen_instance(
+                random, K, B and order, order=order, sentences=4, longest=12, P=P, words=words
+            ))  # fmt: skip
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("forbid", [0.3, 0.8])
+def test_sentences_that_known_words_make_impossible_decode_alike(order, forbid):
+    """The label scheme forbids what the words ask for: whatever comes out, both say the same."""
+    for K in (2, 5, 9):
+        random = np.random.RandomState(K)
+        same_labels(*frozen_instance(
+            random, K, 0, 9.0, forbid, order, sentences=20, longest=12, words=12
+        ))  # fmt: skip
 
 
 def test_a_workspace_remembers_types_rightly_while_their_table_grows():
     random = np.random.RandomState(5)
-    model, (types, hashes, ptr) = frozen_instance(random, 6, sentences=40, longest=9)
-    decoder = native.Frozen(*model)
-    workspace = decoder.workspace()
-    expected = label_ids(REFERENCE.Frozen(*model), types, hashes, ptr)
-    for capacity in (12, 12, 13, 16):
-        for begin, end in pairwise(ptr):
-            sentence = np.ascontiguousarray(types[:, begin:end])
-            table = np.ascontiguousarray(hashes[:, :capacity])
-            found = decoder.decode(sentence, table, np.array([0, end - begin]), workspace)
-            same_bits([found], [expected[begin:end]])
+    for P in (0, 9):
+        model, (types, hashes, ptr) = frozen_instance(random, 6, sentences=40, longest=9, P=P)
+        decoder = native.Frozen(*model)
+        workspace = decoder.workspace()
+        expected = label_ids(REFERENCE.Frozen(*model), types, hashes, ptr)
+        for capacity in (12, 12, 13, 16):
+            for begin, end in pairwise(ptr):
+                sentence = np.ascontiguousarray(types[:, begin:end])
+                table = np.ascontiguousarray(hashes[:, :capacity])
+                found = decoder.decode(sentence, table, np.array([0, end - begin]), workspace)
+                same_bits([found], [expected[begin:end]])
 
 
 def test_more_types_than_a_workspace_remembers():
@@ -214,13 +310,16 @@ def test_more_types_than_a_workspace_remembers():
     rows = Rows(names[order], np.arange(N + 1), (order % K).astype(np.uint16), np.ones(N, np.int8))
     nothing = Rows(names[:0], np.zeros(1, np.int64), rows.labels[:0], rows.weights[:0])
     block = np.zeros(K, np.float32), np.zeros(K, np.float32), np.zeros((K, K), np.float32)
-    decoder = native.Frozen(K, 0, plan, key_plan([], [0]), rows, nothing, *block)
+    weights = FrozenWeights(rows, nothing, nothing, *block)
+    decoder = native.Frozen(0, plan, key_plan([], [0]), weights)
     assert (label_ids(decoder, types, hashes, ptr) == np.arange(N) % K).all()
 
 
 def test_order_0_ignores_the_label_block():
     model, sentences = frozen_instance(np.random.RandomState(1), 5, scale=1000, order=0)
-    free = (*model[:6], *(np.zeros_like(part) for part in model[6:]))
+    w = model.weights
+    block = {name: np.zeros_like(getattr(w, name)) for name in ("start", "stop", "transition")}
+    free = model._replace(weights=w._replace(**block))
     expected = label_ids(REFERENCE.Frozen(*free), *sentences)
     for side in (NATIVE, REFERENCE):
         same_bits([label_ids(side.Frozen(*model), *sentences)], [expected])
@@ -294,7 +393,7 @@ NOT_ASCENDING = "sentence_ptr must ascend from 0 to the number of tokens"
     ],
 )
 def test_training_refuses(changes, message):
-    weights = native._kernel.Weights64(2, 2, 1, 1, False, False)
+    weights = native._kernel.Weights64(2, 2, 1, 1, None, None, 0, False, False)
     assert weights.train_epoch(**train_arguments())[:2] == (0, 0)
     arguments = train_arguments(**changes)
     with pytest.raises(ValueError) as error:
@@ -307,20 +406,34 @@ def test_training_refuses(changes, message):
         assert str(error.value) == message
 
 
+NO_PARTS = None, None, 0
+PARTS = "part_ptr must ascend from 0 to the number of parts listed, one step per label"
+
+
 @pytest.mark.parametrize(
-    ("shape", "message"),
-    [((1, 0, 1, 0), "labels must be at least 1"), ((1, 2, 2, 0), "order must be 0 or 1")],
+    ("shape", "parts", "message"),
+    [
+        ((1, 0, 1, 0), NO_PARTS, "labels must be at least 1"),
+        ((1, 2, 3, 0), NO_PARTS, "order must be 0, 1 or 2"),
+        ((1, 2, -1, 0), NO_PARTS, "order must be 0, 1 or 2"),
+        ((1, 2, 1, 0), (np.array([0, 1, 2]), None, 2), "part_ptr and part go together"),
+        ((1, 2, 1, 0), (None, int32(0, 1), 2), "part_ptr and part go together"),
+        ((1, 2, 1, 0), (np.array([0, 2]), int32(0, 1), 2), PARTS),
+        ((1, 2, 1, 0), (np.array([0, 1, 3]), int32(0, 1), 2), PARTS),
+        ((1, 2, 1, 0), (np.array([0, 1, 2]), int32(0, 2), 2), "part holds a part out of range"),
+        ((1, 2, 1, 0), (np.array([0, 1, 2]), int32(-1, 1), 2), "part holds a part out of range"),
+    ],
 )
-def test_weights_refuse(shape, message):
+def test_weights_refuse(shape, parts, message):
     for kind in (native._kernel.Weights32, native._kernel.Weights64):
         with pytest.raises(ValueError) as error:
-            kind(*shape, False, False)
+            kind(*shape, *parts, False, False)
         assert str(error.value) == message
 
 
 def test_weights_beyond_all_memory_are_no_crash():
     with pytest.raises(MemoryError):
-        native._kernel.Weights32(2**62, 100, 1, 0, False, False)
+        native._kernel.Weights32(2**62, 100, 1, 0, *NO_PARTS, False, False)
 
 
 PLAN = key_plan([((0, 0),), ((0, -1), (0, 0))], [0])
@@ -359,8 +472,8 @@ def test_encoded_sentences_refuse(changes, message):
         "sentence_ptr": np.array([0, 3]),
     }
     x = SimpleNamespace(**(legal | changes))
-    (K, order, _, _, *weights), _ = frozen_instance(np.random.RandomState(0), 2)
-    decoder = native.Frozen(K, order, PLAN, key_plan([], [0]), *weights)
+    model, _ = frozen_instance(np.random.RandomState(0), 2)
+    decoder = native.Frozen(1, PLAN, key_plan([], [0]), model.weights)
     for work in (
         lambda: label_ids(decoder, x.types, x.hashes, x.sentence_ptr),
         lambda: native.index_features(PLAN, x.types, x.hashes, x.sentence_ptr, 1),
@@ -380,6 +493,54 @@ def test_hashing_refuses(offsets):
 def test_frozen_refuses_an_impossible_number_of_labels():
     model, _ = frozen_instance(np.random.RandomState(0), 2)
     for labels in (0, 65536):
+        many = model.weights._replace(start=np.zeros(labels, np.float32))
         with pytest.raises(ValueError) as error:
-            native.Frozen(labels, *model[1:])
+            native.Frozen(*model._replace(weights=many))
         assert str(error.value) == "labels must be 1 to 65535"
+
+
+def test_the_workspace_of_another_model_is_refused():
+    model, sentences = frozen_instance(np.random.RandomState(0), 2)
+    one, other = native.Frozen(*model), native.Frozen(*model)
+    workspace = one.workspace()
+    with pytest.raises(ValueError) as error:
+        other.decode(*sentences, workspace)
+    assert str(error.value) == "the workspace belongs to another model"
+    same_bits([one.decode(*sentences, workspace)], [label_ids(other, *sentences)])
+
+
+# ----------------------------------------------------------------- the scanner
+@pytest.mark.parametrize(
+    ("read", "write", "message"),
+    [
+        ([2], [], "read names a column out of range"),
+        ([-1], [], "read names a column out of range"),
+        ([0], [2], "write names a column out of range"),
+        ([0], [-2], "write names a column out of range"),
+    ],
+)
+def test_a_scanner_refuses_columns_that_are_not_there(read, write, message):
+    with pytest.raises(ValueError) as error:
+        native.Scanner(2, "\t", -1, False, read, write)
+    assert str(error.value) == message
+
+
+def test_a_scanner_refuses_labels_that_do_not_fit():
+    text = b"a\tX\nb\tY\n"
+    scanner = native.Scanner(2, "\t", -1, False, [0], [1])
+    types, sentence_ptr = scanner.scan(text, True)
+    assert (types.tolist(), sentence_ptr.tolist()) == ([[0, 1]], [0, 2])
+    assert [scanner.new_values(0), scanner.new_values(0)] == [[b"a", b"b"], []]
+    with pytest.raises(ValueError, match=r"^column out of range$"):
+        scanner.new_values(1)
+    for labels, names, message in (
+        ([], [], "one array of labels for each column written"),
+        ([int32(0, 0)], [], "one array of labels for each column written"),
+        ([int32(0)], [[b"N"]], "one label per word"),
+        ([int32(0, 1)], [[b"N"]], "a label without a name"),
+        ([int32(-1, 0)], [[b"N"]], "a label without a name"),
+    ):
+        with pytest.raises(ValueError) as error:
+            scanner.splice(text, labels, names)
+        assert str(error.value) == message
+    assert scanner.splice(text, [int32(1, 0)], [[b"N", b"V"]]) == b"a\tV\nb\tN\n"

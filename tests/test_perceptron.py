@@ -6,6 +6,7 @@ import logging
 import os
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,16 +15,18 @@ from hypothesis import strategies as st
 
 from seqtag import perceptron
 from seqtag.corpus import read
+from seqtag.encoding import hash_string
 from seqtag.errors import CorpusError, LabelError, TemplateError
 from seqtag.frozen import freeze, mean
 from seqtag.labels import count_invalid
-from seqtag.perceptron import Epoch, drop_features, train
+from seqtag.perceptron import Epoch, drop_features, labels_of_known_words, split_labels, train
 from seqtag.tagger import Tagger
 from seqtag.templates import parse
 from tests.conftest import ROOT
 from tests.strategies import cases, corpus
 
 TEMPLATES = parse("form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-1]")
+TRIGRAMS = parse("form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-2] + label[-1]")
 TRAINING = corpus(
     "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
     "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
@@ -116,7 +119,10 @@ def test_runs_are_mixed(monkeypatch):
         mean(runs), np.arange(1, len(runs[0].row_ptr), dtype=np.uint64), np.zeros(0, np.uint64), 5
     )
     assert sorted(whole.emission.weights) == sorted(tagger._tensors["emission.weights"])
-    assert (whole.transition == tagger._tensors["transition"]).all()
+    transition = whole.transition.ravel()
+    cells = tagger._tensors["transition.cells"]
+    assert cells.tolist() == np.flatnonzero(transition).tolist()
+    assert tagger._tensors["transition.weights"].tolist() == transition[cells].tolist()
     assert tagger.info["training"]["best_epochs"] == [1, 1, 1]
 
 
@@ -146,8 +152,122 @@ def test_labels_that_see_words():
 
 def test_order_0_ignores_the_neighbours():
     tagger = model(templates=parse("form[0]"))
-    assert not tagger._tensors["transition"].any()
+    assert not len(tagger._tensors["transition.cells"])
     assert tagger.tag(["man", "the"]) == [tagger.tag(["man"])[0], tagger.tag(["the"])[0]]
+
+
+def test_label_trigrams_are_decoded():
+    """The words say nothing: each label follows from the two before it, A A B B A A ..."""
+    cycle = "x A, x A, x B, x B, "
+    data = corpus("; ".join((cycle * 3)[:-2] for _ in range(3)))
+    found = {}
+    for line in ("label[-1]", "label[-2] + label[-1]"):
+        tagger = model(data, templates=parse(f"form[0]\n{line}"), epochs=20)
+        found[line] = tagger.tag(["x"] * 8)
+    assert found["label[-2] + label[-1]"] == list("AABBAABB")
+    assert found["label[-1]"] != list("AABBAABB")
+    assert len(tagger._tensors["trigram.keys"])
+
+
+def test_label_trigrams_bring_bigrams_along():
+    tagger = model(templates=TRIGRAMS, epochs=10)
+    assert len(tagger._tensors["transition.cells"])
+    assert tagger.tag_many([s.words for s in TRAINING]) == [s.column("tag") for s in TRAINING]
+
+
+# ----------------------------------------------------------------- labels made of parts
+INFLECTED = corpus("ao N|s; ae N|p; io A|s; uo V|s; ue V|p; qq A|p")
+
+
+@given(st.lists(st.lists(st.sampled_from("abc|"), min_size=1, max_size=6).map("".join), min_size=1))
+def test_labels_are_split_at_bars(labels):
+    parts = split_labels(labels)
+    names = sorted({part for label in labels for part in label.split("|")})
+    assert parts.count == len(names)
+    assert [[names[part] for part in parts.of(j)] for j in range(len(labels))] == [
+        list(dict.fromkeys(label.split("|"))) for label in labels
+    ]
+
+
+@pytest.mark.parametrize("update", ["perceptron", "pa", "adaptive"])
+def test_parts_are_learned_from_all_labels_that_have_them(update):
+    """i- is A and -e is p; that "ie" is A|p no whole label could tell, as only "qq" had that."""
+    options = {"templates": parse("prefix(1)[0]\nsuffix(1)[0]"), "epochs": 20, "update": update}
+    options |= {"margin": 1.0, "step": 1.0}
+    split = model(INFLECTED, label_parts="split", **options)
+    assert split.tag_many([s.words for s in INFLECTED]) == [s.column("tag") for s in INFLECTED]
+    assert split.tag(["ie"]) == ["A|p"]
+    whole = model(INFLECTED, **options)
+    assert whole.tag_many([s.words for s in INFLECTED]) == [s.column("tag") for s in INFLECTED]
+    assert whole.tag(["ie"]) != ["A|p"]
+    assert not len(whole._tensors["parts.counts"])
+    assert split._tensors["parts.counts"].tolist() == [2] * 6
+    assert max(split._tensors["parts.parts"]) == 4
+
+
+def test_labels_that_differ_in_the_order_of_their_parts_only():
+    """A|B and B|A get the same score from the words; without neighbours the first is chosen."""
+    data = corpus("a A|B, b B|A, c C; b B|A, c C, a A|B")
+    alone = model(data, templates=parse("form[0]"), label_parts="split", epochs=9)
+    assert alone.tag(["a", "b", "c"]) == ["A|B", "A|B", "C"]
+    edges = parse("form[0]\nlabel[-1]\nlabel[-1] + form[0]")
+    context = model(data, templates=edges, label_parts="split", epochs=20)
+    assert context.tag(["a", "b", "c"]) == ["A|B", "B|A", "C"]
+
+
+# ----------------------------------------------------------------- known words
+def test_known_words_keep_to_their_labels():
+    """Endings and neighbours speak for VB; "man" has only been NN and VB, "the" only DT."""
+    templates = parse("suffix(1)[0]\nnormal[0]\nlabel[-1]")
+    free, known = (model(templates=templates, known_labels=n) for n in (0, 1))
+    seen: dict[str, set[str]] = {}
+    for sentence in TRAINING:
+        for word, label in zip(sentence.words, sentence.column("tag"), strict=True):
+            seen.setdefault(word, set()).add(label)
+    assert len(known._tensors["known_labels.keys"]) == len(seen)
+    assert known._tensors["known_labels.cells"].sum() == sum(map(len, seen.values()))
+    assert not len(free._tensors["known_labels.keys"])
+    vocabulary = sorted(seen)
+    odd = [[*vocabulary[n:], "Unseen", *vocabulary[:n]] for n in range(len(vocabulary))]
+    for words in odd:
+        for word, label in zip(words, known.tag(words), strict=True):
+            assert label in seen.get(word, known.labels)
+
+
+def test_a_known_word_has_no_other_label_whatever_the_weights():
+    templates = parse("normal[0]\nlabel[-1]")
+    trained = model(templates=templates, known_labels=2, epochs=1)
+    weights = np.zeros_like(trained._tensors["start"])
+    weights[trained._labels.index("PR")] = 10**6  # at the start of a sentence it is PR, they say
+    loud = Tagger(trained.info, trained._tensors | {"start": weights})
+    assert loud.tag(["the"]) == loud.tag(["The"]) == ["DT"]  # normal() is in lower case
+    assert loud.tag(["she"]) == ["PR"]  # seen once: not known
+    assert loud.tag(["sees"]) == ["PR"]
+    assert loud.tag(["unseen"]) == ["PR"]
+
+
+def test_labels_of_known_words():
+    compiled = parse("form[0]\nnormal[0]").compile(["form", "pos"])
+    words = ["The", "the", "cat", "The", "12", "34", "cat"]
+    known = labels_of_known_words(compiled, [words], np.array([2, 0, 1, 2, 4, 3, 1]), 2)
+    assert known.attribute == 1
+    rows = dict(zip(known.keys.tolist(), pairwise(known.row_ptr.tolist()), strict=True))
+    assert known.keys.tolist() == sorted(known.keys.tolist())
+    assert len(rows) == 3
+    for word, labels in {"the": [0, 2], "cat": [1], "00": [3, 4]}.items():
+        assert known.labels[slice(*rows[hash_string(word)])].tolist() == labels
+    assert not len(labels_of_known_words(compiled, [words], np.zeros(7, int), 4).keys)
+
+
+@pytest.mark.parametrize("templates", ["form[0]", "normal(pos)[0]", "lower[0]\nlabel[-1]"])
+def test_known_labels_need_a_template_with_normal(templates):
+    data = corpus("the DT X", "form pos tag")
+    with pytest.raises(LabelError) as error:
+        model(data, templates=parse(templates), known_labels=1)
+    assert str(error.value) == (
+        "expected a template with the attribute normal, by which the setting known-labels "
+        "recognises words, found none; add normal[0] or leave the setting out"
+    )
 
 
 # ----------------------------------------------------------------- dropout
@@ -190,8 +310,9 @@ def test_same_data_and_seed_same_bytes_in_any_process_on_any_backend(tmp_path):
     data = column_file(tmp_path, "\n\n".join(lines) + "\n")
     templates = column_file(
         tmp_path,
-        f"{TEMPLATES}label[-1] + suffix(1)[0]\nset update adaptive\nset step 0.1\nset margin 1\n"
-        "set dropout 0.1\nset epochs 4\n",
+        f"{TEMPLATES}label[-1] + suffix(1)[0]\nlabel[-2] + label[-1]\nnormal[0]\n"
+        "set update adaptive\nset step 0.1\nset margin 1\n"
+        "set dropout 0.1\nset epochs 4\nset label-parts split\nset known-labels 2\n",
         "t.txt",
     )
     found = []
@@ -227,12 +348,16 @@ def test_chunks_are_trained_as_iobes_and_written_as_iob2():
 
 @pytest.mark.parametrize("scheme", ["iob2", "iob1", "iobes"])
 @pytest.mark.parametrize("constrain", [True, False])
+@pytest.mark.parametrize("templates", [TEMPLATES, TRIGRAMS], ids=["bigrams", "trigrams"])
 @given(data=st.data())
-def test_chunk_labels_are_valid_whatever_the_weights(scheme, constrain, data):
-    trained = model(CHUNKS, encoding="iobes", epochs=1)
+def test_chunk_labels_are_valid_whatever_the_weights(scheme, constrain, templates, data):
+    trained = model(CHUNKS, encoding="iobes", epochs=1, templates=templates)
     random = np.random.RandomState(data.draw(st.integers(0, 2**32 - 1)))
-    tensors = dict(trained._tensors)
-    for name in ("emission.weights", "start", "stop", "transition"):
+    K = len(trained._labels)
+    tensors = trained._tensors | {
+        "transition.cells": np.arange(K * K), "transition.weights": np.zeros(K * K, np.int32)
+    }  # fmt: skip
+    for name in ("emission.weights", "trigram.weights", "start", "stop", "transition.weights"):
         tensors[name] = random.randint(-127, 128, tensors[name].shape).astype(tensors[name].dtype)
     wild = Tagger(trained.info | {"scheme": scheme, "constrain": constrain}, tensors)
     sentence = data.draw(
@@ -375,15 +500,6 @@ def test_a_label_column_that_is_not_there(label):
     assert str(error.value) == (
         f"expected one of the columns tag for labels, found {label!r}; choose one of these with "
         "--label, or name the columns with --columns"
-    )
-
-
-def test_label_trigrams_are_not_decoded():
-    with pytest.raises(LabelError) as error:
-        model(templates=parse("form[0]\nlabel[-2] + label[-1]"))
-    assert str(error.value) == (
-        "expected templates with label[-1] at most, found label[-2] + label[-1]; "
-        "this version of seqtag decodes label bigrams only"
     )
 
 

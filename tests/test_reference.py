@@ -23,6 +23,7 @@ from seqtag.reference import (
     path_score,
     phi,
     potentials,
+    sum_parts,
     viterbi,
 )
 from tests import brute_force, strategies
@@ -31,14 +32,14 @@ from tests.strategies import Case, cases, dense, each_backend, integer_arrays
 
 def score_under(p: Potentials):
     """Score of a label sequence under p, by hand."""
-    return lambda y: brute_force.path_score(p.emission, p.start, p.stop, p.transition, y)
+    return lambda y: brute_force.path_score(*p[:4], y, p.trigram)
 
 
 def weights_for(layout: Layout, data) -> np.ndarray:
     """Whole-number weights; without label features their cells stay 0, as training leaves them."""
     w = data.draw(integer_arrays(layout.size))
     if not layout.order:
-        w[layout.rows * layout.labels :] = 0
+        w[layout.rows * layout.width :] = 0
     return w
 
 
@@ -47,9 +48,7 @@ def weights_for(layout: Layout, data) -> np.ndarray:
 def test_phi_counts_the_cells_touched(case, data):
     for s in case.all_sentences:
         y = data.draw(st.permutations(case.gold(s).tolist()))
-        counts = brute_force.cells_of(case.layout.rows, case.layout.labels, case.sentence(s), y)
-        if not case.layout.order:
-            counts = {c: v for c, v in counts.items() if c < case.layout.rows * case.layout.labels}
+        counts = case.cells_of(s, y)
         found = phi(case.layout, case.x, s, np.array(y, np.int32))
         assert {c: found[c] for c in np.flatnonzero(found)} == {
             c: v for c, v in counts.items() if v
@@ -81,10 +80,39 @@ def test_the_decoded_labels_maximise_w_dot_phi(case, data):
 def test_layout_puts_the_blocks_end_to_end():
     layout = Layout(rows=2, labels=3, edges=1)
     block = layout.blocks(np.arange(layout.size))
-    assert layout.size == 2 * 3 + 3 + 3 + 9 + 9
-    assert [part.ravel()[0] for part in block] == [0, 6, 9, 12, 21]
-    assert [part.shape for part in block] == [(2, 3), (3,), (3,), (3, 3), (1, 3, 3)]
-    assert all(np.shares_memory(part, block.emission.base) for part in block)
+    assert layout.size == 2 * 3 + 3 + 3 + 9 + 0 + 9
+    assert [part.ravel()[0] for part in block if part.size] == [0, 6, 9, 12, 21]
+    assert [part.shape for part in block] == [(2, 3), (3,), (3,), (3, 3), (0, 3, 3), (1, 3, 3)]
+    assert all(np.shares_memory(part, block.emission.base) for part in block if part.size)
+
+
+def test_layout_of_second_order_with_parts():
+    layout = Layout(rows=2, labels=2, order=2, edges=1, parts=strategies.make_parts([[0], [0, 4]]))
+    block = layout.blocks(np.arange(layout.size))
+    assert layout.width == 5
+    assert layout.size == 2 * 5 + 2 + 2 + 4 + 12 + 4
+    assert [part.ravel()[0] for part in block] == [0, 10, 12, 14, 18, 30]
+    assert [part.shape for part in block] == [(2, 5), (2,), (2,), (2, 2), (3, 2, 2), (1, 2, 2)]
+
+
+# ----------------------------------------------------------------- labels made of parts
+@given(st.data())
+def test_the_score_of_a_label_is_that_of_its_parts(data):
+    parts = data.draw(strategies.parts_of_labels(data.draw(st.integers(1, 4))))
+    scores = data.draw(integer_arrays(data.draw(st.integers(0, 3)), parts.count))
+    labels = range(len(parts.ptr) - 1)
+    assert sum_parts(scores, parts).tolist() == [
+        [sum(row[part] for part in parts.of(label).tolist()) for label in labels]
+        for row in scores.tolist()
+    ]
+
+
+def test_parts_that_two_labels_share_cancel():
+    """From A|b to A|c only b and c are to blame; A has nothing to do with it."""
+    layout = Layout(rows=1, labels=2, order=0, parts=strategies.make_parts([[0, 1], [0, 2]]))
+    x = Instances(np.array([0, 1]), np.array([0, 1]), np.array([0], np.int32))
+    gold, other = (phi(layout, x, 0, np.array([y])) for y in (0, 1))
+    assert layout.blocks(gold - other).emission.tolist() == [[0, 1, -1]]
 
 
 # ----------------------------------------------------------------- the decoder
@@ -95,6 +123,30 @@ def test_viterbi_is_the_best_of_all_sequences(p):
     assert y.dtype == np.int32
     assert tuple(y) == brute_force.best(T, K, score_under(p))
     assert path_score(p, y) == max(map(score_under(p), brute_force.paths(T, K)))
+
+
+@given(strategies.potentials(forbidden=True))
+def test_viterbi_where_positions_forbid_transitions(p):
+    """FORBIDDEN swallows other scores: where a legal sequence exists, the best of these."""
+    T, K = p.emission.shape
+    legal = {y: score_under(p)(y) for y in brute_force.paths(T, K)}
+    legal = {y: score for y, score in legal.items() if score > FORBIDDEN / 2}
+    y = tuple(viterbi(p))
+    assert len(y) == T
+    if legal:
+        equals = [path for path, score in legal.items() if score == max(legal.values())]
+        assert y == min(equals, key=lambda path: path[::-1])
+
+
+def test_trigrams_decide_where_bigrams_cannot():
+    """No label repeats the one before, by bigrams, nor the one two back, by trigrams: a cycle."""
+    trigram = np.zeros((4, 3, 3))
+    for a in range(3):
+        trigram[a, :, a] = -1
+    trigram[3, 1, 2] = 1  # the sentence starts with 1 2
+    nothing = np.zeros(3)
+    p = Potentials(np.zeros((6, 3)), nothing, nothing, -np.eye(3), trigram)
+    assert viterbi(p).tolist() == [1, 2, 0, 1, 2, 0]
 
 
 @given(strategies.potentials(), st.data())
@@ -196,7 +248,7 @@ def test_three_sentences_computed_by_hand(backend):
     weights, counts = train(backend, THREE_SENTENCES, [0, 1, 2])
     assert counts == (3, 3)
     assert weights.seen == 3
-    E, start, stop, Tr, _ = THREE_SENTENCES.layout.blocks(
+    E, start, stop, Tr, *_ = THREE_SENTENCES.layout.blocks(
         dense(weights.cells(), THREE_SENTENCES.layout)
     )
     assert E.tolist() == [[1, -1], [0, 0]]
@@ -204,7 +256,7 @@ def test_three_sentences_computed_by_hand(backend):
     assert Tr.tolist() == [[0, 0], [0, 0]]
 
     mean = dense(weights.cells(average=True), THREE_SENTENCES.layout)
-    E, start, stop, Tr, _ = THREE_SENTENCES.layout.blocks(3 * mean)
+    E, start, stop, Tr, *_ = THREE_SENTENCES.layout.blocks(3 * mean)
     assert pytest.approx(np.array([[1, -1], [-1, 1]])) == E
     assert start == pytest.approx([2, -2])
     assert stop == pytest.approx([0, 0])
@@ -237,24 +289,20 @@ def test_the_perceptron_adds_phi_of_gold_less_phi_of_decoded(backend, case, data
     """A whole run against enumeration: decoding, mistakes, updates, weights."""
     order = data.draw(st.lists(st.sampled_from(case.all_sentences.tolist()), max_size=6))
     ties_are_mistakes = data.draw(st.booleans())
-    K, label_features = case.layout.labels, case.layout.order
+    K = case.layout.labels
     w: dict[int, float] = {}
     updates = wrong = 0
     for s in order:
-        tokens, gold = case.sentence(s), tuple(case.gold(s).tolist())
+        gold = tuple(case.gold(s).tolist())
 
-        def counts(y, tokens=tokens):
-            found = brute_force.cells_of(case.layout.rows, K, tokens, y)
-            return {c: v for c, v in found.items() if label_features or c < case.layout.rows * K}
-
-        def score(y, counts=counts):
-            return sum(w.get(c, 0) * v for c, v in counts(y).items())
+        def score(y, s=s):
+            return sum(w.get(c, 0) * v for c, v in case.cells_of(s, y).items())
 
         y_hat = brute_force.best(len(gold), K, score, gold if ties_are_mistakes else None)
         mistakes = sum(a != b for a, b in zip(gold, y_hat, strict=True))
         updates, wrong = updates + (mistakes > 0), wrong + mistakes
         for sign, y in ((1, gold), (-1, y_hat)):
-            for cell, value in counts(y).items():
+            for cell, value in case.cells_of(s, y).items():
                 w[cell] = w.get(cell, 0) + sign * value
 
     weights, found = train(backend, case, order, ties_are_mistakes=ties_are_mistakes)

@@ -1,13 +1,17 @@
 // A trained model as it tags: whole-number weights found by key. reference: frozen.py.
 //
-// All scores are whole numbers and exact in float32, so sums may be taken in any order. Templates
-// whose attributes sit at one position of one column depend on one word type only: their rows are
-// summed once per type and kept ("local" templates); only the others are looked up by key.
+// All scores are whole numbers and exact in float32, so sums may be taken in any order: here rows
+// are summed in 16 bits, which hold 258 of them. Templates whose attributes sit at one position of
+// one column depend on one word type only: their rows are summed once per type and kept ("local"
+// templates); only the others ("scattered") are looked up by key, a sentence at a time, each step
+// asking for the memory of the next.
 #pragma once
 #include <algorithm>
 #include <memory>
 
 #include "keys.h"
+#include "parts.h"
+#include "second_order.h"
 #include "viterbi.h"
 
 namespace seqtag {
@@ -40,9 +44,9 @@ class FrozenRows {
       table_[slot] = {uint32_t(keys[r]), uint32_t(r)};
     }
   }
-  void prefetch_slot(uint64_t key) const { SEQTAG_PREFETCH(&table_[home(key)]); }
-  void prefetch_head(uint32_t row) const { SEQTAG_PREFETCH(&heads_[row]); }
-  void prefetch_cells(uint32_t row) const { SEQTAG_PREFETCH(&cells_[heads_[row].begin]); }
+  SEQTAG_INLINE void prefetch_slot(uint64_t key) const { SEQTAG_PREFETCH(&table_[home(key)]); }
+  SEQTAG_INLINE void prefetch_head(uint32_t row) const { SEQTAG_PREFETCH(&heads_[row]); }
+  SEQTAG_INLINE void prefetch_cells(uint32_t row) const { SEQTAG_PREFETCH(&cells_[heads_[row].begin]); }
   // First row whose key agrees in the half that the table holds, or kNone; see `confirm`.
   uint32_t candidate(uint64_t key) const {
     size_t slot = home(key);
@@ -50,15 +54,23 @@ class FrozenRows {
     return table_[slot].row;
   }
   // Adds the row of the key, given its candidate.
-  void add(float* acc, uint64_t key, uint32_t row) const {
+  template <class Number> void add(Number* acc, uint64_t key, uint32_t row) const {
     if (heads_[row].key != key) row = find_exactly(key);
     if (row == kNone) return;
     const Head head = heads_[row];
-    for (const Cell *c = &cells_[head.begin], *end = c + head.count; c < end; ++c) acc[c->label] += float(c->weight);
+    for (const Cell *c = &cells_[head.begin], *end = c + head.count; c < end; ++c)
+      acc[c->label] = Number(acc[c->label] + c->weight);
   }
-  void add(float* acc, uint64_t key) const {
+  template <class Number> void add(Number* acc, uint64_t key) const {
     const uint32_t row = key ? candidate(key) : kNone;
     if (row != kNone) add(acc, key, row);
+  }
+  // Cells of the row of a key; empty if there is none.
+  std::pair<const Cell*, const Cell*> find(uint64_t key) const {
+    const uint32_t row = key ? find_exactly(key) : kNone;
+    if (row == kNone) return {nullptr, nullptr};
+    const Cell* first = &cells_[heads_[row].begin];
+    return {first, first + heads_[row].count};
   }
 
  private:
@@ -76,11 +88,19 @@ class FrozenRows {
   }
 };
 
+// The labels that a known word may have: rows of label numbers, by the hash of an attribute.
+struct KnownLabels {
+  int attribute = -1;  // -1: any word may have any label
+  FrozenRows rows;
+};
+
 class Frozen {
  public:
-  Frozen(Plan plan, Plan edge_plan, FrozenRows rows, FrozenRows edges, LabelBlock<float> block, bool label_features)
+  Frozen(Plan plan, Plan edge_plan, FrozenRows rows, FrozenRows edges, LabelBlock<float> block,
+         TrigramBlock<float> trigram, Parts parts, KnownLabels known, int order)
       : plan_(plan), edge_plan_(edge_plan), rows_(std::move(rows)), edges_(std::move(edges)),
-        block_(std::move(block)), label_features_(label_features) {
+        block_(std::move(block)), trigram_(std::move(trigram)), parts_(std::move(parts)), known_(std::move(known)),
+        order_(order), width_(((parts_.any() ? parts_.count : block_.labels) + 7) & ~7) {
     for (size_t k = 0; k < plan_.templates; ++k) {
       const int64_t first = plan_.term_ptr[k], last = plan_.term_ptr[k + 1];
       bool local = first < last;
@@ -88,32 +108,41 @@ class Frozen {
         local = local && plan_.term_offset[i] == plan_.term_offset[first] && column(i) == column(first);
       if (local) {
         group_of(column(first), plan_.term_offset[first]).templates.push_back(k);
-      } else {
-        scattered_.push_back(k);
+        continue;
+      }
+      scattered_.push_back({plan_.seed[k], terms_.size(), terms_.size() + size_t(last - first)});
+      for (int64_t i = first; i < last; ++i) {
+        reach_ = std::max(reach_, std::abs(plan_.term_offset[i]));
+        terms_.push_back({gather(plan_.term_attribute[i]), plan_.term_offset[i], plan_.multiplier[i - first]});
       }
     }
   }
-  LabelBlock<float>& block() { return block_; }
 
   // What one thread needs, and the sums of local templates per type: bound to one numbering of the
   // types (an Encoder of encoding.py). Types beyond `capacity` are summed anew each time.
   struct Workspace {
     struct Sums {
-      std::vector<float> rows;    // (types, stride)
+      std::vector<int16_t> rows;  // (types, width_)
       std::vector<uint8_t> known; // per type
     };
     std::vector<Sums> sums;       // per group
     size_t capacity = 0;
-    std::vector<uint64_t> keys, edge_keys;
-    std::vector<uint32_t> found;
-    std::vector<float> emission;
+    std::vector<uint64_t> hashes;  // of the attributes that scattered templates look at, per position
+    std::vector<uint64_t> keys[2], edge_keys;  // of this sentence and the next
+    struct Found {
+      uint32_t key, row;
+    };
+    std::vector<Found> found;
+    std::vector<int16_t> sum;             // of rows: (T, width_)
+    std::vector<float> parts, emission;   // scores of one token's parts; of labels (T, block stride)
     Decoder<float> decoder;
+    SecondOrderDecoder<float> second;
   };
   Workspace workspace() const {
-    constexpr size_t kBudget = size_t(64) << 20;  // bytes
+    constexpr size_t kBudget = size_t(48) << 20;  // bytes
     Workspace space;
     space.sums.resize(groups_.size());
-    space.capacity = kBudget / (std::max<size_t>(groups_.size(), 1) * size_t(block_.stride) * sizeof(float));
+    space.capacity = kBudget / (std::max<size_t>(groups_.size(), 1) * size_t(width_) * sizeof(int16_t));
     return space;
   }
 
@@ -123,23 +152,24 @@ class Frozen {
       const size_t types = std::min(x.capacity, space.capacity);
       if (sums.known.size() < types) {
         sums.known.resize(types, 0);
-        sums.rows.resize(types * size_t(block_.stride));
+        sums.rows.resize(types * size_t(width_));
       }
     }
+    if (sentences) prepare(x, sentence_ptr[0], sentence_ptr[1], space, space.keys[0]);
     for (size_t s = 0; s < sentences; ++s) {
       const int64_t begin = sentence_ptr[s], end = sentence_ptr[s + 1];
-      emissions(x, begin, end, space);
+      if (s + 1 < sentences) prepare(x, end, sentence_ptr[s + 2], space, space.keys[(s + 1) % 2]);
+      emissions(x, begin, end, space, space.keys[s % 2]);
       const size_t T = size_t(end - begin);
       if (edge_plan_.templates == 0) {
-        space.decoder.run(space.emission.data(), T, block_, label_features_, NoEdges{}, nullptr, out_labels + begin);
+        run(space, T, NoEdges{}, out_labels + begin);
         continue;
       }
       space.edge_keys.clear();
       for (int64_t n = begin; n < end; ++n)
         for (size_t k = 0; k < edge_plan_.templates; ++k)
           space.edge_keys.push_back(key_at(edge_plan_, x, k, n, begin, end));
-      space.decoder.run(space.emission.data(), T, block_, label_features_, Edges{*this, space.edge_keys.data(), {}},
-                        nullptr, out_labels + begin);
+      run(space, T, Edges{*this, space.edge_keys.data(), {}}, out_labels + begin);
     }
   }
 
@@ -151,11 +181,32 @@ class Frozen {
   Plan plan_, edge_plan_;
   FrozenRows rows_, edges_;
   LabelBlock<float> block_;
-  bool label_features_;
+  TrigramBlock<float> trigram_;
+  Parts parts_;
+  KnownLabels known_;
+  int order_, width_;  // width_: labels, or their parts, padded
   std::vector<Group> groups_;
-  std::vector<size_t> scattered_;  // templates that are not local
+  struct Term {
+    size_t slot;  // which of gathered_
+    int32_t offset;
+    uint64_t multiplier;
+  };
+  struct Scattered {  // a template that is not local: terms_[first:last]
+    uint64_t seed;
+    size_t first, last;
+  };
+  std::vector<Term> terms_;
+  std::vector<Scattered> scattered_;
+  std::vector<int32_t> gathered_;  // attributes that scattered templates look at
+  int32_t reach_ = 0;              // how far they look
 
   int32_t column(int64_t term) const { return plan_.attribute_column[plan_.term_attribute[term]]; }
+  size_t gather(int32_t attribute) {
+    for (size_t i = 0; i < gathered_.size(); ++i)
+      if (gathered_[i] == attribute) return i;
+    gathered_.push_back(attribute);
+    return gathered_.size() - 1;
+  }
   Group& group_of(int32_t column, int32_t offset) {
     for (Group& g : groups_)
       if (g.column == column && g.offset == offset) return g;
@@ -180,52 +231,136 @@ class Frozen {
     }
   };
 
-  // Emission potentials of the sentence [begin, end) into space.emission (T, stride).
-  void emissions(const Columns& x, int64_t begin, int64_t end, Workspace& space) const {
-    const size_t S = size_t(block_.stride), C = scattered_.size(), T = size_t(end - begin);
-    space.keys.resize(T * C);
-    space.found.resize(T * C);
-    for (size_t t = 0, i = 0; t < T; ++t)
-      for (size_t c = 0; c < C; ++c, ++i) {
-        space.keys[i] = key_at(plan_, x, scattered_[c], begin + int64_t(t), begin, end);
-        rows_.prefetch_slot(space.keys[i]);
-      }
-    space.emission.assign(T * S, 0);
-    for (size_t g = 0; g < groups_.size(); ++g) add_local(x, g, begin, end, space);
-    for (size_t i = 0; i < T * C; ++i) {
-      space.found[i] = space.keys[i] ? rows_.candidate(space.keys[i]) : FrozenRows::kNone;
-      if (space.found[i] != FrozenRows::kNone) rows_.prefetch_head(space.found[i]);
-    }
-    for (size_t i = 0; i < T * C; ++i)
-      if (space.found[i] != FrozenRows::kNone) rows_.prefetch_cells(space.found[i]);
-    for (size_t t = 0, i = 0; t < T; ++t)
-      for (size_t c = 0; c < C; ++c, ++i)
-        if (space.found[i] != FrozenRows::kNone) rows_.add(&space.emission[t * S], space.keys[i], space.found[i]);
+  template <class E> void run(Workspace& space, size_t T, const E& edges, int32_t* out_labels) const {
+    if (order_ == 2)
+      space.second.run(space.emission.data(), T, block_, trigram_, edges, nullptr, out_labels);
+    else
+      space.decoder.run(space.emission.data(), T, block_, order_ > 0, edges, nullptr, out_labels);
   }
 
+  // Emission potentials of the sentence [begin, end) into space.emission (T, block stride).
+  void emissions(const Columns& x, int64_t begin, int64_t end, Workspace& space,
+                 const std::vector<uint64_t>& keys) const {
+    sum_rows(x, begin, end, space, keys);
+    const int K = block_.labels, S = block_.stride;
+    space.emission.resize(size_t(end - begin) * size_t(S));
+    space.parts.resize(size_t(width_));
+    for (int64_t n = begin; n < end; ++n) {
+      const int16_t* sum = &space.sum[size_t(n - begin) * size_t(width_)];
+      float* labels = &space.emission[size_t(n - begin) * size_t(S)];
+      const auto [first, last] = labels_of(x, n);
+      if (first != last) {  // only these
+        std::fill(labels, labels + K, kForbidden);
+        for (auto cell = first; cell < last; ++cell)
+          labels[cell->label] = parts_.any() ? parts_.sum<float>(sum, cell->label) : float(sum[cell->label]);
+      } else if (parts_.any()) {
+        for (int j = 0; j < width_; ++j) space.parts[size_t(j)] = float(sum[j]);
+        parts_.sum(space.parts.data(), labels);
+      } else {
+        for (int j = 0; j < K; ++j) labels[j] = float(sum[j]);
+      }
+      std::fill(labels + K, labels + S, 0.0f);
+    }
+  }
+  // The labels that the word at n may have; empty: all.
+  std::pair<const FrozenRows::Cell*, const FrozenRows::Cell*> labels_of(const Columns& x, int64_t n) const {
+    if (known_.attribute < 0) return {nullptr, nullptr};
+    const size_t a = size_t(known_.attribute);
+    return known_.rows.find(x.hashes[a * x.capacity + size_t(x.types[size_t(plan_.attribute_column[a]) * x.tokens + size_t(n)])]);
+  }
+
+  // Sums of the rows of the sentence [begin, end) into space.sum (T, width_).
+  void sum_rows(const Columns& x, int64_t begin, int64_t end, Workspace& space,
+                const std::vector<uint64_t>& keys) const {
+    const size_t W = size_t(width_), C = scattered_.size(), T = size_t(end - begin);
+    space.found.resize(T * C + 1);
+    size_t n = 0;  // found: candidates among the keys, in their order
+    for (size_t i = 0; i < T * C; ++i) {
+      const uint32_t row = keys[i] ? rows_.candidate(keys[i]) : FrozenRows::kNone;
+      space.found[n] = {uint32_t(i), row};
+      n += row != FrozenRows::kNone;
+    }
+    for (size_t i = 0; i < n; ++i) rows_.prefetch_head(space.found[i].row);
+    space.sum.assign(T * W, 0);
+    for (size_t g = 0; g < groups_.size(); ++g) add_local(x, g, begin, end, space);
+    for (size_t i = 0; i < n; ++i) rows_.prefetch_cells(space.found[i].row);
+    for (size_t i = 0; i < n; ++i) {
+      const Workspace::Found f = space.found[i];
+      rows_.add(&space.sum[f.key / C * W], keys[f.key], f.row);
+    }
+  }
+
+  // Asks for what a sentence will need, while the one before it is decoded.
+  void prepare(const Columns& x, int64_t begin, int64_t end, Workspace& space, std::vector<uint64_t>& keys) const {
+    prefetch_local(x, begin, end, space);
+    make_keys(x, begin, end, space.hashes, keys);
+  }
+
+  // Keys of the scattered templates (T, C), as key_at() makes them, their slots asked for.
+  void make_keys(const Columns& x, int64_t begin, int64_t end, std::vector<uint64_t>& hashes_at,
+                 std::vector<uint64_t>& keys) const {
+    const size_t T = size_t(end - begin), R = size_t(reach_), span = T + 2 * R;
+    hashes_at.resize(gathered_.size() * span);
+    for (size_t g = 0; g < gathered_.size(); ++g) {
+      const size_t a = size_t(gathered_[g]);
+      const uint64_t* hashes = x.hashes + a * x.capacity;
+      const int32_t* types = x.types + size_t(plan_.attribute_column[a]) * x.tokens + begin;
+      uint64_t* out = &hashes_at[g * span];
+      std::fill(out, out + R, kLeft);
+      for (size_t t = 0; t < T; ++t) out[R + t] = hashes[types[t]];
+      std::fill(out + R + T, out + span, kRight);
+    }
+    keys.resize(T * scattered_.size());
+    uint64_t* out = keys.data();
+    for (size_t t = 0; t < T; ++t)
+      for (const Scattered& s : scattered_) {
+        uint64_t sum = s.seed;
+        bool present = true;
+        for (size_t i = s.first; i < s.last; ++i) {
+          const Term& term = terms_[i];
+          const uint64_t h = hashes_at[term.slot * span + size_t(int64_t(R + t) + term.offset)];
+          present &= h != 0;
+          sum += h * term.multiplier;
+        }
+        const uint64_t key = mix(sum);
+        *out = present ? (key ? key : 1) : 0;
+        rows_.prefetch_slot(*out++);
+      }
+  }
+
+  // Type of the word that a group looks at from n; `capacity` stands for beyond the sentence.
+  static size_t type_at(const Columns& x, const Group& group, int64_t n, int64_t begin, int64_t end, size_t capacity) {
+    const int64_t at = n + group.offset;
+    return at < begin || at >= end ? capacity : size_t(x.types[size_t(group.column) * x.tokens + size_t(at)]);
+  }
+  SEQTAG_INLINE void prefetch_local(const Columns& x, int64_t begin, int64_t end, const Workspace& space) const {
+    for (size_t g = 0; g < groups_.size(); ++g)
+      for (int64_t n = begin; n < end; ++n) {
+        const size_t type = type_at(x, groups_[g], n, begin, end, space.capacity);
+        if (type >= space.sums[g].known.size()) continue;
+        const char* row = reinterpret_cast<const char*>(&space.sums[g].rows[type * size_t(width_)]);
+        for (size_t b = 0; b < size_t(width_) * sizeof(int16_t); b += 64) SEQTAG_PREFETCH(row + b);
+      }
+  }
   void add_local(const Columns& x, size_t g, int64_t begin, int64_t end, Workspace& space) const {
     const Group& group = groups_[g];
     Workspace::Sums& sums = space.sums[g];
-    const int S = block_.stride;
     for (int64_t n = begin; n < end; ++n) {
-      float* acc = &space.emission[size_t(n - begin) * size_t(S)];
-      const int64_t at = n + group.offset;
-      const size_t type = at < begin || at >= end
-                              ? space.capacity  // beyond the sentence
-                              : size_t(x.types[size_t(group.column) * x.tokens + size_t(at)]);
+      int16_t* acc = &space.sum[size_t(n - begin) * size_t(width_)];
+      const size_t type = type_at(x, group, n, begin, end, space.capacity);
       if (type >= sums.known.size()) {
         sum_local(x, group, n, begin, end, acc);
         continue;
       }
-      float* row = &sums.rows[type * size_t(S)];
+      int16_t* row = &sums.rows[type * size_t(width_)];
       if (!sums.known[type]) {
         sum_local(x, group, n, begin, end, row);
         sums.known[type] = 1;
       }
-      add(acc, row, S);
+      add(acc, row, width_);
     }
   }
-  void sum_local(const Columns& x, const Group& group, int64_t n, int64_t begin, int64_t end, float* acc) const {
+  void sum_local(const Columns& x, const Group& group, int64_t n, int64_t begin, int64_t end, int16_t* acc) const {
     for (size_t k : group.templates) rows_.add(acc, key_at(plan_, x, k, n, begin, end));
   }
 };

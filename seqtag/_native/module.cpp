@@ -57,15 +57,26 @@ template <class Index> bool within(const Index* values, size_t n, int64_t limit)
   return ok;
 }
 
+Parts parts_of(int labels, const std::optional<In<int64_t>>& ptr, const std::optional<In<int32_t>>& part, int count) {
+  require(ptr.has_value() == part.has_value(), "part_ptr and part go together");
+  if (!ptr) return {};
+  require(int(ptr->shape(0)) == labels + 1 && ascending(*ptr, part->shape(0)),
+          "part_ptr must ascend from 0 to the number of parts listed, one step per label");
+  require(within(part->data(), part->shape(0), count), "part holds a part out of range");
+  return {{ptr->data(), ptr->data() + ptr->shape(0)}, {part->data(), part->data() + part->shape(0)}, count};
+}
+
 // ------------------------------------------------------------------ training
 template <class Real> class PyWeights {
  public:
-  PyWeights(size_t rows, int labels, int order, size_t edges, bool adaptive, bool sparse)
+  PyWeights(size_t rows, int labels, int order, size_t edges, std::optional<In<int64_t>> part_ptr,
+            std::optional<In<int32_t>> part, int parts, bool adaptive, bool sparse)
       : rows_(rows), edges_(edges), labels_(labels) {
     require(labels > 0, "labels must be at least 1");
-    require(order == 0 || order == 1, "order must be 0 or 1");
-    if (sparse) weights_.template emplace<Sparse>(rows, labels, order, edges, adaptive);
-    else weights_.template emplace<Dense>(rows, labels, order, edges, adaptive);
+    require(order >= 0 && order <= 2, "order must be 0, 1 or 2");
+    const Parts p = parts_of(labels, part_ptr, part, parts);
+    if (sparse) weights_.template emplace<Sparse>(rows, labels, order, edges, p, adaptive);
+    else weights_.template emplace<Dense>(rows, labels, order, edges, p, adaptive);
   }
 
   using MaybeValues = std::optional<In<Real>>;
@@ -113,9 +124,9 @@ template <class Real> class PyWeights {
   // (row, label, weight) of every cell that is not zero, then the same of the edges, then the
   // start, stop and transition weights, as they are or averaged.
   nb::tuple cells(bool average) {
-    std::vector<int64_t> row_ptr, edge_ptr;
-    std::vector<int32_t> label, edge_label;
-    std::vector<Real> weight, edge_weight, block;
+    std::vector<int64_t> row_ptr, edge_ptr, trigram_ptr(1, 0);
+    std::vector<int32_t> label, edge_label, trigram_label;
+    std::vector<Real> weight, edge_weight, trigram_weight, block;
     {
       nb::gil_scoped_release release;
       visit([&](auto& w) {
@@ -134,12 +145,22 @@ template <class Real> class PyWeights {
         };
         gather(w.emission, rows_, row_ptr, label, weight);
         gather(w.edge, edges_, edge_ptr, edge_label, edge_weight);
+        for (size_t i = 0; i < w.trigram_cells.size(); ++i) {
+          const Real v = value(w.trigram_cells[i].w, w.trigram_cells[i].u);
+          if (v != 0) {
+            trigram_label.push_back(int32_t(i % size_t(labels_)));
+            trigram_weight.push_back(v);
+          }
+          if ((i + 1) % size_t(labels_) == 0) trigram_ptr.push_back(int64_t(trigram_label.size()));
+        }
         for (const auto& c : w.block_cells) block.push_back(value(c.w, c.u));
       });
     }
     return nb::make_tuple(to_numpy(std::move(row_ptr)), to_numpy(std::move(label)), to_numpy(std::move(weight)),
                           to_numpy(std::move(edge_ptr)), to_numpy(std::move(edge_label)),
-                          to_numpy(std::move(edge_weight)), to_numpy(std::move(block)));
+                          to_numpy(std::move(edge_weight)), to_numpy(std::move(trigram_ptr)),
+                          to_numpy(std::move(trigram_label)), to_numpy(std::move(trigram_weight)),
+                          to_numpy(std::move(block)));
   }
 
   int64_t seen() {
@@ -183,8 +204,9 @@ template <class Real> class PyWeights {
 template <class Real> void bind_weights(nb::module_& m, const char* name) {
   using W = PyWeights<Real>;
   nb::class_<W>(m, name)
-      .def(nb::init<size_t, int, int, size_t, bool, bool>(), nb::arg("rows"), nb::arg("labels"), nb::arg("order"),
-           nb::arg("edges"), nb::arg("adaptive"), nb::arg("sparse"))
+      .def(nb::init<size_t, int, int, size_t, std::optional<In<int64_t>>, std::optional<In<int32_t>>, int, bool, bool>(),
+           nb::arg("rows"), nb::arg("labels"), nb::arg("order"), nb::arg("edges"), nb::arg("part_ptr").none(),
+           nb::arg("part").none(), nb::arg("parts"), nb::arg("adaptive"), nb::arg("sparse"))
       .def("train_epoch", &W::train_epoch, nb::arg("sentence_ptr"), nb::arg("token_ptr"), nb::arg("features"),
            nb::arg("values").none(), nb::arg("edge_ptr").none(), nb::arg("edges").none(), nb::arg("y"),
            nb::arg("order"), nb::arg("rule"), nb::arg("step"), nb::arg("cost").none(), nb::arg("ties_are_mistakes"),
@@ -306,13 +328,24 @@ class PyFrozen {
 
   PyFrozen(int labels, int order, const PyPlan& plan, const PyPlan& edge_plan, In<uint64_t> keys, In<int64_t> row_ptr,
            In<uint16_t> cell_labels, In<int8_t> cell_weights, In<uint64_t> edge_keys, In<int64_t> edge_ptr,
-           In<uint16_t> edge_labels, In<int8_t> edge_weights, In<float> start, In<float> stop, In2<float> transition)
+           In<uint16_t> edge_labels, In<int8_t> edge_weights, In<uint64_t> trigram_keys, In<int64_t> trigram_ptr,
+           In<uint16_t> trigram_labels, In<int8_t> trigram_weights, In<float> start, In<float> stop,
+           In2<float> transition, std::optional<In<int64_t>> part_ptr, std::optional<In<int32_t>> part, int parts,
+           int known_attribute, In<uint64_t> known_keys, In<int64_t> known_ptr, In<uint16_t> known_labels)
       : plan_(plan), edge_plan_(edge_plan) {
     const Rows rows{keys, row_ptr, cell_labels, cell_weights};
     const Rows edges{edge_keys, edge_ptr, edge_labels, edge_weights};
+    const Rows trigrams{trigram_keys, trigram_ptr, trigram_labels, trigram_weights};
     require(labels > 0 && labels <= 65535, "labels must be 1 to 65535");
-    check(rows, int64_t(labels));
+    require(order >= 0 && order <= 2, "order must be 0, 1 or 2");
+    require(order < 2 || labels <= 255, "second order is for 255 labels at most");
+    Parts label_parts = parts_of(labels, part_ptr, part, parts);
+    check(rows, label_parts.any() ? label_parts.count : labels);
     check(edges, int64_t(labels) * labels);
+    check(trigrams, labels);
+    const std::vector<int8_t> none(known_labels.shape(0), 0);
+    check({known_keys, known_ptr, known_labels, In<int8_t>(none.data(), {none.size()})}, labels);
+    require(known_attribute >= -1 && known_attribute < int(plan.attribute_column.shape(0)), "unknown attribute");
     const size_t K = size_t(labels);
     require(start.shape(0) == K && stop.shape(0) == K && transition.shape(0) == K && transition.shape(1) == K,
             "start, stop and transition must be (K,), (K,) and (K, K)");
@@ -320,19 +353,26 @@ class PyFrozen {
     for (size_t i = 0; i < K; ++i) {
       block.start[i] = start(i);
       block.stop[i] = stop(i);
-      for (size_t j = 0; j < K; ++j) block.transition[i * size_t(block.stride) + j] = transition(i, j);
+      for (size_t j = 0; j < K; ++j) block.set(int(i), int(j), transition(i, j));
       block.bound_row(int(i));
     }
-    frozen_ = std::make_unique<Frozen>(plan_.plan(), edge_plan_.plan(), build(rows), build(edges), std::move(block),
-                                       order > 0);
+    frozen_ = std::make_unique<Frozen>(
+        plan_.plan(), edge_plan_.plan(), build(rows), build(edges), std::move(block),
+        order == 2 ? trigram_block(labels, trigrams) : TrigramBlock<float>(), std::move(label_parts),
+        KnownLabels{known_attribute, FrozenRows(known_keys.data(), known_keys.shape(0), known_ptr.data(),
+                                                known_labels.data(), none.data())},
+        order);
   }
 
   struct Workspace {
+    const Frozen* owner;
     Frozen::Workspace space;
   };
-  Workspace workspace() const { return {frozen_->workspace()}; }
+  Workspace workspace() const { return {frozen_.get(), frozen_->workspace()}; }
 
   nb::object decode(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, Workspace& workspace) const {
+    require(workspace.owner == frozen_.get(), "the workspace belongs to another model");
+    columns_of(edge_plan_, types, hashes, sentence_ptr);
     const Columns x = columns_of(plan_, types, hashes, sentence_ptr);
     std::vector<int32_t> labels(x.tokens);
     {
@@ -354,6 +394,19 @@ class PyFrozen {
     require(within(rows.labels.data(), cells, width), "a cell's label is out of range");
     for (size_t r = 0; r < rows.keys.shape(0); ++r)
       require(rows.keys(r) > (r ? rows.keys(r - 1) : 0), "keys must ascend");
+  }
+  static TrigramBlock<float> trigram_block(int labels, const Rows& rows) {  // key: row + 1
+    TrigramBlock<float> block(labels);
+    for (size_t r = 0; r < rows.keys.shape(0); ++r) {
+      const uint64_t row = rows.keys(r) - 1;
+      require(row < uint64_t(labels + 1) * uint64_t(labels), "a trigram is out of range");
+      const int a = int(row / uint64_t(labels)), b = int(row % uint64_t(labels));
+      for (int64_t i = rows.row_ptr(r); i < rows.row_ptr(r + 1); ++i)
+        block.row(a, b)[rows.labels(size_t(i))] = float(rows.weights(size_t(i)));
+    }
+    for (int a = 0; a <= labels; ++a)
+      for (int b = 0; b < labels; ++b) block.bound_row(a, b);
+    return block;
   }
   static FrozenRows build(const Rows& r) {
     return {r.keys.data(), r.keys.shape(0), r.row_ptr.data(), r.labels.data(), r.weights.data()};
@@ -424,7 +477,7 @@ class PyScanner {
 }  // namespace
 
 NB_MODULE(_kernel, m) {
-  m.doc() = "Native kernel of seqtag; seqtag/kernels.py is its only caller.";
+  m.doc() = "Native kernel of seqtag; seqtag/native.py is its only caller.";
   bind_weights<float>(m, "Weights32");
   bind_weights<double>(m, "Weights64");
   nb::class_<PyPlan>(m, "Plan")
@@ -436,11 +489,16 @@ NB_MODULE(_kernel, m) {
         nb::arg("sentence_ptr"), nb::arg("min_count"));
   nb::class_<PyFrozen>(m, "Frozen")
       .def(nb::init<int, int, const PyPlan&, const PyPlan&, In<uint64_t>, In<int64_t>, In<uint16_t>, In<int8_t>,
-                    In<uint64_t>, In<int64_t>, In<uint16_t>, In<int8_t>, In<float>, In<float>, In2<float>>(),
+                    In<uint64_t>, In<int64_t>, In<uint16_t>, In<int8_t>, In<uint64_t>, In<int64_t>, In<uint16_t>,
+                    In<int8_t>, In<float>, In<float>, In2<float>, std::optional<In<int64_t>>,
+                    std::optional<In<int32_t>>, int, int, In<uint64_t>, In<int64_t>, In<uint16_t>>(),
            nb::arg("labels"), nb::arg("order"), nb::arg("plan"), nb::arg("edge_plan"), nb::arg("keys"),
            nb::arg("row_ptr"), nb::arg("cell_labels"), nb::arg("cell_weights"), nb::arg("edge_keys"),
-           nb::arg("edge_ptr"), nb::arg("edge_labels"), nb::arg("edge_weights"), nb::arg("start"), nb::arg("stop"),
-           nb::arg("transition"))
+           nb::arg("edge_ptr"), nb::arg("edge_labels"), nb::arg("edge_weights"), nb::arg("trigram_keys"),
+           nb::arg("trigram_ptr"), nb::arg("trigram_labels"), nb::arg("trigram_weights"), nb::arg("start"),
+           nb::arg("stop"), nb::arg("transition"), nb::arg("part_ptr").none(), nb::arg("part").none(),
+           nb::arg("parts"), nb::arg("known_attribute"), nb::arg("known_keys"), nb::arg("known_ptr"),
+           nb::arg("known_labels"))
       .def("workspace", &PyFrozen::workspace)
       .def("decode", &PyFrozen::decode, nb::arg("types"), nb::arg("hashes"), nb::arg("sentence_ptr"),
            nb::arg("workspace"));

@@ -110,7 +110,7 @@ class Scanner {
       for (size_t w : order) {
         const Place place = places_[w][size_t(i)];
         out.append(text + done, place.begin - done);
-        if (write_[w] < 0) out.push_back(separator_);
+        if (write_[w] < 0) out.push_back(columns_ == 1 ? '\t' : separator_);  // words alone have no gaps
         out.append(name_of[w][size_t(label[w][i])]);
         done = place.end;
       }

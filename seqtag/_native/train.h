@@ -2,6 +2,8 @@
 #pragma once
 #include <cmath>
 
+#include "parts.h"
+#include "second_order.h"
 #include "viterbi.h"
 #include "weights.h"
 
@@ -33,15 +35,24 @@ struct Mistakes {
 template <class Real, class Rows> struct Weights {
   int labels, order;
   bool adaptive;
-  Rows emission;           // (rows, K)
+  Parts parts;             // of labels; none: every label is its own
+  Rows emission;           // (rows, K), or (rows, P) with parts
   SparseRows<Real> edge;   // (edges, K * K)
   LabelBlock<Real> block;  // w of start, stop, transition
-  std::vector<Cell<Real>> block_cells;  // w, u, g of the same: start K, stop K, transition K * K
+  TrigramBlock<Real> trigram;  // w of second order, or nothing
+  std::vector<Cell<Real>> block_cells;    // w, u, g of the same: start K, stop K, transition K * K
+  std::vector<Cell<Real>> trigram_cells;  // (K + 1) * K * K
   int64_t seen = 0;
 
-  Weights(size_t rows, int labels, int order, size_t edges, bool adaptive)
-      : labels(labels), order(order), adaptive(adaptive), emission(rows, labels, adaptive),
-        edge(edges, labels * labels, adaptive), block(labels), block_cells(size_t(labels) * (labels + 2)) {}
+  Weights(size_t rows, int labels, int order, size_t edges, Parts label_parts, bool adaptive)
+      : labels(labels), order(order), adaptive(adaptive), parts(std::move(label_parts)),
+        emission(rows, parts.any() ? parts.count : labels, adaptive), edge(edges, labels * labels, adaptive),
+        block(labels), block_cells(size_t(labels) * (labels + 2)) {
+    if (order == 2) {
+      trigram = TrigramBlock<Real>(labels);
+      trigram_cells.resize(size_t(labels + 1) * labels * labels);
+    }
+  }
 
   // Transition potentials of one position: the shared matrix plus the observed edge rows.
   struct Edges {
@@ -72,9 +83,24 @@ template <class Real, class Rows> struct Weights {
     for (int64_t k = from; k < to; k += 64 / int64_t(sizeof(Real))) SEQTAG_PREFETCH(x.values + k);
   }
 
-  // Emission potentials (T, stride) of the tokens first ... first + T.
-  void emissions(const Instances<Real>& x, int64_t first, size_t T, std::vector<Real>& out) const {
-    const int S = block.stride;
+  // What decoding one sentence needs, kept from one to the next.
+  struct Scratch {
+    std::vector<Real> potentials, part_scores;
+    Decoder<Real> decoder;
+    SecondOrderDecoder<Real> second;
+  };
+
+  // Emission potentials (T, stride) of the tokens first ... first + T, into space.potentials.
+  void emissions(const Instances<Real>& x, int64_t first, size_t T, Scratch& space) const {
+    if (!parts.any()) return sum_rows(x, first, T, block.stride, space.potentials);
+    sum_rows(x, first, T, emission.stride, space.part_scores);
+    space.potentials.assign(T * block.stride, 0);
+    for (size_t t = 0; t < T; ++t)
+      parts.sum(&space.part_scores[t * emission.stride], &space.potentials[t * block.stride]);
+  }
+
+  // Sums of the emission rows of T tokens: (T, S).
+  void sum_rows(const Instances<Real>& x, int64_t first, size_t T, int S, std::vector<Real>& out) const {
     out.assign(T * S, 0);
     const int64_t end = x.token_ptr[first + T], ahead = 64;  // rows to prefetch
     const bool far = emission.far() && !x.dense;
@@ -97,22 +123,29 @@ template <class Real, class Rows> struct Weights {
     }
   }
 
-  void decode(const Instances<Real>& x, int64_t first, size_t T, const std::vector<Real>& potentials,
-              const int32_t* against, Decoder<Real>& decoder, int32_t* out_labels) const {
+  void decode(const Instances<Real>& x, int64_t first, size_t T, Scratch& space, const int32_t* against,
+              int32_t* out_labels) const {
     if (x.edge_ptr)
-      decoder.run(potentials.data(), T, block, order > 0, Edges{*this, x, first, {}}, against, out_labels);
+      decode(space, T, Edges{*this, x, first, {}}, against, out_labels);
     else
-      decoder.run(potentials.data(), T, block, order > 0, NoEdges{}, against, out_labels);
+      decode(space, T, NoEdges{}, against, out_labels);
+  }
+  template <class E>
+  void decode(Scratch& space, size_t T, const E& edges, const int32_t* against, int32_t* out_labels) const {
+    const Real* emission = space.potentials.data();
+    if (order == 2)
+      space.second.run(emission, T, block, trigram, edges, against, out_labels);
+    else
+      space.decoder.run(emission, T, block, order > 0, edges, against, out_labels);
   }
 
   void decode_all(const Instances<Real>& x, int32_t* out_labels) const {
-    Decoder<Real> decoder;
-    std::vector<Real> potentials;
+    Scratch space;
     for (size_t s = 0; s < x.sentences; ++s) {
       const int64_t first = x.sentence_ptr[s];
       const size_t T = size_t(x.sentence_ptr[s + 1] - first);
-      emissions(x, first, T, potentials);
-      decode(x, first, T, potentials, nullptr, decoder, out_labels + first);
+      emissions(x, first, T, space);
+      decode(x, first, T, space, nullptr, out_labels + first);
     }
   }
 
@@ -122,8 +155,8 @@ template <class Real, class Rows> struct Weights {
                           size_t n, Rule rule, Real step, const Real* cost, bool ties_are_mistakes,
                           Mistakes* out_mistakes) {
     EpochCounts counts;
-    Decoder<Real> decoder;
-    std::vector<Real> potentials;
+    Scratch space;
+    std::vector<Real>& potentials = space.potentials;
     std::vector<int32_t> y_hat;
     Difference delta;
     const int S = block.stride;
@@ -132,12 +165,12 @@ template <class Real, class Rows> struct Weights {
       const size_t T = size_t(x.sentence_ptr[sentence_order[k] + 1] - first);
       const int32_t* gold = gold_labels + first;
       if (k + 4 < n) prefetch(x, sentence_order[k + 4]);
-      emissions(x, first, T, potentials);
+      emissions(x, first, T, space);
       if (cost)
         for (size_t t = 0; t < T; ++t)
           for (int j = 0; j < labels; ++j) potentials[t * S + j] += cost[size_t(gold[t]) * labels + j];
       y_hat.resize(T);
-      decode(x, first, T, potentials, ties_are_mistakes ? gold : nullptr, decoder, y_hat.data());
+      decode(x, first, T, space, ties_are_mistakes ? gold : nullptr, y_hat.data());
       int64_t mistakes = 0;
       for (size_t t = 0; t < T; ++t) mistakes += y_hat[t] != gold[t];
       if (mistakes == 0) continue;
@@ -169,7 +202,7 @@ template <class Real, class Rows> struct Weights {
       Real value;
       bool operator<(const Entry& b) const { return row != b.row ? row < b.row : column < b.column; }
     };
-    std::vector<Entry> emission, label, edge;
+    std::vector<Entry> emission, label, edge, trigram;
     static void merge(std::vector<Entry>& cells) {
       std::stable_sort(cells.begin(), cells.end());
       size_t kept = 0;
@@ -182,7 +215,7 @@ template <class Real, class Rows> struct Weights {
     }
     double squared() const {
       double sum = 0;
-      for (const auto* cells : {&emission, &label, &edge})
+      for (const auto* cells : {&emission, &label, &edge, &trigram})
         for (const Entry& e : *cells) sum += double(e.value) * double(e.value);
       return sum;
     }
@@ -194,9 +227,15 @@ template <class Real, class Rows> struct Weights {
     delta.emission.clear();
     delta.label.clear();
     delta.edge.clear();
+    delta.trigram.clear();
     bool sorted = mistakes == 1;  // then no cell comes twice
     for (size_t t = 0; t < T; ++t) {
       if (y[t] == y_hat[t]) continue;
+      if (parts.any()) {
+        part_difference(x, first + int64_t(t), y[t], y_hat[t], delta.emission);
+        sorted = false;
+        continue;
+      }
       const int32_t low = std::min(y[t], y_hat[t]), high = std::max(y[t], y_hat[t]);
       const int64_t from = x.token_ptr[first + t], to = x.token_ptr[first + t + 1];
       const size_t used = delta.emission.size();
@@ -228,11 +267,28 @@ template <class Real, class Rows> struct Weights {
           for (int64_t e = x.edge_ptr[first + t]; e < x.edge_ptr[first + t + 1]; ++e)
             delta.edge.push_back({x.edges[e], bigram, value});
       }
+      if (order < 2) return;
+      for (size_t t = 1; t < T; ++t) {
+        if (y[t - 1] == y_hat[t - 1] && y[t] == y_hat[t] && (t == 1 || y[t - 2] == y_hat[t - 2])) continue;
+        const int32_t before = t == 1 ? int32_t(K) : path[t - 2];
+        delta.trigram.push_back({int32_t(before * K + path[t - 1]), path[t], value});
+      }
     };
     count(y, Real(1));
     count(y_hat, Real(-1));
     Difference::merge(delta.label);
     Difference::merge(delta.edge);
+    Difference::merge(delta.trigram);
+  }
+
+  // One token's share: every part of either label; common parts cancel when merged.
+  void part_difference(const Instances<Real>& x, int64_t token, int32_t y, int32_t y_hat,
+                       std::vector<typename Difference::Entry>& out) const {
+    for (int64_t k = x.token_ptr[token]; k < x.token_ptr[token + 1]; ++k) {
+      const Real value = x.values ? x.values[k] : Real(1);
+      for (int32_t p : parts.of(y)) out.push_back({x.row(k, token), p, value});
+      for (int32_t p : parts.of(y_hat)) out.push_back({x.row(k, token), p, -value});
+    }
   }
 
   double path_score(const Instances<Real>& x, int64_t first, size_t T, const std::vector<Real>& potentials,
@@ -251,6 +307,7 @@ template <class Real, class Rows> struct Weights {
         transition = matrix.data();
       }
       score += double(transition[size_t(y[t - 1]) * S + y[t]]);
+      if (order == 2) score += double(trigram.row(t == 1 ? labels : y[t - 2], y[t - 1])[y[t]]);
     }
     return score;
   }
@@ -259,6 +316,12 @@ template <class Real, class Rows> struct Weights {
     const int K = labels;
     for (const auto& e : delta.emission) emission.update(size_t(e.row), e.column, e.value, step);
     for (const auto& e : delta.edge) edge.update(size_t(e.row), e.column, e.value, step);
+    for (const auto& e : delta.trigram) {
+      Cell<Real>& c = trigram_cells[size_t(e.row) * K + e.column];
+      step.apply(c.w, c.u, &c.g, e.value);
+      trigram.row(e.row / K, e.row % K)[e.column] = c.w;
+      trigram.bound_row(e.row / K, e.row % K);
+    }
     for (const auto& e : delta.label) {
       Cell<Real>& c = block_cells[size_t(e.column)];
       step.apply(c.w, c.u, &c.g, e.value);
@@ -268,7 +331,7 @@ template <class Real, class Rows> struct Weights {
         block.stop[e.column - K] = c.w;
       } else {
         const int64_t i = (e.column - 2 * K) / K, j = (e.column - 2 * K) % K;
-        block.transition[i * block.stride + j] = c.w;
+        block.set(int(i), int(j), c.w);
         block.bound_row(int(i));
       }
     }

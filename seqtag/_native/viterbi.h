@@ -6,22 +6,28 @@
 
 namespace seqtag {
 
+constexpr float kForbidden = -1e30f;  // reference.py: FORBIDDEN
 constexpr float kPadding = -1e38f;  // potential of the lanes that pad a row: never the best
 
 // Label-only weights as rows padded to `stride`, with the bounds that prune predecessors.
 template <class Real> struct LabelBlock {
   int labels = 0, stride = 0;
   std::vector<Real> start, stop, transition;  // (stride), (stride), (labels, stride)
+  std::vector<Real> into;                     // the transition matrix transposed: (labels, stride)
   std::vector<Real> row_max, row_min;         // of each transition row, over the real labels
 
   explicit LabelBlock(int K)
       : labels(K), stride(padded<Real>(K)), start(stride, 0), stop(stride, 0),
-        transition(size_t(K) * stride, 0), row_max(stride, Real(kPadding)), row_min(stride, 0) {
+        transition(size_t(K) * stride, 0), into(size_t(K) * stride, 0), row_max(stride, Real(kPadding)), row_min(stride, 0) {
     for (int j = K; j < stride; ++j) {
       start[j] = stop[j] = Real(kPadding);
-      for (int i = 0; i < K; ++i) transition[size_t(i) * stride + j] = Real(kPadding);
+      for (int i = 0; i < K; ++i) transition[size_t(i) * stride + j] = into[size_t(i) * stride + j] = Real(kPadding);
     }
     for (int i = 0; i < K; ++i) row_max[i] = 0;
+  }
+  void set(int i, int j, Real weight) {  // then bound_row(i)
+    transition[size_t(i) * stride + j] = weight;
+    into[size_t(j) * stride + i] = weight;
   }
   void bound_row(int i) {  // call after any change of row i
     const Real* row = &transition[size_t(i) * stride];
@@ -77,8 +83,15 @@ template <class Real> struct Decoder {
       }
       arrive(before, matrix, n, S);
       Real* now = &v[t * S];
-      for (int j = 0; j < S; ++j) now[j] = best_in[j] + emission[t * S + j];
-      subtract(now, largest(now, S), S);
+      Vector<Real> top = splat(Real(kPadding));
+      for (int j = 0; j < S; j += lanes<Real>) {
+        const Vector<Real> sum = load(&best_in[j]) + load(emission + t * S + j);
+        store(now + j, sum);
+        top = maximum<Real>(top, sum);
+      }
+      Real best[lanes<Real>];
+      store(best, top);
+      subtract(now, largest(best, lanes<Real>), S);
     }
 
     const Real* last = &v[(T - 1) * S];
@@ -86,6 +99,10 @@ template <class Real> struct Decoder {
     out_labels[T - 1] = y;
     for (size_t t = T - 1; t > 0; --t) {  // no back-pointers: one column is searched again
       const Real* before = &v[(t - 1) * S];
+      if (!Edges::any && !against) {
+        out_labels[t - 1] = y = argmax_of_sum(before, &block.into[size_t(y) * S], S);
+        continue;
+      }
       const Real* matrix = block.transition.data();
       if (Edges::any) {
         edges.fill(t, scratch.data());
@@ -97,7 +114,6 @@ template <class Real> struct Decoder {
     }
   }
 
- private:
   // Lowest label of the highest score; `against` only if it is the one and only.
   template <class Score> static int argmax(int K, int against, Score score) {
     int best = -1;
@@ -112,6 +128,7 @@ template <class Real> struct Decoder {
     return best;
   }
 
+ private:
   // Predecessors that can be the best for some label. With b the best prefix, i is dominated when
   // v[i] + max_j transition[i,j] <= v[b] + min_j transition[b,j]; rounding is monotone, so the
   // maxima (and with them the labels) are exactly those of the full search.
@@ -122,12 +139,8 @@ template <class Real> struct Decoder {
     const Real floor = before[b] + block.row_min[b];
     int n = 0;
     survivors[n++] = b;
-    const Vector<Real> limit = splat(floor);
     for (int i = 0; i < S; i += lanes<Real>) {
-      const Vector<Real> reach = load(before + i) + load(&block.row_max[i]);
-      const Vector<Real> top = maximum<Real>(reach, limit);
-      Vector<Real> same = limit;
-      if (std::memcmp(&top, &same, sizeof top) == 0) continue;
+      if (!any(load(before + i) + load(&block.row_max[i]) > splat(floor))) continue;
       for (int k = i; k < i + lanes<Real> && k < K; ++k)
         if (before[k] + block.row_max[k] > floor && k != b) survivors[n++] = k;
     }

@@ -6,7 +6,7 @@ import errno
 import json
 import logging
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -78,13 +78,19 @@ class Notes(logging.Handler):
         if not self.quiet:
             complain(message)
 
-    def progress(self, items: Iterable[Item], unit: str) -> Iterator[Item]:
-        """The items, with a progress bar when a person is looking."""
+    def progress(
+        self, items: Iterable[Item], unit: str, size: Callable[[Item], int] = lambda _: 1
+    ) -> Iterator[Item]:
+        """The items, with a progress bar when a person is looking; `size` is of one, in units."""
         if self.quiet or sys.stderr is None or not sys.stderr.isatty():
-            return iter(items)
+            yield from items
+            return
         from tqdm import tqdm
 
-        return iter(tqdm(items, unit=f" {unit}", file=sys.stderr, leave=False, unit_scale=True))
+        with tqdm(unit=unit, file=sys.stderr, leave=False, unit_scale=True) as bar:
+            for item in items:
+                yield item
+                bar.update(size(item))
 
 
 def complain(message: str) -> None:

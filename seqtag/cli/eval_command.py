@@ -105,7 +105,7 @@ def command(
     predicted: list[list[str]] = []
 
     if tagger:
-        for tagged in tag_stream([tagger], notes.progress(streams[0], "sentences"), threads):
+        for tagged in tag_stream([tagger], notes.progress(streams[0], " sentences"), threads):
             if len(tagged):
                 words.append(tagged.sentence.words)
                 gold.append(labels_of(tagged.sentence, places[0]))

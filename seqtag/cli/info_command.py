@@ -53,7 +53,8 @@ def command(model: str, as_json: bool) -> int:
     return 0
 
 
-_SETTINGS = ("update", "step", "margin", "epochs", "min_count", "dropout", "seed", "runs")
+_SETTINGS = ("update", "step", "margin", "epochs", "min_count", "dropout", "label_parts",
+             "known_labels", "seed", "runs")  # fmt: skip
 
 
 def _scheme(info: dict[str, Any]) -> str:

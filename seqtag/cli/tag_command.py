@@ -53,7 +53,7 @@ def command(
     """
     from seqtag.corpus import Output, check_output, read
     from seqtag.errors import CorpusError
-    from seqtag.pipeline import tag_stream
+    from seqtag.pipeline import tag_text
     from seqtag.tagger import DEFAULT_MODELS, find_model
 
     notes = Notes(quiet)
@@ -65,7 +65,6 @@ def command(
     labels = [name for tagger in taggers for name in tagger.label_columns]
     format = reading_format(format, columns)
     streams = [context.with_resource(read(name, format, columns=columns)) for name in inputs]
-    sentences = (sentence for stream in streams for sentence in stream)
     with_labels = [stream for stream in streams if stream.columns != ("form",)]
     for stream in with_labels[1:] if to is None else ():
         if stream.format != (first := with_labels[0]).format:
@@ -76,13 +75,10 @@ def command(
             )
     if to is None and streams[0].format in ("text", "tokens", "mrg"):
         to = "conllu" if {*labels} <= {"upos", "xpos", "feats", "pos"} else "columns"
-    tagged = tag_stream(taggers, sentences, threads)
+    pieces = (piece for stream in streams for piece in tag_text(taggers, stream, to, threads))
     with Output(output) as out:
-        pending: list[str] = []
-        for sentence in notes.progress(tagged, "sentences"):
-            pending.append(sentence.text(to))
-            if len(pending) == 500:
-                out.write("".join(pending).encode())
-                pending.clear()
-        out.write("".join(pending).encode())
+        for piece in notes.progress(pieces, "B", len):
+            out.write(piece)
+            if output == "-":
+                out.flush()
     return 0

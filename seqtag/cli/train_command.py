@@ -60,6 +60,14 @@ from seqtag.cli.common import (
     "--encoding", type=click.Choice(["keep", "iob2", "iobes", "bilou"]),
     help="Scheme to learn chunk labels in; they are written back in their own.",
 )  # fmt: skip
+@click.option(
+    "--label-parts", type=click.Choice(["whole", "split"]),
+    help="Give weights to whole labels, or to the parts of labels such as NOUN|Case=Nom.",
+)  # fmt: skip
+@click.option(
+    "--known-labels", type=click.IntRange(0), metavar="N",
+    help="Words seen N times or more keep to the labels they had; 0 restricts none.",
+)  # fmt: skip
 @click.option("--dropout", type=float, help="Share of features hidden at random in each epoch.")
 @click.option(
     "--constrain/--no-constrain", default=True, show_default=True,

@@ -6,10 +6,11 @@ from seqtag.corpus.formats import FORMATS, Layout, SentenceStream, detect_format
 from seqtag.corpus.memory import sentence_of
 from seqtag.corpus.render import RENDERED, render
 from seqtag.corpus.sentence import Sentence
-from seqtag.corpus.stream import Output, check_output
+from seqtag.corpus.stream import Block, Output, check_output
 
 __all__ = [
     "FORMATS",
+    "Block",
     "RENDERED",
     "Layout",
     "Output",

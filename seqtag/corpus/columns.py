@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from seqtag.corpus.sentence import Sentence
-from seqtag.corpus.stream import ByteStream, after_last_blank_line
+from seqtag.corpus.stream import Block
 from seqtag.errors import CorpusError
 
 DOCSTART = "-DOCSTART-"
@@ -61,6 +61,8 @@ class TableSentence(Sentence):
             self._check(name, new, "\t\r\n" if self._separator == "\t" else " \t\r\n")
         if not len(self):
             return self.raw
+        # New columns go behind the last one, so that one is replaced before.
+        values = dict(sorted(values.items(), key=lambda item: item[0] not in self.columns))
         body = self._joined(values) if self._eol else self._edited(values)
         return self.raw[: self._start] + body + self.raw[self._end :]
 
@@ -119,27 +121,31 @@ class ColumnReader:
         Name for messages.
     columns
         Names of the columns, one per field of a line.
+    separator
+        What stands between them, if that is known.
 
     Examples
     --------
-    >>> import io
-    >>> stream = ByteStream(io.BytesIO(b"#\\tNN\\n\\n"))
-    >>> [sentence.words for sentence in ColumnReader("x.txt", ("form", "pos")).read(stream)]
+    >>> from seqtag.corpus.stream import Block
+    >>> reader = ColumnReader("x.txt", ("form", "pos"))
+    >>> [sentence.words for sentence in reader.read([Block("#\\tNN\\n\\n", 1)])]
     [['#']]
     """
 
     sentence_type: type[TableSentence] = TableSentence
 
-    def __init__(self, source: str, columns: Sequence[str]):
+    def __init__(self, source: str, columns: Sequence[str], separator: str = ""):
         self.source = source
         self.columns = tuple(columns)
-        self.separator = ""  # not known before the first token line
+        self.separator = separator  # "": not known before the first token line
 
-    def read(self, stream: ByteStream) -> Iterator[Sentence]:
-        """Yield the sentences of a stream; their `raw` texts joined are its text."""
-        line, lead = 1, ""
-        rest = ""
-        for text, _ in stream.blocks(after_last_blank_line):
+    def read(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
+        """Yield the sentences of blocks, the first of which starts at `line`.
+
+        Their `raw` texts joined are the text of the blocks.
+        """
+        lead, rest = "", ""
+        for text, _ in blocks:
             start = 0
             for match in _SENTENCE_END.finditer(text):
                 raw, body_end = text[start : match.end()], match.start() - start
@@ -177,7 +183,7 @@ class ColumnReader:
 
         body = raw[start:end]
         if not self.separator:
-            self.separator = self._find_separator(body)
+            self.separator = find_separator(body)
         gap, width = self.separator, len(self.columns) + 1
         fields = body.replace(eol, gap + eol + gap).split(gap) if eol else []
         count = body.count("\n") + 1
@@ -203,10 +209,6 @@ class ColumnReader:
         while raw.startswith(DOCSTART, start):
             start = raw.find("\n", start) + 1 or len(raw)
         return start
-
-    def _find_separator(self, body: str) -> str:
-        """Tab if the first line has one."""
-        return "\t" if "\t" in body.partition("\n")[0] else " "
 
     def _find_rows(self, fields: list[str], line: int) -> list[int] | None:
         """Rows that are words; None: all. `line` is that of the first row."""
@@ -253,6 +255,17 @@ class ColumnReader:
         return (f"expected {len(self.columns)} columns, found {len(fields)} "
                 f"({shorten(fields[0] if fields else text)}); complete the line, or name the "
                 "columns with --columns")
+
+
+def find_separator(text: str) -> str:
+    """What separates the columns: a tab if the first token line has one, else spaces.
+
+    "" if there is no token line.
+    """
+    for line in text.split("\n"):
+        if line.strip(_BLANK) and not line.startswith(DOCSTART):
+            return "\t" if "\t" in line else " "
+    return ""
 
 
 def shorten(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from seqtag.corpus.columns import ColumnReader, TableSentence, shorten
@@ -66,19 +67,17 @@ class ConlluReader(ColumnReader):
 
     Examples
     --------
-    >>> import io
-    >>> from seqtag.corpus.stream import ByteStream
+    >>> from seqtag.corpus.stream import Block
     >>> rows = ["1-2\\tdon't" + "\\t_" * 8, "1\\tdo" + "\\t_" * 8, "2\\tn't" + "\\t_" * 8]
-    >>> stream = ByteStream(io.BytesIO("\\n".join(rows).encode()))
-    >>> [sentence.words for sentence in ConlluReader("x.conllu").read(stream)]
+    >>> block = Block("\\n".join(rows), 1)
+    >>> [sentence.words for sentence in ConlluReader("x.conllu").read([block])]
     [['do', "n't"]]
     """
 
     sentence_type = ConlluSentence
 
-    def __init__(self, source: str, columns: tuple[str, ...] = COLUMNS):
-        super().__init__(source, columns)
-        self.separator = "\t"
+    def __init__(self, source: str, columns: Sequence[str] = COLUMNS, separator: str = "\t"):
+        super().__init__(source, columns, separator)
 
     def _skip_head(self, raw: str, start: int) -> int:
         """Position behind the comments."""

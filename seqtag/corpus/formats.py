@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import BinaryIO, NamedTuple
 
 from seqtag.corpus import conllu, penn, text
-from seqtag.corpus.columns import DOCSTART, ColumnReader
+from seqtag.corpus.columns import DOCSTART, ColumnReader, find_separator
 from seqtag.corpus.sentence import Sentence
-from seqtag.corpus.stream import HEAD, ByteStream
+from seqtag.corpus.stream import HEAD, Block, ByteStream, after_last_blank_line
 from seqtag.errors import CorpusError
 
 FORMATS = {
@@ -207,10 +207,13 @@ class SentenceStream:
         Names of the columns.
     source : str
         Name of the file, ``<stdin>`` or ``<stream>``.
+    separator : str
+        What stands between columns: a tab or a space; empty while it is not known.
     """
 
     def __init__(self, stream: ByteStream, layout: Layout):
         self.format, self.columns = layout
+        self.separator = "\t" if self.format.startswith("conllu") else ""
         self.source = stream.name
         self._stream = stream
         self._sentences = self._read()
@@ -218,15 +221,34 @@ class SentenceStream:
     def _read(self) -> Iterator[Sentence]:
         """The sentences; the file is closed behind the last."""
         with self:
-            if self.format in ("conllu", "conllu-plus"):
-                yield from conllu.ConlluReader(self.source, self.columns).read(self._stream)
-            elif self.format == "columns":
-                yield from ColumnReader(self.source, self.columns).read(self._stream)
+            if self.is_table:
+                yield from self.parse(self._stream.blocks(after_last_blank_line))
             else:
                 yield from _READ[self.format](self._stream, self.source)
 
     def __iter__(self) -> Iterator[Sentence]:
         return self._sentences
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the file has one word on a line, and so can be read as blocks."""
+        return self.format in ("conllu", "conllu-plus", "columns")
+
+    def blocks(self) -> Iterator[Block]:
+        """The text of a table in pieces of whole sentences, instead of its sentences.
+
+        `separator` is known when the first block is.
+        """
+        with self:
+            for block in self._stream.blocks(after_last_blank_line):
+                if not self.separator:
+                    self.separator = find_separator(block.text.removeprefix("\ufeff"))
+                yield block
+
+    def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
+        """The sentences of some blocks of a table, the first of which starts at `line`."""
+        reader = ColumnReader if self.format == "columns" else conllu.ConlluReader
+        return reader(self.source, self.columns, self.separator).read(blocks, line)
 
     def close(self) -> None:
         """Close the file, if it was opened here."""

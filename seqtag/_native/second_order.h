@@ -1,0 +1,237 @@
+// Exact Viterbi over label trigrams, pruned. reference.py: viterbi(), second order.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "viterbi.h"
+
+namespace seqtag {
+
+// Trigram weights [a][b][c], c fastest and padded; a = K stands for the start of the sentence.
+// With the bounds that prune states; call bound_row(a, b) after any change of row (a, b).
+template <class Real> struct TrigramBlock {
+  int labels = 0, stride = 0;
+  std::vector<Real> w;                  // (K + 1, K, stride)
+  std::vector<Real> row_max, row_min;   // (K + 1, stride) for a, b: over c
+  std::vector<Real> next_max, next_min; // (stride) for b: over all c and d of w[b][c][d]
+  TrigramBlock() = default;
+  explicit TrigramBlock(int K)
+      : labels(K), stride(padded<Real>(K)), w(size_t(K + 1) * K * stride, 0), row_max(size_t(K + 1) * stride, 0),
+        row_min(size_t(K + 1) * stride, 0), next_max(stride, 0), next_min(stride, 0) {}
+  bool any() const { return labels > 0; }
+  Real* row(int a, int b) { return &w[(size_t(a) * labels + b) * stride]; }
+  const Real* row(int a, int b) const { return &w[(size_t(a) * labels + b) * stride]; }
+  void bound_row(int a, int b) {
+    const Real* r = row(a, b);
+    Real high = r[0], low = r[0];
+    for (int c = 1; c < labels; ++c) {
+      high = r[c] > high ? r[c] : high;
+      low = r[c] < low ? r[c] : low;
+    }
+    Real* highs = &row_max[size_t(a) * stride];
+    Real* lows = &row_min[size_t(a) * stride];
+    highs[b] = high;
+    lows[b] = low;
+    if (a == labels) return;
+    next_max[a] = highs[0];
+    next_min[a] = lows[0];
+    for (int c = 1; c < labels; ++c) {
+      next_max[a] = highs[c] > next_max[a] ? highs[c] : next_max[a];
+      next_min[a] = lows[c] < next_min[a] ? lows[c] : next_min[a];
+    }
+  }
+};
+
+// States are pairs (a, b) of the last two labels: kept for few a and all b.
+template <class Real> struct SecondOrderDecoder {
+  std::vector<Real> v;          // states of all positions, one after another: (kept a, stride)
+  std::vector<size_t> begin;    // per position: where its states begin in v; then where they end
+  std::vector<int> kept;        // the a's of all positions
+  std::vector<size_t> kept_ptr; // (T + 1,)
+  std::vector<Real> reach, limit, bound, scratch;
+  std::vector<int> slot;        // per kept b: its place among them
+  std::vector<char> reached;    // per slot: whether it holds a score yet
+  int star;                     // the kept b that bounds the others
+
+  template <class Edges>
+  void run(const Real* emission, size_t T, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram,
+           const Edges& edges, const int32_t* against, int32_t* out_labels) {
+    const int K = block.labels, S = block.stride;
+    if (T == 0) return;
+    for (auto* row : {&reach, &limit, &bound}) row->resize(S);
+    slot.resize(S);
+    if (Edges::any) scratch.resize(size_t(K) * S);
+    kept.assign(1, K);
+    kept_ptr.assign({0, 1});
+    begin.assign({0, size_t(S)});
+    make_room(S);
+    for (int j = 0; j < S; ++j) v[j] = block.start[j] + emission[j];
+    subtract(&v[0], largest(&v[0], S), S);
+
+    for (size_t t = 1; t < T; ++t) {
+      const size_t first = kept.size();
+      select(t - 1, block, trigram, Edges::any);
+      make_room(begin[t] + (kept.size() - first) * S);
+      Real* now = &v[begin[t]];
+      arrive(t - 1, trigram, now, kept.size() - first);
+      const Real* matrix = block.transition.data();
+      if (Edges::any) {
+        edges.fill(t, scratch.data());
+        matrix = scratch.data();
+      }
+      for (size_t r = 0; r < kept.size() - first; ++r) add(now + r * S, matrix + size_t(kept[first + r]) * S, S);
+      if (!Edges::any) drop_dominated(first, now, trigram);
+      const size_t rows = kept.size() - first;
+      kept_ptr.push_back(kept.size());
+      begin.push_back(begin[t] + rows * S);
+      Vector<Real> top = splat(Real(kPadding));
+      for (size_t r = 0; r < rows; ++r)
+        for (int c = 0; c < S; c += lanes<Real>) {
+          const Vector<Real> sum = load(now + r * S + c) + load(emission + t * S + c);
+          store(now + r * S + c, sum);
+          top = maximum<Real>(top, sum);
+        }
+      Real best[lanes<Real>];
+      store(best, top);
+      subtract(&v[begin[t]], largest(best, lanes<Real>), int(rows) * S);
+    }
+    backtrace(T, block, trigram, against, out_labels);
+  }
+
+ private:
+  // More than rounding can change a sum of four weights of up to a thousand in float32.
+  static constexpr Real kSlack = Real(1e-3);
+
+  const Real* states(size_t t, size_t r, int S) const { return &v[begin[t] + r * size_t(S)]; }
+  void make_room(size_t size) {
+    if (v.size() < size) v.resize(2 * size);
+  }
+
+  // Which b at position t may be on the best path, as the a's of position t + 1. With (a*, b*) any
+  // state, b is dominated when for all a, c and d
+  //   v[a,b] + tri[a,b,c] + tr[b,c] + tri[b,c,d] < v[a*,b*] + tri[a*,b*,c] + tr[b*,c] + tri[b*,c,d],
+  // bounded term by term (the last one only if the sentence goes on). Leaves in limit[b] what v[a,b] + max_c tri[a,b,c] must reach to matter to a kept b.
+  void select(size_t t, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram, bool all) {
+    const int K = block.labels, S = block.stride;
+    const size_t rows = kept_ptr[t + 1] - kept_ptr[t];
+    Vector<Real> top = splat(Real(kPadding) * 3);  // of limit + bound
+    for (size_t r = 0; r < rows; ++r) {
+      const size_t a = size_t(kept[kept_ptr[t] + r]);
+      const Real *state = states(t, r, S), *high = &trigram.row_max[a * S], *low = &trigram.row_min[a * S];
+      for (int b = 0; b < S; b += lanes<Real>) {
+        const Vector<Real> x = load(state + b), up = x + load(high + b), down = x + load(low + b);
+        store(&reach[b], r == 0 ? up : maximum<Real>(load(&reach[b]), up));
+        store(&limit[b], r == 0 ? down : maximum<Real>(load(&limit[b]), down));
+      }
+    }
+    for (int b = 0; b < S; b += lanes<Real>) {
+      const Vector<Real> x = load(&limit[b]) + load(&block.row_min[b]) + load(&trigram.next_min[b]);
+      store(&bound[b], x);
+      top = maximum<Real>(top, x);
+    }
+    if (all) {
+      for (int b = 0; b < K; ++b) slot[b] = b;
+      for (int b = 0; b < K; ++b) kept.push_back(b);
+      for (int b = K; b < S; ++b) limit[b] = -Real(kPadding);
+      return;
+    }
+    Real best[lanes<Real>];
+    store(best, top);
+    const Real high = largest(best, lanes<Real>);
+    star = 0;
+    while (star < K - 1 && bound[star] != high) ++star;
+    Real floor = limit[star] + block.row_min[star];
+    floor -= kSlack;
+    const Vector<Real> none = splat(Real(0)), least = splat(trigram.next_min[star]), beyond = splat(-Real(kPadding));
+    for (int b = 0; b < S; b += lanes<Real>) {
+      const Vector<Real> after = maximum<Real>(load(&trigram.next_max[b]) - least, none);
+      const auto keep = load(&reach[b]) + load(&block.row_max[b]) + after >= splat(floor);
+      store(&limit[b], keep ? load(&limit[b]) : beyond);  // beyond any reach
+      if (!any(keep)) continue;
+      for (int k = b; k < b + lanes<Real> && k < K; ++k)
+        if (limit[k] != -Real(kPadding)) {
+          slot[k] = int(kept.size() - kept_ptr.back());
+          kept.push_back(k);
+        }
+    }
+  }
+
+  // out[slot of b][c] = max over a of v[t][a,b] + tri[a,b,c], skipping a's that cannot be the best.
+  void arrive(size_t t, const TrigramBlock<Real>& trigram, Real* out, size_t slots) {
+    const int S = trigram.stride;
+    reached.assign(slots, 0);
+    const size_t rows = kept_ptr[t + 1] - kept_ptr[t];
+    for (size_t r = 0; r < rows; ++r) {
+      const int a = kept[kept_ptr[t] + r];
+      const Real* state = states(t, r, S);
+      where_sum_reaches(state, &trigram.row_max[size_t(a) * S], limit.data(), S, [&](int b) {
+        const Vector<Real> from = splat(state[b]);
+        const Real* row = trigram.row(a, b);
+        Real* best = out + size_t(slot[b]) * S;
+        char& more = reached[size_t(slot[b])];
+        for (int c = 0; c < S; c += lanes<Real>)
+          store(best + c, more ? maximum<Real>(load(best + c), from + load(row + c)) : from + load(row + c));
+        more = 1;
+      });
+    }
+  }
+
+  // Now that each kept b has its arrivals, b is dominated by b* when for all c and d
+  //   arrival[b,c] + tri[b,c,d] < arrival[b*,c] + tri[b*,c,d].
+  void drop_dominated(size_t first, Real* arrivals, const TrigramBlock<Real>& trigram) {
+    const int S = trigram.stride;
+    std::copy_n(arrivals + size_t(slot[star]) * S, S, bound.begin());
+    const Real* low = &trigram.row_min[size_t(star) * S];
+    const Vector<Real> none = splat(Real(0)), slack = splat(kSlack);
+    size_t rows = 0;
+    for (size_t r = 0; r < kept.size() - first; ++r) {
+      const int b = kept[first + r];
+      const Real *row = arrivals + r * S, *high = &trigram.row_max[size_t(b) * S];
+      bool matters = b == star;
+      for (int c = 0; c < S && !matters; c += lanes<Real>) {
+        const Vector<Real> after = maximum<Real>(load(high + c) - load(low + c), none);
+        matters = any(load(row + c) + after + slack >= load(&bound[c]));
+      }
+      if (!matters) continue;
+      if (rows < r) std::copy_n(row, S, arrivals + rows * S);
+      kept[first + rows++] = b;
+    }
+    kept.resize(first + rows);
+  }
+
+  void backtrace(size_t T, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram, const int32_t* against,
+                 int32_t* out_labels) {
+    const int K = block.labels, S = block.stride;
+    auto rows = [&](size_t t) { return kept_ptr[t + 1] - kept_ptr[t]; };
+    // last label: best over a; then, going back, the a of the pair (a, b) given b and c
+    auto best_of = [&](int b) {
+      Real high = states(T - 1, 0, S)[b];
+      for (size_t r = 1; r < rows(T - 1); ++r) {
+        const Real x = states(T - 1, r, S)[b];
+        high = x > high ? x : high;
+      }
+      return high + block.stop[b];
+    };
+    int b = Decoder<Real>::argmax(K, against ? against[T - 1] : -1, best_of);
+    out_labels[T - 1] = b;
+    int c = -1;
+    for (size_t t = T - 1; t > 0; --t) {
+      const size_t n = rows(t);
+      const int gold = against ? against[t - 1] : -1;
+      const int* names = &kept[kept_ptr[t]];
+      int gold_row = -1;
+      for (size_t r = 0; r < n; ++r)
+        if (names[r] == gold) gold_row = int(r);
+      const int row = Decoder<Real>::argmax(int(n), gold_row, [&](int r) {
+        const Real x = states(t, size_t(r), S)[b];
+        return c < 0 ? x : x + trigram.row(names[r], b)[c];
+      });
+      c = b;
+      b = names[row];
+      out_labels[t - 1] = b;
+    }
+  }
+};
+
+}  // namespace seqtag
