@@ -1,0 +1,275 @@
+"""Draw the pictures of docs/from-rosenblatt-to-viterbi.md, from the data of its examples.
+
+Usage: python scripts/draw_tour.py [--out docs/tour]
+
+Needs matplotlib (``pip install '.[plot]'``). The same versions give the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib
+
+matplotlib.use("svg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import seqtag
+from seqtag import BinaryPerceptron, VotedPerceptron
+from seqtag.feature_map import JointFeatureMap
+from seqtag.losses import hinge, squared, zero_one
+from seqtag.perceptron import plans
+from seqtag.reference import Potentials, Weights, potentials, viterbi
+from seqtag.selection import learning_curve, tagger_fit
+from seqtag.sigmoid import sigm
+from seqtag.templates import parse
+
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLE = ROOT / "corpora" / "sample"
+
+# Colours that stay apart for colour-blind eyes (Okabe and Ito); marks and dashes tell them too.
+PLUS, MINUS, THIRD, GREY, INK = "#0072b2", "#d55e00", "#008060", "#94a3b8", "#1e293b"
+SIDES = ("#fbe6d8", "#dbeaf5")  # where the decision is -1, +1
+STYLE = {
+    "svg.hashsalt": "seqtag", "svg.fonttype": "none", "font.size": 9.5,
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"], "text.color": INK,
+    "axes.edgecolor": GREY, "axes.labelcolor": INK, "axes.titlesize": 10, "xtick.color": INK,
+    "ytick.color": INK, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
+    "axes.axisbelow": True, "grid.color": "#e2e8f0", "lines.linewidth": 1.8,
+    "figure.facecolor": "white",
+}  # fmt: skip
+WIDTH = 7.3  # inches: 700 pixels
+
+
+class Clouds(NamedTuple):
+    """Two clouds of points that overlap, and more points of the same kind."""
+
+    X: np.ndarray  # (400, 2)
+    y: np.ndarray  # (400,)
+    fresh: np.ndarray  # (4000, 2)
+    truth: np.ndarray  # (4000,)
+
+
+def clouds() -> Clouds:
+    """The points of sections 3 and 5."""
+    random = np.random.RandomState(0)
+
+    def draw(n: int) -> tuple[np.ndarray, np.ndarray]:
+        X = 3 + np.concatenate([random.normal(1, 1, (n, 2)), random.normal(-1, 1, (n, 2))])
+        return X, np.repeat([1, -1], n)
+
+    return Clouds(*draw(200), *draw(2000))
+
+
+# --------------------------------------------------------------------------- the pictures
+def boundary() -> plt.Figure:
+    """Section 1: three updates, traced to convergence."""
+    points = np.array([(2, 4), (1, -2)])
+    ws = np.array([(0, 0), (-2, -4), (-3, -2), (-4, 0)])
+    figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 2.75), layout="constrained")
+    reach = 5.4
+    for m, axes in enumerate(panels, 1):
+        axes.grid(False)
+        w, wrong = ws[m], (0, 1, 1)[m - 1]
+        across = 2 * reach * np.array([-w[1], w[0]]) / np.linalg.norm(w)
+        ahead = 2 * reach * w / np.linalg.norm(w)
+        for colour, side in zip(SIDES, (-ahead, ahead), strict=True):
+            corners = np.array([across, -across, side - across, side + across])
+            axes.fill(*corners.T, color=colour, linewidth=0)
+        axes.plot(*np.array([-across, across]).T, color=INK)
+        if m > 1:
+            old = 2 * reach * np.array([-ws[m - 1][1], ws[m - 1][0]]) / np.linalg.norm(ws[m - 1])
+            axes.plot(*np.array([-old, old]).T, color=GREY, linestyle="--")
+        axes.annotate("", w, (0, 0), arrowprops={"arrowstyle": "-|>", "color": INK})
+        axes.text(*(w + [(0.9, -0.1), (0.3, -0.9), (0.3, 0.55)][m - 1]), "w")
+        axes.plot(*points.T, "s", color=MINUS, markersize=6)
+        axes.plot(*points[wrong], "o", color=MINUS, markersize=14, markerfacecolor="none")
+        for name, at, shift in zip("₁₂", points, ((0.75, -0.25), (-0.4, -1.9)), strict=True):
+            axes.text(*(at + shift), f"x{name}")
+        axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+        axes.set(xticks=[-4, 0, 4], yticks=[-4, 0, 4])
+        axes.set_title(f"update {m}: w = ({w[0]}, {w[1]})".replace("-", "−"))
+    return figure
+
+
+def order() -> plt.Figure:
+    """Section 3: learning curves by pass, sorted, shuffled, averaged."""
+    data = clouds()
+    figure, axes = plt.subplots(figsize=(WIDTH, 2.9), layout="constrained")
+    curves = (
+        ("sorted by label", MINUS, "s:", {"shuffle": False}, 0.5),
+        ("shuffled", PLUS, "o-", {}, 0.88),
+        ("shuffled, averaged", THIRD, "^-", {"average": True}, 0.935),
+    )
+    for name, colour, mark, settings, height in curves:
+        model = BinaryPerceptron(max_iter=20, patience=20, **settings)
+        model.fit(data.X, data.y, validation=(data.fresh, data.truth))
+        scores = [one.score for one in model.history_]
+        axes.plot(range(1, 21), scores, mark, color=colour, markersize=4)
+        axes.text(20.4, height, name, color=colour, va="center")
+    axes.set(xlim=(0.5, 25), ylim=(0.45, 1), xlabel="pass over the data",
+             ylabel="accuracy on fresh points", xticks=[1, 5, 10, 15, 20])  # fmt: skip
+    return figure
+
+
+def votes() -> plt.Figure:
+    """Section 5: the decisions of the last w, of the vote and of the mean."""
+    data = clouds()
+    last = BinaryPerceptron(max_iter=5).fit(data.X, data.y)
+    voted = VotedPerceptron(max_iter=5).fit(data.X, data.y)
+    mean = BinaryPerceptron(max_iter=5, average=True).fit(data.X, data.y)
+    grid = np.linspace(-0.5, 6.5, 43)
+    mesh = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
+    figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 2.75), layout="constrained", sharey=True)
+    for axes, name, model in zip(panels, ("last w", "voted", "averaged"), (last, voted, mean),
+                                 strict=True):  # fmt: skip
+        heights = model.decision_function(mesh).reshape(len(grid), -1)
+        axes.grid(False)
+        axes.set_facecolor(SIDES[0])
+        axes.contourf(grid, grid, heights, [0, np.inf], colors=SIDES[1:])
+        if name == "voted":  # the twelve who vote loudest
+            trail = voted.trajectory(data.X)
+            for m in np.argsort(-voted.survival_, kind="stable")[:12]:
+                a, b, c = trail[m]
+                ends = grid[[0, -1]]
+                axes.plot(ends, -(a * ends + c) / b, color=GREY, linewidth=0.7)
+        axes.contour(grid, grid, heights, [0], colors=INK, linewidths=1.8)
+        for label, colour, mark in ((1, PLUS, "o"), (-1, MINUS, "s")):
+            axes.plot(*data.X[data.y == label][:30].T, mark, color=colour, markersize=3)
+        score = model.score(data.fresh, data.truth)
+        axes.set(xlim=(-0.5, 6.5), ylim=(-0.5, 6.5), aspect="equal", title=f"{name}: {score:.1%}")
+    return figure
+
+
+def losses() -> plt.Figure:
+    """Sections 7 and 8: losses of a score, and the step made smooth."""
+    h = np.linspace(-2.2, 3, 521)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8), layout="constrained")
+    yes = np.ones(len(h), int)
+    for name, heights, colour, dash, at in (
+        ("0/1", zero_one(yes, h), INK, "-", (-2.1, 1.15)),
+        ("hinge", hinge(yes, h), PLUS, "--", (-1.6, 2.8)),
+        ("squared", squared(yes, h), MINUS, ":", (-0.55, 3.4)),
+        ("perceptron", np.maximum(0, -h), THIRD, "-.", (-2.1, 0.4)),
+    ):
+        left.plot(h, heights, dash, color=colour)
+        left.text(*at, name, color=colour)
+    left.set(xlabel="y h: right is positive", ylabel="loss", ylim=(-0.1, 4))
+    a = np.linspace(-10, 10, 401)
+    right.plot(a, (a >= 0) * 1.0, color=INK)
+    right.plot(a, sigm(a), "--", color=PLUS)
+    right.text(0.6, 0.93, "step", color=INK, va="top")
+    right.text(3.0, 0.7, "sigm(a)", color=PLUS)
+    right.set(xlabel="a = w · x", ylabel="output of the neuron")
+    return figure
+
+
+def lattice() -> plt.Figure:
+    """Section 12: prefixes of a sentence, and the best path through them."""
+    words, names, p = cake()
+    y = viterbi(p)
+    shown = [names.index(name) for name in ("PRON", "AUX", "VERB", "DET", "NOUN", "PUNCT")]
+    v = prefixes(p)
+    figure, axes = plt.subplots(figsize=(WIDTH, 3.5), layout="constrained")
+    row = {label: len(shown) - 1 - i for i, label in enumerate(shown)}
+    greedy = p.emission.argmax(axis=1)
+    for t in range(len(words)):
+        for b in shown:
+            best = b == y[t]
+            if t:
+                a = int(np.argmax(v[t - 1] + p.transition[:, b]))
+                if a in row:
+                    colour, width = (PLUS, 3.2) if best else ("#b6c2d1", 1)
+                    axes.plot([t - 1, t], [row[a], row[b]], color=colour, linewidth=width,
+                              zorder=1 + best)  # fmt: skip
+            style = {"facecolor": PLUS if best else "white", "edgecolor": PLUS if best else GREY}
+            if greedy[t] == b and not best:
+                style = {"facecolor": "white", "edgecolor": MINUS, "linestyle": "--"}
+                style["linewidth"] = 1.8
+            axes.text(t, row[b], f"{round(v[t, b])}".replace("-", "−"), ha="center", va="center",
+                      fontsize=8.5, color="white" if best else INK, zorder=4,
+                      bbox={"boxstyle": "round,pad=0.32", **style})  # fmt: skip
+    axes.set(xticks=range(len(words)), xticklabels=words, yticks=list(row.values()),
+             yticklabels=[names[b] for b in row], xlim=(-0.45, len(words) - 0.55),
+             ylim=(-0.4, len(shown) - 0.6))  # fmt: skip
+    axes.tick_params(length=0, labelsize=10.5)
+    axes.grid(False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return figure
+
+
+def cake() -> tuple[list[str], list[str], Potentials]:
+    """The words, label names and potentials of section 12."""
+    train, test = (
+        [sentence for sentence in seqtag.read(SAMPLE / f"en-sample-{part}.conllu") if sentence]
+        for part in ("train", "test")
+    )
+    corpus = [*train, next(sentence for sentence in test if "cake" in sentence.words)]
+    gold = [label for sentence in corpus for label in sentence.column("upos")]
+    names = sorted(set(gold))
+    y = np.array([names.index(label) for label in gold])
+    compiled = parse("normal[0]\nsuffix(3)[0]\nlabel[-1]").compile(["form"])
+    text = JointFeatureMap(
+        compiled, *plans(compiled), [[word for s in corpus for word in s.words]],
+        [len(s) for s in corpus], len(names), order=1,
+    )  # fmt: skip
+    weights = Weights(text.layout)
+    for epoch in range(5):
+        shuffled = np.random.RandomState(epoch).permutation(len(train))
+        weights.train_epoch(text.instances, y, shuffled)
+    w = weights.w - weights.u / weights.seen
+    return corpus[-1].words, names, potentials(text.layout, text.instances, len(train), w)
+
+
+def prefixes(p: Potentials) -> np.ndarray:
+    """v[t, b], the best score of a prefix that ends in b at t, (T, K)."""
+    v = [p.start + p.emission[0]]
+    for scores in p.emission[1:]:
+        v.append(scores + (v[-1][:, None] + p.transition).max(axis=0))
+    return np.array(v)
+
+
+def learning() -> plt.Figure:
+    """Section 14: accuracy by number of training sentences."""
+    train, dev, test = (
+        [sentence for sentence in seqtag.read(SAMPLE / f"en-sample-{part}.conllu") if sentence]
+        for part in ("train", "dev", "test")
+    )
+    sizes = [5, 10, 20, 40, 80, 140, len(train)]
+    figure, axes = plt.subplots(figsize=(WIDTH, 2.9), layout="constrained")
+    points = learning_curve(tagger_fit(label="upos"), train, dev + test, sizes)
+    for name, colour, mark, scores in (
+        ("training sentences", GREY, "s--", [point.train for point in points]),
+        ("held-out sentences", PLUS, "o-", [point.test for point in points]),
+    ):
+        axes.plot(sizes, scores, mark, color=colour, markersize=4)
+        axes.text(sizes[-1] + 4, scores[-1], name, color=INK, va="center")
+    axes.set(xlim=(0, 262), ylim=(0.5, 1.03), xlabel="sentences to train on",
+             ylabel="accuracy of UPOS")  # fmt: skip
+    return figure
+
+
+PICTURES = (boundary, order, votes, losses, lattice, learning)
+
+
+def main() -> None:
+    """Draw all pictures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "tour")
+    folder = parser.parse_args().out
+    folder.mkdir(parents=True, exist_ok=True)
+    nothing: dict[str, Any] = {"Date": None, "Creator": None}
+    with plt.rc_context(STYLE):
+        for draw in PICTURES:
+            figure = draw()
+            figure.savefig(folder / f"{draw.__name__}.svg", metadata=nothing)
+            plt.close(figure)
+
+
+if __name__ == "__main__":
+    main()
