@@ -2,6 +2,10 @@
 
 import sys
 
-from seqtag.cli import main
+try:
+    from seqtag.cli import main
 
-sys.exit(main())
+    code = main()
+except KeyboardInterrupt:  # before the command line was there to say so
+    code = 130
+sys.exit(code)

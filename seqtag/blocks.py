@@ -7,10 +7,8 @@ is left to the readable way, block by block, so that output and messages are the
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,9 +18,6 @@ from seqtag.aliases import find_column
 if TYPE_CHECKING:
     from seqtag.corpus import SentenceStream
     from seqtag.tagger import Tagger
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 _MAX_TYPES = 100_000  # values of a column numbered before a worker starts afresh
 
@@ -147,26 +142,7 @@ class BlockTagger:
         self._known = [count + len(values) for count, values in zip(self._known, new, strict=True)]
         targets = self._plan.targets
         return self._scanner.splice(
-            block, [labels[target.tagger] for target in targets], [target.names for target in targets]
+            block,
+            [labels[target.tagger] for target in targets],
+            [target.names for target in targets],
         )
-
-
-def in_order(
-    work: Callable[[Item], Result], items: Iterable[Item], threads: int
-) -> Iterator[Result]:
-    """The results of the work in the order of the items, a few items ahead at most.
-
-    >>> list(in_order(str, range(5), threads=2))
-    ['0', '1', '2', '3', '4']
-    """
-    if threads == 1:
-        yield from map(work, items)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        pending: deque = deque()
-        for item in items:
-            pending.append(pool.submit(work, item))
-            if len(pending) > 2 * threads:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()

@@ -68,7 +68,9 @@ class KeyPlan(NamedTuple):
     attribute_column: np.ndarray  # (attributes,) int32
 
 
-def key_plan(templates: Sequence[Terms], attribute_column: Sequence[int], first: int = 0) -> KeyPlan:
+def key_plan(
+    templates: Sequence[Terms], attribute_column: Sequence[int], first: int = 0
+) -> KeyPlan:
     """The plan of some templates, whose numbers start at `first`."""
     lengths = [len(terms) for terms in templates]
     flat = list(chain.from_iterable(templates))

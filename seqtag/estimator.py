@@ -14,6 +14,7 @@ import numpy as np
 
 from seqtag import kernels
 from seqtag.errors import LabelError, SeqtagError
+from seqtag.learning import Verdict, learn
 from seqtag.reference import Cells, Layout
 from seqtag.reference import Mistakes as EpochMistakes
 from seqtag.selection import random_source
@@ -237,33 +238,46 @@ class LinearClassifier:
         names = [1, 0] if K == 2 else list(range(K))  # +1 comes first: ties go there
         instances, n = x.instances(), x.size
         gold = np.asarray(names, np.int32)[y]
-        weights = kernels.Weights(Layout(x.width, K, 0), "float64", "perceptron")
-        cost = self._cost(K, names)
         random = random_source(self.random_state)
         log: list[EpochMistakes] = []
         orders: list[np.ndarray] = []
         history: list[Pass] = []
-        best, converged = None, False
-        for number in range(1, self.max_iter + 1):
-            order = random.permutation(n) if self.shuffle else np.arange(n)
-            orders.append(order.astype(np.int64))
-            updates, _ = weights.train_epoch(
-                instances, gold, orders[-1], "perceptron", self.step, cost, self.ties_are_mistakes,
-                log,
-            )  # fmt: skip
-            score = None
-            if held_out is not None:
-                rows = _rows(weights.cells(self.average), K, names)
-                self._weights = read_out(rows, _gather(log, orders, y, names), number * n)
-                score = float((self._decide(self._scores(held_out[0])) == held_out[1]).mean())
-                if best is None or score > best[0]:
-                    best = score, number, rows
-            history.append(Pass(updates, score))
-            converged = updates == 0
-            if converged or (best is not None and number - best[1] >= self.patience):
-                break
-        _, kept, rows = best or (0, len(history), _rows(weights.cells(self.average), K, names))
-        return Run(rows, _gather(log, orders, y, names), kept * n, tuple(history), converged)
+
+        def order(_: int) -> np.ndarray:
+            orders.append(
+                (random.permutation(n) if self.shuffle else np.arange(n)).astype(np.int64)
+            )
+            return orders[-1]
+
+        def judge(cells: Cells, number: int) -> Verdict:
+            rows = _rows(cells, K, names)
+            self._weights = read_out(rows, _gather(log, orders, y, names), number * n)
+            return Verdict((self._decide(self._scores(held_out[0])) == held_out[1]).mean())
+
+        kept = learn(
+            kernels.Weights(Layout(x.width, K, 0), "float64", "perceptron"),
+            lambda _: instances,
+            gold,
+            order,
+            epochs=self.max_iter,
+            rule="perceptron",
+            step=self.step,
+            cost=self._cost(K, names),
+            ties_are_mistakes=self.ties_are_mistakes,
+            average=self.average,
+            until_right=True,
+            judge=judge if held_out is not None else None,
+            patience=self.patience,
+            out_mistakes=log,
+            on_epoch=lambda _number, updates, _wrong, verdict, _better: history.append(
+                Pass(updates, verdict and float(verdict.score))
+            ),
+        )
+        if kept.interrupted:
+            raise KeyboardInterrupt
+        mistakes = _gather(log, orders, y, names)
+        rows = _rows(kept.cells, K, names)
+        return Run(rows, mistakes, kept.epoch * n, tuple(history), kept.converged)
 
     def _report(self, run: Run, weights: Any) -> None:
         """Set the attributes that tell how training went."""

@@ -9,7 +9,7 @@ labels.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -60,7 +60,9 @@ def mean(runs: Sequence[Cells]) -> Cells:
     if len(runs) == 1:
         return runs[0]
 
-    def rows(ptrs: Sequence[np.ndarray], labels: Sequence[np.ndarray], weights: Sequence[np.ndarray]):
+    def rows(
+        ptrs: Sequence[np.ndarray], labels: Sequence[np.ndarray], weights: Sequence[np.ndarray]
+    ):
         width = 1 + max((int(label.max()) for label in labels if len(label)), default=0)
         ids = [
             np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)) * width + label
@@ -178,7 +180,7 @@ class Frozen:
 
     def workspace(self) -> None:
         """Memory for one thread and one numbering of the types: the reference needs none."""
-        return None
+        return
 
     def decode(
         self,
@@ -210,7 +212,7 @@ class Frozen:
             found = keys(self.edge_plan, types, hashes, sentence_ptr)
             transition = transition + _sum_rows(self.weights.edge, found, K * K).reshape(-1, K, K)
         labels = np.zeros(types.shape[1], np.int32)
-        for begin, end in zip(sentence_ptr[:-1], sentence_ptr[1:], strict=True):
+        for begin, end in pairwise(sentence_ptr):
             here = slice(begin, end)
             matrix = transition if transition.ndim == 2 else transition[here]
             labels[here] = viterbi(Potentials(emission[here], start, stop, matrix, self.trigram))
@@ -248,7 +250,8 @@ def _check_parts(parts: Parts, labels: int) -> None:
         "part_ptr must ascend from 0 to the number of parts listed, one step per label",
     )  # fmt: skip
     _require(
-        (parts.part >= 0).all() and (parts.part < parts.count).all(), "part holds a part out of range"
+        (parts.part >= 0).all() and (parts.part < parts.count).all(),
+        "part holds a part out of range",
     )
 
 
@@ -256,7 +259,10 @@ def _check(rows: Rows, width: int) -> None:
     """Refuse rows whose arrays do not fit together."""
     keys, ptr, cells = rows.keys, rows.row_ptr, len(rows.labels)
     _require(
-        len(ptr) == len(keys) + 1 and ptr[0] == 0 and ptr[-1] == cells and (np.diff(ptr) >= 0).all(),
+        len(ptr) == len(keys) + 1
+        and ptr[0] == 0
+        and ptr[-1] == cells
+        and (np.diff(ptr) >= 0).all(),
         "row_ptr must ascend from 0 to the number of cells",
     )
     _require(len(rows.weights) == cells, "cell labels and weights differ in length")

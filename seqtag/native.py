@@ -10,7 +10,6 @@ from seqtag import _kernel, reference
 from seqtag.encoding import KeyPlan, pointers
 from seqtag.frozen import ANY_LABEL, FrozenWeights, KnownLabels
 
-
 _NO_PARTS = (None, None, 0)
 MAX_DENSE_LABELS = 100  # beyond, rows hold only the cells ever updated
 
@@ -54,7 +53,14 @@ class Weights:
         """Visit the sentences in the given order; return (updates, wrong tokens)."""
         cost = None if cost is None else np.ascontiguousarray(cost, self._dtype)
         updates, wrong, *mistakes = self._weights.train_epoch(
-            *self._arrays(x), y, order, rule, step, cost, ties_are_mistakes, out_mistakes is not None
+            *self._arrays(x),
+            y,
+            order,
+            rule,
+            step,
+            cost,
+            ties_are_mistakes,
+            out_mistakes is not None,
         )
         if out_mistakes is not None:
             out_mistakes.append(reference.Mistakes(*mistakes))

@@ -22,6 +22,8 @@ from seqtag.evaluation import Report, evaluate
 from seqtag.feature_map import JointFeatureMap
 from seqtag.frozen import ANY_LABEL, KnownLabels, freeze, mean
 from seqtag.labels import convert, detect_scheme, join_parts
+from seqtag.learning import Kept, Verdict, learn
+from seqtag.parallel import in_order
 from seqtag.reference import Cells, Instances, Parts
 from seqtag.tagger import Tagger, known_attribute, label_order, pack, plans
 from seqtag.template_set import CompiledTemplates, TemplateSet, check_setting
@@ -101,6 +103,7 @@ def train(
     skip_unlabelled: bool = False,
     format: str = "auto",
     columns: Sequence[str] | None = None,
+    threads: int = 1,
     on_epoch: Callable[[Epoch], None] | None = None,
     **settings: Any,
 ) -> Tagger:
@@ -130,6 +133,8 @@ def train(
         Leave out sentences with ``_`` for a label instead of refusing them.
     format, columns
         As in `seqtag.read`.
+    threads
+        Runs trained at the same time; the model is the same on any number.
     on_epoch
         Called after each epoch, with an `Epoch`.
     **settings
@@ -176,6 +181,11 @@ def train(
     gold = corpus.sentences(corpus.labels)
     scheme = detect_scheme(gold)
     encoding = scheme
+    if not scheme and settings.get("encoding") not in (None, "keep"):
+        raise LabelError(
+            f"expected chunk labels such as B-NP to learn as {settings['encoding']}, found labels "
+            f"like {corpus.labels[0]!r}; leave the encoding out"
+        )
     if scheme and chosen["encoding"] != "keep":
         encoding = str(chosen["encoding"])
         gold = [convert(labels, scheme, encoding) for labels in gold]
@@ -191,7 +201,9 @@ def train(
     )  # fmt: skip
     known_labels = ANY_LABEL
     if chosen["known-labels"]:
-        known_labels = labels_of_known_words(compiled, corpus.columns, y, int(chosen["known-labels"]))
+        known_labels = labels_of_known_words(
+            compiled, corpus.columns, y, int(chosen["known-labels"])
+        )
 
     config = {
         "label": label,
@@ -210,7 +222,9 @@ def train(
         },
     }
 
-    known = set(corpus.columns[compiled.columns.index("form")]) if "form" in compiled.columns else ()
+    known = (
+        set(corpus.columns[compiled.columns.index("form")]) if "form" in compiled.columns else ()
+    )
 
     def tagger_of(cells: Cells, **more: Any) -> Tagger:
         weights = freeze(cells, features.keys, features.edge_keys, len(label_names))
@@ -233,35 +247,37 @@ def train(
             dev_corpus = gather(dev_sentences, compiled.columns, label, skip_unlabelled)
         judge = _Judge(dev_corpus, scheme)
 
-    kept: list[_Best] = []
-    for run in range(1, runs + 1):
-        try:
-            kept.append(_train_run(
-                features, y, chosen, (seed, run), judge, tagger_of, patience, on_epoch
-            ))  # fmt: skip
-        except KeyboardInterrupt:  # keep the runs that are done
-            if not kept:
-                raise
-            kept[-1] = kept[-1]._replace(interrupted=True)
-        if kept[-1].interrupted:
-            break
-    cells = mean([best.cells for best in kept])
-    scores: dict[str, Any] = {"best_epochs": [best.epoch for best in kept]}
+    def judge_cells(cells: Cells, _: int) -> Verdict:
+        report = judge(tagger_of(cells))
+        return Verdict(report.score, report)
+
+    def train_run(run: int) -> Kept:
+        return _train_run(
+            features, y, chosen, (seed, run), judge and judge_cells, patience, on_epoch
+        )
+
+    kept: list[Kept] = []
+    try:
+        for one in in_order(train_run, range(1, runs + 1), min(threads, runs)):
+            kept.append(one)
+            if one.interrupted:
+                break
+    except KeyboardInterrupt:  # keep the runs that are done
+        if not kept:
+            raise
+        kept[-1] = kept[-1]._replace(interrupted=True)
+    cells = mean([run.cells for run in kept])
+    scores: dict[str, Any] = {"best_epochs": [run.epoch for run in kept]}
     if kept[-1].interrupted:
         scores["interrupted"] = True
     if judge is not None:
         report = judge(tagger_of(cells))
-        scores["dev"] = {"score": report.score, "metric": report.metric, "signature": report.signature}
+        scores["dev"] = {
+            "score": report.score,
+            "metric": report.metric,
+            "signature": report.signature,
+        }
     return tagger_of(cells, **scores)
-
-
-class _Best(NamedTuple):
-    """The averaged weights of a run's best epoch."""
-
-    score: float
-    epoch: int
-    cells: Cells
-    interrupted: bool = False
 
 
 def _train_run(
@@ -269,42 +285,35 @@ def _train_run(
     y: np.ndarray,
     settings: dict[str, Any],
     seed: tuple[int, int],
-    judge: _Judge | None,
-    tagger_of: Callable[[Cells], Tagger],
+    judge: Callable[[Cells, int], Verdict] | None,
     patience: int | None,
     on_epoch: Callable[[Epoch], None] | None,
-) -> _Best:
-    """The best epoch by the dev set; the last one without it, or when interrupted."""
+) -> Kept:
+    """One run: the averaged weights of the best epoch by the dev set, or of the last one."""
     rule = settings["update"]
-    step = 1.0 if rule == "perceptron" else settings["step"]
     K = features.layout.labels
-    cost = settings["margin"] * (1 - np.eye(K, dtype=np.float32)) if settings["margin"] else None
-    weights = kernels.Weights(features.layout, "float32", rule)
     sentences = len(features.instances.sentence_ptr) - 1
-    best: _Best | None = None
-    epoch = 0
-    try:
-        for epoch in range(1, settings["epochs"] + 1):
-            # RandomState, whose stream numpy has promised never to change
-            random = np.random.RandomState([*seed, epoch])
-            order = random.permutation(sentences).astype(np.int64)
-            x = drop_features(features.instances, settings["dropout"], random)
-            updates, wrong = weights.train_epoch(x, y, order, rule, step, cost)
-            report = judge(tagger_of(weights.cells(average=True))) if judge else None
-            better = report is None or best is None or report.score > best.score
-            if report is not None and better:
-                best = _Best(report.score, epoch, weights.cells(average=True))
-            if on_epoch:
-                on_epoch(Epoch(seed[1], epoch, updates, wrong, report, better))
-            if best is not None and patience and epoch - best.epoch >= patience:
-                break
-    except KeyboardInterrupt:  # what was learnt so far is worth keeping
-        if best is not None:
-            return best._replace(interrupted=True)
-        if epoch < 2:
-            raise
-        return _Best(0.0, epoch, weights.cells(average=True), interrupted=True)
-    return best or _Best(0.0, epoch, weights.cells(average=True))
+
+    def random(*more: int) -> np.random.RandomState:
+        return np.random.RandomState([*seed, *more])  # numpy has promised never to change it
+
+    def report(epoch: int, updates: int, wrong: int, verdict: Verdict | None, better: bool) -> None:
+        if on_epoch:
+            on_epoch(Epoch(seed[1], epoch, updates, wrong, verdict and verdict.detail, better))
+
+    return learn(
+        kernels.Weights(features.layout, "float32", rule),
+        lambda epoch: drop_features(features.instances, settings["dropout"], random(epoch, 1)),
+        y,
+        lambda epoch: random(epoch).permutation(sentences).astype(np.int64),
+        epochs=settings["epochs"],
+        rule=rule,
+        step=1.0 if rule == "perceptron" else settings["step"],
+        cost=settings["margin"] * (1 - np.eye(K, dtype=np.float32)) if settings["margin"] else None,
+        judge=judge,
+        patience=patience,
+        on_epoch=report,
+    )
 
 
 def split_labels(labels: Sequence[str]) -> Parts:
@@ -342,7 +351,11 @@ class _Judge:
 
     def __init__(self, corpus: Corpus, scheme: str | None):
         self._gold = corpus.sentences(corpus.labels)
-        rows = corpus.columns[0] if len(corpus.columns) == 1 else list(zip(*corpus.columns, strict=True))
+        rows = (
+            corpus.columns[0]
+            if len(corpus.columns) == 1
+            else list(zip(*corpus.columns, strict=True))
+        )
         self._sentences = corpus.sentences(rows)
         self._scheme = scheme
 
@@ -392,7 +405,7 @@ def gather(
                 skipped += 1
                 continue
             raise LabelError(
-                f"expected a label in the column {label}, found \"_\" (not annotated); "
+                f'expected a label in the column {label}, found "_" (not annotated); '
                 "annotate it, or leave such sentences out with --skip-unlabelled",
                 source=sentence.source,
                 line=sentence.line_of(labels.index("_")),
@@ -427,7 +440,8 @@ def _open(
     if data and isinstance(data[0], Sentence):
         return data, data[0].columns
     streams = [
-        source if hasattr(source, "columns")
+        source
+        if hasattr(source, "columns")
         else files.enter_context(read(source, format, columns=columns))
         for source in data
     ]

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from seqtag.aliases import find_column
-from seqtag.blocks import BlockPlan, BlockTagger, in_order
+from seqtag.blocks import BlockPlan, BlockTagger
 from seqtag.corpus import Block, Sentence, SentenceStream, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.errors import CorpusError
 from seqtag.kernels import BACKEND
+from seqtag.parallel import in_order
 from seqtag.tagger import Tagger
 
 _BLOCK_SENTENCES = 1000  # sentences tagged at once, times the threads

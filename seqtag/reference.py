@@ -5,7 +5,7 @@ touches, and the score is linear in it::
 
     score(x, y) = w . phi(x, y)
                 = start[y_1] + sum_t sum_{a in features(x, t)} emission[a, y_t]
-                  + sum_{t>1} ( transition[y_{t-1}, y_t] + sum_{b in edges(x, t)} edge[b, y_{t-1}, y_t] )
+                  + sum_{t>1} transition[y_{t-1}, y_t] + sum_{b in edges(x, t)} edge[b, y_{t-1}, y_t]
                   + sum_{t>1} trigram[y_{t-2}, y_{t-1}, y_t]      (second order; y_0 is the start)
                   + stop[y_T]
 
@@ -196,7 +196,9 @@ def loss_augment(p: Potentials, gold: np.ndarray, cost: np.ndarray) -> Potential
     return p._replace(emission=p.emission + cost[gold].astype(p.emission.dtype))
 
 
-def forbid(p: Potentials, start: np.ndarray, transition: np.ndarray, stop: np.ndarray) -> Potentials:
+def forbid(
+    p: Potentials, start: np.ndarray, transition: np.ndarray, stop: np.ndarray
+) -> Potentials:
     """Forbid the labels and label bigrams whose entry is False, as BIO schemes do."""
     return p._replace(
         start=np.where(start, p.start, p.start.dtype.type(FORBIDDEN)),

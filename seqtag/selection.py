@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqtag.errors import SeqtagError
+from seqtag.parallel import in_order
 
 Score = Callable[[Any], float]
 Fit = Callable[[Any], Score]
@@ -176,9 +177,9 @@ def k_folds(n: int, k: int, random_state: Any = 0) -> list[tuple[np.ndarray, np.
 
 def cross_validate(
     fit: Fit, data: Any, k: int = 10, random_state: Any = 0,
-    on_fold: Callable[[int, float], None] | None = None,
+    on_fold: Callable[[int, float], None] | None = None, threads: int = 1,
 ) -> Folds:  # fmt: skip
-    """Score on each of k parts what the other k - 1 teach.
+    """Score on each of k parts what the other k - 1 teach; the same on any number of threads.
 
     Raises
     ------
@@ -191,11 +192,15 @@ def cross_validate(
     >>> cross_validate(most, ["a"] * 9 + ["b"], 5).mean
     0.9
     """
+    def score(fold: tuple[np.ndarray, np.ndarray]) -> float:
+        train, test = fold
+        return float(fit(take(data, train))(take(data, test)))
+
     scores = []
-    for i, (train, test) in enumerate(k_folds(size(data), k, random_state), 1):
-        scores.append(float(fit(take(data, train))(take(data, test))))
+    for found in in_order(score, k_folds(size(data), k, random_state), threads):
+        scores.append(found)
         if on_fold:
-            on_fold(i, scores[-1])
+            on_fold(len(scores), found)
     return Folds(tuple(scores))
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
@@ -18,6 +17,7 @@ from seqtag.encoding import Encoder, key_plan, pointers
 from seqtag.errors import LabelError, ModelFileError, SeqtagError
 from seqtag.frozen import ANY_LABEL, FrozenWeights, KnownLabels, Rows
 from seqtag.labels import allowed, convert, split_parts
+from seqtag.parallel import in_order
 from seqtag.reference import FORBIDDEN, Parts
 from seqtag.template_set import AttributeUse, CompiledTemplates
 from seqtag.templates import parse
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent
 MODELS = next(  # beside the modules where installed, beside the package in a source tree
-    (path for path in (_HERE / "models", _HERE.parent / "models") if path.is_dir()), _HERE / "models"
+    (path for path in (_HERE / "models", _HERE.parent / "models") if path.is_dir()),
+    _HERE / "models",
 )
 DEFAULT_MODELS = ("en-ewt-upos", "en-ewt-xpos")
 
@@ -118,7 +119,9 @@ class Tagger:
         except ModelFileError:
             raise
         except SeqtagError as error:
-            raise ModelFileError(f"the model does not fit itself: {error}", source=source) from error
+            raise ModelFileError(
+                f"the model does not fit itself: {error}", source=source
+            ) from error
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise ModelFileError(
                 f"expected a complete seqtag model, found a damaged one ({error}); "
@@ -221,11 +224,7 @@ class Tagger:
         """
         if threads < 1:
             raise ValueError(f"expected threads of 1 or more, found {threads}")
-        blocks = _blocks(sentences)
-        if threads == 1:
-            return list(chain.from_iterable(map(self._tag_block, blocks)))
-        with ThreadPoolExecutor(threads) as pool:
-            return list(chain.from_iterable(pool.map(self._tag_block, blocks)))
+        return list(chain.from_iterable(in_order(self._tag_block, _blocks(sentences), threads)))
 
     def split_label(self, labels: Sequence[str]) -> dict[str, list[str]]:
         """The values of each of `label_columns` for the labels of a sentence.
@@ -259,10 +258,10 @@ class Tagger:
         self._idle.append(worker)
         names = list(map(self.outputs.__getitem__, ids.tolist()))
         bounds = sentence_ptr.tolist()
-        found = [names[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+        found = [names[a:b] for a, b in pairwise(bounds)]
         if not self.writes_ids:
             found = [convert(self._names(ids[a:b]), self._encoding, self.label_scheme)
-                     for a, b in zip(bounds, bounds[1:], strict=False)]  # fmt: skip
+                     for a, b in pairwise(bounds)]  # fmt: skip
         for tokens_list, labels in zip(lists, found, strict=True):
             if tokens_list is not None:
                 self._fill(tokens_list, labels)
@@ -330,7 +329,7 @@ class Tagger:
     def decode_types(
         self, types: np.ndarray, sentence_ptr: np.ndarray, worker: Worker
     ) -> np.ndarray:
-        """Label ids (tokens,) int32 of type ids (columns, tokens) that the worker's encoder gave."""
+        """Label ids (tokens,) int32 of the type ids (columns, tokens) of the worker's encoder."""
         return self._decoder.decode(types, worker.encoder.hashes, sentence_ptr, worker.workspace)
 
     # ----------------------------------------------------------------- files
@@ -346,7 +345,10 @@ class Tagger:
         tensors, K = self._tensors, len(self._labels)
         start, stop = (np.asarray(tensors[name], np.float32) for name in ("start", "stop"))
         transition = np.zeros(K * K, np.float32)
-        transition[tensors["transition.cells"]] = tensors["transition.weights"]
+        cells = tensors["transition.cells"]
+        if len(cells) and cells.min() < 0:
+            raise ValueError("a transition is out of range")
+        transition[cells] = tensors["transition.weights"]
         transition = transition.reshape(K, K)
         if self._constrain:
             legal = allowed(self._labels, self._encoding)

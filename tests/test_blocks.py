@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import seqtag
 from seqtag import blocks, kernels, pipeline
-from seqtag.blocks import BlockPlan, in_order
+from seqtag.blocks import BlockPlan
 from seqtag.corpus import read, stream
 from seqtag.errors import SeqtagError
+from seqtag.parallel import in_order
 from seqtag.pipeline import tag_text
 from seqtag.templates import parse
 from tests.strategies import NATIVE

@@ -15,11 +15,20 @@ from seqtag.errors import BackendError
 from tests.conftest import ROOT
 
 LAYERS = [
-    {"errors"},
+    {"errors", "parallel"},
     {"template_set", "templates", "crfpp", "attributes", "labels", "reference"},
     {"encoding", "feature_map", "frozen", "kernels", "native"},
     {"tagger", "perceptron", "evaluation", "model_file", "corpus", "aliases", "blocks", "pipeline"}
-    | {"estimator", "classifiers", "vectors", "losses", "sigmoid", "theory", "selection"},
+    | {
+        "learning",
+        "estimator",
+        "classifiers",
+        "vectors",
+        "losses",
+        "sigmoid",
+        "theory",
+        "selection",
+    },
     {"cli", "integrations", "__init__", "__main__"},
 ]
 """Modules (and packages) of seqtag, lowest first: each imports from its own layer and below."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle
 import subprocess
 import sys
 from itertools import pairwise
@@ -510,3 +511,17 @@ def test_a_label_column_that_looks_wrong(caplog):
     assert (
         "the column tag has 60 different labels in 60 tokens; is it the right one?" in caplog.text
     )
+
+
+def test_runs_on_several_threads_give_the_same_model():
+    models = [
+        train(corpus("the DT, cat NN, sat VB; a DT, dog NN; cats NN, sit VB"), label="tag",
+              templates=parse("form[0]\nlabel[-1]"), runs=3, epochs=4, threads=threads)
+        for threads in (1, 3)
+    ]  # fmt: skip
+    assert pickle.dumps(models[0]) == pickle.dumps(models[1])
+
+
+def test_an_encoding_for_labels_that_are_no_chunks_is_refused():
+    with pytest.raises(LabelError, match="expected chunk labels such as B-NP to learn as iobes"):
+        train(corpus("the DT, cat NN"), label="tag", encoding="iobes")

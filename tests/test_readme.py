@@ -43,7 +43,9 @@ def test_console_blocks_print_what_the_readme_says(workplace):
     checker = doctest.OutputChecker()
     for block in blocks("console"):
         for command, wanted in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
-            done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                ["sh", "-c", command], capture_output=True, text=True, check=False
+            )
             assert done.returncode == 0, (command, done.stderr)
             assert checker.check_output(wanted, done.stdout, FLAGS), (command, done.stdout)
 
@@ -59,7 +61,9 @@ def test_python_blocks_run(workplace):
 
 def test_quick_start_has_two_blocks_of_one_line():
     quick = README.split("## Quick start")[1].split("\n## ")[0]
-    assert [len(b.strip().splitlines()) for b in re.findall(r"^```sh\n(.*?)^```$", quick, re.M | re.S)] == [1, 1]
+    assert [
+        len(b.strip().splitlines()) for b in re.findall(r"^```sh\n(.*?)^```$", quick, re.M | re.S)
+    ] == [1, 1]
 
 
 MODULES = sorted(

@@ -183,3 +183,12 @@ def test_taggers_are_cross_validated(sample_dir):
     assert 0.4 < found.mean < 1
     again = cross_validate(tagger_fit(epochs=2), sentences, 2, 1)
     assert found == again
+
+
+def test_folds_on_several_threads_score_alike():
+    def fit(train):
+        return lambda test: float(np.mean(test) > np.mean(train))
+
+    data = list(range(40))
+    one, two = (cross_validate(fit, data, 8, threads=threads) for threads in (1, 2))
+    assert one == two

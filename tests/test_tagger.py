@@ -283,7 +283,7 @@ def test_what_each_label_is_written_as():
 # ----------------------------------------------------------------- files
 @pytest.mark.parametrize("data", [TRAINING, CHUNKS, INFLECTED], ids=["words", "chunks", "parts"])
 def test_saved_loaded_and_pickled_it_is_the_same(tmp_path, data, rich_tagger):
-    first = rich_tagger if data is INFLECTED else trained(data, WORDS, encoding="iobes")
+    first = rich_tagger if data is INFLECTED else trained(data, WORDS)
     path, again = tmp_path / "a.seqtag", tmp_path / "b.seqtag"
     size = first.save(path)
     assert size == path.stat().st_size
@@ -368,6 +368,7 @@ COMPLETE = "expected a complete seqtag model, found a damaged one"
         ("start", lambda a: a[1:], f"{COMPLETE} ("),
         ("start", lambda a: np.append(a, a[:1]), f"{COMPLETE} (start, stop and transition must "),
         ("stop", lambda a: a[:0], f"{COMPLETE} (start, stop and transition must be "),
+        ("transition.cells", lambda a: a - 25, f"{COMPLETE} (a transition is out of range"),
         ("transition.cells", lambda a: a[1:], f"{COMPLETE} ("),
         ("transition.cells", lambda a: a + 25, f"{COMPLETE} ("),
         ("trigram.cells", lambda a: np.ones(1, np.uint16), f"{COMPLETE} (row_ptr must ascend"),

@@ -15,6 +15,7 @@ from seqtag.cli.common import (
     print_json,
     quiet_option,
     reading_format,
+    threads_option,
 )
 
 if TYPE_CHECKING:
@@ -81,9 +82,10 @@ def sentences_of(
     help="Parts to cut the data into.",
 )
 @training_options
+@threads_option
 def command(
     files: tuple[str, ...], folds: int, format: str, columns: tuple[str, ...] | None,
-    as_json: bool, quiet: bool, **settings: Any,
+    threads: int, as_json: bool, quiet: bool, **settings: Any,
 ) -> int:  # fmt: skip
     """Train on K - 1 parts of the sentences and score on the part left out, K times.
 
@@ -96,7 +98,7 @@ def command(
     sentences = sentences_of(files, format, columns)
     found = cross_validate(
         tagger_fit(**settings), sentences, folds, settings["seed"],
-        lambda fold, score: notes(f"fold {fold}: {100 * score:.2f}"),
+        lambda fold, score: notes(f"fold {fold}: {100 * score:.2f}"), threads,
     )  # fmt: skip
     if as_json:
         print_json({"scores": found.scores, "mean": found.mean, "deviation": found.deviation})

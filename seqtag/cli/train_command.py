@@ -18,6 +18,7 @@ from seqtag.cli.common import (
     print_json,
     quiet_option,
     reading_format,
+    threads_option,
 )
 
 
@@ -74,6 +75,7 @@ from seqtag.cli.common import (
     help="Give only valid sequences of chunk labels.",
 )  # fmt: skip
 @click.option("--skip-unlabelled", is_flag=True, help='Leave out sentences with a label "_".')
+@threads_option
 @click.option("--force", is_flag=True, help="Overwrite the model file.")
 @json_option
 @quiet_option

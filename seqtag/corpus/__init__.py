@@ -10,8 +10,8 @@ from seqtag.corpus.stream import Block, Output, check_output
 
 __all__ = [
     "FORMATS",
-    "Block",
     "RENDERED",
+    "Block",
     "Layout",
     "Output",
     "Sentence",

@@ -1,0 +1,41 @@
+"""Work on several threads, results in order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def in_order(
+    work: Callable[[Item], Result], items: Iterable[Item], threads: int
+) -> Iterator[Result]:
+    """The results of the work in the order of the items, a few items ahead at most.
+
+    >>> list(in_order(str, range(5), threads=2))
+    ['0', '1', '2', '3', '4']
+    """
+    if threads == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        pending: deque = deque()
+        failure: Exception | None = None
+        items = iter(items)
+        while failure is None:
+            try:
+                pending.append(pool.submit(work, next(items)))
+            except StopIteration:
+                break
+            except Exception as error:  # of the items: the work before it comes first
+                failure = error
+            if len(pending) > 2 * threads:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+        if failure is not None:
+            raise failure
