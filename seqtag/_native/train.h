@@ -123,6 +123,49 @@ template <class Real, class Rows> struct Weights {
     }
   }
 
+  // Potentials of the next examples of one token, four at a time; an update makes them stale.
+  struct Lookahead {
+    bool possible = false;
+    bool distinct = false;      // no token has a row twice
+    size_t begin = 0, end = 0;  // places in the order that `scores` holds
+    std::vector<Real> scores;
+  };
+  Lookahead lookahead(const Instances<Real>& x) const {
+    Lookahead ahead;
+    ahead.scores.resize(4 * lanes<Real>);
+    ahead.possible = Rows::one_vector && x.values && block.stride == lanes<Real> && order == 0 && !parts.any();
+    for (size_t s = 0; ahead.possible && s < x.sentences; ++s)
+      ahead.possible = x.sentence_ptr[s + 1] - x.sentence_ptr[s] == 1;
+    if (!ahead.possible) return ahead;
+    ahead.distinct = true;
+    for (size_t s = 0; ahead.distinct && s < (x.dense ? 1 : x.sentences); ++s)
+      for (int64_t k = x.token_ptr[s] + 1; k < x.token_ptr[s + 1]; ++k)
+        ahead.distinct &= x.features[k] > x.features[k - 1];
+    return ahead;
+  }
+  // Whether the potentials of place k of n are in space.potentials now.
+  bool look_ahead(const Instances<Real>& x, const int64_t* order, size_t k, size_t n, Lookahead& ahead,
+                  Scratch& space) const {
+    if (!ahead.possible || (k >= ahead.end && k + 4 > n)) return false;
+    if (k >= ahead.end) {
+      const int32_t* row[4];
+      const Real* value[4];
+      int64_t count[4];
+      for (int i = 0; i < 4; ++i) {
+        const int64_t token = x.sentence_ptr[order[k + size_t(i)]], from = x.token_ptr[token];
+        row[i] = x.features + (x.dense ? 0 : from);
+        value[i] = x.values + from;
+        count[i] = x.token_ptr[token + 1] - from;
+      }
+      emission.sum_rows_of_four(ahead.scores.data(), row, value, count);
+      ahead.begin = k;
+      ahead.end = k + 4;
+    }
+    const Real* scores = &ahead.scores[(k - ahead.begin) * lanes<Real>];
+    space.potentials.assign(scores, scores + lanes<Real>);
+    return true;
+  }
+
   void decode(const Instances<Real>& x, int64_t first, size_t T, Scratch& space, const int32_t* against,
               int32_t* out_labels) const {
     if (x.edge_ptr)
@@ -159,13 +202,14 @@ template <class Real, class Rows> struct Weights {
     std::vector<Real>& potentials = space.potentials;
     std::vector<int32_t> y_hat;
     Difference delta;
+    Lookahead ahead = lookahead(x);
     const int S = block.stride;
     for (size_t k = 0; k < n; ++k, ++seen) {
       const int64_t first = x.sentence_ptr[sentence_order[k]];
       const size_t T = size_t(x.sentence_ptr[sentence_order[k] + 1] - first);
       const int32_t* gold = gold_labels + first;
       if (k + 4 < n) prefetch(x, sentence_order[k + 4]);
-      emissions(x, first, T, space);
+      if (!look_ahead(x, sentence_order, k, n, ahead, space)) emissions(x, first, T, space);
       if (cost)
         for (size_t t = 0; t < T; ++t)
           for (int j = 0; j < labels; ++j) potentials[t * S + j] += cost[size_t(gold[t]) * labels + j];
@@ -180,8 +224,15 @@ template <class Real, class Rows> struct Weights {
         out_mistakes->position.push_back(int64_t(k));
         out_mistakes->y_hat.insert(out_mistakes->y_hat.end(), y_hat.begin(), y_hat.end());
       }
-      difference(x, first, T, gold, y_hat.data(), mistakes, delta);
       Step<Real> rate{rule, step, Real(seen)};
+      if (ahead.distinct && rule == Rule::perceptron) {  // every cell comes once: no need to collect
+        const int64_t from = x.token_ptr[first];
+        emission.update_pairs(x.features + (x.dense ? 0 : from), x.values + from, x.token_ptr[first + 1] - from,
+                              gold[0], y_hat[0], rate);
+        ahead.end = k + 1;
+        continue;
+      }
+      difference(x, first, T, gold, y_hat.data(), mistakes, delta);
       if (rule == Rule::passive_aggressive) {
         const double loss = path_score(x, first, T, potentials, y_hat.data()) -
                             path_score(x, first, T, potentials, gold);
@@ -189,6 +240,7 @@ template <class Real, class Rows> struct Weights {
         rate.size = squared > 0 ? Real(std::min(double(step), loss / squared)) : Real(0);
       }
       apply(delta, rate);
+      ahead.end = k + 1;
     }
     return counts;
   }

@@ -63,9 +63,43 @@ template <class Real> struct DenseRows {
     for (int64_t k = 0; k < n; ++k) sum = sum + load(weight + size_t(row[k]) * lanes<Real>) * splat(value[k]);
     store(acc, sum);
   }
+  // The same for four tokens side by side: each sum waits for its last addition, four do not.
+  void sum_rows_of_four(Real* acc, const int32_t* const row[4], const Real* const value[4], const int64_t n[4]) const {
+    const Real* weight = w.get();
+    auto term = [&](int i, int64_t k) { return load(weight + size_t(row[i][k]) * lanes<Real>) * splat(value[i][k]); };
+    Vector<Real> a{}, b{}, c{}, d{};
+    const int64_t shared = std::min(std::min(n[0], n[1]), std::min(n[2], n[3]));
+    for (int64_t k = 0; k < shared; ++k) {
+      a = a + term(0, k);
+      b = b + term(1, k);
+      c = c + term(2, k);
+      d = d + term(3, k);
+    }
+    for (int64_t k = shared; k < n[0]; ++k) a = a + term(0, k);
+    for (int64_t k = shared; k < n[1]; ++k) b = b + term(1, k);
+    for (int64_t k = shared; k < n[2]; ++k) c = c + term(2, k);
+    for (int64_t k = shared; k < n[3]; ++k) d = d + term(3, k);
+    store(acc, a);
+    store(acc + lanes<Real>, b);
+    store(acc + 2 * lanes<Real>, c);
+    store(acc + 3 * lanes<Real>, d);
+  }
   void update(size_t row, int label, Real delta, const Step<Real>& step) {
     const size_t i = row * stride + label;
     step.apply(w[i], u[i], g ? &g[i] : nullptr, delta);
+  }
+  // update(row, up, value) and update(row, down, -value) for rows of one vector, without "adaptive".
+  void update_pairs(const int32_t* row, const Real* value, int64_t n, int up, int down, const Step<Real>& step) {
+    Real sign[lanes<Real>] = {};
+    sign[up] = 1;
+    sign[down] = -1;
+    const Vector<Real> signs = load(sign), seen = splat(step.seen);
+    for (int64_t k = 0; k < n; ++k) {
+      const Vector<Real> change = signs * splat(step.size * value[k]);
+      Real *now = &w[size_t(row[k]) * lanes<Real>], *sum = &u[size_t(row[k]) * lanes<Real>];
+      store(now, load(now) + change);
+      store(sum, load(sum) + seen * change);
+    }
   }
   // visit(row, label, w, u) for every cell, in order of row and label
   template <class Visit> void for_each_cell(Visit visit) const {
@@ -105,6 +139,8 @@ template <class Real> struct SparseRows {
     step.apply(cell.w, cell.u, &cell.g, delta);
   }
   void sum_rows(Real*, const int32_t*, const Real*, int64_t) const {}
+  void sum_rows_of_four(Real*, const int32_t* const*, const Real* const*, const int64_t*) const {}
+  void update_pairs(const int32_t*, const Real*, int64_t, int, int, const Step<Real>&) {}
   template <class Visit> void for_each_cell(Visit visit) const {
     std::vector<std::pair<int, size_t>> sorted;
     for (size_t r = 0; r < spans.size(); ++r) {
