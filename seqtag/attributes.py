@@ -107,15 +107,21 @@ class _Bound:
     function: AttributeFunction = field(repr=False)
 
     def __call__(self, word: str) -> str | None:
-        value = self.function(word, *self.args)
-        if value is None:
-            return None
-        if not isinstance(value, str):
-            raise TemplateError(
-                f"attribute {self.name!r} must return a string or None, "
-                f"found {value!r} for the word {word!r}; correct the function"
-            )
-        return value[:MAX_LENGTH]
+        return self.many([word])[0]
+
+    def many(self, words: Sequence[str]) -> list[str | None]:
+        """The values of many words."""
+        function, args = self.function, self.args
+        values = [function(word, *args) for word in words]
+        for word, value in zip(words, values, strict=True):
+            if value.__class__ is not str and value is not None and not isinstance(value, str):
+                raise TemplateError(
+                    f"attribute {self.name!r} must return a string or None, "
+                    f"found {value!r} for the word {word!r}; correct the function"
+                )
+        if max(map(len, filter(None, values)), default=0) > MAX_LENGTH:
+            return [value and value[:MAX_LENGTH] for value in values]
+        return values
 
 
 def resolve(name: str, args: Sequence[int | str] = ()) -> Callable[[str], str | None]:
@@ -218,13 +224,14 @@ def _lower(word: str) -> str:
 @attribute("normal")
 def _normal(word: str) -> str:
     """The word in lower case with every decimal digit (of any script) as 0."""
-    return re.sub(r"\d", "0", word.lower())
+    return word.lower() if word.isalpha() else re.sub(r"\d", "0", word.lower())
 
 
 @attribute("prefix")
 def _prefix(word: str, n: int) -> str | None:
     """The first n characters of the lower-cased word; None if it is shorter."""
-    _require_positive("prefix", n)
+    if n < 1:
+        raise _not_positive("prefix", n)
     lower = word.lower()
     return lower[:n] if len(lower) >= n else None
 
@@ -232,14 +239,14 @@ def _prefix(word: str, n: int) -> str | None:
 @attribute("suffix")
 def _suffix(word: str, n: int) -> str | None:
     """The last n characters of the lower-cased word; None if it is shorter."""
-    _require_positive("suffix", n)
+    if n < 1:
+        raise _not_positive("suffix", n)
     lower = word.lower()
     return lower[-n:] if len(lower) >= n else None
 
 
-def _require_positive(name: str, n: int) -> None:
-    if n < 1:
-        raise TemplateError(f"{name} expects a length of 1 or more, found {n}")
+def _not_positive(name: str, n: int) -> TemplateError:
+    return TemplateError(f"{name} expects a length of 1 or more, found {n}")
 
 
 @attribute("shape")

@@ -228,7 +228,7 @@ class Encoder:
             self._table = grown
         for number, use in enumerate(self._compiled.attributes):
             if use.column == column:
-                values = list(map(self._compiled.functions[number], new))
+                values = self._compiled.apply_many(number, new)
                 self._table[number, first:last] = self._hash_present(values)
 
     def _hash_present(self, values: list[str | None]) -> np.ndarray:

@@ -355,6 +355,17 @@ class CompiledTemplates:
         """
         return self.functions[attribute_index](value)
 
+    def apply_many(self, attribute_index: int, values: Sequence[str]) -> list[str | None]:
+        """Values of an attribute for many values of its column, as `apply` gives them.
+
+        Examples
+        --------
+        >>> from seqtag.templates import parse
+        >>> parse("suffix(2)[0]").compile(["form"]).apply_many(0, ["Tagged", "a"])
+        ['ed', None]
+        """
+        return self.functions[attribute_index].many(values)
+
 
 def check_setting(name: str, value: Setting) -> Setting:
     """The value of a setting in its type, if `SETTINGS` allows it.
