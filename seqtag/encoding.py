@@ -247,4 +247,7 @@ def pointers(lengths: Iterable[int]) -> np.ndarray:
     >>> pointers([3, 0, 2])
     array([0, 3, 3, 5])
     """
-    return np.cumsum([0, *lengths], dtype=np.int64)
+    counts = lengths if isinstance(lengths, np.ndarray) else np.fromiter(lengths, np.int64)
+    ptr = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=ptr[1:])
+    return ptr
