@@ -196,10 +196,11 @@ class Encoder:
         tokens
             Number of values in each column.
         """
-        ids = np.empty((len(self._types), tokens), np.int32)
-        for row, column, values in zip(ids, self._types, columns, strict=True):
-            row[:] = self.number(column, values, tokens)
-        return ids
+        pairs = zip(self._types, columns, strict=True)
+        numbers = [self.number(column, values, tokens) for column, values in pairs]
+        if len(numbers) == 1:
+            return numbers[0][None]
+        return np.stack(numbers) if numbers else np.empty((0, tokens), np.int32)
 
     def number(self, column: str, values: Iterable[str], count: int = -1) -> np.ndarray:
         """Type ids of some values of a column: (count,) int32."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
@@ -204,7 +204,7 @@ class Tagger:
         >>> seqtag.load("en-ewt-xpos").tag("The cat sat on the mat .".split())
         ['DT', 'NN', 'VBD', 'IN', 'DT', 'NN', '.']
         """
-        return self.tag_many([sentence])[0]
+        return self._tag_block([sentence])[0]
 
     def tag_many(self, sentences: Iterable[Sequence[Any]], threads: int = 1) -> list[list[str]]:
         """Labels of many sentences, in their order; the same on any number of threads.
@@ -243,8 +243,8 @@ class Tagger:
         worker = self._borrow()
         lists = [_token_list(sentence) for sentence in sentences]
         rows = [self._columns_of(sentence) for sentence in sentences]
-        sentence_ptr = pointers(len(row[0]) for row in rows)
-        tokens = int(sentence_ptr[-1])
+        bounds = list(accumulate((len(row[0]) for row in rows), initial=0))
+        sentence_ptr, tokens = np.array(bounds, np.int64), bounds[-1]
         columns = [chain.from_iterable(map(itemgetter(c), rows)) for c in range(len(self.columns))]
         try:
             types = worker.encoder.encode(columns, tokens)
@@ -257,7 +257,6 @@ class Tagger:
         ids = self.decode_types(types, sentence_ptr, worker)
         self._idle.append(worker)
         names = list(map(self.outputs.__getitem__, ids.tolist()))
-        bounds = sentence_ptr.tolist()
         found = [names[a:b] for a, b in pairwise(bounds)]
         if not self.writes_ids:
             found = [convert(self._names(ids[a:b]), self._encoding, self.label_scheme)
