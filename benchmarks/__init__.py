@@ -1,1 +1,1 @@
-"""Measurements of speed, memory and accuracy; run ``python -m benchmarks --help``."""
+"""seqtag and its peers, measured side by side; run ``python -m benchmarks --help``."""

@@ -1,52 +1,94 @@
-"""Time and memory of commands, each in a process of its own."""
+"""Time and memory of commands, each in a process of its own; and what they ran on."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+LONG = 15.0  # seconds; a command is not repeated once its runs took longer
 
 
 class Cost(NamedTuple):
-    """Median wall time in seconds, and the largest peak memory in MB, of several runs."""
+    """Median wall time in seconds, largest peak memory in MB, and runs of a command."""
 
     seconds: float
     megabytes: float
+    runs: int
 
 
-def command(args: Sequence[str], repeat: int = 3, **options: Any) -> Cost:
-    """Cost of a command, its output thrown away."""
-    seconds, memory = [], []
-    for _ in range(repeat):
-        began = time.perf_counter()
-        process = subprocess.Popen(args, stdout=subprocess.DEVNULL, **options)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds.append(time.perf_counter() - began)
-        memory.append(usage.ru_maxrss / 1024)
-        if status:
-            raise RuntimeError(f"failed: {' '.join(args)}")
-    return Cost(statistics.median(seconds), max(memory))
+class CommandError(RuntimeError):
+    """A command failed or ran out of time; the message says how."""
 
 
-def seqtag(*args: str | Path, repeat: int = 3) -> Cost:
-    """Cost of a seqtag command."""
-    return command([sys.executable, "-m", "seqtag", *map(str, args)], repeat)
+_SHIM = """
+import json, os, sys, time
+began = time.perf_counter()
+pid = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(pid, 0)
+figures = [time.perf_counter() - began, usage.ru_maxrss, os.waitstatus_to_exitcode(status)]
+open(sys.argv[1], "w").write(json.dumps(figures))
+"""
+# A command's peak memory is at least that of the process that started it (Linux keeps the mark
+# over exec), so that a process of a few MB stands in between, and measures.
 
 
-def seqtag_json(*args: str | Path) -> dict[str, Any]:
-    """What a seqtag command prints with --json."""
-    args = (sys.executable, "-m", "seqtag", *map(str, args), "--json")
-    return json.loads(subprocess.run(args, check=True, capture_output=True).stdout)
+def command(
+    args: Sequence[str], repeat: int = 3, limit: float = 600.0, long: float = LONG
+) -> Cost:
+    """Cost of a command, its output thrown away, with one thread for numeric libraries.
+
+    It is not repeated once its runs took longer than `long` seconds; a run that takes longer than
+    `limit` is stopped.
+
+    Raises
+    ------
+    CommandError
+        If it fails or is stopped.
+    """
+    seconds: list[float] = []
+    memory: list[float] = []
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    with tempfile.TemporaryDirectory() as folder:
+        figures, errors = Path(folder) / "figures", Path(folder) / "errors"
+        shim = [sys.executable, "-I", "-S", "-c", _SHIM, str(figures), *args]
+        while len(seconds) < repeat and sum(seconds) <= long:
+            with errors.open("wb") as stderr:
+                process = subprocess.Popen(
+                    shim, stdout=subprocess.DEVNULL, stderr=stderr, env=os.environ | threads,
+                    start_new_session=True,
+                )  # fmt: skip
+                try:
+                    process.wait(limit)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)  # the shim and the command, no other
+                    process.wait()
+                    raise CommandError(f"stopped after {limit:.0f} s") from None
+            took, peak, code = json.loads(figures.read_text())
+            if code:
+                said = errors.read_text(errors="replace").strip().splitlines() or ["no message"]
+                raise CommandError(f"exit code {code}: {said[-1][:200]}")
+            seconds.append(took)
+            memory.append(peak / (1e6 if sys.platform == "darwin" else 1e3))  # bytes there, kB here
+    return Cost(statistics.median(seconds), max(memory), len(seconds))
 
 
-def median_seconds(work: Callable[[], object], repeat: int = 5) -> float:
+def run_one(*args: str | Path, repeat: int = 3, limit: float = 600.0) -> Cost:
+    """Cost of ``python -m benchmarks.run_one``."""
+    return command([sys.executable, "-m", "benchmarks.run_one", *map(str, args)], repeat, limit)
+
+
+def median_seconds(work: Callable[[], object], repeat: int = 3) -> float:
     """Median wall time of a call in this process, after one to warm up."""
     work()
     seconds = []
@@ -58,11 +100,31 @@ def median_seconds(work: Callable[[], object], repeat: int = 5) -> float:
 
 
 def machine() -> dict[str, str]:
-    """What the figures were measured on."""
+    """What the figures were measured on; `load` is what others did there when it began."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
-        names = [line.split(":")[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        lines = cpuinfo.read_text(encoding="utf-8").splitlines()
+        names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
         model = names[0] if names else model
-    return {"cpu": model, "cores": str(os.cpu_count()), "python": platform.python_version(),
-            "system": platform.system()}  # fmt: skip
+    return {
+        "cpu": model, "cores": str(os.cpu_count()), "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}", "date": time.strftime("%Y-%m-%d"),
+        "commit": _commit(), "load": f"{os.getloadavg()[0]:.1f}",
+    }  # fmt: skip
+
+
+def _commit() -> str:
+    """The commit of the source tree, with a + if the package has changed since; or nothing."""
+    try:
+        git = ("git", "-C", str(ROOT))
+        head = subprocess.run(
+            [*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True
+        )
+        changes = subprocess.run(
+            [*git, "--no-optional-locks", "status", "--porcelain", "--", "seqtag"],
+            capture_output=True, text=True,
+        )  # fmt: skip
+    except OSError:
+        return ""
+    return head.stdout.strip() + "+" * bool(changes.stdout.strip())

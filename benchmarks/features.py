@@ -1,0 +1,114 @@
+"""The templates of the presets ``pos`` and ``chunk`` as strings, for peers that take strings.
+
+Written out by hand, as a user of those tools would, and quick: what depends on one word alone is
+computed once per distinct word. A feature is ``number=values``, with the number of the template
+in the preset, from 0. A test compares them with the presets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import groupby
+from typing import NamedTuple
+
+LEFT, RIGHT = "<s>", "</s>"
+
+
+class Word(NamedTuple):
+    """What the templates ask about one word; `own` are the features of the word by itself."""
+
+    normal: str
+    suffix: str | None  # of three letters
+    shape: str
+    own: tuple[str, ...]
+
+
+def _shape(word: str) -> str:
+    kinds = (
+        "X" if c.isupper() else "x" if c.islower() else "d" if c.isdecimal() else c for c in word
+    )
+    return "".join(c for c, _ in groupby(kinds))
+
+
+def _flags(word: str) -> str:
+    tests = (
+        word[:1].isupper(), word.isupper(), any(map(str.isdecimal, word)), "-" in word,
+        word.isalpha(), any(map(str.isupper, word[1:])),
+    )  # fmt: skip
+    return "".join("01"[test] for test in tests)
+
+
+@cache
+def pos_word(word: str) -> Word:
+    """A word as the preset ``pos`` sees it."""
+    lower = word.lower()
+    normal = "".join("0" if c.isdecimal() else c for c in lower)
+    own = [f"0={word}", f"1={normal}"]
+    own += [f"{8 + n}={lower[-n:]}" for n in range(1, 6) if len(lower) >= n]
+    own += [f"{13 + n}={lower[:n]}" for n in range(1, 6) if len(lower) >= n]
+    own += [f"19={_flags(word)}", f"20={_shape(word)}"]
+    return Word(normal, lower[-3:] if len(lower) >= 3 else None, _shape(word), tuple(own))
+
+
+@cache
+def chunk_word(word: str) -> Word:
+    """A word as the preset ``chunk`` sees it (22 to 27: endings, beginnings, spelling)."""
+    lower = word.lower()
+    own = [f"2={word}"]
+    own += [f"{20 + n}={lower[-n:]}" for n in (2, 3, 4) if len(lower) >= n]
+    own += [f"{23 + n}={lower[:n]}" for n in (2, 3) if len(lower) >= n]
+    own.append(f"27={_shape(word)}")
+    return Word(word, None, _shape(word), tuple(own))
+
+
+_LEFT, _RIGHT = Word(LEFT, LEFT, LEFT, ()), Word(RIGHT, RIGHT, RIGHT, ())
+
+
+def pos_features(words: Sequence[str]) -> list[list[str]]:
+    """Features of each word of a sentence, by the 27 templates of ``pos``."""
+    row = [_LEFT, _LEFT, *map(pos_word, words), _RIGHT, _RIGHT]
+    found = []
+    for a, b, word, c, d in zip(row, row[1:], row[2:], row[3:], row[4:], strict=False):
+        n = word.normal
+        features = [
+            *word.own, f"2={b.normal}", f"3={c.normal}", f"4={a.normal}", f"5={d.normal}",
+            f"6={b.normal} {n}", f"7={n} {c.normal}", f"8={b.normal} {c.normal}",
+            f"21={b.shape}", f"22={c.shape}",
+        ]  # fmt: skip
+        if c.suffix:
+            features.append(f"23={n} {c.suffix}")
+        if b.suffix:
+            features.append(f"24={b.suffix} {n}")
+        if word.suffix:
+            if b.suffix:
+                features.append(f"25={b.suffix} {word.suffix}")
+            if c.suffix:
+                features.append(f"26={word.suffix} {c.suffix}")
+        found.append(features)
+    return found
+
+
+def chunk_features(sentence: Sequence[tuple[str, str]]) -> list[list[str]]:
+    """Features of each (word, part of speech) of a sentence, by the 30 templates of ``chunk``."""
+    row = [_LEFT, _LEFT, *(chunk_word(word) for word, _ in sentence), _RIGHT, _RIGHT]
+    pos = [LEFT] * 3 + [tag for _, tag in sentence] + [RIGHT] * 3
+    found = []
+    for i in range(len(sentence)):
+        a, b, word, c, d = row[i : i + 5]
+        p, q, r, s, t, u, v = pos[i : i + 7]
+        form = word.normal
+        found.append([
+            *word.own, f"0={a.normal}", f"1={b.normal}", f"3={c.normal}", f"4={d.normal}",
+            f"5={b.normal} {form}", f"6={form} {c.normal}",
+            f"7={p}", f"8={q}", f"9={r}", f"10={s}", f"11={t}", f"12={u}", f"13={v}",
+            f"14={q} {r}", f"15={r} {s}", f"16={s} {t}", f"17={t} {u}",
+            f"18={q} {r} {s}", f"19={r} {s} {t}", f"20={s} {t} {u}",
+            f"21={s} {form}", f"28={b.shape}", f"29={c.shape}",
+        ])  # fmt: skip
+    return found
+
+
+def features(columns: Sequence[str], sentence: Sequence) -> list[list[str]]:
+    """Features of a sentence, by the preset that fits its columns."""
+    return pos_features(sentence) if len(columns) == 1 else chunk_features(sentence)

@@ -1,0 +1,46 @@
+"""NLTK's PerceptronTagger: a greedy averaged perceptron."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from benchmarks.tasks import Sentence, Task, read
+
+
+class Adapter:
+    """The tagger with its own features, and its dictionary of unambiguous words."""
+
+    module, distribution = "nltk", "nltk"
+    settings = "`PerceptronTagger`, 5 iterations (its default)"
+    tasks = ("upos", "xpos")
+
+    def train(self, corpus: Path, model: Path, task: Task, seed: int) -> None:
+        """Train on the file. NLTK shuffles with the global generator."""
+        random.seed(seed)
+        tagged = [
+            list(zip(words, labels, strict=True))
+            for words, labels in zip(*read(task, corpus), strict=True)
+        ]
+        tagger = _tagger(model)
+        tagger.train(tagged)
+        tagger.save_to_json(lang="bench", loc=str(model))
+
+    def load(self, model: Path, task: Task) -> None:
+        """Read the three JSON files."""
+        self._tagger = _tagger(model)
+        self._tagger.load_from_json(lang="bench", loc=str(model))
+
+    def tag(self, sentences: list[Sentence]) -> list[list[str]]:
+        """Sentence by sentence."""
+        return [[label for _, label in self._tagger.tag(words)] for words in sentences]
+
+
+def _tagger(model: Path):
+    """An empty tagger that may read and write the folder."""
+    import nltk.data
+    from nltk.tag.perceptron import PerceptronTagger
+
+    if str(model) not in nltk.data.path:
+        nltk.data.path.append(str(model))
+    return PerceptronTagger(load=False)

@@ -1,0 +1,38 @@
+"""sklearn-crfsuite: CRFsuite as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.features import features
+from benchmarks.tasks import Sentence, Task, read
+
+
+class Adapter:
+    """``CRF`` on the features of the presets, rendered as strings."""
+
+    module, distribution = "sklearn_crfsuite", "sklearn-crfsuite"
+    settings = "preset templates; `ap`, at most 10 iterations"
+    tasks = ("upos", "xpos", "chunk")
+
+    def train(self, corpus: Path, model: Path, task: Task, seed: int) -> None:
+        """Train on the file. CRFsuite shuffles by a seed of its own."""
+        from sklearn_crfsuite import CRF
+
+        sentences, labels = read(task, corpus)
+        crf = CRF(algorithm="ap", max_iterations=10, model_filename=str(model / "model.crfsuite"))
+        crf.fit([features(task.columns, sentence) for sentence in sentences], labels)
+
+    def load(self, model: Path, task: Task) -> None:
+        """Open the model file."""
+        from sklearn_crfsuite import CRF
+
+        self._columns = task.columns
+        self._crf = CRF(model_filename=str(model / "model.crfsuite"))
+        if self._crf.tagger_ is None:  # opens the file
+            raise FileNotFoundError(model / "model.crfsuite")
+
+    def tag(self, sentences: list[Sentence]) -> list[list[str]]:
+        """Features of all sentences, then their labels."""
+        rows = [features(self._columns, sentence) for sentence in sentences]
+        return [list(labels) for labels in self._crf.predict(rows)]

@@ -1,0 +1,70 @@
+"""UDPipe 1 (MorphoDiTa's tagger) through ufal.udpipe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.tasks import Sentence, Task, blocks
+
+ITERATIONS = 3  # a minute or two each; its default is 20
+_FIELD = {"upos": 3, "xpos": 4}
+_ATTRIBUTE = {"upos": "upostag", "xpos": "xpostag"}
+
+
+class Adapter:
+    """A model of one label column: the other columns are blanked before training."""
+
+    module, distribution = "ufal.udpipe", "ufal.udpipe"
+    settings = f"tagger only, {ITERATIONS} iterations (its default is 20), no lemmas or features"
+    tasks = ("upos", "xpos")
+
+    def train(self, corpus: Path, model: Path, task: Task, seed: int) -> None:
+        """Train on the file. UDPipe has no seed here."""
+        from ufal.udpipe import InputFormat, ProcessingError, Sentence, Sentences, Trainer
+
+        reader = InputFormat.newConlluInputFormat()
+        reader.setText("".join(
+            "\n".join(_only(line.split("\t"), _FIELD[task.label]) for line in lines) + "\n\n"
+            for lines in blocks(task, corpus)
+        ))  # fmt: skip
+        error, sentences = ProcessingError(), Sentences()
+        while reader.nextSentence(sentence := Sentence(), error):
+            sentences.append(sentence)
+        xpos = int(task.label == "xpos")
+        options = (
+            f"models=1;templates_1=tagger;iterations_1={ITERATIONS};provide_lemma_1=0;"
+            f"use_lemma_1=0;provide_xpostag_1={xpos};use_xpostag_1={xpos};provide_feats_1=0;"
+            "use_feats_1=0"
+        )
+        data = Trainer.train(
+            "morphodita_parsito", sentences, Sentences(), Trainer.NONE, options, Trainer.NONE, error
+        )
+        if error.occurred():
+            raise RuntimeError(error.message)
+        (model / "model.udpipe").write_bytes(data)
+
+    def load(self, model: Path, task: Task) -> None:
+        """Read the model."""
+        from ufal.udpipe import Model
+
+        self._attribute = _ATTRIBUTE[task.label]
+        self._model = Model.load(str(model / "model.udpipe"))
+
+    def tag(self, sentences: list[Sentence]) -> list[list[str]]:
+        """Sentence by sentence."""
+        return [self._tag(words) for words in sentences]
+
+    def _tag(self, words: list[str]) -> list[str]:
+        from ufal.udpipe import Model
+        from ufal.udpipe import Sentence as UDPipeSentence
+
+        sentence = UDPipeSentence()
+        for word in words:
+            sentence.addWord(word)
+        self._model.tag(sentence, Model.DEFAULT)
+        return [getattr(word, self._attribute) for word in list(sentence.words)[1:]]
+
+
+def _only(fields: list[str], kept: int) -> str:
+    """A CoNLL-U line with its id, form and one more field."""
+    return "\t".join(field if i in (0, 1, kept) else "_" for i, field in enumerate(fields))

@@ -1,0 +1,118 @@
+"""The plots of the report, as SVG files that do not change unless the figures do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.curves import CURVES, fit
+from benchmarks.tasks import TASKS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+OURS, OTHERS = "#c2410c", "#475569"
+MARKS = (("#c2410c", "o"), ("#1d4ed8", "s"), ("#15803d", "^"))
+STYLE = {
+    "svg.hashsalt": "seqtag", "svg.fonttype": "none", "font.size": 10, "axes.spines.top": False,
+    "axes.spines.right": False, "axes.edgecolor": "#94a3b8", "axes.titlesize": 11,
+    "axes.titleweight": "bold", "xtick.color": "#334155", "ytick.color": "#334155",
+    "axes.grid": True, "grid.color": "#e2e8f0", "legend.frameon": False,
+}  # fmt: skip
+
+
+def accuracy_against_speed(results: dict[str, Any], path: Path) -> None:
+    """One panel per task, one point per peer: to the right is faster, up is better."""
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context(STYLE):
+        figure, panels = plt.subplots(1, len(TASKS), figsize=(13.5, 4.6), layout="constrained")
+        for axes, task in zip(panels, TASKS.values(), strict=True):
+            points = {
+                name: (figures["tokens_per_second"], figures["score"])
+                for name, peer in results["peers"].items()
+                if "score" in (figures := peer["tasks"].get(task.name, {}))
+            }
+            _scatter(axes, points)
+            axes.set_title(task.title)
+            axes.set_xlabel("tokens tagged per second, one core")
+            axes.set_ylabel("F1" if task.name == "chunk" else "accuracy, %")
+        _label_points(figure, panels)
+        _save(figure, path)
+
+
+def _scatter(axes: Axes, points: dict[str, tuple[float, float]]) -> None:
+    """Points on a logarithmic axis with room for their names."""
+    axes.set_xscale("log")
+    axes.margins(0.3, 0.14)
+    for name, (speed, score) in points.items():
+        colour, size = (OURS, 8) if name == "seqtag" else (OTHERS, 6)
+        axes.plot(speed, score, "o", color=colour, markersize=size, gid=name)
+
+
+def _label_points(figure: Any, panels: Sequence[Axes]) -> None:
+    """Write each point's name beside it, at the first place where it hides nothing."""
+    places = ((9, 0, "left"), (-9, 0, "right"), (0, 11, "center"), (0, -11, "center"),
+              (9, 10, "left"), (-9, 10, "right"), (9, -10, "left"), (-9, -10, "right"),
+              (9, 20, "left"), (-9, 20, "right"), (9, -20, "left"), (-9, -20, "right"))  # fmt: skip
+    figure.draw_without_rendering()
+    renderer = figure.canvas.get_renderer()
+    for axes in panels:
+        inside = axes.get_window_extent(renderer)
+        taken = [line.get_window_extent(renderer).padded(3) for line in axes.lines]
+        for point in list(axes.lines):
+            name, at = point.get_gid(), (point.get_xdata()[0], point.get_ydata()[0])
+            for x, y, side in places:
+                text = axes.annotate(
+                    name, at, (x, y), textcoords="offset points", ha=side, va="center",
+                    color=point.get_color(), weight="bold" if name == "seqtag" else "normal",
+                )  # fmt: skip
+                box = text.get_window_extent(renderer)
+                fits = inside.x0 <= box.x0 and box.x1 <= inside.x1
+                if fits and not any(box.overlaps(other) for other in taken):
+                    break
+                text.remove()
+            else:  # crowded: the name goes to the right all the same
+                text = axes.annotate(name, at, (9, 0), textcoords="offset points", va="center")
+                box = text.get_window_extent(renderer)
+            taken.append(box)
+
+
+def growth(name: str, points: list[dict[str, float]], path: Path) -> None:
+    """The points of a growth curve on log-log axes, with the fitted lines."""
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import NullLocator
+
+    curve = CURVES[name]
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+        axes.set(xscale="log", yscale="log", xlabel=curve.unit, ylabel="seconds")
+        axes.margins(0.08, 0.18)
+        sizes = [point["size"] for point in points]
+        for (key, label), (colour, marker) in zip(curve.figures.items(), MARKS, strict=False):
+            values = [point[key] for point in points]
+            line = fit(sizes, values)
+            label = f"{label}: exponent {line.slope:.2f}"
+            axes.plot(sizes, values, marker, color=colour, label=label)
+            ends = [line.value(size) for size in line.sizes]
+            axes.plot(line.sizes, ends, "--", color=colour, linewidth=1)
+        if len(sizes) <= 6:
+            axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+            axes.xaxis.set_minor_locator(NullLocator())
+        low, high = axes.get_ylim()
+        if high < 10 * low:  # a decade at least, so that noise looks small and ticks have labels
+            middle = (low * high) ** 0.5
+            axes.set_ylim(middle / 10**0.75, middle * 10**0.75)
+        axes.set_title(curve.title)
+        axes.legend(loc="upper left" if name != "threads" else "upper right")
+        _save(figure, path)
+
+
+def _save(figure: Any, path: Path) -> None:
+    """Write the figure without a date, and let go of it."""
+    import matplotlib.pyplot as plt
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    plt.close(figure)
