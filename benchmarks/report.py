@@ -103,11 +103,6 @@ def write(results: Results, docs: Path) -> None:
             plots.growth(name, points, docs / "benchmarks" / f"growth-{name}.svg")
 
 
-def _notes(results: Results) -> str:
-    """What a reader must know of how these results came about, if anything."""
-    return "".join(f"- {note}\n" for note in results.get("notes", []))
-
-
 def _comparison(results: Results) -> Iterable[str]:
     """Machine, data, a table for each task, and the tools."""
     yield "## Side by side\n"
@@ -134,7 +129,8 @@ def _comparison(results: Results) -> Iterable[str]:
     yield "### The tools\n"
     yield table(
         ["tool", "version", "how it is trained", "load before"],
-        [[name, peer.get("version", "absent"), peer["settings"], peer["machine"].get("load", "not recorded")]
+        [[name, peer.get("version", "absent"), peer["settings"],
+          peer["machine"].get("load", "not recorded")]
          for name, peer in results["peers"].items()],
         left=3,
     )  # fmt: skip
@@ -150,7 +146,7 @@ def _comparison(results: Results) -> Iterable[str]:
             if "failed" in figures:
                 missing.append(f"- {name}, {TASKS[key].title}: {figures['failed']}")
     if results.get("notes"):
-        yield "Of this run:\n\n" + _notes(results)
+        yield "Of this run:\n\n" + "".join(f"- {note}\n" for note in results["notes"])
     if missing:
         yield "Not measured:\n\n" + "\n".join(missing) + "\n"
 
