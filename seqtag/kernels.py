@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import warnings
+from pathlib import Path
 
 from seqtag.errors import BackendError
 
@@ -28,7 +30,20 @@ def _choose() -> str:
     return wanted or ("native" if built else "reference")
 
 
+def _warn_of_source_tree() -> None:
+    """Say why seqtag is slow where the package is imported from its sources, unbuilt."""
+    if (Path(__file__).parents[1] / "pyproject.toml").exists():
+        warnings.warn(
+            "seqtag is imported from its source tree, where the native kernel is not built, and "
+            "uses the slow reference backend; leave this folder, or install with pip install -e .",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
 BACKEND = _choose()
+if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
+    _warn_of_source_tree()
 """Name of the backend in use: ``native`` or ``reference``."""
 
 if BACKEND == "native":

@@ -59,6 +59,7 @@ def learn(
     patience: int | None = None,
     out_mistakes: list[Mistakes] | None = None,
     on_epoch: Callable[[int, int, int, Verdict | None, bool], None] | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Kept:
     """Train some weights, epoch by epoch.
 
@@ -86,6 +87,9 @@ def learn(
         Called with the epoch's number, its updates and wrong tokens, the verdict, and whether
         the epoch is the best so far.
 
+    stopped
+        Asked after each epoch whether another thread has interrupted the run.
+
     Raises
     ------
     KeyboardInterrupt
@@ -106,6 +110,9 @@ def learn(
             if on_epoch:
                 on_epoch(epoch, updates, wrong, verdict, better)
             if until_right and converged:
+                break
+            if stopped():
+                interrupted = epoch < epochs
                 break
             if best is not None and patience and epoch - best[1] >= patience:
                 break

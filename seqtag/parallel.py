@@ -26,16 +26,20 @@ def in_order(
         pending: deque = deque()
         failure: Exception | None = None
         items = iter(items)
-        while failure is None:
-            try:
-                pending.append(pool.submit(work, next(items)))
-            except StopIteration:
-                break
-            except Exception as error:  # of the items: the work before it comes first
-                failure = error
-            if len(pending) > 2 * threads:
+        try:
+            while failure is None:
+                try:
+                    pending.append(pool.submit(work, next(items)))
+                except StopIteration:
+                    break
+                except Exception as error:  # of the items: the work before it comes first
+                    failure = error
+                if len(pending) > 2 * threads:
+                    yield pending.popleft().result()
+            while pending:
                 yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+        finally:  # after an error nothing more is begun
+            for future in pending:
+                future.cancel()
         if failure is not None:
             raise failure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -191,6 +192,11 @@ def train(
         gold = [convert(labels, scheme, encoding) for labels in gold]
     flat = [name for labels in gold for name in labels]
     label_names = sorted(set(flat))
+    if label_names == ["_"]:
+        raise LabelError(
+            f"expected labels in the column {label}, found \"_\" for every word (not annotated); "
+            "choose another column with --label"
+        )
     _warn_of_odd_labels(label_names, len(flat), label)
     number = {name: i for i, name in enumerate(label_names)}
     y = np.fromiter(map(number.__getitem__, flat), np.int32, len(flat))
@@ -251,24 +257,31 @@ def train(
         report = judge(tagger_of(cells))
         return Verdict(report.score, report)
 
-    def train_run(run: int) -> Kept:
-        return _train_run(
-            features, y, chosen, (seed, run), judge and judge_cells, patience, on_epoch
-        )
+    stop = threading.Event()
+    done: dict[int, Kept] = {}
 
-    kept: list[Kept] = []
+    def train_run(run: int) -> None:
+        if not stop.is_set():
+            done[run] = _train_run(
+                features, y, chosen, (seed, run), judge and judge_cells, patience, on_epoch,
+                stop.is_set,
+            )  # fmt: skip
+            if done[run].interrupted:
+                stop.set()
+
+    interrupted = False
     try:
-        for one in in_order(train_run, range(1, runs + 1), min(threads, runs)):
-            kept.append(one)
-            if one.interrupted:
-                break
-    except KeyboardInterrupt:  # keep the runs that are done
-        if not kept:
-            raise
-        kept[-1] = kept[-1]._replace(interrupted=True)
+        for _ in in_order(train_run, range(1, runs + 1), min(threads, runs)):
+            pass
+    except KeyboardInterrupt:  # keep what is done; on several threads runs end with their epoch
+        interrupted = True
+    if not done:
+        raise KeyboardInterrupt
+    kept = [done[run] for run in sorted(done)]
+    interrupted = interrupted or len(kept) < runs or any(run.interrupted for run in kept)
     cells = mean([run.cells for run in kept])
     scores: dict[str, Any] = {"best_epochs": [run.epoch for run in kept]}
-    if kept[-1].interrupted:
+    if interrupted:
         scores["interrupted"] = True
     if judge is not None:
         report = judge(tagger_of(cells))
@@ -288,6 +301,7 @@ def _train_run(
     judge: Callable[[Cells, int], Verdict] | None,
     patience: int | None,
     on_epoch: Callable[[Epoch], None] | None,
+    stopped: Callable[[], bool],
 ) -> Kept:
     """One run: the averaged weights of the best epoch by the dev set, or of the last one."""
     rule = settings["update"]
@@ -313,6 +327,7 @@ def _train_run(
         judge=judge,
         patience=patience,
         on_epoch=report,
+        stopped=stopped,
     )
 
 

@@ -5,7 +5,8 @@ touches, and the score is linear in it::
 
     score(x, y) = w . phi(x, y)
                 = start[y_1] + sum_t sum_{a in features(x, t)} emission[a, y_t]
-                  + sum_{t>1} transition[y_{t-1}, y_t] + sum_{b in edges(x, t)} edge[b, y_{t-1}, y_t]
+                  + sum_{t>1} transition[y_{t-1}, y_t]
+                  + sum_{t>1} sum_{b in edges(x, t)} edge[b, y_{t-1}, y_t]
                   + sum_{t>1} trigram[y_{t-2}, y_{t-1}, y_t]      (second order; y_0 is the start)
                   + stop[y_T]
 

@@ -343,6 +343,8 @@ def tagger_fit(**settings: Any) -> Fit:
 
     def fit(sentences: Sequence[Any]) -> Score:
         tagger = train(sentences, **settings)
+        if tagger.info["training"].get("interrupted"):
+            raise KeyboardInterrupt  # half a training is no score
 
         def score(test: Sequence[Any]) -> float:
             gold, rows = [], []

@@ -142,3 +142,10 @@ def test_usage(home, folder, call):
         assert (done.code, done.out) == (2, b"")
         assert done.err.startswith("seqtag: ") and message in done.err
         assert done.err.endswith("(see seqtag eval --help)\n") and done.err.count("\n") == 1
+
+
+def test_penn_tags_are_not_scored_as_universal_ones(home, call, tmp_path):
+    (tmp_path / "penn.txt").write_text("The DT\ncat NN\n")
+    done = call("eval", "-m", home / "upos.seqtag", tmp_path / "penn.txt", "--columns", "form,pos")
+    assert done.code == 1
+    assert "expected one of the columns form, pos, found 'upos'" in done.err

@@ -230,3 +230,12 @@ def test_render_messages():
         render, {"form": ["a"], "pos": []}, "columns")
     assert "expected values that fit the format tokens, found 'a b' in the column 'form', word 1" \
         in fails(render, {"form": ["a b"]}, "tokens")
+
+
+def test_a_line_without_end_is_read_in_pieces():
+    text = "The cat sat on the mat. " * 5000
+    sentences = list(read(io.BytesIO(text.encode()), "text"))
+    assert "".join(sentence.raw for sentence in sentences) == text
+    assert sum(map(len, sentences)) == 7 * 5000
+    word = "x" * 50_000
+    assert "".join(s.raw for s in read(io.BytesIO(word.encode()), "text")) == word

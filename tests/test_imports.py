@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -189,3 +190,19 @@ def test_a_backend_that_is_not_there(monkeypatch, wanted, message):
     with pytest.raises(BackendError) as error:
         kernels._choose()
     assert str(error.value) == message
+
+
+def test_an_unbuilt_source_tree_says_why_it_is_slow(tmp_path):
+    unbuilt = shutil.ignore_patterns("_kernel*", "__pycache__")
+    shutil.copytree(ROOT / "seqtag", tmp_path / "seqtag", ignore=unbuilt)
+    (tmp_path / "pyproject.toml").touch()
+    env = {name: value for name, value in os.environ.items() if name != "SEQTAG_BACKEND"}
+    probe = "from seqtag.kernels import BACKEND; print(BACKEND)"
+    command = [sys.executable, "-S", "-W", "always", "-c", probe]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False,
+        env=env | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+    )  # fmt: skip
+    assert done.stdout.strip() == "reference", done.stderr
+    assert "the native kernel is not built" in done.stderr
+    assert "pip install -e ." in done.stderr

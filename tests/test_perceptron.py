@@ -525,3 +525,24 @@ def test_runs_on_several_threads_give_the_same_model():
 def test_an_encoding_for_labels_that_are_no_chunks_is_refused():
     with pytest.raises(LabelError, match="expected chunk labels such as B-NP to learn as iobes"):
         train(corpus("the DT, cat NN"), label="tag", encoding="iobes")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interruption_of_several_runs_keeps_what_is_done(threads):
+    def interrupt(epoch: Epoch) -> None:
+        if epoch.run == 2 and epoch.epoch == 2:
+            raise KeyboardInterrupt
+
+    tagger = train(
+        corpus("the DT, cat NN, sat VB; a DT, dog NN"), label="tag", runs=5, epochs=3,
+        templates=parse("form[0]\nlabel[-1]"), threads=threads, on_epoch=interrupt,
+    )  # fmt: skip
+    training = tagger.info["training"]
+    assert training["interrupted"]
+    assert 2 in training["best_epochs"]
+    assert len(training["best_epochs"]) < 5
+
+
+def test_a_column_without_labels_teaches_nothing():
+    with pytest.raises(LabelError, match='labels in the column feats, found "_" for every'):
+        train(corpus("a _ X, b _ X", "form feats pos"), label="feats")

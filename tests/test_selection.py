@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -192,3 +194,12 @@ def test_folds_on_several_threads_score_alike():
     data = list(range(40))
     one, two = (cross_validate(fit, data, 8, threads=threads) for threads in (1, 2))
     assert one == two
+
+
+def test_half_a_training_is_no_score():
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    data = list(read(io.BytesIO(b"the DT\ncat NN\n\na DT\n"), columns=["form", "tag"]))
+    with pytest.raises(KeyboardInterrupt):
+        tagger_fit(label="tag", epochs=5, min_count=1, on_epoch=interrupt)(data)

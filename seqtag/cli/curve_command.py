@@ -62,7 +62,9 @@ def command(
             f"dev {100 - 100 * point.test:.2f}"
         )
 
-    train(sentences, dev=held_out, on_epoch=by_epoch, **settings)
+    tagger = train(sentences, dev=held_out, on_epoch=by_epoch, **settings)
+    if tagger.info["training"].get("interrupted"):
+        raise KeyboardInterrupt
     n = len(sentences)
     sizes = sorted({max(1, round(n / 2**i)) for i in range(points)})
     curve = learning_curve(

@@ -98,7 +98,9 @@ def command(
     tagger = load_model(model) if model else None
     if not label:
         label = tagger.label if tagger else default_label(streams[0].columns, streams[0].source)
-    places = [label if "+" in label else find_column(label, stream.columns) or label
+    # "pos" may stand for Penn tags, as in CoNLL-2000, never for UPOS
+    exact = label == "upos" or "+" in label
+    places = [label if exact else find_column(label, stream.columns) or label
               for stream in streams]  # fmt: skip
     words: list[list[str]] = []
     gold: list[list[str]] = []

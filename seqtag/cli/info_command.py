@@ -32,6 +32,7 @@ def command(model: str, as_json: bool) -> int:
         print_json(facts)
         return 0
     training = facts["training"]
+    cut_short = " (interrupted)" if training.get("interrupted") else ""
     lines = [
         ("model", f"{model} ({size / 1e6:.2f} MB)"),
         ("label", f"{tagger.label} ({len(tagger.labels)} labels)"),
@@ -42,7 +43,7 @@ def command(model: str, as_json: bool) -> int:
         ("trained on", f"{training['sentences']:,} sentences, {training['tokens']:,} tokens"),
         ("corpus", f"sha256 {training['corpus_sha256'][:16]}..."),
         ("settings", ", ".join(f"{k} {training[k]}" for k in _SETTINGS if k in training)),
-        ("epochs kept", ", ".join(map(str, training["best_epochs"]))),
+        ("epochs kept", ", ".join(map(str, training["best_epochs"])) + cut_short),
     ]
     if "dev" in training:
         dev = training["dev"]

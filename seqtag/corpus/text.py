@@ -15,6 +15,7 @@ ABBREVIATIONS = """
 mr mrs ms dr prof rev gen col lt sgt capt gov sen rep st mt jr sr vs etc e.g i.e cf al vol fig pp
 p.m a.m u.s u.k u.n d.c inc ltd co corp bros jan feb mar apr jun jul aug sep sept oct nov dec
 """
+_LONG_LINE = 20_000  # characters; no sentence of this length is meant to stay whole
 _QUOTES = ('"', "``", "''")
 _TOKEN = re.compile(r"[^ \t\r\n]+")
 
@@ -51,7 +52,8 @@ def read_text(stream: ByteStream, source: str) -> Iterator[Sentence]:
     splitter, tokenizer = _tools()
     for raw, line in lines_of(stream):
         start = start_of(raw, line)
-        ends = [start + end for _, end in splitter.span_tokenize(raw[start:])]
+        ends = [end for a, b in pieces_of(raw, start)
+                for end in (a + e for _, e in splitter.span_tokenize(raw[a:b]))]  # fmt: skip
         begin = 0
         for end in [*ends[:-1], len(raw)]:  # white space behind a sentence opens the next
             piece = raw[begin:end]
@@ -64,6 +66,21 @@ def read_text(stream: ByteStream, source: str) -> Iterator[Sentence]:
                       "misc": ["SpaceAfter=No" if g else "_" for g in glued]}
             yield SpanSentence(piece, source, line, values, [a for a, _ in spans], {})
             begin = end
+
+
+def pieces_of(text: str, start: int) -> Iterator[Span]:
+    """Cut a very long line at spaces, for NLTK gives up on it.
+
+    >>> list(pieces_of("ab cd", 0))
+    [(0, 5)]
+    """
+    while len(text) - start > _LONG_LINE:
+        cut = text.rfind(" ", start, start + _LONG_LINE) + 1
+        if cut <= start:  # one long word
+            cut = start + _LONG_LINE
+        yield start, cut
+        start = cut
+    yield start, len(text)
 
 
 def word_spans(text: str, tokenizer: Any) -> list[Span]:
