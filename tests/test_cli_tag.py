@@ -279,6 +279,8 @@ def test_memory_stays_flat(home):
             "-o",
             os.devnull,
         ]
-        done = subprocess.run(command, input=data, capture_output=True, timeout=60, check=True)
+        done = subprocess.run(
+            command, input=data, capture_output=True, timeout=60, check=True, cwd=home
+        )
         peaks.append(int(done.stderr) / 1024)
     assert peaks[1] < peaks[0] + 12, peaks  # MB; the data grow by 45
