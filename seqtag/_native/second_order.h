@@ -49,9 +49,7 @@ template <class Real> struct SecondOrderDecoder {
   std::vector<size_t> begin;    // per position: where its states begin in v; then where they end
   std::vector<int> kept;        // the a's of all positions
   std::vector<size_t> kept_ptr; // (T + 1,)
-  std::vector<Real> reach, limit, bound, scratch;
-  std::vector<int> slot;        // per kept b: its place among them
-  std::vector<char> reached;    // per slot: whether it holds a score yet
+  std::vector<Real> reach, limit, bound, star_row, scratch;
   int star;                     // the kept b that bounds the others
 
   template <class Edges>
@@ -59,8 +57,7 @@ template <class Real> struct SecondOrderDecoder {
            const Edges& edges, const int32_t* against, int32_t* out_labels) {
     const int K = block.labels, S = block.stride;
     if (T == 0) return;
-    for (auto* row : {&reach, &limit, &bound}) row->resize(S);
-    slot.resize(S);
+    for (auto* row : {&reach, &limit, &bound, &star_row}) row->resize(S);
     if (Edges::any) scratch.resize(size_t(K) * S);
     kept.assign(1, K);
     kept_ptr.assign({0, 1});
@@ -71,17 +68,15 @@ template <class Real> struct SecondOrderDecoder {
 
     for (size_t t = 1; t < T; ++t) {
       const size_t first = kept.size();
-      select(t - 1, block, trigram, Edges::any);
-      make_room(begin[t] + (kept.size() - first) * S);
-      Real* now = &v[begin[t]];
-      arrive(t - 1, trigram, now, kept.size() - first);
       const Real* matrix = block.transition.data();
       if (Edges::any) {
         edges.fill(t, scratch.data());
         matrix = scratch.data();
       }
-      for (size_t r = 0; r < kept.size() - first; ++r) add(now + r * S, matrix + size_t(kept[first + r]) * S, S);
-      if (!Edges::any) drop_dominated(first, now, trigram);
+      select(t - 1, block, trigram, Edges::any);
+      make_room(begin[t] + size_t(K) * S);
+      arrive(t - 1, trigram, matrix, Edges::any, t + 1 == T, &v[begin[t]]);
+      Real* now = &v[begin[t]];
       const size_t rows = kept.size() - first;
       kept_ptr.push_back(kept.size());
       begin.push_back(begin[t] + rows * S);
@@ -110,8 +105,10 @@ template <class Real> struct SecondOrderDecoder {
 
   // Which b at position t may be on the best path, as the a's of position t + 1. With (a*, b*) any
   // state, b is dominated when for all a, c and d
-  //   v[a,b] + tri[a,b,c] + tr[b,c] + tri[b,c,d] < v[a*,b*] + tri[a*,b*,c] + tr[b*,c] + tri[b*,c,d],
-  // bounded term by term (the last one only if the sentence goes on). Leaves in limit[b] what v[a,b] + max_c tri[a,b,c] must reach to matter to a kept b.
+  //   v[a,b] + tri[a,b,c] + tr[b,c] + tri[b,c,d] < v[a*,b*] + tri[a*,b*,c] + tr[b*,c] + tri[b*,c,d]
+  // (without the last terms if c ends the sentence). Here each term is bounded by itself; those
+  // that pass are compared c by c in arrive(). Leaves reach[b] = max over a and c of
+  // v[a,b] + tri[a,b,c] and in limit[b] what a state (a, b) must reach to matter.
   void select(size_t t, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram, bool all) {
     const int K = block.labels, S = block.stride;
     const size_t rows = kept_ptr[t + 1] - kept_ptr[t];
@@ -130,74 +127,74 @@ template <class Real> struct SecondOrderDecoder {
       store(&bound[b], x);
       top = maximum<Real>(top, x);
     }
-    if (all) {
-      for (int b = 0; b < K; ++b) slot[b] = b;
-      for (int b = 0; b < K; ++b) kept.push_back(b);
-      for (int b = K; b < S; ++b) limit[b] = -Real(kPadding);
-      return;
-    }
     Real best[lanes<Real>];
     store(best, top);
     const Real high = largest(best, lanes<Real>);
     star = 0;
     while (star < K - 1 && bound[star] != high) ++star;
+    if (all) {
+      for (int b = 0; b < K; ++b) kept.push_back(b);
+      return;
+    }
     Real floor = limit[star] + block.row_min[star];
     floor -= kSlack;
-    const Vector<Real> none = splat(Real(0)), least = splat(trigram.next_min[star]), beyond = splat(-Real(kPadding));
+    const Vector<Real> none = splat(Real(0)), least = splat(trigram.next_min[star]);
     for (int b = 0; b < S; b += lanes<Real>) {
       const Vector<Real> after = maximum<Real>(load(&trigram.next_max[b]) - least, none);
-      const auto keep = load(&reach[b]) + load(&block.row_max[b]) + after >= splat(floor);
-      store(&limit[b], keep ? load(&limit[b]) : beyond);  // beyond any reach
-      if (!any(keep)) continue;
+      const auto keep = load(&reach[b]) + load(&block.row_max[b]) + after;
+      if (!any(keep >= splat(floor))) continue;
       for (int k = b; k < b + lanes<Real> && k < K; ++k)
-        if (limit[k] != -Real(kPadding)) {
-          slot[k] = int(kept.size() - kept_ptr.back());
-          kept.push_back(k);
-        }
+        if (keep[k - b] >= floor || k == star) kept.push_back(k);
     }
   }
 
-  // out[slot of b][c] = max over a of v[t][a,b] + tri[a,b,c], skipping a's that cannot be the best.
-  void arrive(size_t t, const TrigramBlock<Real>& trigram, Real* out, size_t slots) {
+  // out[r][c] = max over a of v[t][a,b] + tri[a,b,c] + tr[b,c] for the r-th b that can matter; those
+  // that turn out dominated by b* at every c are dropped from kept.
+  void arrive(size_t t, const TrigramBlock<Real>& trigram, const Real* matrix, bool all, bool last, Real* out) {
     const int S = trigram.stride;
-    reached.assign(slots, 0);
-    const size_t rows = kept_ptr[t + 1] - kept_ptr[t];
-    for (size_t r = 0; r < rows; ++r) {
-      const int a = kept[kept_ptr[t] + r];
-      const Real* state = states(t, r, S);
-      where_sum_reaches(state, &trigram.row_max[size_t(a) * S], limit.data(), S, [&](int b) {
-        const Vector<Real> from = splat(state[b]);
+    const size_t first = kept_ptr.back(), rows = kept_ptr[t + 1] - kept_ptr[t], chosen = kept.size();
+    auto after = [&](const Real* bounds, int b, int c) {  // of tri[b,c,d] over d
+      return last ? Vector<Real>{} : load(bounds + size_t(b) * S + c);
+    };
+    auto arrivals = [&](int b, Real* best) {
+      bool reached = false;
+      for (size_t r = 0; r < rows; ++r) {
+        const int a = kept[kept_ptr[t] + r];
+        const Real state = states(t, r, S)[b];
+        if (state + trigram.row_max[size_t(a) * S + b] < limit[b]) continue;
+        const Vector<Real> from = splat(state);
         const Real* row = trigram.row(a, b);
-        Real* best = out + size_t(slot[b]) * S;
-        char& more = reached[size_t(slot[b])];
         for (int c = 0; c < S; c += lanes<Real>)
-          store(best + c, more ? maximum<Real>(load(best + c), from + load(row + c)) : from + load(row + c));
-        more = 1;
-      });
-    }
-  }
-
-  // Now that each kept b has its arrivals, b is dominated by b* when for all c and d
-  //   arrival[b,c] + tri[b,c,d] < arrival[b*,c] + tri[b*,c,d].
-  void drop_dominated(size_t first, Real* arrivals, const TrigramBlock<Real>& trigram) {
-    const int S = trigram.stride;
-    std::copy_n(arrivals + size_t(slot[star]) * S, S, bound.begin());
-    const Real* low = &trigram.row_min[size_t(star) * S];
-    const Vector<Real> none = splat(Real(0)), slack = splat(kSlack);
-    size_t rows = 0;
-    for (size_t r = 0; r < kept.size() - first; ++r) {
-      const int b = kept[first + r];
-      const Real *row = arrivals + r * S, *high = &trigram.row_max[size_t(b) * S];
-      bool matters = b == star;
-      for (int c = 0; c < S && !matters; c += lanes<Real>) {
-        const Vector<Real> after = maximum<Real>(load(high + c) - load(low + c), none);
-        matters = any(load(row + c) + after + slack >= load(&bound[c]));
+          store(best + c, reached ? maximum<Real>(load(best + c), from + load(row + c)) : from + load(row + c));
+        reached = true;
       }
-      if (!matters) continue;
-      if (rows < r) std::copy_n(row, S, arrivals + rows * S);
-      kept[first + rows++] = b;
+      add(best, matrix + size_t(b) * S, S);
+    };
+    auto matters = [&](int b, auto arrival) {  // arrival(c): a vector from c on
+      for (int c = 0; c < S; c += lanes<Real>)
+        if (any(arrival(c) + after(trigram.row_max.data(), b, c) >= load(&bound[c]))) return true;
+      return false;
+    };
+    arrivals(star, star_row.data());
+    for (int c = 0; c < S; c += lanes<Real>)
+      store(&bound[c], load(&star_row[c]) + after(trigram.row_min.data(), star, c) - splat(kSlack));
+    for (int c = trigram.labels; c < S; ++c) bound[c] = -Real(kPadding);
+    size_t filled = 0;
+    for (size_t n = first; n < chosen; ++n) {
+      const int b = kept[n];
+      Real* best = out + filled * S;
+      if (b == star) {
+        std::copy_n(star_row.begin(), S, best);
+      } else {
+        const Real *tr = matrix + size_t(b) * S;
+        const Vector<Real> from = splat(reach[b]);
+        if (!all && !matters(b, [&](int c) { return from + load(tr + c); })) continue;
+        arrivals(b, best);
+        if (!all && !matters(b, [&](int c) { return load(best + c); })) continue;
+      }
+      kept[first + filled++] = b;
     }
-    kept.resize(first + rows);
+    kept.resize(first + filled);
   }
 
   void backtrace(size_t T, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram, const int32_t* against,

@@ -31,6 +31,57 @@ struct Mistakes {
   std::vector<int32_t> y_hat;     // of these sentences, end to end
 };
 
+// delta = phi(x, y) - phi(x, y_hat): each cell that differs once, some of them perhaps with 0.
+  template <class Real> struct Entry {
+    int32_t row;
+    int32_t column;  // the label; previous * K + current of an edge; the cell of a label feature
+    Real value;
+    bool operator<(const Entry& b) const { return row != b.row ? row < b.row : column < b.column; }
+  };
+  template <class Real> struct Difference {
+  using Entry = seqtag::Entry<Real>;
+    std::vector<Entry> emission, label, edge, trigram;
+    explicit Difference(size_t rows) : newest(rows, 0) {}
+    void clear() {
+      for (auto* cells : {&emission, &label, &edge, &trigram}) cells->clear();
+      older.clear();
+    }
+    // Adds to an emission cell. Those of one row are chained, so that a cell is found again.
+    void add(int32_t row, int32_t column, Real value) {
+      int32_t i = newest[size_t(row)];
+      const bool seen = size_t(i) < emission.size() && emission[size_t(i)].row == row;  // and not long ago
+      if (!seen) i = -1;
+      const int32_t before = i;
+      while (i >= 0 && emission[size_t(i)].column != column) i = older[size_t(i)];
+      if (i >= 0) {
+        emission[size_t(i)].value += value;
+        return;
+      }
+      newest[size_t(row)] = int32_t(emission.size());
+      older.push_back(before);
+      emission.push_back({row, column, value});
+    }
+    static void merge(std::vector<Entry>& cells) {
+      std::stable_sort(cells.begin(), cells.end());
+      size_t kept = 0;
+      for (size_t i = 0; i < cells.size();) {
+        Entry sum = cells[i];
+        for (++i; i < cells.size() && !(sum < cells[i]); ++i) sum.value += cells[i].value;
+        if (sum.value != 0) cells[kept++] = sum;
+      }
+      cells.resize(kept);
+    }
+    double squared() const {
+      double sum = 0;
+      for (const auto* cells : {&emission, &label, &edge, &trigram})
+        for (const Entry& e : *cells) sum += double(e.value) * double(e.value);
+      return sum;
+    }
+
+   private:
+    std::vector<int32_t> newest, older;  // entry of each row that came last; of each entry, the one before
+  };
+
 // Weights in training, for either way to keep the emission rows.
 template <class Real, class Rows> struct Weights {
   int labels, order;
@@ -43,11 +94,12 @@ template <class Real, class Rows> struct Weights {
   std::vector<Cell<Real>> block_cells;    // w, u, g of the same: start K, stop K, transition K * K
   std::vector<Cell<Real>> trigram_cells;  // (K + 1) * K * K
   int64_t seen = 0;
+  Difference<Real> delta;
 
   Weights(size_t rows, int labels, int order, size_t edges, Parts label_parts, bool adaptive)
       : labels(labels), order(order), adaptive(adaptive), parts(std::move(label_parts)),
         emission(rows, parts.any() ? parts.count : labels, adaptive), edge(edges, labels * labels, adaptive),
-        block(labels), block_cells(size_t(labels) * (labels + 2)) {
+        block(labels), block_cells(size_t(labels) * (labels + 2)), delta(rows) {
     if (order == 2) {
       trigram = TrigramBlock<Real>(labels);
       trigram_cells.resize(size_t(labels + 1) * labels * labels);
@@ -201,7 +253,6 @@ template <class Real, class Rows> struct Weights {
     Scratch space;
     std::vector<Real>& potentials = space.potentials;
     std::vector<int32_t> y_hat;
-    Difference delta;
     Lookahead ahead = lookahead(x);
     const int S = block.stride;
     for (size_t k = 0; k < n; ++k, ++seen) {
@@ -232,81 +283,38 @@ template <class Real, class Rows> struct Weights {
         ahead.end = k + 1;
         continue;
       }
-      difference(x, first, T, gold, y_hat.data(), mistakes, delta);
+      difference(x, first, T, gold, y_hat.data());
       if (rule == Rule::passive_aggressive) {
         const double loss = path_score(x, first, T, potentials, y_hat.data()) -
                             path_score(x, first, T, potentials, gold);
         const double squared = delta.squared();
         rate.size = squared > 0 ? Real(std::min(double(step), loss / squared)) : Real(0);
       }
-      apply(delta, rate);
+      apply(rate);
       ahead.end = k + 1;
     }
     return counts;
   }
 
  private:
-  // delta = phi(x, y) - phi(x, y_hat): the cells that do not cancel, each once.
-  struct Difference {
-    struct Entry {
-      int32_t row;
-      int32_t column;  // the label; previous * K + current of an edge; the cell of a label feature
-      Real value;
-      bool operator<(const Entry& b) const { return row != b.row ? row < b.row : column < b.column; }
-    };
-    std::vector<Entry> emission, label, edge, trigram;
-    static void merge(std::vector<Entry>& cells) {
-      std::stable_sort(cells.begin(), cells.end());
-      size_t kept = 0;
-      for (size_t i = 0; i < cells.size();) {
-        Entry sum = cells[i];
-        for (++i; i < cells.size() && !(sum < cells[i]); ++i) sum.value += cells[i].value;
-        if (sum.value != 0) cells[kept++] = sum;
-      }
-      cells.resize(kept);
-    }
-    double squared() const {
-      double sum = 0;
-      for (const auto* cells : {&emission, &label, &edge, &trigram})
-        for (const Entry& e : *cells) sum += double(e.value) * double(e.value);
-      return sum;
-    }
-  };
-
-  void difference(const Instances<Real>& x, int64_t first, size_t T, const int32_t* y, const int32_t* y_hat,
-                  int64_t mistakes, Difference& delta) const {
+  void difference(const Instances<Real>& x, int64_t first, size_t T, const int32_t* y, const int32_t* y_hat) {
     const int64_t K = labels;
-    delta.emission.clear();
-    delta.label.clear();
-    delta.edge.clear();
-    delta.trigram.clear();
-    bool sorted = mistakes == 1;  // then no cell comes twice
+    delta.clear();
     for (size_t t = 0; t < T; ++t) {
       if (y[t] == y_hat[t]) continue;
-      if (parts.any()) {
-        part_difference(x, first + int64_t(t), y[t], y_hat[t], delta.emission);
-        sorted = false;
-        continue;
-      }
-      const int32_t low = std::min(y[t], y_hat[t]), high = std::max(y[t], y_hat[t]);
-      const int64_t from = x.token_ptr[first + t], to = x.token_ptr[first + t + 1];
-      const size_t used = delta.emission.size();
-      delta.emission.resize(used + 2 * size_t(to - from));
-      auto* out = delta.emission.data() + used;
-      int32_t before = -1;
-      for (int64_t k = from; k < to; ++k) {
+      for (int64_t k = x.token_ptr[first + t]; k < x.token_ptr[first + t + 1]; ++k) {
         const int32_t row = x.row(k, first + t);
-        Real value = x.values ? x.values[k] : Real(1);
+        const Real value = x.values ? x.values[k] : Real(1);
         if (value == 0) continue;
-        if (y[t] == high) value = -value;
-        *out++ = {row, low, value};
-        *out++ = {row, high, -value};
-        if (x.values && row <= before) sorted = false;
-        before = row;
+        if (!parts.any()) {
+          delta.add(row, y[t], value);
+          delta.add(row, y_hat[t], -value);
+          continue;
+        }
+        for (int32_t p : parts.of(y[t])) delta.add(row, p, value);
+        for (int32_t p : parts.of(y_hat[t])) delta.add(row, p, -value);
       }
-      delta.emission.resize(size_t(out - delta.emission.data()));
     }
-    if (!sorted) Difference::merge(delta.emission);
     if (order == 0) return;
     auto count = [&](const int32_t* path, Real value) {
       delta.label.push_back({0, path[0], value});
@@ -328,19 +336,9 @@ template <class Real, class Rows> struct Weights {
     };
     count(y, Real(1));
     count(y_hat, Real(-1));
-    Difference::merge(delta.label);
-    Difference::merge(delta.edge);
-    Difference::merge(delta.trigram);
-  }
-
-  // One token's share: every part of either label; common parts cancel when merged.
-  void part_difference(const Instances<Real>& x, int64_t token, int32_t y, int32_t y_hat,
-                       std::vector<typename Difference::Entry>& out) const {
-    for (int64_t k = x.token_ptr[token]; k < x.token_ptr[token + 1]; ++k) {
-      const Real value = x.values ? x.values[k] : Real(1);
-      for (int32_t p : parts.of(y)) out.push_back({x.row(k, token), p, value});
-      for (int32_t p : parts.of(y_hat)) out.push_back({x.row(k, token), p, -value});
-    }
+    Difference<Real>::merge(delta.label);
+    Difference<Real>::merge(delta.edge);
+    Difference<Real>::merge(delta.trigram);
   }
 
   double path_score(const Instances<Real>& x, int64_t first, size_t T, const std::vector<Real>& potentials,
@@ -364,9 +362,10 @@ template <class Real, class Rows> struct Weights {
     return score;
   }
 
-  void apply(const Difference& delta, const Step<Real>& step) {
+  void apply(const Step<Real>& step) {
     const int K = labels;
-    for (const auto& e : delta.emission) emission.update(size_t(e.row), e.column, e.value, step);
+    for (const auto& e : delta.emission)
+      if (e.value != 0) emission.update(size_t(e.row), e.column, e.value, step);
     for (const auto& e : delta.edge) edge.update(size_t(e.row), e.column, e.value, step);
     for (const auto& e : delta.trigram) {
       Cell<Real>& c = trigram_cells[size_t(e.row) * K + e.column];
