@@ -20,12 +20,13 @@ import numpy as np
 
 import seqtag
 from seqtag import BinaryPerceptron, VotedPerceptron
+from seqtag.encoding import Column
 from seqtag.feature_map import JointFeatureMap
 from seqtag.losses import hinge, squared, zero_one
-from seqtag.perceptron import plans
 from seqtag.reference import Potentials, Weights, potentials, viterbi
 from seqtag.selection import learning_curve, tagger_fit
 from seqtag.sigmoid import sigm
+from seqtag.tagger import plans
 from seqtag.templates import parse
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -215,7 +216,7 @@ def cake() -> tuple[list[str], list[str], Potentials]:
     y = np.array([names.index(label) for label in gold])
     compiled = parse("normal[0]\nsuffix(3)[0]\nlabel[-1]").compile(["form"])
     text = JointFeatureMap(
-        compiled, *plans(compiled), [[word for s in corpus for word in s.words]],
+        compiled, *plans(compiled), [Column.of(word for s in corpus for word in s.words)],
         [len(s) for s in corpus], len(names), order=1,
     )  # fmt: skip
     weights = Weights(text.layout)

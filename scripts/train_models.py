@@ -18,10 +18,10 @@ from seqtag import frozen, perceptron
 from seqtag.encoding import Encoder, pointers
 from seqtag.evaluation import Report
 from seqtag.kernels import hash_strings
-from seqtag.perceptron import labels_of
 from seqtag.reference import Cells
 from seqtag.tagger import label_order, plans
 from seqtag.templates import load, preset_text
+from seqtag.training_data import labels_of
 
 CARD = """\
 # Embedded models

@@ -144,6 +144,28 @@ def index_features(
     return distinct[kept], token_ptr, rows[rows >= 0]
 
 
+class Column(NamedTuple):
+    """A column's distinct values, in the order they come, and which of them each token has."""
+
+    types: list[str]
+    ids: np.ndarray  # (tokens,) int32
+
+    @classmethod
+    def of(cls, values: Iterable[str]) -> Column:
+        """Number the values of a column.
+
+        >>> Column.of(["to", "be", "to"])
+        Column(types=['to', 'be'], ids=array([0, 1, 0], dtype=int32))
+        """
+        types = _Types()
+        ids = np.fromiter(map(types.__getitem__, values), np.int32)
+        return cls(types.new, ids)
+
+    def values(self) -> list[str]:
+        """The value of every token."""
+        return list(map(self.types.__getitem__, self.ids.tolist()))
+
+
 class _Types(dict):
     """Type ids by value; a value not seen before gets the next id and is noted as new."""
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqtag import kernels
-from seqtag.encoding import Encoder, KeyPlan, pointers
+from seqtag.encoding import Column, Encoder, KeyPlan, pointers
 from seqtag.reference import Instances, Layout, Parts
 from seqtag.template_set import CompiledTemplates
 
@@ -25,7 +25,7 @@ class JointFeatureMap:
     emission_plan, edge_plan
         Their key plans.
     columns
-        For each of ``compiled.columns`` its values, all sentences end to end.
+        For each of ``compiled.columns`` its numbered values, all sentences end to end.
     lengths
         Tokens per sentence.
     labels
@@ -51,8 +51,8 @@ class JointFeatureMap:
         compiled: CompiledTemplates,
         emission_plan: KeyPlan,
         edge_plan: KeyPlan,
-        columns: Sequence[Sequence[str]],
-        lengths: Sequence[int],
+        columns: Sequence[Column],
+        lengths: Sequence[int] | np.ndarray,
         labels: int,
         order: int,
         min_count: int = 1,
@@ -60,7 +60,10 @@ class JointFeatureMap:
     ):
         sentence_ptr = pointers(lengths)
         encoder = Encoder(compiled, kernels.hash_strings)
-        types = encoder.encode(columns, int(sentence_ptr[-1]))
+        for name, column in zip(compiled.columns, columns, strict=True):
+            encoder.extend(name, 0, column.types)
+        types = np.array([column.ids for column in columns], np.int32)
+        types = types.reshape(len(columns), int(sentence_ptr[-1]))
 
         def index(plan: KeyPlan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             return kernels.index_features(plan, types, encoder.hashes, sentence_ptr, min_count)

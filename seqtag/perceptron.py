@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from seqtag import kernels
-from seqtag.corpus import Sentence, read
-from seqtag.encoding import pointers
+from seqtag.encoding import Column, pointers
 from seqtag.errors import CorpusError, LabelError
 from seqtag.evaluation import Report, evaluate
 from seqtag.feature_map import JointFeatureMap
 from seqtag.frozen import ANY_LABEL, KnownLabels, freeze, mean
-from seqtag.labels import convert, detect_scheme, join_parts
+from seqtag.labels import convert, scheme_of
 from seqtag.learning import Kept, Verdict, learn
 from seqtag.parallel import in_order
 from seqtag.reference import Cells, Instances, Parts
 from seqtag.tagger import Tagger, known_attribute, label_order, pack, plans
 from seqtag.template_set import CompiledTemplates, TemplateSet, check_setting
 from seqtag.templates import load as load_templates
+from seqtag.training_data import (
+    Source,
+    TrainingData,
+    check_any,
+    choose_label,
+    gather,
+    label_columns,
+    name_of,
+    open_sources,
+)
 
 _log = logging.getLogger("seqtag")
 
@@ -66,29 +73,6 @@ class Epoch:
     wrong_tokens: int
     dev: Report | None
     best: bool
-
-
-class Corpus(NamedTuple):
-    """Sentences as columns, end to end."""
-
-    columns: list[list[str]]
-    labels: list[str]
-    lengths: list[int]
-
-    def sentences(self, values: Sequence[Any]) -> list[Sequence[Any]]:
-        """The values cut into sentences."""
-        ends = np.cumsum(self.lengths).tolist()
-        return [values[end - n : end] for end, n in zip(ends, self.lengths, strict=True)]
-
-    def digest(self) -> str:
-        """SHA-256 of the sentences, their labels and the columns in use."""
-        sha = hashlib.sha256()
-        for values in (*self.columns, self.labels, map(str, self.lengths)):
-            sha.update("\n".join(values).encode("utf-8", "surrogatepass") + b"\0")
-        return sha.hexdigest()
-
-
-Source = str | PathLike[str] | Iterable[Sentence]
 
 
 def train(
@@ -164,10 +148,9 @@ def train(
     if seed >= 2**32:
         raise ValueError(f"expected a seed below 2**32, found {seed}; choose a smaller one")
     with ExitStack() as files:
-        sentences, available = _open(data, format, columns, files)
-        label = label or default_label(available, _name(data))
-        names = label.split("+") if label == "upos+feats" else [label]
-        _check_label(names, available, _name(data))
+        sources, available = open_sources(data, format, columns, files)
+        label = choose_label(label, available, sources, name_of(data))
+        names = label_columns(label)
         if isinstance(templates, TemplateSet):
             template_set = templates
         else:
@@ -178,28 +161,28 @@ def train(
                 chosen[name.replace("_", "-")] = check_setting(name.replace("_", "-"), value)
         compiled = template_set.compile([name for name in available if name not in names])
         order = label_order(compiled)
-        corpus = gather(sentences, compiled.columns, label, skip_unlabelled)
-    gold = corpus.sentences(corpus.labels)
-    scheme = detect_scheme(gold)
+        corpus = gather(sources, compiled.columns, label, skip_unlabelled)
+    scheme = scheme_of(corpus.transitions())
     encoding = scheme
+    labels = corpus.labels
     if not scheme and settings.get("encoding") not in (None, "keep"):
         raise LabelError(
             f"expected chunk labels such as B-NP to learn as {settings['encoding']}, found labels "
-            f"like {corpus.labels[0]!r}; leave the encoding out"
+            f"like {labels.types[0]!r}; leave the encoding out"
         )
     if scheme and chosen["encoding"] != "keep":
         encoding = str(chosen["encoding"])
-        gold = [convert(labels, scheme, encoding) for labels in gold]
-    flat = [name for labels in gold for name in labels]
-    label_names = sorted(set(flat))
+        converted = (convert(gold, scheme, encoding) for gold in corpus.sentences(labels.values()))
+        labels = Column.of(chain.from_iterable(converted))
+    label_names = sorted(labels.types)
     if label_names == ["_"]:
         raise LabelError(
             f"expected labels in the column {label}, found \"_\" for every word (not annotated); "
             "choose another column with --label"
         )
-    _warn_of_odd_labels(label_names, len(flat), label)
+    _warn_of_odd_labels(label_names, len(labels.ids), label)
     number = {name: i for i, name in enumerate(label_names)}
-    y = np.fromiter(map(number.__getitem__, flat), np.int32, len(flat))
+    y = np.array([number[name] for name in labels.types], np.int32)[labels.ids]
     parts = split_labels(label_names) if chosen["label-parts"] == "split" else None
     features = JointFeatureMap(
         compiled, *plans(compiled), corpus.columns, corpus.lengths, len(label_names), order,
@@ -223,13 +206,13 @@ def train(
             "seed": seed,
             "runs": runs,
             "sentences": len(corpus.lengths),
-            "tokens": len(flat),
+            "tokens": len(y),
             "corpus_sha256": corpus.digest(),
         },
     }
 
     known = (
-        set(corpus.columns[compiled.columns.index("form")]) if "form" in compiled.columns else ()
+        corpus.columns[compiled.columns.index("form")].types if "form" in compiled.columns else ()
     )
 
     def tagger_of(cells: Cells, **more: Any) -> Tagger:
@@ -241,16 +224,17 @@ def train(
     judge = None
     if dev is not None:
         with ExitStack() as files:
-            dev_sentences, dev_columns = _open(dev, format, columns, files)
+            dev_sources, dev_columns = open_sources(dev, format, columns, files)
             missing = [name for name in (*compiled.columns, *names) if name not in dev_columns]
             if missing:
+                check_any(dev_sources, name_of(dev))
                 raise CorpusError(
                     "expected a dev set with the columns of the training data, found one without "
                     f"{', '.join(missing)} (it has {', '.join(dev_columns)}); "
                     "give one in the same format",
-                    source=_name(dev),
+                    source=name_of(dev),
                 )
-            dev_corpus = gather(dev_sentences, compiled.columns, label, skip_unlabelled)
+            dev_corpus = gather(dev_sources, compiled.columns, label, skip_unlabelled)
         judge = _Judge(dev_corpus, scheme)
 
     def judge_cells(cells: Cells, _: int) -> Verdict:
@@ -344,33 +328,31 @@ def split_labels(labels: Sequence[str]) -> Parts:
 
 
 def labels_of_known_words(
-    compiled: CompiledTemplates, columns: Sequence[Sequence[str]], y: np.ndarray, min_count: int
+    compiled: CompiledTemplates, columns: Sequence[Column], y: np.ndarray, min_count: int
 ) -> KnownLabels:
     """The labels that words seen at least `min_count` times had, by the words' normal forms."""
     attribute = known_attribute(compiled)
     words = columns[compiled.columns.index("form")]
-    normal = {word: compiled.apply(attribute, word) for word in set(words)}
-    seen: dict[str, Counter[int]] = {}
-    for word, label in zip(words, y.tolist(), strict=True):
-        seen.setdefault(normal[word], Counter())[label] += 1
-    often = [word for word, labels in seen.items() if labels.total() >= min_count]
-    keys = kernels.hash_strings(often)
+    normal = Column.of(compiled.apply_many(attribute, words.types))
+    form = normal.ids[words.ids]
+    often = np.flatnonzero(np.bincount(form) >= min_count)
+    keys = kernels.hash_strings([normal.types[i] for i in often])
     order = np.argsort(keys)
-    labels = [sorted(seen[often[i]]) for i in order]
-    flat = np.array(list(chain.from_iterable(labels)), np.uint16)
+    width = int(y.max()) + 1
+    pairs = np.unique(form * np.int64(width) + y)  # in order of the form, then of the label
+    begin = np.searchsorted(pairs, np.arange(len(normal.types) + 1) * width)
+    labels = [pairs[begin[i] : begin[i + 1]] % width for i in often[order].tolist()]
+    flat = np.concatenate([*labels, np.zeros(0, np.int64)]).astype(np.uint16)
     return KnownLabels(attribute, keys[order], pointers(map(len, labels)), flat)
 
 
 class _Judge:
     """Scores a tagger on the dev set."""
 
-    def __init__(self, corpus: Corpus, scheme: str | None):
-        self._gold = corpus.sentences(corpus.labels)
-        rows = (
-            corpus.columns[0]
-            if len(corpus.columns) == 1
-            else list(zip(*corpus.columns, strict=True))
-        )
+    def __init__(self, corpus: TrainingData, scheme: str | None):
+        self._gold = corpus.sentences(corpus.labels.values())
+        columns = [column.values() for column in corpus.columns]
+        rows = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
         self._sentences = corpus.sentences(rows)
         self._scheme = scheme
 
@@ -393,123 +375,6 @@ def available_for(used: Sequence[str], available: Sequence[str]) -> list[str]:
     """The columns a model must be told of: those up to the last in use (templates may count)."""
     last = max((available.index(name) for name in used), default=-1)
     return list(available[: last + 1])
-
-
-def gather(
-    sentences: Iterable[Sentence], columns: Sequence[str], label: str, skip_unlabelled: bool = False
-) -> Corpus:
-    """The columns and labels of the sentences that have words.
-
-    Raises
-    ------
-    CorpusError
-        If there are no sentences, or a column is missing.
-    LabelError
-        If a label is ``_``: not annotated.
-    """
-    corpus = Corpus([[] for _ in columns], [], [])
-    skipped = 0
-    source = None
-    for sentence in sentences:
-        source = sentence.source
-        if not len(sentence):
-            continue
-        labels = labels_of(sentence, label)
-        if label != "feats" and "_" in labels:
-            if skip_unlabelled:
-                skipped += 1
-                continue
-            raise LabelError(
-                f'expected a label in the column {label}, found "_" (not annotated); '
-                "annotate it, or leave such sentences out with --skip-unlabelled",
-                source=sentence.source,
-                line=sentence.line_of(labels.index("_")),
-            )
-        for values, name in zip(corpus.columns, columns, strict=True):
-            values += sentence.column(name)
-        corpus.labels.extend(labels)
-        corpus.lengths.append(len(labels))
-    if skipped:
-        _log.warning("%d sentences with unannotated words were left out", skipped)
-    if not corpus.lengths:
-        left = f" ({skipped} without labels were left out)" if skipped else ""
-        raise CorpusError(f"expected sentences to learn from, found none{left}", source=source)
-    return corpus
-
-
-def labels_of(sentence: Sentence, label: str) -> list[str]:
-    """The labels of a sentence: a column, or UPOS and FEATS joined."""
-    if label != "upos+feats":
-        return sentence.column(label)
-    upos, feats = sentence.column("upos"), sentence.column("feats")
-    return ["_" if u == "_" else join_parts(u, f) for u, f in zip(upos, feats, strict=True)]
-
-
-def _open(
-    data: Source | Sequence[Source], format: str, columns: Sequence[str] | None, files: ExitStack
-) -> tuple[Iterable[Sentence], tuple[str, ...]]:
-    """All sentences of one or several sources, and their columns; `files` closes what it opens."""
-    if isinstance(data, (str, PathLike)):
-        data = [data]
-    data = list(data) if not hasattr(data, "columns") else [data]
-    if data and isinstance(data[0], Sentence):
-        return data, data[0].columns
-    streams = [
-        source
-        if hasattr(source, "columns")
-        else files.enter_context(read(source, format, columns=columns))
-        for source in data
-    ]
-    available = streams[0].columns if streams else ()
-    for stream in streams[1:]:
-        if stream.columns != available:
-            raise CorpusError(
-                f"expected the columns {', '.join(available)} of the first file, "
-                f"found {', '.join(stream.columns)}",
-                source=stream.source,
-            )
-    sentences = (sentence for stream in streams for sentence in stream if len(sentence))
-    first = next(sentences, None)  # an empty file has no columns to speak of
-    if first is None:
-        source = streams[0].source if streams else None
-        raise CorpusError("expected sentences to learn from, found none", source=source)
-    return chain([first], sentences), available
-
-
-def default_label(columns: Sequence[str], source: str | None = None) -> str:
-    """The column to learn when none is named: upos, or the last one.
-
-    Raises
-    ------
-    CorpusError
-        If there are words only.
-    """
-    candidates = [name for name in columns if name not in ("id", "form", "misc")]
-    if not candidates:
-        raise CorpusError(
-            f"expected a column of labels, found the columns {', '.join(columns)} only; "
-            "if there is one, name the format with --format or the columns with --columns",
-            source=source,
-        )
-    return "upos" if "upos" in candidates else candidates[-1]
-
-
-def _check_label(names: Sequence[str], available: Sequence[str], source: str | None) -> None:
-    """Refuse labels that are not there, or are the words themselves."""
-    for name in names:
-        if name not in available or name in ("id", "form"):
-            columns = ", ".join(other for other in available if other not in ("id", "form"))
-            raise CorpusError(
-                f"expected one of the columns {columns} for labels, found {name!r}; choose one of "
-                "these with --label, or name the columns with --columns",
-                source=source,
-            )
-
-
-def _name(data: Any) -> str | None:
-    """The file that a message is about: the first one, if the data are files."""
-    first = data[0] if isinstance(data, (list, tuple)) and data else data
-    return str(first) if isinstance(first, (str, PathLike)) else None
 
 
 def _warn_of_odd_labels(labels: Sequence[str], tokens: int, column: str) -> None:

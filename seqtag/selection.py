@@ -339,7 +339,8 @@ def classifier_fit(make: Callable[[], Any]) -> Fit:
 def tagger_fit(**settings: Any) -> Fit:
     """The ``fit`` of a tagger on sentences: settings of `seqtag.train`; F1 or accuracy."""
     from seqtag.evaluation import evaluate
-    from seqtag.perceptron import labels_of, train
+    from seqtag.perceptron import train
+    from seqtag.training_data import labels_of
 
     def fit(sentences: Sequence[Any]) -> Score:
         tagger = train(sentences, **settings)

@@ -29,6 +29,7 @@ LAYERS = [
         "sigmoid",
         "theory",
         "selection",
+        "training_data",
     },
     {"cli", "integrations", "__init__", "__main__"},
 ]

@@ -19,7 +19,7 @@ def test_losses_are_their_formulas(sample):
     expected = [float((1 if b >= 0 else -1) != a) for a, b in sample]
     assert zero_one(y, h).tolist() == expected
     assert hinge(y, h).tolist() == [max(0.0, 1 - a * b) for a, b in sample]
-    assert squared(y, h).tolist() == [(a - b) ** 2 for a, b in sample]
+    assert squared(y, h).tolist() == pytest.approx([(a - b) ** 2 for a, b in sample])
     weighted = [
         wrong * (3.0 if a > 0 else 0.5) for wrong, (a, _) in zip(expected, sample, strict=True)
     ]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from seqtag import perceptron
 from seqtag.corpus import read
-from seqtag.encoding import hash_string
+from seqtag.encoding import Column, hash_string
 from seqtag.errors import CorpusError, LabelError, TemplateError
 from seqtag.frozen import freeze, mean
 from seqtag.labels import count_invalid
@@ -250,14 +250,14 @@ def test_a_known_word_has_no_other_label_whatever_the_weights():
 def test_labels_of_known_words():
     compiled = parse("form[0]\nnormal[0]").compile(["form", "pos"])
     words = ["The", "the", "cat", "The", "12", "34", "cat"]
-    known = labels_of_known_words(compiled, [words], np.array([2, 0, 1, 2, 4, 3, 1]), 2)
+    known = labels_of_known_words(compiled, [Column.of(words)], np.array([2, 0, 1, 2, 4, 3, 1]), 2)
     assert known.attribute == 1
     rows = dict(zip(known.keys.tolist(), pairwise(known.row_ptr.tolist()), strict=True))
     assert known.keys.tolist() == sorted(known.keys.tolist())
     assert len(rows) == 3
     for word, labels in {"the": [0, 2], "cat": [1], "00": [3, 4]}.items():
         assert known.labels[slice(*rows[hash_string(word)])].tolist() == labels
-    assert not len(labels_of_known_words(compiled, [words], np.zeros(7, int), 4).keys)
+    assert not len(labels_of_known_words(compiled, [Column.of(words)], np.zeros(7, int), 4).keys)
 
 
 @pytest.mark.parametrize("templates", ["form[0]", "normal(pos)[0]", "lower[0]\nlabel[-1]"])

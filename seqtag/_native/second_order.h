@@ -55,16 +55,30 @@ template <class Real> struct SecondOrderDecoder {
   template <class Edges>
   void run(const Real* emission, size_t T, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram,
            const Edges& edges, const int32_t* against, int32_t* out_labels) {
-    const int K = block.labels, S = block.stride;
     if (T == 0) return;
-    for (auto* row : {&reach, &limit, &bound, &star_row}) row->resize(S);
-    if (Edges::any) scratch.resize(size_t(K) * S);
+    for (auto* row : {&reach, &limit, &bound, &star_row}) row->resize(block.stride);
+    if (Edges::any) scratch.resize(size_t(block.labels) * block.stride);
+    // If every path is forbidden, all scores are one huge number that swallows the rest: ties to
+    // the plain search, which pruning by the rest would break otherwise.
+    if (Edges::any || !search(emission, T, block, trigram, edges, true, against, out_labels))
+      search(emission, T, block, trigram, edges, false, against, out_labels);
+  }
+
+ private:
+  // Whether an allowed path was found.
+  template <class Edges>
+  bool search(const Real* emission, size_t T, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram,
+              const Edges& edges, bool prune, const int32_t* against, int32_t* out_labels) {
+    const int K = block.labels, S = block.stride;
+    bool allowed = true;
     kept.assign(1, K);
     kept_ptr.assign({0, 1});
     begin.assign({0, size_t(S)});
     make_room(S);
     for (int j = 0; j < S; ++j) v[j] = block.start[j] + emission[j];
-    subtract(&v[0], largest(&v[0], S), S);
+    const Real high = largest(&v[0], S);
+    allowed &= high > kForbidden / 2;
+    subtract(&v[0], high, S);
 
     for (size_t t = 1; t < T; ++t) {
       const size_t first = kept.size();
@@ -73,9 +87,9 @@ template <class Real> struct SecondOrderDecoder {
         edges.fill(t, scratch.data());
         matrix = scratch.data();
       }
-      select(t - 1, block, trigram, Edges::any);
+      select(t - 1, block, trigram, prune);
       make_room(begin[t] + size_t(K) * S);
-      arrive(t - 1, trigram, matrix, Edges::any, t + 1 == T, &v[begin[t]]);
+      arrive(t - 1, trigram, matrix, prune, t + 1 == T, &v[begin[t]]);
       Real* now = &v[begin[t]];
       const size_t rows = kept.size() - first;
       kept_ptr.push_back(kept.size());
@@ -89,12 +103,13 @@ template <class Real> struct SecondOrderDecoder {
         }
       Real best[lanes<Real>];
       store(best, top);
-      subtract(&v[begin[t]], largest(best, lanes<Real>), int(rows) * S);
+      const Real high = largest(best, lanes<Real>);
+      allowed &= high > kForbidden / 2;
+      subtract(&v[begin[t]], high, int(rows) * S);
     }
-    backtrace(T, block, trigram, against, out_labels);
+    return backtrace(T, block, trigram, against, out_labels) > kForbidden / 2 && allowed;
   }
 
- private:
   // More than rounding can change a sum of four weights of up to a thousand in float32.
   static constexpr Real kSlack = Real(1e-3);
 
@@ -109,7 +124,7 @@ template <class Real> struct SecondOrderDecoder {
   // (without the last terms if c ends the sentence). Here each term is bounded by itself; those
   // that pass are compared c by c in arrive(). Leaves reach[b] = max over a and c of
   // v[a,b] + tri[a,b,c] and in limit[b] what a state (a, b) must reach to matter.
-  void select(size_t t, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram, bool all) {
+  void select(size_t t, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram, bool prune) {
     const int K = block.labels, S = block.stride;
     const size_t rows = kept_ptr[t + 1] - kept_ptr[t];
     Vector<Real> top = splat(Real(kPadding) * 3);  // of limit + bound
@@ -132,7 +147,7 @@ template <class Real> struct SecondOrderDecoder {
     const Real high = largest(best, lanes<Real>);
     star = 0;
     while (star < K - 1 && bound[star] != high) ++star;
-    if (all) {
+    if (!prune) {
       for (int b = 0; b < K; ++b) kept.push_back(b);
       return;
     }
@@ -150,7 +165,7 @@ template <class Real> struct SecondOrderDecoder {
 
   // out[r][c] = max over a of v[t][a,b] + tri[a,b,c] + tr[b,c] for the r-th b that can matter; those
   // that turn out dominated by b* at every c are dropped from kept.
-  void arrive(size_t t, const TrigramBlock<Real>& trigram, const Real* matrix, bool all, bool last, Real* out) {
+  void arrive(size_t t, const TrigramBlock<Real>& trigram, const Real* matrix, bool prune, bool last, Real* out) {
     const int S = trigram.stride;
     const size_t first = kept_ptr.back(), rows = kept_ptr[t + 1] - kept_ptr[t], chosen = kept.size();
     auto after = [&](const Real* bounds, int b, int c) {  // of tri[b,c,d] over d
@@ -188,16 +203,17 @@ template <class Real> struct SecondOrderDecoder {
       } else {
         const Real *tr = matrix + size_t(b) * S;
         const Vector<Real> from = splat(reach[b]);
-        if (!all && !matters(b, [&](int c) { return from + load(tr + c); })) continue;
+        if (prune && !matters(b, [&](int c) { return from + load(tr + c); })) continue;
         arrivals(b, best);
-        if (!all && !matters(b, [&](int c) { return load(best + c); })) continue;
+        if (prune && !matters(b, [&](int c) { return load(best + c); })) continue;
       }
       kept[first + filled++] = b;
     }
     kept.resize(first + filled);
   }
 
-  void backtrace(size_t T, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram, const int32_t* against,
+  // Returns the score of the best path since the last subtraction.
+  Real backtrace(size_t T, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram, const int32_t* against,
                  int32_t* out_labels) {
     const int K = block.labels, S = block.stride;
     auto rows = [&](size_t t) { return kept_ptr[t + 1] - kept_ptr[t]; };
@@ -211,6 +227,7 @@ template <class Real> struct SecondOrderDecoder {
       return high + block.stop[b];
     };
     int b = Decoder<Real>::argmax(K, against ? against[T - 1] : -1, best_of);
+    const Real score = best_of(b);
     out_labels[T - 1] = b;
     int c = -1;
     for (size_t t = T - 1; t > 0; --t) {
@@ -228,6 +245,7 @@ template <class Real> struct SecondOrderDecoder {
       b = names[row];
       out_labels[t - 1] = b;
     }
+    return score;
   }
 };
 

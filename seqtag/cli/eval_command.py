@@ -81,8 +81,8 @@ def command(
     from seqtag.corpus import read
     from seqtag.errors import CorpusError
     from seqtag.evaluation import evaluate
-    from seqtag.perceptron import default_label, labels_of
     from seqtag.pipeline import find_column, tag_stream
+    from seqtag.training_data import default_label, labels_of
 
     notes = Notes(quiet)
     if len(files) != (1 if model else 2):
