@@ -118,7 +118,7 @@ template <class Real, class Rows> struct Weights {
       std::copy(weights.block.transition.begin(), weights.block.transition.end(), matrix);
       for (int64_t e = x.edge_ptr[first + t]; e < x.edge_ptr[first + t + 1]; ++e) {
         sum.assign(size_t(K) * K, 0);
-        weights.edge.add_row(sum.data(), x.edges[e]);
+        weights.edge.sum_rows(sum.data(), &x.edges[e], nullptr, 1);
         for (int i = 0; i < K; ++i)
           for (int j = 0; j < K; ++j) matrix[size_t(i) * S + j] += sum[size_t(i) * K + j];
       }
@@ -160,18 +160,10 @@ template <class Real, class Rows> struct Weights {
       for (int64_t k = x.token_ptr[first]; k < std::min(end, x.token_ptr[first] + ahead); ++k)
         emission.prefetch(x.features[k]);
     for (size_t t = 0; t < T; ++t) {
-      Real* acc = &out[t * S];
-      const int64_t to = x.token_ptr[first + t + 1];
-      if (Rows::one_vector && x.values && S == lanes<Real>) {  // the sum stays in a register
-        const int64_t from = x.token_ptr[first + t];
-        emission.sum_rows(acc, x.features + (x.dense ? 0 : from), x.values + from, to - from);
-        continue;
-      }
-      for (int64_t k = x.token_ptr[first + t]; k < to; ++k) {
-        if (far && k + ahead < end) emission.prefetch(x.features[k + ahead]);
-        if (x.values) emission.add_row(acc, x.row(k, first + t), x.values[k]);
-        else emission.add_row(acc, x.features[k]);
-      }
+      const int64_t from = x.token_ptr[first + t], to = x.token_ptr[first + t + 1];
+      if (far)
+        for (int64_t k = from + ahead; k < std::min(to + ahead, end); ++k) emission.prefetch(x.features[k]);
+      emission.sum_rows(&out[t * S], x.features + (x.dense ? 0 : from), x.values ? x.values + from : nullptr, to - from);
     }
   }
 

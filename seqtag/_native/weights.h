@@ -1,6 +1,6 @@
 // Rows of weights in training: w, u (for the average) and g (for the adaptive step), cell by cell.
 // DenseRows for up to about a hundred labels, SparseRows above; both are used through
-//   add_row(acc, row, value), update(row, label, change), for_each_cell(visit).
+//   sum_rows(acc, rows, values, n), update(row, label, change), for_each_cell(visit).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -43,7 +43,7 @@ template <class Real> struct DenseRows {
     void operator()(Real* p) const { std::free(p); }
   };
   std::unique_ptr<Real[], Free> w, u, g;  // (rows, stride); pages never touched take no memory
-  static constexpr bool one_vector = true;  // a row can be as short as one vector: sum_rows
+  static constexpr bool one_vector = true;  // a row can be as short as one vector
 
   DenseRows(size_t rows, int labels, bool adaptive)
       : rows(rows), labels(labels), stride(padded<Real>(labels)), w(zeros()), u(zeros()),
@@ -54,16 +54,15 @@ template <class Real> struct DenseRows {
     const char* p = reinterpret_cast<const char*>(&w[row * stride]);
     for (size_t b = 0; b < stride * sizeof(Real); b += 64) SEQTAG_PREFETCH(p + b);
   }
-  void add_row(Real* acc, size_t row) const { add(acc, &w[row * stride], stride); }
-  void add_row(Real* acc, size_t row, Real value) const { add_scaled(acc, &w[row * stride], value, stride); }
-  // acc += sum of value * row, for rows of one vector; the same order as add_row.
+  // acc += the sum of n rows, each times its value if there are values. The sums stay in registers
+  // as long as there are enough; each is taken in the order of the rows.
   void sum_rows(Real* acc, const int32_t* row, const Real* value, int64_t n) const {
-    Vector<Real> sum = load(acc);
-    const Real* weight = w.get();
-    for (int64_t k = 0; k < n; ++k) sum = sum + load(weight + size_t(row[k]) * lanes<Real>) * splat(value[k]);
-    store(acc, sum);
+    int j = 0;
+    for (; j + 8 * lanes<Real> <= stride; j += 8 * lanes<Real>) sum_columns<8>(acc, j, row, value, n);
+    for (; j + 4 * lanes<Real> <= stride; j += 4 * lanes<Real>) sum_columns<4>(acc, j, row, value, n);
+    for (; j < stride; j += lanes<Real>) sum_columns<1>(acc, j, row, value, n);
   }
-  // The same for four tokens side by side: each sum waits for its last addition, four do not.
+  // The same for four tokens side by side and rows of one vector: each sum waits for its last addition, four do not.
   void sum_rows_of_four(Real* acc, const int32_t* const row[4], const Real* const value[4], const int64_t n[4]) const {
     const Real* weight = w.get();
     auto term = [&](int i, int64_t k) { return load(weight + size_t(row[i][k]) * lanes<Real>) * splat(value[i][k]); };
@@ -108,6 +107,20 @@ template <class Real> struct DenseRows {
   }
 
  private:
+  template <int vectors>  // from column j on
+  void sum_columns(Real* acc, int j, const int32_t* row, const Real* value, int64_t n) const {
+    Vector<Real> sum[vectors];
+    for (int i = 0; i < vectors; ++i) sum[i] = load(acc + j + i * lanes<Real>);
+    for (int64_t k = 0; k < n; ++k) {
+      const Real* from = &w[size_t(row[k]) * stride + j];
+      const Vector<Real> scale = splat(value ? value[k] : Real(1));
+      for (int i = 0; i < vectors; ++i) {
+        const Vector<Real> weights = load(from + i * lanes<Real>);
+        sum[i] = sum[i] + (value ? weights * scale : weights);
+      }
+    }
+    for (int i = 0; i < vectors; ++i) store(acc + j + i * lanes<Real>, sum[i]);
+  }
   Real* zeros() const {
     const size_t n = std::max<size_t>(1, rows * stride);
     if (n / stride < rows) throw std::bad_alloc();
@@ -126,19 +139,17 @@ template <class Real> struct SparseRows {
 
   bool far() const { return true; }
   void prefetch(size_t row) const { SEQTAG_PREFETCH(&spans[row]); }
-  void add_row(Real* acc, size_t row) const {
-    const Span s = spans[row];
-    for (size_t i = s.begin; i < s.begin + s.used; ++i) acc[label_of[i]] += cells[i].w;
-  }
-  void add_row(Real* acc, size_t row, Real value) const {
-    const Span s = spans[row];
-    for (size_t i = s.begin; i < s.begin + s.used; ++i) acc[label_of[i]] += cells[i].w * value;
+  void sum_rows(Real* acc, const int32_t* row, const Real* value, int64_t n) const {
+    for (int64_t k = 0; k < n; ++k) {
+      const Span s = spans[size_t(row[k])];
+      const Real scale = value ? value[k] : Real(1);
+      for (size_t i = s.begin; i < s.begin + s.used; ++i) acc[label_of[i]] += cells[i].w * scale;
+    }
   }
   void update(size_t row, int label, Real delta, const Step<Real>& step) {
     Cell<Real>& cell = cells[find(row, label)];
     step.apply(cell.w, cell.u, &cell.g, delta);
   }
-  void sum_rows(Real*, const int32_t*, const Real*, int64_t) const {}
   void sum_rows_of_four(Real*, const int32_t* const*, const Real* const*, const int64_t*) const {}
   void update_pairs(const int32_t*, const Real*, int64_t, int, int, const Step<Real>&) {}
   template <class Visit> void for_each_cell(Visit visit) const {
