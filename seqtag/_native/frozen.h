@@ -103,10 +103,7 @@ class Frozen {
         order_(order), width_(((parts_.any() ? parts_.count : block_.labels) + 7) & ~7) {
     for (size_t k = 0; k < plan_.templates; ++k) {
       const int64_t first = plan_.term_ptr[k], last = plan_.term_ptr[k + 1];
-      bool local = first < last;
-      for (int64_t i = first; i < last; ++i)
-        local = local && plan_.term_offset[i] == plan_.term_offset[first] && column(i) == column(first);
-      if (local) {
+      if (is_local(plan_, k)) {
         group_of(column(first), plan_.term_offset[first]).templates.push_back(k);
         continue;
       }
@@ -328,15 +325,10 @@ class Frozen {
       }
   }
 
-  // Type of the word that a group looks at from n; `capacity` stands for beyond the sentence.
-  static size_t type_at(const Columns& x, const Group& group, int64_t n, int64_t begin, int64_t end, size_t capacity) {
-    const int64_t at = n + group.offset;
-    return at < begin || at >= end ? capacity : size_t(x.types[size_t(group.column) * x.tokens + size_t(at)]);
-  }
   SEQTAG_INLINE void prefetch_local(const Columns& x, int64_t begin, int64_t end, const Workspace& space) const {
     for (size_t g = 0; g < groups_.size(); ++g)
       for (int64_t n = begin; n < end; ++n) {
-        const size_t type = type_at(x, groups_[g], n, begin, end, space.capacity);
+        const size_t type = type_at(x, groups_[g].column, n + groups_[g].offset, begin, end);
         if (type >= space.sums[g].known.size()) continue;
         const char* row = reinterpret_cast<const char*>(&space.sums[g].rows[type * size_t(width_)]);
         for (size_t b = 0; b < size_t(width_) * sizeof(int16_t); b += 64) SEQTAG_PREFETCH(row + b);
@@ -347,7 +339,7 @@ class Frozen {
     Workspace::Sums& sums = space.sums[g];
     for (int64_t n = begin; n < end; ++n) {
       int16_t* acc = &space.sum[size_t(n - begin) * size_t(width_)];
-      const size_t type = type_at(x, group, n, begin, end, space.capacity);
+      const size_t type = type_at(x, group.column, n + group.offset, begin, end);
       if (type >= sums.known.size()) {
         sum_local(x, group, n, begin, end, acc);
         continue;

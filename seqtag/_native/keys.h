@@ -28,12 +28,28 @@ struct Plan {
   const int32_t* attribute_column; // column each attribute reads
 };
 
+// Whether a template looks at one position of one column, so that its key follows from the type there.
+inline bool is_local(const Plan& plan, size_t k) {
+  const int64_t first = plan.term_ptr[k];
+  bool local = first < plan.term_ptr[k + 1];
+  for (int64_t i = first; i < plan.term_ptr[k + 1]; ++i)
+    local = local && plan.term_offset[i] == plan.term_offset[first] &&
+            plan.attribute_column[plan.term_attribute[i]] == plan.attribute_column[plan.term_attribute[first]];
+  return local;
+}
+
 // Columns of a corpus as type ids, and for each attribute the hash of its value per type.
 struct Columns {
   const int32_t* types;    // (columns, tokens)
   const uint64_t* hashes;  // (attributes, capacity); 0: absent
   size_t tokens, capacity;
 };
+
+// Type in a column of the position m of a sentence [begin, end); capacity, capacity + 1: before, after it.
+inline size_t type_at(const Columns& x, int32_t column, int64_t m, int64_t begin, int64_t end) {
+  if (m < begin) return x.capacity;
+  return m >= end ? x.capacity + 1 : size_t(x.types[size_t(column) * x.tokens + size_t(m)]);
+}
 
 constexpr uint64_t kLeft = 0x9e3779b97f4a7c15ULL, kRight = 0xc2b2ae3d27d4eb4fULL;  // beyond the ends
 
@@ -58,49 +74,38 @@ inline uint64_t key_at(const Plan& plan, const Columns& x, size_t k, int64_t n, 
   return key ? key : 1;
 }
 
-// Open addressing from key to (value), growing; key 0 is the empty slot.
-template <class Value> class KeyTable {
+// Keys numbered as they come. Open addressing: a slot holds half of a key and its number.
+class KeyNumbers {
  public:
-  struct Slot {
-    uint64_t key = 0;
-    Value value{};
-  };
-  explicit KeyTable(size_t expected = 0) {
-    size_t n = 1024;
-    while (n < expected * 2) n *= 2;
-    slots_.resize(n);
+  KeyNumbers() : slots_(1 << 16, Slot{0, -1}) {}
+  const std::vector<uint64_t>& keys() const { return keys_; }
+  int32_t number(uint64_t key) {
+    size_t i = home(key);
+    for (; slots_[i].number >= 0; i = (i + 1) & (slots_.size() - 1))
+      if (slots_[i].half == uint32_t(key) && keys_[size_t(slots_[i].number)] == key) return slots_[i].number;
+    const int32_t number = int32_t(keys_.size());
+    slots_[i] = {uint32_t(key), number};
+    keys_.push_back(key);
+    if (2 * keys_.size() > slots_.size()) grow();
+    return number;
   }
-  // The slot's value, made on first use.
-  Value& operator[](uint64_t key) {
-    if (2 * (size_ + 1) > slots_.size()) grow();
-    Slot& s = slots_[find(key)];
-    if (s.key == 0) {
-      s.key = key;
-      ++size_;
-    }
-    return s.value;
-  }
-  const Value* get(uint64_t key) const {
-    const Slot& s = slots_[find(key)];
-    return s.key ? &s.value : nullptr;
-  }
-  void prefetch(uint64_t key) const { SEQTAG_PREFETCH(&slots_[home(key)]); }
-  size_t size() const { return size_; }
+  SEQTAG_INLINE void prefetch(uint64_t key) const { SEQTAG_PREFETCH(&slots_[home(key)]); }
 
  private:
+  struct Slot {
+    uint32_t half;
+    int32_t number;  // -1: empty
+  };
   std::vector<Slot> slots_;
-  size_t size_ = 0;
+  std::vector<uint64_t> keys_;
   size_t home(uint64_t key) const { return size_t(key >> 32) & (slots_.size() - 1); }
-  size_t find(uint64_t key) const {
-    size_t i = home(key);
-    while (slots_[i].key != 0 && slots_[i].key != key) i = (i + 1) & (slots_.size() - 1);
-    return i;
-  }
   void grow() {
-    std::vector<Slot> old(slots_.size() * 2);
-    old.swap(slots_);
-    for (const Slot& s : old)
-      if (s.key) slots_[find(s.key)] = s;
+    slots_.assign(slots_.size() * 4, Slot{0, -1});
+    for (size_t n = 0; n < keys_.size(); ++n) {
+      size_t i = home(keys_[n]);
+      while (slots_[i].number >= 0) i = (i + 1) & (slots_.size() - 1);
+      slots_[i] = {uint32_t(keys_[n]), int32_t(n)};
+    }
   }
 };
 

@@ -269,42 +269,54 @@ nb::tuple index_features(const PyPlan& py_plan, In2<int32_t> types, In2<uint64_t
   std::vector<int32_t> features;
   {
     nb::gil_scoped_release release;
-    struct Seen {
-      int32_t row = -1, count = 0;
-    };
-    KeyTable<Seen> table;
-    std::vector<uint64_t> keys, distinct;
+    constexpr int32_t kAbsent = -1, kUnknown = -2;
+    KeyNumbers table;
+    std::vector<uint64_t> keys;
     std::vector<int32_t> count, ids;
-    const size_t F = plan.templates;
+    auto number = [&](uint64_t key) {
+      if (key == 0) return kAbsent;
+      const int32_t row = table.number(key);
+      if (size_t(row) == count.size()) count.push_back(0);
+      return row;
+    };
+    const size_t F = plan.templates, most = x.capacity + 2;
+    std::vector<char> local(F);  // these are looked up once per type
+    for (size_t k = 0; k < F; ++k) local[k] = is_local(plan, k);
+    std::vector<int32_t> row_of(F * most, kUnknown);
     ids.reserve(x.tokens * F);
     for (size_t s = 0; s + 1 < sentence_ptr.shape(0); ++s) {
+      const int64_t begin = sentence_ptr(s), end = sentence_ptr(s + 1);
       keys.clear();
-      for (int64_t n = sentence_ptr(s); n < sentence_ptr(s + 1); ++n)
+      for (int64_t n = begin; n < end; ++n)
         for (size_t k = 0; k < F; ++k) {
-          keys.push_back(key_at(plan, x, k, n, sentence_ptr(s), sentence_ptr(s + 1)));
+          if (local[k]) continue;
+          keys.push_back(key_at(plan, x, k, n, begin, end));
           if (keys.back()) table.prefetch(keys.back());
         }
-      for (uint64_t key : keys) {
-        if (key == 0) {
-          ids.push_back(-1);
-          continue;
+      const uint64_t* key = keys.data();
+      for (int64_t n = begin; n < end; ++n)
+        for (size_t k = 0; k < F; ++k) {
+          if (local[k]) {
+            const int64_t term = plan.term_ptr[k];
+            const int32_t column = plan.attribute_column[plan.term_attribute[term]];
+            int32_t& row = row_of[k * most + type_at(x, column, n + plan.term_offset[term], begin, end)];
+            if (row == kUnknown) row = number(key_at(plan, x, k, n, begin, end));
+            ids.push_back(row);
+          } else {
+            ids.push_back(number(*key++));
+          }
+          if (ids.back() >= 0) ++count[size_t(ids.back())];
         }
-        Seen& seen = table[key];
-        if (seen.row < 0) {
-          seen.row = int32_t(distinct.size());
-          distinct.push_back(key);
-          count.push_back(0);
-        }
-        ++count[size_t(seen.row)];
-        ids.push_back(seen.row);
-      }
     }
-    std::vector<int32_t> new_row(distinct.size(), -1);
-    for (size_t r = 0; r < distinct.size(); ++r)
+    std::vector<int32_t> new_row(count.size(), kAbsent);
+    size_t seen = 0;
+    for (size_t r = 0; r < count.size(); ++r)
       if (count[r] >= min_count) {
         new_row[r] = int32_t(kept.size());
-        kept.push_back(distinct[r]);
+        kept.push_back(table.keys()[r]);
+        seen += size_t(count[r]);
       }
+    features.reserve(seen);
     token_ptr.reserve(x.tokens + 1);
     token_ptr.push_back(0);
     for (size_t i = 0, n = 0; n < x.tokens; ++n) {
