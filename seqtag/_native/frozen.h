@@ -16,75 +16,89 @@
 
 namespace seqtag {
 
-// Sparse rows of small weights, found by key: a table of 8-byte entries that hold half of the key
-// and the number of the row, whose head holds all of it.
+// Sparse rows of small weights, found by key. A row is a run of words in one arena: its key, the
+// number of its cells, the cells. A slot of the table is one word too: where the row begins, and
+// in the bits that this leaves a part of the key.
 class FrozenRows {
  public:
   struct Cell {
     uint16_t label;
     int16_t weight;
   };
-  struct Head {
-    uint64_t key;
-    uint32_t begin, count;
-  };
-  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kNone = 0;
 
   FrozenRows(const uint64_t* keys, size_t rows, const int64_t* row_ptr, const uint16_t* labels, const int8_t* weights) {
     size_t n = 64;
     while (n < rows * 2) n *= 2;
-    table_.assign(n, {0, kNone});
-    heads_.reserve(rows);
-    cells_.reserve(size_t(row_ptr[rows]));
+    table_.assign(n, kNone);
+    const size_t words = 1 + rows * kHead + size_t(row_ptr[rows]);
+    if (words > size_t(1) << 31) throw std::bad_alloc();
+    while (words >> place_bits_) ++place_bits_;
+    arena_.reserve(words);
+    arena_.push_back(kNone);
     for (size_t r = 0; r < rows; ++r) {
-      heads_.push_back({keys[r], uint32_t(row_ptr[r]), uint32_t(row_ptr[r + 1] - row_ptr[r])});
-      for (int64_t i = row_ptr[r]; i < row_ptr[r + 1]; ++i) cells_.push_back({labels[i], weights[i]});
       size_t slot = home(keys[r]);
-      while (table_[slot].row != kNone) slot = (slot + 1) & (n - 1);
-      table_[slot] = {uint32_t(keys[r]), uint32_t(r)};
+      while (table_[slot] != kNone) slot = (slot + 1) & (n - 1);
+      table_[slot] = uint32_t(arena_.size()) | part_of(keys[r]);
+      arena_.push_back(uint32_t(keys[r]));
+      arena_.push_back(uint32_t(keys[r] >> 32));
+      arena_.push_back(uint32_t(row_ptr[r + 1] - row_ptr[r]));
+      for (int64_t i = row_ptr[r]; i < row_ptr[r + 1]; ++i) {
+        const Cell cell{labels[i], weights[i]};
+        uint32_t word;
+        std::memcpy(&word, &cell, sizeof word);
+        arena_.push_back(word);
+      }
     }
   }
   SEQTAG_INLINE void prefetch_slot(uint64_t key) const { SEQTAG_PREFETCH(&table_[home(key)]); }
-  SEQTAG_INLINE void prefetch_head(uint32_t row) const { SEQTAG_PREFETCH(&heads_[row]); }
-  SEQTAG_INLINE void prefetch_cells(uint32_t row) const { SEQTAG_PREFETCH(&cells_[heads_[row].begin]); }
-  // First row whose key agrees in the half that the table holds, or kNone; see `confirm`.
+  SEQTAG_INLINE void prefetch_row(uint32_t place) const { SEQTAG_PREFETCH(&arena_[place]); }
+  // Place of the first row whose key agrees in the bits that the table holds, or kNone; see `add`.
   uint32_t candidate(uint64_t key) const {
     size_t slot = home(key);
-    while (table_[slot].row != kNone && table_[slot].half != uint32_t(key)) slot = (slot + 1) & (table_.size() - 1);
-    return table_[slot].row;
+    const uint32_t part = part_of(key);
+    while (table_[slot] != kNone && ((table_[slot] ^ part) >> place_bits_) != 0) slot = (slot + 1) & (table_.size() - 1);
+    return place_in(slot);
   }
   // Adds the row of the key, given its candidate.
-  template <class Number> void add(Number* acc, uint64_t key, uint32_t row) const {
-    if (heads_[row].key != key) row = find_exactly(key);
-    if (row == kNone) return;
-    const Head head = heads_[row];
-    for (const Cell *c = &cells_[head.begin], *end = c + head.count; c < end; ++c)
-      acc[c->label] = Number(acc[c->label] + c->weight);
+  template <class Number> void add(Number* acc, uint64_t key, uint32_t place) const {
+    if (key_at_place(place) != key) place = find_exactly(key);
+    if (place == kNone) return;
+    const uint32_t *cell = &arena_[place] + kHead, *end = cell + arena_[place + 2];
+    for (; cell < end; ++cell) {
+      const Cell c = cell_of(cell);
+      acc[c.label] = Number(acc[c.label] + c.weight);
+    }
   }
   template <class Number> void add(Number* acc, uint64_t key) const {
-    const uint32_t row = key ? candidate(key) : kNone;
-    if (row != kNone) add(acc, key, row);
+    const uint32_t place = key ? candidate(key) : kNone;
+    if (place != kNone) add(acc, key, place);
   }
-  // Cells of the row of a key; empty if there is none.
-  std::pair<const Cell*, const Cell*> find(uint64_t key) const {
-    const uint32_t row = key ? find_exactly(key) : kNone;
-    if (row == kNone) return {nullptr, nullptr};
-    const Cell* first = &cells_[heads_[row].begin];
-    return {first, first + heads_[row].count};
+  // visit(label) for each cell of the row of a key; whether there is such a row.
+  template <class Visit> bool visit_labels(uint64_t key, Visit visit) const {
+    const uint32_t place = key ? find_exactly(key) : kNone;
+    if (place == kNone || arena_[place + 2] == 0) return false;
+    for (uint32_t i = 0; i < arena_[place + 2]; ++i) visit(cell_of(&arena_[place + kHead + i]).label);
+    return true;
   }
 
  private:
-  struct Slot {
-    uint32_t half, row;
-  };
-  std::vector<Slot> table_;
-  std::vector<Head> heads_;
-  std::vector<Cell> cells_;
+  static constexpr size_t kHead = 3;
+  int place_bits_ = 1;
+  std::vector<uint32_t> table_, arena_;
+  static Cell cell_of(const uint32_t* word) {
+    Cell cell;
+    std::memcpy(&cell, word, sizeof cell);
+    return cell;
+  }
   size_t home(uint64_t key) const { return size_t(key >> 32) & (table_.size() - 1); }
-  uint32_t find_exactly(uint64_t key) const {  // two keys agree in one half: walk on
+  uint32_t part_of(uint64_t key) const { return uint32_t(key) << place_bits_; }
+  uint32_t place_in(size_t slot) const { return table_[slot] & ((uint32_t(1) << place_bits_) - 1); }
+  uint64_t key_at_place(uint32_t place) const { return arena_[place] | uint64_t(arena_[place + 1]) << 32; }
+  uint32_t find_exactly(uint64_t key) const {  // two keys agree in the bits of the table: walk on
     size_t slot = home(key);
-    while (table_[slot].row != kNone && heads_[table_[slot].row].key != key) slot = (slot + 1) & (table_.size() - 1);
-    return table_[slot].row;
+    while (table_[slot] != kNone && key_at_place(place_in(slot)) != key) slot = (slot + 1) & (table_.size() - 1);
+    return place_in(slot);
   }
 };
 
@@ -119,15 +133,19 @@ class Frozen {
   // types (an Encoder of encoding.py). Types beyond `capacity` are summed anew each time.
   struct Workspace {
     struct Sums {
-      std::vector<int16_t> rows;  // (types, width_)
-      std::vector<uint8_t> known; // per type
+      std::vector<int16_t> rows;   // (types + 2, groups of the column, width_); 0, 1: beyond the ends
+      std::vector<uint8_t> known;  // per type
     };
-    std::vector<Sums> sums;       // per group
+    std::vector<Sums> sums;  // per column that local templates look at
     size_t capacity = 0;
+    std::vector<const int16_t*> local;  // rows of one token
+    std::vector<int16_t> nothing;       // a row of zeros
     std::vector<uint64_t> hashes;  // of the attributes that scattered templates look at, per position
     std::vector<uint64_t> keys[2], edge_keys;  // of this sentence and the next
     struct Found {
-      uint32_t key, row;
+      uint64_t key;
+      uint32_t place;
+      size_t begin;  // of the token in `sum`
     };
     std::vector<Found> found;
     std::vector<int16_t> sum;             // of rows: (T, width_)
@@ -138,19 +156,22 @@ class Frozen {
   Workspace workspace() const {
     constexpr size_t kBudget = size_t(48) << 20;  // bytes
     Workspace space;
-    space.sums.resize(groups_.size());
-    space.capacity = kBudget / (std::max<size_t>(groups_.size(), 1) * size_t(width_) * sizeof(int16_t));
+    space.sums.resize(local_.size());
+    size_t groups = 0;
+    for (const LocalColumn& c : local_) groups += c.groups.size();
+    space.local.resize(groups);
+    space.nothing.resize(size_t(width_));
+    space.capacity = kBudget / (std::max<size_t>(groups, 1) * size_t(width_) * sizeof(int16_t));
     return space;
   }
 
   void decode(const Columns& x, const int64_t* sentence_ptr, size_t sentences, Workspace& space,
               int32_t* out_labels) const {
-    for (auto& sums : space.sums) {
-      const size_t types = std::min(x.capacity, space.capacity);
-      if (sums.known.size() < types) {
-        sums.known.resize(types, 0);
-        sums.rows.resize(types * size_t(width_));
-      }
+    for (size_t c = 0; c < local_.size(); ++c) {
+      const size_t types = std::min(x.capacity, space.capacity) + 2;
+      if (space.sums[c].known.size() >= types) continue;
+      space.sums[c].known.resize(types, 0);
+      space.sums[c].rows.resize(types * local_[c].groups.size() * size_t(width_));
     }
     if (sentences) prepare(x, sentence_ptr[0], sentence_ptr[1], space, space.keys[0]);
     for (size_t s = 0; s < sentences; ++s) {
@@ -172,8 +193,12 @@ class Frozen {
 
  private:
   struct Group {  // local templates of one column at one offset
-    int32_t column, offset;
+    int32_t offset;
     std::vector<size_t> templates;
+  };
+  struct LocalColumn {
+    int32_t column;
+    std::vector<Group> groups;
   };
   Plan plan_, edge_plan_;
   FrozenRows rows_, edges_;
@@ -182,7 +207,7 @@ class Frozen {
   Parts parts_;
   KnownLabels known_;
   int order_, width_;  // width_: labels, or their parts, padded
-  std::vector<Group> groups_;
+  std::vector<LocalColumn> local_;
   struct Term {
     size_t slot;  // which of gathered_
     int32_t offset;
@@ -205,10 +230,13 @@ class Frozen {
     return gathered_.size() - 1;
   }
   Group& group_of(int32_t column, int32_t offset) {
-    for (Group& g : groups_)
-      if (g.column == column && g.offset == offset) return g;
-    groups_.push_back({column, offset, {}});
-    return groups_.back();
+    size_t c = 0;
+    while (c < local_.size() && local_[c].column != column) ++c;
+    if (c == local_.size()) local_.push_back({column, {}});
+    for (Group& g : local_[c].groups)
+      if (g.offset == offset) return g;
+    local_[c].groups.push_back({offset, {}});
+    return local_[c].groups.back();
   }
 
   // Transition potentials of one position, from the edge keys of the sentence.
@@ -245,11 +273,8 @@ class Frozen {
     for (int64_t n = begin; n < end; ++n) {
       const int16_t* sum = &space.sum[size_t(n - begin) * size_t(width_)];
       float* labels = &space.emission[size_t(n - begin) * size_t(S)];
-      const auto [first, last] = labels_of(x, n);
-      if (first != last) {  // only these
-        std::fill(labels, labels + K, kForbidden);
-        for (auto cell = first; cell < last; ++cell)
-          labels[cell->label] = parts_.any() ? parts_.sum<float>(sum, cell->label) : float(sum[cell->label]);
+      if (allow_known(x, n, sum, labels)) {
+        // the others stay forbidden
       } else if (parts_.any()) {
         for (int j = 0; j < width_; ++j) space.parts[size_t(j)] = float(sum[j]);
         parts_.sum(space.parts.data(), labels);
@@ -259,11 +284,15 @@ class Frozen {
       std::fill(labels + K, labels + S, 0.0f);
     }
   }
-  // The labels that the word at n may have; empty: all.
-  std::pair<const FrozenRows::Cell*, const FrozenRows::Cell*> labels_of(const Columns& x, int64_t n) const {
-    if (known_.attribute < 0) return {nullptr, nullptr};
+  // If the word at n is known: the potentials of the labels that it may have; all others forbidden.
+  bool allow_known(const Columns& x, int64_t n, const int16_t* sum, float* labels) const {
+    if (known_.attribute < 0) return false;
     const size_t a = size_t(known_.attribute);
-    return known_.rows.find(x.hashes[a * x.capacity + size_t(x.types[size_t(plan_.attribute_column[a]) * x.tokens + size_t(n)])]);
+    const int32_t type = x.types[size_t(plan_.attribute_column[a]) * x.tokens + size_t(n)];
+    std::fill(labels, labels + block_.labels, kForbidden);
+    return known_.rows.visit_labels(x.hashes[a * x.capacity + size_t(type)], [&](uint16_t label) {
+      labels[label] = parts_.any() ? parts_.sum<float>(sum, label) : float(sum[label]);
+    });
   }
 
   // Sums of the rows of the sentence [begin, end) into space.sum (T, width_).
@@ -271,25 +300,25 @@ class Frozen {
                 const std::vector<uint64_t>& keys) const {
     const size_t W = size_t(width_), C = scattered_.size(), T = size_t(end - begin);
     space.found.resize(T * C + 1);
-    size_t n = 0;  // found: candidates among the keys, in their order
-    for (size_t i = 0; i < T * C; ++i) {
-      const uint32_t row = keys[i] ? rows_.candidate(keys[i]) : FrozenRows::kNone;
-      space.found[n] = {uint32_t(i), row};
-      n += row != FrozenRows::kNone;
-    }
-    for (size_t i = 0; i < n; ++i) rows_.prefetch_head(space.found[i].row);
-    space.sum.assign(T * W, 0);
-    for (size_t g = 0; g < groups_.size(); ++g) add_local(x, g, begin, end, space);
-    for (size_t i = 0; i < n; ++i) rows_.prefetch_cells(space.found[i].row);
-    for (size_t i = 0; i < n; ++i) {
-      const Workspace::Found f = space.found[i];
-      rows_.add(&space.sum[f.key / C * W], keys[f.key], f.row);
-    }
+    size_t n = 0;
+    const uint64_t* key = keys.data();
+    for (size_t t = 0; t < T; ++t)
+      for (size_t c = 0; c < C; ++c, ++key) {
+        if (*key == 0) continue;
+        const uint32_t place = rows_.candidate(*key);
+        rows_.prefetch_row(place);
+        space.found[n] = {*key, place, t * W};
+        n += place != FrozenRows::kNone;
+      }
+    space.sum.resize(T * W);
+    for (size_t t = 0; t < T; ++t) sum_local(x, begin + int64_t(t), begin, end, space, &space.sum[t * W]);
+    for (size_t i = 0; i < n; ++i) rows_.add(&space.sum[space.found[i].begin], space.found[i].key, space.found[i].place);
   }
 
-  // Asks for what a sentence will need, while the one before it is decoded.
+  // Readies what a sentence will need, while the one before it is decoded.
   void prepare(const Columns& x, int64_t begin, int64_t end, Workspace& space, std::vector<uint64_t>& keys) const {
-    prefetch_local(x, begin, end, space);
+    for (size_t c = 0; c < local_.size(); ++c)
+      for (int64_t m = begin - 1; m <= end; ++m) ready_local(x, c, m, begin, end, space.sums[c]);
     make_keys(x, begin, end, space.hashes, keys);
   }
 
@@ -325,35 +354,47 @@ class Frozen {
       }
   }
 
-  SEQTAG_INLINE void prefetch_local(const Columns& x, int64_t begin, int64_t end, const Workspace& space) const {
-    for (size_t g = 0; g < groups_.size(); ++g)
-      for (int64_t n = begin; n < end; ++n) {
-        const size_t type = type_at(x, groups_[g].column, n + groups_[g].offset, begin, end);
-        if (type >= space.sums[g].known.size()) continue;
-        const char* row = reinterpret_cast<const char*>(&space.sums[g].rows[type * size_t(width_)]);
-        for (size_t b = 0; b < size_t(width_) * sizeof(int16_t); b += 64) SEQTAG_PREFETCH(row + b);
-      }
+  // Row of the sums of a column for its type at position m.
+  static size_t row_at(const Columns& x, int32_t column, int64_t m, int64_t begin, int64_t end) {
+    return m < begin ? 0 : m >= end ? 1 : 2 + size_t(x.types[size_t(column) * x.tokens + size_t(m)]);
   }
-  void add_local(const Columns& x, size_t g, int64_t begin, int64_t end, Workspace& space) const {
-    const Group& group = groups_[g];
-    Workspace::Sums& sums = space.sums[g];
-    for (int64_t n = begin; n < end; ++n) {
-      int16_t* acc = &space.sum[size_t(n - begin) * size_t(width_)];
-      const size_t type = type_at(x, group.column, n + group.offset, begin, end);
-      if (type >= sums.known.size()) {
-        sum_local(x, group, n, begin, end, acc);
-        continue;
-      }
-      int16_t* row = &sums.rows[type * size_t(width_)];
-      if (!sums.known[type]) {
-        sum_local(x, group, n, begin, end, row);
-        sums.known[type] = 1;
-      }
-      add(acc, row, width_);
+  // Sums what local templates give for the type at m, if it is new, else asks for it.
+  SEQTAG_INLINE void ready_local(const Columns& x, size_t c, int64_t m, int64_t begin, int64_t end,
+                                 Workspace::Sums& sums) const {
+    const std::vector<Group>& groups = local_[c].groups;
+    const size_t row = row_at(x, local_[c].column, m, begin, end), width = groups.size() * size_t(width_);
+    if (row >= sums.known.size()) return;
+    int16_t* first = &sums.rows[row * width];
+    if (!sums.known[row]) {
+      for (size_t g = 0; g < groups.size(); ++g) add_local(x, groups[g], m, begin, end, first + g * size_t(width_));
+      sums.known[row] = 1;
     }
+    for (size_t b = 0; b < width * sizeof(int16_t); b += 64) SEQTAG_PREFETCH(reinterpret_cast<char*>(first) + b);
   }
-  void sum_local(const Columns& x, const Group& group, int64_t n, int64_t begin, int64_t end, int16_t* acc) const {
-    for (size_t k : group.templates) rows_.add(acc, key_at(plan_, x, k, n, begin, end));
+  // acc = the sum of all local templates at n.
+  void sum_local(const Columns& x, int64_t n, int64_t begin, int64_t end, Workspace& space, int16_t* acc) const {
+    size_t i = 0;
+    bool all = true;
+    for (size_t c = 0; c < local_.size(); ++c) {
+      const std::vector<Group>& groups = local_[c].groups;
+      const Workspace::Sums& sums = space.sums[c];
+      for (size_t g = 0; g < groups.size(); ++g, ++i) {
+        const size_t row = row_at(x, local_[c].column, n + groups[g].offset, begin, end);
+        const bool known = row < sums.known.size();
+        all &= known;
+        space.local[i] = known ? &sums.rows[(row * groups.size() + g) * size_t(width_)] : space.nothing.data();
+      }
+    }
+    sum_of(space.local.data(), int(i), acc, width_);
+    if (all) return;
+    for (size_t c = 0; c < local_.size(); ++c)  // types beyond the capacity
+      for (const Group& group : local_[c].groups)
+        if (row_at(x, local_[c].column, n + group.offset, begin, end) >= space.sums[c].known.size())
+          add_local(x, group, n + group.offset, begin, end, acc);
+  }
+  // Adds what the templates of a group give for the type at m.
+  void add_local(const Columns& x, const Group& group, int64_t m, int64_t begin, int64_t end, int16_t* acc) const {
+    for (size_t k : group.templates) rows_.add(acc, key_at(plan_, x, k, m - group.offset, begin, end));
   }
 };
 

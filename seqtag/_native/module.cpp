@@ -368,6 +368,8 @@ class PyFrozen {
       for (size_t j = 0; j < K; ++j) block.set(int(i), int(j), transition(i, j));
       block.bound_row(int(i));
     }
+    constexpr size_t kFewLabels = 256;  // comparing the rows of more takes a second
+    if (K <= kFewLabels) block.compare_rows();
     frozen_ = std::make_unique<Frozen>(
         plan_.plan(), edge_plan_.plan(), build(rows), build(edges), std::move(block),
         order == 2 ? trigram_block(labels, trigrams) : TrigramBlock<float>(), std::move(label_parts),

@@ -145,8 +145,7 @@ template <class Real> struct SecondOrderDecoder {
     Real best[lanes<Real>];
     store(best, top);
     const Real high = largest(best, lanes<Real>);
-    star = 0;
-    while (star < K - 1 && bound[star] != high) ++star;
+    star = first_of(bound.data(), high, K, S);
     if (!prune) {
       for (int b = 0; b < K; ++b) kept.push_back(b);
       return;

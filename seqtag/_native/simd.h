@@ -69,6 +69,19 @@ template <class Real> inline void subtract(Real* a, Real b, int n) {
   const Vector<Real> s = splat(b);
   for (int j = 0; j < n; j += lanes<Real>) store(a + j, load(a + j) - s);
 }
+// out[0:width] = the sum of n rows, kept in registers.
+template <int vectors, class Real> inline void sum_columns(const Real* const* rows, int n, Real* out, int j) {
+  Vector<Real> sum[vectors] = {};
+  for (int r = 0; r < n; ++r)
+    for (int i = 0; i < vectors; ++i) sum[i] = sum[i] + load(rows[r] + j + i * lanes<Real>);
+  for (int i = 0; i < vectors; ++i) store(out + j + i * lanes<Real>, sum[i]);
+}
+template <class Real> inline void sum_of(const Real* const* rows, int n, Real* out, int width) {
+  int j = 0;
+  for (; j + 4 * lanes<Real> <= width; j += 4 * lanes<Real>) sum_columns<4>(rows, n, out, j);
+  for (; j + 2 * lanes<Real> <= width; j += 2 * lanes<Real>) sum_columns<2>(rows, n, out, j);
+  for (; j < width; j += lanes<Real>) sum_columns<1>(rows, n, out, j);
+}
 template <class Real> inline Real largest(const Real* a, int n) {
   Vector<Real> m = load(a);
   for (int j = lanes<Real>; j < n; j += lanes<Real>) m = maximum<Real>(m, load(a + j));
@@ -92,14 +105,12 @@ template <class Real> inline int argmax_of_sum(const Real* a, const Real* b, int
         if (k == n - 1 || a[k] + b[k] == best) return k;
 }
 
-// visit(j) for every j in [0, n) where a[j] + b[j] >= limit[j], in order.
-template <class Real, class Visit>
-inline void where_sum_reaches(const Real* a, const Real* b, const Real* limit, int n, Visit visit) {
-  for (int j = 0; j < n; j += lanes<Real>) {
-    if (!any(load(a + j) + load(b + j) >= load(limit + j))) continue;
-    for (int k = j; k < j + lanes<Real>; ++k)
-      if (a[k] + b[k] >= limit[k]) visit(k);
-  }
+// Lowest j in [0, K) where a[j] is x, else K - 1; K <= n.
+template <class Real> inline int first_of(const Real* a, Real x, int K, int n) {
+  int j = 0;
+  while (j + lanes<Real> < n && !any(load(a + j) == splat(x))) j += lanes<Real>;
+  while (j < K - 1 && a[j] != x) ++j;
+  return j;
 }
 
 }  // namespace seqtag

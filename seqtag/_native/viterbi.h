@@ -15,6 +15,7 @@ template <class Real> struct LabelBlock {
   std::vector<Real> start, stop, transition;  // (stride), (stride), (labels, stride)
   std::vector<Real> into;                     // the transition matrix transposed: (labels, stride)
   std::vector<Real> row_max, row_min;         // of each transition row, over the real labels
+  std::vector<Real> lead;  // (labels, stride): of b, i the most that i has over b; or nothing
 
   explicit LabelBlock(int K)
       : labels(K), stride(padded<Real>(K)), start(stride, 0), stop(stride, 0),
@@ -39,6 +40,16 @@ template <class Real> struct LabelBlock {
     row_max[i] = high;
     row_min[i] = low;
   }
+  void compare_rows() {  // tighter bounds, for weights that do not change any more
+    lead.assign(size_t(labels) * stride, 0);
+    for (int b = 0; b < labels; ++b)
+      for (int i = 0; i < labels; ++i) {
+        const Real *mine = &transition[size_t(b) * stride], *other = &transition[size_t(i) * stride];
+        Real most = other[0] - mine[0];
+        for (int j = 1; j < labels; ++j) most = other[j] - mine[j] > most ? other[j] - mine[j] : most;
+        lead[size_t(b) * stride + i] = most;
+      }
+  }
 };
 
 // Transition matrices that depend on the position: fill(t, matrix) writes (labels, stride).
@@ -49,7 +60,7 @@ struct NoEdges {
 
 template <class Real> struct Decoder {
   std::vector<Real> v, best_in, scratch;  // prefix scores of all positions; arrivals; one matrix
-  std::vector<int> survivors;
+  std::vector<int> survivors, only;  // only: the one predecessor that a position has, or -1
 
   // emission: (T, stride), padding lanes 0. against: gold labels that lose ties, or null.
   template <class Edges>
@@ -65,53 +76,12 @@ template <class Real> struct Decoder {
     v.resize(T * S);
     best_in.resize(S);
     survivors.resize(K);
+    only.resize(T);
     if (Edges::any) scratch.resize(size_t(K) * S);
-
-    for (int j = 0; j < S; ++j) v[j] = block.start[j] + emission[j];
-    subtract(&v[0], largest(&v[0], S), S);
-    for (size_t t = 1; t < T; ++t) {
-      const Real* before = &v[(t - 1) * S];
-      const Real* matrix = block.transition.data();
-      int n;
-      if (Edges::any) {
-        edges.fill(t, scratch.data());
-        matrix = scratch.data();
-        n = K;
-        for (int i = 0; i < K; ++i) survivors[i] = i;
-      } else {
-        n = surviving(before, block);
-      }
-      arrive(before, matrix, n, S);
-      Real* now = &v[t * S];
-      Vector<Real> top = splat(Real(kPadding));
-      for (int j = 0; j < S; j += lanes<Real>) {
-        const Vector<Real> sum = load(&best_in[j]) + load(emission + t * S + j);
-        store(now + j, sum);
-        top = maximum<Real>(top, sum);
-      }
-      Real best[lanes<Real>];
-      store(best, top);
-      subtract(now, largest(best, lanes<Real>), S);
-    }
-
-    const Real* last = &v[(T - 1) * S];
-    int y = argmax(K, against ? against[T - 1] : -1, [&](int j) { return last[j] + block.stop[j]; });
-    out_labels[T - 1] = y;
-    for (size_t t = T - 1; t > 0; --t) {  // no back-pointers: one column is searched again
-      const Real* before = &v[(t - 1) * S];
-      if (!Edges::any && !against) {
-        out_labels[t - 1] = y = argmax_of_sum(before, &block.into[size_t(y) * S], S);
-        continue;
-      }
-      const Real* matrix = block.transition.data();
-      if (Edges::any) {
-        edges.fill(t, scratch.data());
-        matrix = scratch.data();
-      }
-      y = argmax(K, against ? against[t - 1] : -1,
-                 [&](int i) { return before[i] + matrix[size_t(i) * S + y]; });
-      out_labels[t - 1] = y;
-    }
+    // If every path is forbidden, all scores are one huge number that swallows the rest: ties to
+    // the plain search, which pruning by the rest would break otherwise.
+    if (Edges::any || !search(emission, T, block, edges, true, against, out_labels))
+      search(emission, T, block, edges, false, against, out_labels);
   }
 
   // Lowest label of the highest score; `against` only if it is the one and only.
@@ -129,20 +99,79 @@ template <class Real> struct Decoder {
   }
 
  private:
-  // Predecessors that can be the best for some label. With b the best prefix, i is dominated when
-  // v[i] + max_j transition[i,j] <= v[b] + min_j transition[b,j]; rounding is monotone, so the
-  // maxima (and with them the labels) are exactly those of the full search.
+  // Whether an allowed path was found.
+  template <class Edges>
+  bool search(const Real* emission, size_t T, const LabelBlock<Real>& block, const Edges& edges, bool prune,
+              const int32_t* against, int32_t* out_labels) {
+    const int K = block.labels, S = block.stride;
+    bool allowed = true;
+    for (int j = 0; j < S; ++j) v[j] = block.start[j] + emission[j];
+    Real high = largest(&v[0], S);
+    subtract(&v[0], high, S);
+    for (size_t t = 1; t < T; ++t) {
+      allowed &= high > kForbidden / 2;
+      const Real* before = &v[(t - 1) * S];
+      const Real* matrix = matrix_at(t, block, edges);
+      int n = K;
+      if (prune) n = surviving(before, block);
+      else
+        for (int i = 0; i < K; ++i) survivors[i] = i;
+      only[t] = n == 1 ? survivors[0] : -1;
+      arrive(before, matrix, n, S);
+      Real* now = &v[t * S];
+      Vector<Real> top = splat(Real(kPadding));
+      for (int j = 0; j < S; j += lanes<Real>) {
+        const Vector<Real> sum = load(&best_in[j]) + load(emission + t * S + j);
+        store(now + j, sum);
+        top = maximum<Real>(top, sum);
+      }
+      Real best[lanes<Real>];
+      store(best, top);
+      high = largest(best, lanes<Real>);
+      subtract(now, high, S);
+    }
+
+    const Real* last = &v[(T - 1) * S];
+    int y = argmax(K, against ? against[T - 1] : -1, [&](int j) { return last[j] + block.stop[j]; });
+    allowed &= high > kForbidden / 2 && last[y] + block.stop[y] > kForbidden / 2;
+    out_labels[T - 1] = y;
+    for (size_t t = T - 1; t > 0; --t) {  // no back-pointers: where several may lead here, search again
+      const Real* before = &v[(t - 1) * S];
+      if (only[t] >= 0) {
+        y = only[t];
+      } else if (!Edges::any && !against) {
+        y = argmax_of_sum(before, &block.into[size_t(y) * S], S);
+      } else {
+        const Real* matrix = matrix_at(t, block, edges);
+        y = argmax(K, against ? against[t - 1] : -1,
+                   [&](int i) { return before[i] + matrix[size_t(i) * S + y]; });
+      }
+      out_labels[t - 1] = y;
+    }
+    return allowed;
+  }
+  template <class Edges> const Real* matrix_at(size_t t, const LabelBlock<Real>& block, const Edges& edges) {
+    if (!Edges::any) return block.transition.data();
+    edges.fill(t, scratch.data());
+    return scratch.data();
+  }
+
+  // Predecessors that can be the best for some label, or as good. With b the best prefix, i is
+  // dominated when v[i] + max_j transition[i,j] < v[b] + min_j transition[b,j], or by the tighter
+  // v[i] + max_j (transition[i,j] - transition[b,j]) < v[b]; rounding is monotone, so the maxima
+  // (and with them the labels) are exactly those of the full search.
   int surviving(const Real* before, const LabelBlock<Real>& block) {
     const int K = block.labels, S = block.stride;
-    int b = 0;  // the best prefix scores 0 (any other label would prune rightly too, but less)
-    while (b < K - 1 && before[b] != 0) ++b;
-    const Real floor = before[b] + block.row_min[b];
+    const int b = first_of(before, Real(0), K, S);  // the best prefix scores 0
+    const bool tight = !block.lead.empty();
+    const Real* most = tight ? &block.lead[size_t(b) * S] : block.row_max.data();
+    const Real floor = tight ? before[b] : before[b] + block.row_min[b];
     int n = 0;
     survivors[n++] = b;
     for (int i = 0; i < S; i += lanes<Real>) {
-      if (!any(load(before + i) + load(&block.row_max[i]) > splat(floor))) continue;
+      if (!any(load(before + i) + load(most + i) >= splat(floor))) continue;
       for (int k = i; k < i + lanes<Real> && k < K; ++k)
-        if (before[k] + block.row_max[k] > floor && k != b) survivors[n++] = k;
+        if (before[k] + most[k] >= floor && k != b) survivors[n++] = k;
     }
     return n;
   }
