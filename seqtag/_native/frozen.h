@@ -29,7 +29,7 @@ class FrozenRows {
 
   FrozenRows(const uint64_t* keys, size_t rows, const int64_t* row_ptr, const uint16_t* labels, const int8_t* weights) {
     size_t n = 64;
-    while (n < rows * 2) n *= 2;
+    while (n < rows * 4) n *= 2;
     table_.assign(n, kNone);
     const size_t words = 1 + rows * kHead + size_t(row_ptr[rows]);
     if (words > size_t(1) << 31) throw std::bad_alloc();
@@ -57,8 +57,12 @@ class FrozenRows {
   uint32_t candidate(uint64_t key) const {
     size_t slot = home(key);
     const uint32_t part = part_of(key);
-    while (table_[slot] != kNone && ((table_[slot] ^ part) >> place_bits_) != 0) slot = (slot + 1) & (table_.size() - 1);
-    return place_in(slot);
+    uint32_t held = table_[slot];
+    while ((held != kNone) & (((held ^ part) >> place_bits_) != 0)) {  // one branch: most slots are right or empty
+      slot = (slot + 1) & (table_.size() - 1);
+      held = table_[slot];
+    }
+    return held & ((uint32_t(1) << place_bits_) - 1);
   }
   // Adds the row of the key, given its candidate.
   template <class Number> void add(Number* acc, uint64_t key, uint32_t place) const {
