@@ -299,6 +299,8 @@ template <class Real, class Rows> struct Weights {
         const Real value = x.values ? x.values[k] : Real(1);
         if (value == 0) continue;
         if (!parts.any()) {
+          emission.prefetch_update(size_t(row), y[t]);
+          emission.prefetch_update(size_t(row), y_hat[t]);
           delta.add(row, y[t], value);
           delta.add(row, y_hat[t], -value);
           continue;

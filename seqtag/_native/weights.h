@@ -83,6 +83,10 @@ template <class Real> struct DenseRows {
     store(acc + 2 * lanes<Real>, c);
     store(acc + 3 * lanes<Real>, d);
   }
+  SEQTAG_INLINE void prefetch_update(size_t row, int label) const {  // w is at hand after scoring
+    SEQTAG_PREFETCH(&u[row * stride + label]);
+    if (g) SEQTAG_PREFETCH(&g[row * stride + label]);
+  }
   void update(size_t row, int label, Real delta, const Step<Real>& step) {
     const size_t i = row * stride + label;
     step.apply(w[i], u[i], g ? &g[i] : nullptr, delta);
@@ -146,6 +150,7 @@ template <class Real> struct SparseRows {
       for (size_t i = s.begin; i < s.begin + s.used; ++i) acc[label_of[i]] += cells[i].w * scale;
     }
   }
+  void prefetch_update(size_t, int) const {}
   void update(size_t row, int label, Real delta, const Step<Real>& step) {
     Cell<Real>& cell = cells[find(row, label)];
     step.apply(cell.w, cell.u, &cell.g, delta);
