@@ -154,7 +154,7 @@ template <class Real, class Rows> struct Weights {
   // Sums of the emission rows of T tokens: (T, S).
   void sum_rows(const Instances<Real>& x, int64_t first, size_t T, int S, std::vector<Real>& out) const {
     out.assign(T * S, 0);
-    const int64_t end = x.token_ptr[first + T], ahead = 64;  // rows to prefetch
+    const int64_t end = x.token_ptr[first + T], ahead = 100;  // rows to prefetch
     const bool far = emission.far() && !x.dense;
     if (far)
       for (int64_t k = x.token_ptr[first]; k < std::min(end, x.token_ptr[first] + ahead); ++k)
