@@ -125,11 +125,13 @@ class Frozen {
         group_of(column(first), plan_.term_offset[first]).templates.push_back(k);
         continue;
       }
-      scattered_.push_back({plan_.seed[k], terms_.size(), terms_.size() + size_t(last - first)});
+      const size_t begin = terms_.size();
       for (int64_t i = first; i < last; ++i) {
         reach_ = std::max(reach_, std::abs(plan_.term_offset[i]));
         terms_.push_back({gather(plan_.term_attribute[i]), plan_.term_offset[i], plan_.multiplier[i - first]});
       }
+      while (terms_.size() < begin + 2) terms_.push_back({0, 0, 0});  // two at least: see make_keys()
+      scattered_.push_back({plan_.seed[k], begin, terms_.size()});
     }
   }
 
@@ -213,7 +215,7 @@ class Frozen {
   int order_, width_;  // width_: labels, or their parts, padded
   std::vector<LocalColumn> local_;
   struct Term {
-    size_t slot;  // which of gathered_
+    size_t slot;  // one more than which of gathered_; 0: always 1
     int32_t offset;
     uint64_t multiplier;
   };
@@ -229,9 +231,9 @@ class Frozen {
   int32_t column(int64_t term) const { return plan_.attribute_column[plan_.term_attribute[term]]; }
   size_t gather(int32_t attribute) {
     for (size_t i = 0; i < gathered_.size(); ++i)
-      if (gathered_[i] == attribute) return i;
+      if (gathered_[i] == attribute) return 1 + i;
     gathered_.push_back(attribute);
-    return gathered_.size() - 1;
+    return gathered_.size();
   }
   Group& group_of(int32_t column, int32_t offset) {
     size_t c = 0;
@@ -330,32 +332,38 @@ class Frozen {
   void make_keys(const Columns& x, int64_t begin, int64_t end, std::vector<uint64_t>& hashes_at,
                  std::vector<uint64_t>& keys) const {
     const size_t T = size_t(end - begin), R = size_t(reach_), span = T + 2 * R;
-    hashes_at.resize(gathered_.size() * span);
+    hashes_at.resize((1 + gathered_.size()) * span);
+    std::fill_n(hashes_at.begin(), span, 1);  // what stands for a term that is not there
     for (size_t g = 0; g < gathered_.size(); ++g) {
       const size_t a = size_t(gathered_[g]);
       const uint64_t* hashes = x.hashes + a * x.capacity;
       const int32_t* types = x.types + size_t(plan_.attribute_column[a]) * x.tokens + begin;
-      uint64_t* out = &hashes_at[g * span];
+      uint64_t* out = &hashes_at[(1 + g) * span];
       std::fill(out, out + R, kLeft);
       for (size_t t = 0; t < T; ++t) out[R + t] = hashes[types[t]];
       std::fill(out + R + T, out + span, kRight);
     }
-    keys.resize(T * scattered_.size());
-    uint64_t* out = keys.data();
-    for (size_t t = 0; t < T; ++t)
-      for (const Scattered& s : scattered_) {
-        uint64_t sum = s.seed;
-        bool present = true;
-        for (size_t i = s.first; i < s.last; ++i) {
-          const Term& term = terms_[i];
-          const uint64_t h = hashes_at[term.slot * span + size_t(int64_t(R + t) + term.offset)];
+    const size_t C = scattered_.size();
+    const uint64_t* at_left = hashes_at.data() + R;  // of the first token
+    keys.resize(T * C);
+    for (size_t c = 0; c < C; ++c) {
+      const Scattered& s = scattered_[c];
+      auto from = [&](const Term& term) { return at_left + int64_t(term.slot * span) + term.offset; };
+      const Term &one = terms_[s.first], &two = terms_[s.first + 1];
+      const uint64_t *first = from(one), *second = from(two);
+      for (size_t t = 0; t < T; ++t) {
+        uint64_t sum = s.seed + first[t] * one.multiplier + second[t] * two.multiplier;
+        bool present = first[t] != 0 && second[t] != 0;
+        for (size_t i = s.first + 2; i < s.last; ++i) {
+          const uint64_t h = from(terms_[i])[t];
           present &= h != 0;
-          sum += h * term.multiplier;
+          sum += h * terms_[i].multiplier;
         }
         const uint64_t key = mix(sum);
-        *out = present ? (key ? key : 1) : 0;
-        rows_.prefetch_slot(*out++);
+        keys[t * C + c] = present ? (key ? key : 1) : 0;
+        rows_.prefetch_slot(key);
       }
+    }
   }
 
   // Row of the sums of a column for its type at position m.
