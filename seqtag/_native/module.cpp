@@ -370,9 +370,10 @@ class PyFrozen {
     }
     constexpr size_t kFewLabels = 256;  // comparing the rows of more takes a second
     if (K <= kFewLabels) block.compare_rows();
+    auto trigram = order == 2 ? trigram_block(labels, trigrams, block) : TrigramBlock<float>();
     frozen_ = std::make_unique<Frozen>(
-        plan_.plan(), edge_plan_.plan(), build(rows), build(edges), std::move(block),
-        order == 2 ? trigram_block(labels, trigrams) : TrigramBlock<float>(), std::move(label_parts),
+        plan_.plan(), edge_plan_.plan(), build(rows), build(edges), std::move(block), std::move(trigram),
+        std::move(label_parts),
         KnownLabels{known_attribute, FrozenRows(known_keys.data(), known_keys.shape(0), known_ptr.data(),
                                                 known_labels.data(), none.data())},
         order);
@@ -409,7 +410,7 @@ class PyFrozen {
     for (size_t r = 0; r < rows.keys.shape(0); ++r)
       require(rows.keys(r) > (r ? rows.keys(r - 1) : 0), "keys must ascend");
   }
-  static TrigramBlock<float> trigram_block(int labels, const Rows& rows) {  // key: row + 1
+  static TrigramBlock<float> trigram_block(int labels, const Rows& rows, const LabelBlock<float>& bigrams) {  // key: row + 1
     TrigramBlock<float> block(labels);
     for (size_t r = 0; r < rows.keys.shape(0); ++r) {
       const uint64_t row = rows.keys(r) - 1;
@@ -418,8 +419,10 @@ class PyFrozen {
       for (int64_t i = rows.row_ptr(r); i < rows.row_ptr(r + 1); ++i)
         block.row(a, b)[rows.labels(size_t(i))] = float(rows.weights(size_t(i)));
     }
-    for (int a = 0; a <= labels; ++a)
+    for (int a = 0; a <= labels; ++a) {
       for (int b = 0; b < labels; ++b) block.bound_row(a, b);
+      block.bound_onward(a, bigrams);
+    }
     return block;
   }
   static FrozenRows build(const Rows& r) {

@@ -9,16 +9,18 @@
 namespace seqtag {
 
 // Trigram weights [a][b][c], c fastest and padded; a = K stands for the start of the sentence.
-// With the bounds that prune states; call bound_row(a, b) after any change of row (a, b).
+// With the bounds that prune states: call bound_row(a, b) after any change of row (a, b), then
+// bound_onward(a), which is also due after a change of transition row a.
 template <class Real> struct TrigramBlock {
   int labels = 0, stride = 0;
   std::vector<Real> w;                  // (K + 1, K, stride)
   std::vector<Real> row_max, row_min;   // (K + 1, stride) for a, b: over c
-  std::vector<Real> next_max, next_min; // (stride) for b: over all c and d of w[b][c][d]
+  std::vector<Real> onward;             // (K, stride) for b, c: transition[b,c] + row_max[b,c]
+  std::vector<Real> onward_max, onward_min;  // (stride) for b: over c; the latter with row_min
   TrigramBlock() = default;
   explicit TrigramBlock(int K)
       : labels(K), stride(padded<Real>(K)), w(size_t(K + 1) * K * stride, 0), row_max(size_t(K + 1) * stride, 0),
-        row_min(size_t(K + 1) * stride, 0), next_max(stride, 0), next_min(stride, 0) {}
+        row_min(size_t(K + 1) * stride, 0), onward(size_t(K) * stride, 0), onward_max(stride, 0), onward_min(stride, 0) {}
   bool any() const { return labels > 0; }
   Real* row(int a, int b) { return &w[(size_t(a) * labels + b) * stride]; }
   const Real* row(int a, int b) const { return &w[(size_t(a) * labels + b) * stride]; }
@@ -29,16 +31,19 @@ template <class Real> struct TrigramBlock {
       high = r[c] > high ? r[c] : high;
       low = r[c] < low ? r[c] : low;
     }
-    Real* highs = &row_max[size_t(a) * stride];
-    Real* lows = &row_min[size_t(a) * stride];
-    highs[b] = high;
-    lows[b] = low;
-    if (a == labels) return;
-    next_max[a] = highs[0];
-    next_min[a] = lows[0];
+    row_max[size_t(a) * stride + b] = high;
+    row_min[size_t(a) * stride + b] = low;
+  }
+  void bound_onward(int b, const LabelBlock<Real>& block) {
+    if (b == labels) return;
+    const Real *tr = &block.transition[size_t(b) * stride], *high = &row_max[size_t(b) * stride];
+    const Real* low = &row_min[size_t(b) * stride];
+    for (int c = 0; c < stride; ++c) onward[size_t(b) * stride + c] = tr[c] + high[c];
+    onward_max[b] = tr[0] + high[0];
+    onward_min[b] = tr[0] + low[0];
     for (int c = 1; c < labels; ++c) {
-      next_max[a] = highs[c] > next_max[a] ? highs[c] : next_max[a];
-      next_min[a] = lows[c] < next_min[a] ? lows[c] : next_min[a];
+      onward_max[b] = std::max(onward_max[b], tr[c] + high[c]);
+      onward_min[b] = std::min(onward_min[b], tr[c] + low[c]);
     }
   }
 };
@@ -87,9 +92,10 @@ template <class Real> struct SecondOrderDecoder {
         edges.fill(t, scratch.data());
         matrix = scratch.data();
       }
-      select(t - 1, block, trigram, prune);
+      const bool ends = t + 1 == T;
+      select(t - 1, block, trigram, prune, ends);
       make_room(begin[t] + size_t(K) * S);
-      arrive(t - 1, trigram, matrix, prune, t + 1 == T, &v[begin[t]]);
+      arrive(t - 1, trigram, matrix, prune, ends, &v[begin[t]]);
       Real* now = &v[begin[t]];
       const size_t rows = kept.size() - first;
       kept_ptr.push_back(kept.size());
@@ -121,10 +127,12 @@ template <class Real> struct SecondOrderDecoder {
   // Which b at position t may be on the best path, as the a's of position t + 1. With (a*, b*) any
   // state, b is dominated when for all a, c and d
   //   v[a,b] + tri[a,b,c] + tr[b,c] + tri[b,c,d] < v[a*,b*] + tri[a*,b*,c] + tr[b*,c] + tri[b*,c,d]
-  // (without the last terms if c ends the sentence). Here each term is bounded by itself; those
-  // that pass are compared c by c in arrive(). Leaves reach[b] = max over a and c of
+  // (without the last terms if c ends the sentence). Here the two pairs of terms are bounded each by
+  // itself; those that pass are compared c by c in arrive(). Leaves reach[b] = max over a and c of
   // v[a,b] + tri[a,b,c] and in limit[b] what a state (a, b) must reach to matter.
-  void select(size_t t, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram, bool prune) {
+  void select(size_t t, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram, bool prune, bool ends) {
+    const Real* most = ends ? block.row_max.data() : trigram.onward_max.data();
+    const Real* least = ends ? block.row_min.data() : trigram.onward_min.data();
     const int K = block.labels, S = block.stride;
     const size_t rows = kept_ptr[t + 1] - kept_ptr[t];
     Vector<Real> top = splat(Real(kPadding) * 3);  // of limit + bound
@@ -138,7 +146,7 @@ template <class Real> struct SecondOrderDecoder {
       }
     }
     for (int b = 0; b < S; b += lanes<Real>) {
-      const Vector<Real> x = load(&limit[b]) + load(&block.row_min[b]) + load(&trigram.next_min[b]);
+      const Vector<Real> x = load(&limit[b]) + load(least + b);
       store(&bound[b], x);
       top = maximum<Real>(top, x);
     }
@@ -150,26 +158,20 @@ template <class Real> struct SecondOrderDecoder {
       for (int b = 0; b < K; ++b) kept.push_back(b);
       return;
     }
-    Real floor = limit[star] + block.row_min[star];
-    floor -= kSlack;
-    const Vector<Real> none = splat(Real(0)), least = splat(trigram.next_min[star]);
+    const Real floor = bound[star] - kSlack;
     for (int b = 0; b < S; b += lanes<Real>) {
-      const Vector<Real> after = maximum<Real>(load(&trigram.next_max[b]) - least, none);
-      const auto keep = load(&reach[b]) + load(&block.row_max[b]) + after;
-      if (!any(keep >= splat(floor))) continue;
+      const Vector<Real> best_of = load(&reach[b]) + load(most + b);
+      if (!any(best_of >= splat(floor))) continue;
       for (int k = b; k < b + lanes<Real> && k < K; ++k)
-        if (keep[k - b] >= floor || k == star) kept.push_back(k);
+        if (reach[k] + most[k] >= floor || k == star) kept.push_back(k);
     }
   }
 
   // out[r][c] = max over a of v[t][a,b] + tri[a,b,c] + tr[b,c] for the r-th b that can matter; those
   // that turn out dominated by b* at every c are dropped from kept.
-  void arrive(size_t t, const TrigramBlock<Real>& trigram, const Real* matrix, bool prune, bool last, Real* out) {
+  void arrive(size_t t, const TrigramBlock<Real>& trigram, const Real* matrix, bool prune, bool ends, Real* out) {
     const int S = trigram.stride;
     const size_t first = kept_ptr.back(), rows = kept_ptr[t + 1] - kept_ptr[t], chosen = kept.size();
-    auto after = [&](const Real* bounds, int b, int c) {  // of tri[b,c,d] over d
-      return last ? Vector<Real>{} : load(bounds + size_t(b) * S + c);
-    };
     auto arrivals = [&](int b, Real* best) {
       bool reached = false;
       for (size_t r = 0; r < rows; ++r) {
@@ -184,14 +186,16 @@ template <class Real> struct SecondOrderDecoder {
       }
       add(best, matrix + size_t(b) * S, S);
     };
-    auto matters = [&](int b, auto arrival) {  // arrival(c): a vector from c on
+    auto matters = [&](auto arrival) {  // arrival(c): the most from c on, a vector
       for (int c = 0; c < S; c += lanes<Real>)
-        if (any(arrival(c) + after(trigram.row_max.data(), b, c) >= load(&bound[c]))) return true;
+        if (any(arrival(c) >= load(&bound[c]))) return true;
       return false;
     };
     arrivals(star, star_row.data());
-    for (int c = 0; c < S; c += lanes<Real>)
-      store(&bound[c], load(&star_row[c]) + after(trigram.row_min.data(), star, c) - splat(kSlack));
+    for (int c = 0; c < S; c += lanes<Real>) {
+      const Vector<Real> after = ends ? Vector<Real>{} : load(&trigram.row_min[size_t(star) * S + c]);
+      store(&bound[c], load(&star_row[c]) + after - splat(kSlack));
+    }
     for (int c = trigram.labels; c < S; ++c) bound[c] = -Real(kPadding);
     size_t filled = 0;
     for (size_t n = first; n < chosen; ++n) {
@@ -200,11 +204,12 @@ template <class Real> struct SecondOrderDecoder {
       if (b == star) {
         std::copy_n(star_row.begin(), S, best);
       } else {
-        const Real *tr = matrix + size_t(b) * S;
+        const Real* onward = ends ? matrix + size_t(b) * S : &trigram.onward[size_t(b) * S];
+        const Real* after = &trigram.row_max[size_t(b) * S];
         const Vector<Real> from = splat(reach[b]);
-        if (prune && !matters(b, [&](int c) { return from + load(tr + c); })) continue;
+        if (prune && !matters([&](int c) { return from + load(onward + c); })) continue;
         arrivals(b, best);
-        if (prune && !matters(b, [&](int c) { return load(best + c); })) continue;
+        if (prune && !matters([&](int c) { return ends ? load(best + c) : load(best + c) + load(after + c); })) continue;
       }
       kept[first + filled++] = b;
     }

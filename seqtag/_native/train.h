@@ -366,6 +366,7 @@ template <class Real, class Rows> struct Weights {
       step.apply(c.w, c.u, &c.g, e.value);
       trigram.row(e.row / K, e.row % K)[e.column] = c.w;
       trigram.bound_row(e.row / K, e.row % K);
+      trigram.bound_onward(e.row / K, block);
     }
     for (const auto& e : delta.label) {
       Cell<Real>& c = block_cells[size_t(e.column)];
@@ -378,6 +379,7 @@ template <class Real, class Rows> struct Weights {
         const int64_t i = (e.column - 2 * K) / K, j = (e.column - 2 * K) % K;
         block.set(int(i), int(j), c.w);
         block.bound_row(int(i));
+        if (trigram.any()) trigram.bound_onward(int(i), block);
       }
     }
   }
