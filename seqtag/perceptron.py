@@ -19,7 +19,7 @@ from seqtag.errors import CorpusError, LabelError
 from seqtag.evaluation import Report, evaluate
 from seqtag.feature_map import JointFeatureMap
 from seqtag.frozen import ANY_LABEL, KnownLabels, freeze, mean
-from seqtag.labels import convert, scheme_of
+from seqtag.labels import scheme_of
 from seqtag.learning import Kept, Verdict, learn
 from seqtag.parallel import in_order
 from seqtag.reference import Cells, Instances, Parts
@@ -172,8 +172,7 @@ def train(
         )
     if scheme and chosen["encoding"] != "keep":
         encoding = str(chosen["encoding"])
-        converted = (convert(gold, scheme, encoding) for gold in corpus.sentences(labels.values()))
-        labels = Column.of(chain.from_iterable(converted))
+        labels = corpus.converted(scheme, encoding)
     label_names = sorted(labels.types)
     if label_names == ["_"]:
         raise LabelError(

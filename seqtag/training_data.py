@@ -23,7 +23,7 @@ from seqtag import kernels
 from seqtag.corpus import Block, Sentence, SentenceStream, read
 from seqtag.encoding import Column, pointers
 from seqtag.errors import CorpusError, LabelError
-from seqtag.labels import join_parts
+from seqtag.labels import convert, join_parts
 
 _log = logging.getLogger("seqtag")
 
@@ -54,18 +54,43 @@ class TrainingData(NamedTuple):
 
     def transitions(self) -> Counter[tuple[str | None, str | None]]:
         """How often which label follows which; see `seqtag.labels.count_transitions`."""
-        names: list[str | None] = [*self.labels.types, None]
-        border = len(self.labels.types)
-        ptr = pointers(self.lengths)
-        before = np.insert(self.labels.ids, ptr[:-1], border)
-        after = np.insert(self.labels.ids, ptr[1:], border)
-        pairs, counts = np.unique(before * np.int64(border + 1) + after, return_counts=True)
+        names = [*self.labels.types, None]
+        before, after = self._neighbours()
+        pairs = np.concatenate(
+            [np.stack([before, self.labels.ids]), [self.labels.ids, after]], axis=1
+        )
+        ends = np.ones(pairs.shape[1], bool)
+        ends[len(before) :] = after == len(self.labels.types)  # the others are counted already
+        found, counts = np.unique(pairs[:, ends], axis=1, return_counts=True)
         return Counter(
             {
-                (names[pair // (border + 1)], names[pair % (border + 1)]): count
-                for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True)
+                (names[a], names[b]): count
+                for a, b, count in zip(*found.tolist(), counts.tolist(), strict=True)
             }
         )
+
+    def converted(self, source: str, target: str) -> Column:
+        """The labels in another scheme; see `seqtag.labels.convert`.
+
+        A label's chunk begins and ends by what its neighbours are, so that each window of three
+        labels is converted once.
+        """
+        names = [*self.labels.types, None]
+        windows = np.stack([self._neighbours()[0], self.labels.ids, self._neighbours()[1]])
+        distinct, which = np.unique(windows, axis=1, return_inverse=True)
+        labels = []
+        for before, label, after in distinct.T.tolist():
+            window = [names[i] for i in (before, label, after) if names[i] is not None]
+            labels.append(convert(window, source, target)[int(names[before] is not None)])
+        found = Column.of(labels)
+        return Column(found.types, found.ids[which.reshape(-1)])
+
+    def _neighbours(self) -> tuple[np.ndarray, np.ndarray]:
+        """The label ids before and after each token; their number at the ends of sentences."""
+        ids, ptr = self.labels.ids, pointers(self.lengths)
+        before, after = np.roll(ids, 1), np.roll(ids, -1)
+        before[ptr[:-1]] = after[ptr[1:] - 1] = len(self.labels.types)
+        return before, after
 
     def digest(self) -> str:
         """SHA-256 of the sentences, their labels and the columns in use."""

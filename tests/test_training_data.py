@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 from seqtag import kernels
 from seqtag.corpus import read
+from seqtag.encoding import Column
 from seqtag.errors import CorpusError, LabelError
-from seqtag.labels import count_transitions
+from seqtag.labels import SCHEMES, convert, count_transitions
 from seqtag.training_data import TrainingData, gather, labels_of
 
 HEAD = "# text = Dogs bark.\n"
@@ -93,6 +95,27 @@ def test_odd_blocks_among_plain_ones(monkeypatch):
     ]
     same(*found)
     assert found[0].columns[0].types == ["the", "cat", "a", "dog", "cow"]
+
+
+CHUNKS = ("O", "B-X", "I-X", "E-X", "S-X", "B-Y", "I-Y", "E-Y", "S-Y", "L-X", "U-X", "B", "I")
+
+
+@pytest.mark.parametrize("source", SCHEMES)
+@pytest.mark.parametrize("target", SCHEMES)
+@given(data=st.data())
+def test_labels_are_converted_as_sentences_are(source, target, data):
+    """Valid or not: a window of three labels says all that the sentence does."""
+    fitting = [label for label in CHUNKS if label == "O" or label[0] in letters(source)]
+    sentence = st.lists(st.sampled_from(fitting), min_size=1, max_size=8)
+    labels = data.draw(st.lists(sentence, min_size=1, max_size=4))
+    lengths = np.array([len(names) for names in labels])
+    corpus = TrainingData([], Column.of(chain.from_iterable(labels)), lengths)
+    found = corpus.sentences(corpus.converted(source, target).values())
+    assert found == [convert(names, source, target) for names in labels]
+
+
+def letters(scheme: str) -> str:
+    return {"iob1": "BI", "iob2": "BI", "iobes": "BIES", "bilou": "BILU"}[scheme]
 
 
 @given(st.lists(st.lists(st.sampled_from("ABC"), min_size=1), min_size=1))
