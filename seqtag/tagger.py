@@ -73,10 +73,22 @@ class KnownWords:
 
 
 class Worker(NamedTuple):
-    """What one thread needs to tag: its numbering of the types, and the kernel's memory for it."""
+    """A numbering of the types, and what the kernel remembers of them for each thread that decodes.
+
+    One thread at a time may number types; several may decode what is numbered already.
+    """
 
     encoder: Encoder
-    workspace: Any
+    workspaces: list[Any]  # those not in use; list operations are atomic
+
+
+class _Encoded(NamedTuple):
+    """Some sentences as type ids."""
+
+    token_lists: list[list[dict[str, Any]] | None]  # of sentences that are conllu.TokenLists
+    bounds: list[int]  # where sentences begin, and where the last ends
+    types: np.ndarray  # (columns, tokens) int32
+    worker: Worker  # whose ids they are
 
 
 class Tagger:
@@ -204,7 +216,10 @@ class Tagger:
         >>> seqtag.load("en-ewt-xpos").tag("The cat sat on the mat .".split())
         ['DT', 'NN', 'VBD', 'IN', 'DT', 'NN', '.']
         """
-        return self._tag_block([sentence])[0]
+        worker = self._borrow()
+        labels = self._written(*self._decode(self._encode([sentence], worker)))[0]
+        self._idle.append(worker)
+        return labels
 
     def tag_many(self, sentences: Iterable[Sequence[Any]], threads: int = 1) -> list[list[str]]:
         """Labels of many sentences, in their order; the same on any number of threads.
@@ -224,7 +239,20 @@ class Tagger:
         """
         if threads < 1:
             raise ValueError(f"expected threads of 1 or more, found {threads}")
-        return list(chain.from_iterable(in_order(self._tag_block, _blocks(sentences), threads)))
+        worker = self._borrow()
+
+        def encoded() -> Iterator[_Encoded]:  # here, while other threads decode
+            nonlocal worker
+            for block in _blocks(sentences):
+                if len(worker.encoder) > _MAX_TYPES:
+                    worker = self.new_worker()
+                yield self._encode(block, worker)
+
+        labels: list[list[str]] = []
+        for block, ids in in_order(self._decode, encoded(), threads):
+            labels += self._written(block, ids)
+        self._idle.append(worker)
+        return labels
 
     def split_label(self, labels: Sequence[str]) -> dict[str, list[str]]:
         """The values of each of `label_columns` for the labels of a sentence.
@@ -238,32 +266,37 @@ class Tagger:
         pairs = [split_parts(label) for label in labels]
         return {"upos": [upos for upos, _ in pairs], "feats": [feats for _, feats in pairs]}
 
-    def _tag_block(self, sentences: Sequence[Sequence[Any]]) -> list[list[str]]:
-        """Labels of some sentences, decoded in one call of the kernel."""
-        worker = self._borrow()
-        lists = [_token_list(sentence) for sentence in sentences]
+    def _encode(self, sentences: Sequence[Sequence[Any]], worker: Worker) -> _Encoded:
+        """Some sentences as type ids of the worker's."""
+        token_lists = [_token_list(sentence) for sentence in sentences]
         rows = [self._columns_of(sentence) for sentence in sentences]
         bounds = list(accumulate((len(row[0]) for row in rows), initial=0))
-        sentence_ptr, tokens = np.array(bounds, np.int64), bounds[-1]
         columns = [chain.from_iterable(map(itemgetter(c), rows)) for c in range(len(self.columns))]
         try:
-            types = worker.encoder.encode(columns, tokens)
+            types = worker.encoder.encode(columns, bounds[-1])
         except (TypeError, AttributeError, SeqtagError) as error:
             words = (word for row in rows for values in row for word in values)
             odd = [word for word in words if not isinstance(word, str)]
             if not odd:
                 raise
             raise TypeError(f"expected words as strings, found {odd[0]!r}") from error
-        ids = self.decode_types(types, sentence_ptr, worker)
-        self._idle.append(worker)
+        return _Encoded(token_lists, bounds, types, worker)
+
+    def _decode(self, block: _Encoded) -> tuple[_Encoded, np.ndarray]:
+        """The block and its label ids."""
+        sentence_ptr = np.array(block.bounds, np.int64)
+        return block, self.decode_types(block.types, sentence_ptr, block.worker)
+
+    def _written(self, block: _Encoded, ids: np.ndarray) -> list[list[str]]:
+        """Label ids as labels, sentence by sentence."""
         names = list(map(self.outputs.__getitem__, ids.tolist()))
-        found = [names[a:b] for a, b in pairwise(bounds)]
+        found = [names[a:b] for a, b in pairwise(block.bounds)]
         if not self.writes_ids:
             found = [convert(self._names(ids[a:b]), self._encoding, self.label_scheme)
-                     for a, b in pairwise(bounds)]  # fmt: skip
-        for tokens_list, labels in zip(lists, found, strict=True):
-            if tokens_list is not None:
-                self._fill(tokens_list, labels)
+                     for a, b in pairwise(block.bounds)]  # fmt: skip
+        for token_list, labels in zip(block.token_lists, found, strict=True):
+            if token_list is not None:
+                self._fill(token_list, labels)
         return found
 
     @cached_property
@@ -311,7 +344,7 @@ class Tagger:
                 token[name] = parse_dict_value(value) if name == "feats" else value
 
     def _borrow(self) -> Worker:
-        """A worker for one thread, until it is put back."""
+        """A worker for one caller, until it is put back."""
         try:
             worker = self._idle.pop()
         except IndexError:
@@ -322,14 +355,19 @@ class Tagger:
 
     def new_worker(self) -> Worker:
         """An encoder that knows no types yet, and the kernel's memory for it."""
-        encoder = Encoder(self._compiled, kernels.hash_strings)
-        return Worker(encoder, self._decoder.workspace())
+        return Worker(Encoder(self._compiled, kernels.hash_strings), [])
 
     def decode_types(
         self, types: np.ndarray, sentence_ptr: np.ndarray, worker: Worker
     ) -> np.ndarray:
         """Label ids (tokens,) int32 of the type ids (columns, tokens) of the worker's encoder."""
-        return self._decoder.decode(types, worker.encoder.hashes, sentence_ptr, worker.workspace)
+        try:
+            workspace = worker.workspaces.pop()
+        except IndexError:
+            workspace = self._decoder.workspace()
+        ids = self._decoder.decode(types, worker.encoder.hashes, sentence_ptr, workspace)
+        worker.workspaces.append(workspace)
+        return ids
 
     # ----------------------------------------------------------------- files
     def save(self, path: str | PathLike[str]) -> int:
