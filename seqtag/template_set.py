@@ -299,7 +299,8 @@ def _find_column(term: Term, columns: Sequence[str]) -> str:
     raise TemplateError(
         f'unknown column {term.column!r} in "{term}"'
         f"{did_you_mean(term.column, [*columns, *names])}; "
-        f"columns are {', '.join(columns) or 'none'}; attributes are {', '.join(names)}"
+        f"columns are {', '.join(columns) or 'none'}; attributes are {', '.join(names)} "
+        "(import the module of your own ones first)"
     )
 
 

@@ -111,12 +111,20 @@ def open_sources(
     ------
     CorpusError
         If the columns differ, or there are none because there are no sources.
+    TypeError
+        If sentences are lists of pairs and the like.
     """
     if isinstance(data, (str, PathLike)):
         data = [data]
     data = list(data) if not hasattr(data, "columns") else [data]
     if data and isinstance(data[0], Sentence):
         return [data], data[0].columns
+    if data and isinstance(data[0], (list, tuple)):
+        raise TypeError(
+            f"expected files or seqtag.corpus.Sentence objects, found {data[0]!r:.60}; make "
+            'sentences of words and labels with seqtag.corpus.sentence_of({"form": words, '
+            '"upos": labels})'
+        )
     streams = [
         source
         if hasattr(source, "columns")

@@ -239,7 +239,11 @@ def test_a_reader_that_stops_early_is_no_error(home, tmp_path):
 
 
 @posix
-def test_an_interrupted_run_leaves_no_file(home, tmp_path):
+@pytest.mark.parametrize(
+    ("sent", "code", "says"),
+    [("SIGINT", 130, b"seqtag: interrupted"), ("SIGTERM", 143, b"")],
+)
+def test_a_run_that_is_stopped_leaves_no_file(home, tmp_path, sent, code, says):
     (tmp_path / "out").write_bytes(b"before")
     command = [*SEQTAG, "tag", "-m", str(home / "upos.seqtag"), "--format", "conllu", "-o", "out"]
     with subprocess.Popen(
@@ -251,9 +255,9 @@ def test_an_interrupted_run_leaves_no_file(home, tmp_path):
         while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
             time.sleep(0.01)  # until its temporary file is there
         assert len(list(tmp_path.iterdir())) == 2
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
-        assert process.stderr.read().strip() == b"seqtag: interrupted"
+        process.send_signal(getattr(signal, sent))
+        assert process.wait(30) == code
+        assert process.stderr.read().strip() == says
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert (tmp_path / "out").read_bytes() == b"before"
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag import kernels
+from seqtag import kernels, train
 from seqtag.corpus import read
 from seqtag.encoding import Column
 from seqtag.errors import CorpusError, LabelError
@@ -80,6 +80,11 @@ def test_odd_lines_are_refused_alike(natively):
         gathered(DOGS + "2\tbark\tbark\tVERB\n\n", "upos", natively)
     with pytest.raises(CorpusError, match="expected sentences to learn from, found none"):
         gathered(HEAD, "upos", natively)
+
+
+def test_lists_of_pairs_are_refused():
+    with pytest.raises(TypeError, match=r"found \[\('the', 'DT'\)\]; make sentences of words and"):
+        train([[("the", "DT")]], label="tag")
 
 
 @pytest.mark.skipif(kernels.Scanner is None, reason="the native kernel is not built")

@@ -1,6 +1,7 @@
 """The command line: data on stdout, everything else on stderr.
 
-Exit codes: 0 done, 1 data or run-time error, 2 usage, 3 ``--fail-under`` not met, 130 interrupted.
+Exit codes: 0 done, 1 data or run-time error, 2 usage, 3 ``--fail-under`` not met, 130 interrupted,
+143 terminated.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ import errno
 import importlib
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -83,6 +86,8 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     args = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in args
+    with suppress(ValueError):  # only the main thread may; others are not terminated so
+        signal.signal(signal.SIGTERM, _terminate)
     for stream in (sys.stdout, sys.stderr):  # the same bytes in every locale
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
@@ -121,6 +126,11 @@ def main(args: Sequence[str] | None = None) -> int:
             complain(f"internal error, please report it: {what} (seqtag --debug ... shows where)")
         _close_stdout()
         return 1
+
+
+def _terminate(*_: object) -> None:
+    """Leave by the way of all errors, so that no half-written file is left behind."""
+    sys.exit(128 + signal.SIGTERM)
 
 
 def _os_message(error: OSError) -> str:
