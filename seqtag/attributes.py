@@ -113,15 +113,19 @@ class _Bound:
         """The values of many words."""
         function, args = self.function, self.args
         values = [function(word, *args) for word in words]
+        if not set(map(type, values)) <= {str, type(None)}:
+            self._check(words, values)
+        if max(map(len, filter(None, values)), default=0) > MAX_LENGTH:
+            return [value and value[:MAX_LENGTH] for value in values]
+        return values
+
+    def _check(self, words: Sequence[str], values: Sequence[object]) -> None:
         for word, value in zip(words, values, strict=True):
-            if value.__class__ is not str and value is not None and not isinstance(value, str):
+            if value is not None and not isinstance(value, str):
                 raise TemplateError(
                     f"attribute {self.name!r} must return a string or None, "
                     f"found {value!r} for the word {word!r}; correct the function"
                 )
-        if max(map(len, filter(None, values)), default=0) > MAX_LENGTH:
-            return [value and value[:MAX_LENGTH] for value in values]
-        return values
 
 
 def resolve(name: str, args: Sequence[int | str] = ()) -> Callable[[str], str | None]:
@@ -266,6 +270,8 @@ def _character_class(char: str) -> str:
 @attribute("short_shape")
 def _short_shape(word: str) -> str:
     """The shape with runs of one character written once: Walking-1999 -> Xx-d."""
+    if word.isascii() and word.isalpha() and word.islower():
+        return "x"  # the usual case
     return "".join(char for char, _ in groupby(_shape(word)))
 
 
@@ -321,6 +327,8 @@ _FLAGS = (_is_title, _is_upper, _has_digit, _has_hyphen, _is_alpha, _has_inner_u
 @attribute("flags")
 def _flags(word: str) -> str:
     """Six bits in one: is_title is_upper has_digit has_hyphen is_alpha has_inner_upper."""
+    if word.isalpha() and word.islower():
+        return "000010"  # the usual case
     return "".join(flag(word) for flag in _FLAGS)
 
 

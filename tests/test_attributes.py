@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import pytest
 from hypothesis import given
@@ -189,3 +189,11 @@ def test_user_attribute_of_wrong_type(registry):
         "attribute 'length' must return a string or None, found 1 for the word 'a'; "
         "correct the function"
     )
+
+
+@given(st.text(alphabet=st.sampled_from("abXYé中ǅ1-.'\u0301")) | st.text())
+def test_usual_words_take_no_short_cut_to_another_value(word):
+    bits = ("is_title", "is_upper", "has_digit", "has_hyphen", "is_alpha", "has_inner_upper")
+    assert resolve("flags")(word) == "".join(resolve(bit)(word) for bit in bits)
+    shape = resolve("shape")(word)
+    assert resolve("short_shape")(word) == "".join(char for char, _ in groupby(shape))
