@@ -162,17 +162,7 @@ def train(
         compiled = template_set.compile([name for name in available if name not in names])
         order = label_order(compiled)
         corpus = gather(sources, compiled.columns, label, skip_unlabelled)
-    scheme = scheme_of(corpus.transitions())
-    encoding = scheme
-    labels = corpus.labels
-    if not scheme and settings.get("encoding") not in (None, "keep"):
-        raise LabelError(
-            f"expected chunk labels such as B-NP to learn as {settings['encoding']}, found labels "
-            f"like {labels.types[0]!r}; leave the encoding out"
-        )
-    if scheme and chosen["encoding"] != "keep":
-        encoding = str(chosen["encoding"])
-        labels = corpus.converted(scheme, encoding)
+    scheme, encoding, labels = _labels_to_learn(corpus, chosen, settings.get("encoding"))
     label_names = sorted(labels.types)
     if label_names == ["_"]:
         raise LabelError(
@@ -274,6 +264,22 @@ def train(
             "signature": report.signature,
         }
     return tagger_of(cells, **scores)
+
+
+def _labels_to_learn(
+    corpus: TrainingData, chosen: dict[str, Any], asked: str | None
+) -> tuple[str | None, str | None, Column]:
+    """The scheme of the labels, the one they are learnt in, and what they are in that one."""
+    scheme = scheme_of(corpus.transitions())
+    if not scheme and asked not in (None, "keep"):
+        raise LabelError(
+            f"expected chunk labels such as B-NP to learn as {asked}, found labels "
+            f"like {corpus.labels.types[0]!r}; leave the encoding out"
+        )
+    if not scheme or chosen["encoding"] == "keep":
+        return scheme, scheme, corpus.labels
+    encoding = str(chosen["encoding"])
+    return scheme, encoding, corpus.converted(scheme, encoding)
 
 
 def _train_run(
