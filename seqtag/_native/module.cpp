@@ -282,8 +282,9 @@ nb::tuple index_features(const PyPlan& py_plan, In2<int32_t> types, In2<uint64_t
     const size_t F = plan.templates, most = x.capacity + 2;
     std::vector<char> local(F);  // these are looked up once per type
     for (size_t k = 0; k < F; ++k) local[k] = is_local(plan, k);
-    std::vector<int32_t> row_of(F * most, kUnknown);
-    ids.reserve(x.tokens * F);
+    std::vector<int32_t> row_of(types.shape(0) * most * F, kUnknown);  // (columns, types, templates)
+    ids.resize(x.tokens * F);
+    int32_t* id = ids.data();
     for (size_t s = 0; s + 1 < sentence_ptr.shape(0); ++s) {
       const int64_t begin = sentence_ptr(s), end = sentence_ptr(s + 1);
       keys.clear();
@@ -299,13 +300,15 @@ nb::tuple index_features(const PyPlan& py_plan, In2<int32_t> types, In2<uint64_t
           if (local[k]) {
             const int64_t term = plan.term_ptr[k];
             const int32_t column = plan.attribute_column[plan.term_attribute[term]];
-            int32_t& row = row_of[k * most + type_at(x, column, n + plan.term_offset[term], begin, end)];
+            const size_t type = type_at(x, column, n + plan.term_offset[term], begin, end);
+            int32_t& row = row_of[(size_t(column) * most + type) * F + k];
             if (row == kUnknown) row = number(key_at(plan, x, k, n, begin, end));
-            ids.push_back(row);
+            *id = row;
           } else {
-            ids.push_back(number(*key++));
+            *id = number(*key++);
           }
-          if (ids.back() >= 0) ++count[size_t(ids.back())];
+          if (*id >= 0) ++count[size_t(*id)];
+          ++id;
         }
     }
     std::vector<int32_t> new_row(count.size(), kAbsent);
@@ -316,13 +319,14 @@ nb::tuple index_features(const PyPlan& py_plan, In2<int32_t> types, In2<uint64_t
         kept.push_back(table.keys()[r]);
         seen += size_t(count[r]);
       }
-    features.reserve(seen);
+    features.resize(seen);
     token_ptr.reserve(x.tokens + 1);
     token_ptr.push_back(0);
+    int32_t* feature = features.data();
     for (size_t i = 0, n = 0; n < x.tokens; ++n) {
       for (size_t k = 0; k < F; ++k, ++i)
-        if (ids[i] >= 0 && new_row[size_t(ids[i])] >= 0) features.push_back(new_row[size_t(ids[i])]);
-      token_ptr.push_back(int64_t(features.size()));
+        if (ids[i] >= 0 && new_row[size_t(ids[i])] >= 0) *feature++ = new_row[size_t(ids[i])];
+      token_ptr.push_back(feature - features.data());
     }
   }
   return nb::make_tuple(to_numpy(std::move(kept)), to_numpy(std::move(token_ptr)), to_numpy(std::move(features)));
