@@ -56,16 +56,14 @@ class TrainingData(NamedTuple):
         """How often which label follows which; see `seqtag.labels.count_transitions`."""
         names = [*self.labels.types, None]
         before, after = self._neighbours()
-        pairs = np.concatenate(
-            [np.stack([before, self.labels.ids]), [self.labels.ids, after]], axis=1
-        )
-        ends = np.ones(pairs.shape[1], bool)
-        ends[len(before) :] = after == len(self.labels.types)  # the others are counted already
-        found, counts = np.unique(pairs[:, ends], axis=1, return_counts=True)
+        last = after == len(self.labels.types)  # the other pairs are counted from their right
+        pairs = np.concatenate([before, self.labels.ids[last]]) * np.int64(len(names))
+        pairs += np.concatenate([self.labels.ids, after[last]])
+        found, counts = np.unique(pairs, return_counts=True)
         return Counter(
             {
-                (names[a], names[b]): count
-                for a, b, count in zip(*found.tolist(), counts.tolist(), strict=True)
+                (names[pair // len(names)], names[pair % len(names)]): count
+                for pair, count in zip(found.tolist(), counts.tolist(), strict=True)
             }
         )
 
@@ -76,12 +74,15 @@ class TrainingData(NamedTuple):
         labels is converted once.
         """
         names = [*self.labels.types, None]
-        windows = np.stack([self._neighbours()[0], self.labels.ids, self._neighbours()[1]])
-        distinct, which = np.unique(windows, axis=1, return_inverse=True)
+        before, after = self._neighbours()
+        width = np.int64(len(names))
+        windows = (before * width + self.labels.ids) * width + after
+        _, first, which = np.unique(windows, return_index=True, return_inverse=True)
         labels = []
-        for before, label, after in distinct.T.tolist():
-            window = [names[i] for i in (before, label, after) if names[i] is not None]
-            labels.append(convert(window, source, target)[int(names[before] is not None)])
+        for i in first.tolist():
+            window = [names[n] for n in (before[i], self.labels.ids[i], after[i])]
+            known = [name for name in window if name is not None]
+            labels.append(convert(known, source, target)[int(window[0] is not None)])
         found = Column.of(labels)
         return Column(found.types, found.ids[which.reshape(-1)])
 
