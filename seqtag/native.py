@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from itertools import chain
+from types import ModuleType
 
 import numpy as np
 
-from seqtag import _kernel, reference
+from seqtag import reference
 from seqtag.encoding import KeyPlan, pointers
 from seqtag.frozen import ANY_LABEL, FrozenWeights, KnownLabels
 
+
+
+def _load() -> ModuleType:
+    """The kernel for the widest vectors of this machine; SEQTAG_VECTORS=16 asks for narrow ones."""
+    from seqtag import _kernel
+
+    if os.environ.get("SEQTAG_VECTORS") == "16" or not _kernel.has_avx2():
+        return _kernel
+    try:
+        from seqtag import _kernel_avx2
+    except ImportError:  # not every compiler builds it
+        return _kernel
+    return _kernel_avx2
+
+
+_kernel = _load()
 _NO_PARTS = (None, None, 0)
 MAX_DENSE_LABELS = 100  # beyond, rows hold only the cells ever updated
 

@@ -317,7 +317,8 @@ def test_same_data_and_seed_same_bytes_in_any_process_on_any_backend(tmp_path):
         "t.txt",
     )
     found = []
-    for number, (backend, hash_seed) in enumerate([("", "1"), ("", "2"), ("reference", "3")]):
+    runs = [("", "1", ""), ("", "2", ""), ("", "1", "16"), ("reference", "3", "")]
+    for number, (backend, hash_seed, vectors) in enumerate(runs):
         path = tmp_path / f"{number}.seqtag"
         done = subprocess.run(
             [sys.executable, "-c", TRAIN_AND_SAVE, data, templates, path],
@@ -325,11 +326,12 @@ def test_same_data_and_seed_same_bytes_in_any_process_on_any_backend(tmp_path):
             text=True,
             check=True,
             env=os.environ
-            | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": hash_seed, "SEQTAG_BACKEND": backend},
-        )
+            | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": hash_seed, "SEQTAG_BACKEND": backend,
+               "SEQTAG_VECTORS": vectors},
+        )  # fmt: skip
         assert not backend or done.stdout.split() == [backend]
         found.append(path.read_bytes())
-    assert found[0] == found[1] == found[2]
+    assert found == found[:1] * 4
 
 
 def test_another_seed_another_model():

@@ -118,7 +118,7 @@ class Frozen {
          TrigramBlock<float> trigram, Parts parts, KnownLabels known, int order)
       : plan_(plan), edge_plan_(edge_plan), rows_(std::move(rows)), edges_(std::move(edges)),
         block_(std::move(block)), trigram_(std::move(trigram)), parts_(std::move(parts)), known_(std::move(known)),
-        order_(order), width_(((parts_.any() ? parts_.count : block_.labels) + 7) & ~7) {
+        order_(order), width_(padded<int16_t>(parts_.any() ? parts_.count : block_.labels)) {
     for (size_t k = 0; k < plan_.templates; ++k) {
       const int64_t first = plan_.term_ptr[k], last = plan_.term_ptr[k + 1];
       if (is_local(plan_, k)) {

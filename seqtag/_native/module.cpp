@@ -495,10 +495,20 @@ class PyScanner {
   size_t written_;
 };
 
+// Whether this machine can run a kernel compiled for AVX2.
+bool has_avx2() {
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+  return __builtin_cpu_supports("avx2");
+#else
+  return false;
+#endif
+}
+
 }  // namespace
 
-NB_MODULE(_kernel, m) {
+NB_MODULE(SEQTAG_KERNEL, m) {
   m.doc() = "Native kernel of seqtag; seqtag/native.py is its only caller.";
+  m.def("has_avx2", &has_avx2);
   bind_weights<float>(m, "Weights32");
   bind_weights<double>(m, "Weights64");
   nb::class_<PyPlan>(m, "Plan")

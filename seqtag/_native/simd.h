@@ -1,12 +1,12 @@
-// Vectors of 16 bytes, the width that every x86-64 and ARM64 machine has, and rows padded to whole
-// ones: one binary serves all machines. (Measured, a second copy for AVX2 gains a tenth at best: the time
-// goes into fetching rows, and Viterbi is pruned.)
+// Vectors of 16 bytes, the width that every x86-64 and ARM64 machine has, or of 32 where this is
+// compiled for AVX2 (a tenth faster), and rows padded to whole ones. What is computed, and in which
+// order, does not depend on the width.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #if defined(__SSE2__)
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 namespace seqtag {
@@ -15,10 +15,15 @@ namespace seqtag {
 #define SEQTAG_PREFETCH(address) __builtin_prefetch(address)
 // GCC takes a function that only prefetches for one without effect and drops calls it does not inline.
 #define SEQTAG_INLINE inline __attribute__((always_inline))
+#if defined(__AVX2__)
+#define SEQTAG_VECTOR __attribute__((vector_size(32)))
+#else
+#define SEQTAG_VECTOR __attribute__((vector_size(16)))
+#endif
 template <class Real> struct VectorOf;
-template <> struct VectorOf<float> { typedef float type __attribute__((vector_size(16))); };
-template <> struct VectorOf<int16_t> { typedef int16_t type __attribute__((vector_size(16))); };
-template <> struct VectorOf<double> { typedef double type __attribute__((vector_size(16))); };
+template <> struct VectorOf<float> { typedef float type SEQTAG_VECTOR; };
+template <> struct VectorOf<int16_t> { typedef int16_t type SEQTAG_VECTOR; };
+template <> struct VectorOf<double> { typedef double type SEQTAG_VECTOR; };
 template <class Real> using Vector = typename VectorOf<Real>::type;
 template <class Real> inline Vector<Real> maximum(Vector<Real> a, Vector<Real> b) { return a > b ? a : b; }
 template <class Real> inline Vector<Real> splat(Real x) { return x - Vector<Real>{}; }
@@ -39,7 +44,11 @@ template <class Real> inline void store(Real* to, Vector<Real> v) { std::memcpy(
 
 // Whether any lane of a comparison is true.
 template <class Mask> inline bool any(const Mask& mask) {
-#if defined(__SSE2__)
+#if defined(__AVX2__)
+  __m256i bits;
+  std::memcpy(&bits, &mask, sizeof bits);
+  return _mm256_movemask_epi8(bits) != 0;
+#elif defined(__SSE2__)
   __m128i bits;
   std::memcpy(&bits, &mask, sizeof bits);
   return _mm_movemask_epi8(bits) != 0;
@@ -51,9 +60,9 @@ template <class Mask> inline bool any(const Mask& mask) {
 
 template <class Real> constexpr int lanes = int(sizeof(Vector<Real>) / sizeof(Real));
 
-// Labels per row, padded to whole cache-friendly vectors.
+// Labels per row, padded to whole vectors (of 16 bytes at least).
 template <class Real> inline int padded(int labels) {
-  const int unit = 16 / int(sizeof(Real));
+  const int unit = lanes<Real> > 1 ? lanes<Real> : 16 / int(sizeof(Real));
   return (labels + unit - 1) / unit * unit;
 }
 
