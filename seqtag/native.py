@@ -13,7 +13,6 @@ from seqtag.encoding import KeyPlan, pointers
 from seqtag.frozen import ANY_LABEL, FrozenWeights, KnownLabels
 
 
-
 def _load() -> ModuleType:
     """The kernel for the widest vectors of this machine; SEQTAG_VECTORS=16 asks for narrow ones."""
     from seqtag import _kernel
