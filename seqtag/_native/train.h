@@ -117,7 +117,7 @@ template <class Real, class Rows> struct Weights {
       const int K = weights.labels, S = weights.block.stride;
       std::copy(weights.block.transition.begin(), weights.block.transition.end(), matrix);
       for (int64_t e = x.edge_ptr[first + t]; e < x.edge_ptr[first + t + 1]; ++e) {
-        sum.assign(size_t(K) * K, 0);
+        sum.resize(size_t(weights.edge.stride));
         weights.edge.sum_rows(sum.data(), &x.edges[e], nullptr, 1);
         for (int i = 0; i < K; ++i)
           for (int j = 0; j < K; ++j) matrix[size_t(i) * S + j] += sum[size_t(i) * K + j];
@@ -153,7 +153,7 @@ template <class Real, class Rows> struct Weights {
 
   // Sums of the emission rows of T tokens: (T, S).
   void sum_rows(const Instances<Real>& x, int64_t first, size_t T, int S, std::vector<Real>& out) const {
-    out.assign(T * S, 0);
+    out.resize(T * size_t(S));
     const int64_t end = x.token_ptr[first + T], ahead = 100;  // rows to prefetch
     const bool far = emission.far() && !x.dense;
     if (far)

@@ -1,6 +1,6 @@
 // Rows of weights in training: w, u (for the average) and g (for the adaptive step), cell by cell.
 // DenseRows for up to about a hundred labels, SparseRows above; both are used through
-//   sum_rows(acc, rows, values, n), update(row, label, change), for_each_cell(visit).
+//   sum_rows(out, rows, values, n), update(row, label, change), for_each_cell(visit).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -54,13 +54,13 @@ template <class Real> struct DenseRows {
     const char* p = reinterpret_cast<const char*>(&w[row * stride]);
     for (size_t b = 0; b < stride * sizeof(Real); b += 64) SEQTAG_PREFETCH(p + b);
   }
-  // acc += the sum of n rows, each times its value if there are values. The sums stay in registers
+  // out = the sum of n rows, each times its value if there are values. The sums stay in registers
   // as long as there are enough; each is taken in the order of the rows.
-  void sum_rows(Real* acc, const int32_t* row, const Real* value, int64_t n) const {
+  void sum_rows(Real* out, const int32_t* row, const Real* value, int64_t n) const {
     int j = 0;
-    for (; j + 8 * lanes<Real> <= stride; j += 8 * lanes<Real>) sum_columns<8>(acc, j, row, value, n);
-    for (; j + 4 * lanes<Real> <= stride; j += 4 * lanes<Real>) sum_columns<4>(acc, j, row, value, n);
-    for (; j < stride; j += lanes<Real>) sum_columns<1>(acc, j, row, value, n);
+    for (; j + 8 * lanes<Real> <= stride; j += 8 * lanes<Real>) sum_columns<8>(out, j, row, value, n);
+    for (; j + 4 * lanes<Real> <= stride; j += 4 * lanes<Real>) sum_columns<4>(out, j, row, value, n);
+    for (; j < stride; j += lanes<Real>) sum_columns<1>(out, j, row, value, n);
   }
   // The same for four tokens side by side and rows of one vector: each sum waits for its last addition, four do not.
   void sum_rows_of_four(Real* acc, const int32_t* const row[4], const Real* const value[4], const int64_t n[4]) const {
@@ -112,9 +112,8 @@ template <class Real> struct DenseRows {
 
  private:
   template <int vectors>  // from column j on
-  void sum_columns(Real* acc, int j, const int32_t* row, const Real* value, int64_t n) const {
-    Vector<Real> sum[vectors];
-    for (int i = 0; i < vectors; ++i) sum[i] = load(acc + j + i * lanes<Real>);
+  void sum_columns(Real* out, int j, const int32_t* row, const Real* value, int64_t n) const {
+    Vector<Real> sum[vectors] = {};
     for (int64_t k = 0; k < n; ++k) {
       const Real* from = &w[size_t(row[k]) * stride + j];
       const Vector<Real> scale = splat(value ? value[k] : Real(1));
@@ -123,7 +122,7 @@ template <class Real> struct DenseRows {
         sum[i] = sum[i] + (value ? weights * scale : weights);
       }
     }
-    for (int i = 0; i < vectors; ++i) store(acc + j + i * lanes<Real>, sum[i]);
+    for (int i = 0; i < vectors; ++i) store(out + j + i * lanes<Real>, sum[i]);
   }
   Real* zeros() const {
     const size_t n = std::max<size_t>(1, rows * stride);
@@ -143,11 +142,12 @@ template <class Real> struct SparseRows {
 
   bool far() const { return true; }
   void prefetch(size_t row) const { SEQTAG_PREFETCH(&spans[row]); }
-  void sum_rows(Real* acc, const int32_t* row, const Real* value, int64_t n) const {
+  void sum_rows(Real* out, const int32_t* row, const Real* value, int64_t n) const {
+    std::fill_n(out, stride, Real(0));
     for (int64_t k = 0; k < n; ++k) {
       const Span s = spans[size_t(row[k])];
       const Real scale = value ? value[k] : Real(1);
-      for (size_t i = s.begin; i < s.begin + s.used; ++i) acc[label_of[i]] += cells[i].w * scale;
+      for (size_t i = s.begin; i < s.begin + s.used; ++i) out[label_of[i]] += cells[i].w * scale;
     }
   }
   void prefetch_update(size_t, int) const {}
