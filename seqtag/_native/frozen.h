@@ -32,7 +32,7 @@ class FrozenRows {
     while (n < rows * 4) n *= 2;
     table_.assign(n, kNone);
     const size_t words = 1 + rows * kHead + size_t(row_ptr[rows]);
-    if (words > size_t(1) << 31) throw std::bad_alloc();
+    if (words >= size_t(1) << 31) throw std::bad_alloc();
     while (words >> place_bits_) ++place_bits_;
     arena_.reserve(words);
     arena_.push_back(kNone);
