@@ -32,55 +32,53 @@ struct Mistakes {
 };
 
 // delta = phi(x, y) - phi(x, y_hat): each cell that differs once, some of them perhaps with 0.
-  template <class Real> struct Entry {
-    int32_t row;
-    int32_t column;  // the label; previous * K + current of an edge; the cell of a label feature
-    Real value;
-    bool operator<(const Entry& b) const { return row != b.row ? row < b.row : column < b.column; }
-  };
-  template <class Real> struct Difference {
+template <class Real> struct Entry {
+  int32_t row;
+  int32_t column;  // the label; previous * K + current of an edge; the cell of a label feature
+  Real value;
+  int32_t before = -1;  // of the emission cells: the entry before it in the same row
+  bool operator<(const Entry& b) const { return row != b.row ? row < b.row : column < b.column; }
+};
+
+template <class Real> struct Difference {
   using Entry = seqtag::Entry<Real>;
-    std::vector<Entry> emission, label, edge, trigram;
-    explicit Difference(size_t rows) : newest(rows, 0) {}
-    void clear() {
-      for (auto* cells : {&emission, &label, &edge, &trigram}) cells->clear();
-      older.clear();
-    }
-    // Adds to an emission cell. Those of one row are chained, so that a cell is found again.
-    void add(int32_t row, int32_t column, Real value) {
-      int32_t i = newest[size_t(row)];
-      const bool seen = size_t(i) < emission.size() && emission[size_t(i)].row == row;  // and not long ago
-      if (!seen) i = -1;
-      const int32_t before = i;
-      while (i >= 0 && emission[size_t(i)].column != column) i = older[size_t(i)];
-      if (i >= 0) {
+  std::vector<Entry> emission, label, edge, trigram;
+  explicit Difference(size_t rows) : newest(rows, 0) {}
+  void clear() {
+    for (auto* cells : {&emission, &label, &edge, &trigram}) cells->clear();
+  }
+  // Adds to an emission cell. Those of one row are chained, so that a cell is found again.
+  void add(int32_t row, int32_t column, Real value) {
+    int32_t& last = newest[size_t(row)];
+    if (size_t(last) >= emission.size() || emission[size_t(last)].row != row) last = -1;  // from long ago
+    for (int32_t i = last; i >= 0; i = emission[size_t(i)].before)
+      if (emission[size_t(i)].column == column) {
         emission[size_t(i)].value += value;
         return;
       }
-      newest[size_t(row)] = int32_t(emission.size());
-      older.push_back(before);
-      emission.push_back({row, column, value});
+    emission.push_back({row, column, value, last});
+    last = int32_t(emission.size()) - 1;
+  }
+  static void merge(std::vector<Entry>& cells) {
+    std::stable_sort(cells.begin(), cells.end());
+    size_t kept = 0;
+    for (size_t i = 0; i < cells.size();) {
+      Entry sum = cells[i];
+      for (++i; i < cells.size() && !(sum < cells[i]); ++i) sum.value += cells[i].value;
+      if (sum.value != 0) cells[kept++] = sum;
     }
-    static void merge(std::vector<Entry>& cells) {
-      std::stable_sort(cells.begin(), cells.end());
-      size_t kept = 0;
-      for (size_t i = 0; i < cells.size();) {
-        Entry sum = cells[i];
-        for (++i; i < cells.size() && !(sum < cells[i]); ++i) sum.value += cells[i].value;
-        if (sum.value != 0) cells[kept++] = sum;
-      }
-      cells.resize(kept);
-    }
-    double squared() const {
-      double sum = 0;
-      for (const auto* cells : {&emission, &label, &edge, &trigram})
-        for (const Entry& e : *cells) sum += double(e.value) * double(e.value);
-      return sum;
-    }
+    cells.resize(kept);
+  }
+  double squared() const {
+    double sum = 0;
+    for (const auto* cells : {&emission, &label, &edge, &trigram})
+      for (const Entry& e : *cells) sum += double(e.value) * double(e.value);
+    return sum;
+  }
 
-   private:
-    std::vector<int32_t> newest, older;  // entry of each row that came last; of each entry, the one before
-  };
+ private:
+  std::vector<int32_t> newest;  // entry of each row that came last
+};
 
 // Weights in training, for either way to keep the emission rows.
 template <class Real, class Rows> struct Weights {
