@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from seqtag.corpus import SentenceStream
     from seqtag.tagger import Tagger
 
+_CONLLU = ("conllu", "conllu-plus")
 _MAX_TYPES = 100_000  # values of a column numbered before a worker starts afresh
 
 
@@ -49,9 +50,7 @@ class BlockPlan:
     """
 
     def __init__(self, taggers: Sequence[Tagger], stream: SentenceStream):
-        self.taggers, self.columns = taggers, stream.columns
-        self.separator = stream.separator
-        self.is_conllu = stream.format in ("conllu", "conllu-plus")
+        self.taggers, self._stream = taggers, stream
         self.read: list[str] = []  # columns of the file that are looked at
         self.sources: list[list[str | _Filled]] = []  # per tagger and column
         filled: dict[str, _Filled] = {}  # by the name that the file has for it
@@ -81,22 +80,40 @@ class BlockPlan:
     def _is_possible(self) -> bool:
         """Whether every column is there and every label can be written as it is."""
         known = all(source is not None for sources in self.sources for source in sources)
-        has_room = not self.is_conllu or all(target.column >= 0 for target in self.targets)
+        separator = self._stream.separator
+        is_conllu = self._stream.format in _CONLLU
+        has_room = not is_conllu or all(target.column >= 0 for target in self.targets)
         names = [name for target in self.targets for name in target.names]
-        odd = any(not name or set(name) & set(f"{self.separator}\t\r\n".encode()) for name in names)
+        odd = any(not name or set(name) & set(f"{separator}\t\r\n".encode()) for name in names)
         whole = all(tagger.writes_ids for tagger in self.taggers)
-        return bool(self.read and self.separator) and known and has_room and whole and not odd
+        return bool(self.read and separator) and known and has_room and whole and not odd
 
     def scanner(self) -> Any:
         """A native scanner for the file."""
-        return kernels.Scanner(
-            len(self.columns),
-            self.separator,
-            self.columns.index("id") if self.is_conllu and "id" in self.columns else -1,
-            self.is_conllu,
-            [self.columns.index(name) for name in self.read],
-            [target.column for target in self.targets],
-        )
+        return scanner_of(self._stream, self.read, [target.column for target in self.targets])
+
+
+def scanner_of(stream: SentenceStream, read: Sequence[str], write: Sequence[int] = ()) -> Any:
+    """A native scanner for a file of columns, whose separator is known.
+
+    Parameters
+    ----------
+    stream
+        The file.
+    read
+        Names of the columns to number.
+    write
+        Numbers of the columns to splice labels into; -1 is a new one behind the last.
+    """
+    is_conllu = stream.format in _CONLLU
+    return kernels.Scanner(
+        len(stream.columns),
+        stream.separator,
+        stream.columns.index("id") if is_conllu and "id" in stream.columns else -1,
+        is_conllu,
+        [stream.columns.index(name) for name in read],
+        list(write),
+    )
 
 
 class BlockTagger:

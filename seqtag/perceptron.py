@@ -131,6 +131,8 @@ def train(
     CorpusError, TemplateError, LabelError
         If the data have no sentences or lack a column, templates do not fit them, or labels are
         missing.
+    TypeError
+        If sentences are lists of pairs and the like.
 
     Examples
     --------

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqtag import kernels
+from seqtag.blocks import scanner_of
 from seqtag.corpus import Block, Sentence, SentenceStream, read
 from seqtag.encoding import Column, pointers
 from seqtag.errors import CorpusError, LabelError
@@ -285,15 +286,7 @@ class _Scan:
     """The native scanner over the blocks of a file, and what its numbers mean."""
 
     def __init__(self, stream: SentenceStream, names: Sequence[str]):
-        is_conllu = stream.format != "columns"
-        self._scanner = kernels.Scanner(
-            len(stream.columns),
-            stream.separator,
-            stream.columns.index("id") if is_conllu and "id" in stream.columns else -1,
-            is_conllu,
-            [stream.columns.index(name) for name in names],
-            [],
-        )
+        self._scanner = scanner_of(stream, names)
         self._values: list[list[str]] = [[] for _ in names]  # by the scanner's numbers
         self._renumber = [np.zeros(0, np.int32) for _ in names]  # to ours; -1: not met yet
         self._types = np.zeros((len(names), 0), np.int32)

@@ -78,12 +78,14 @@ class FrozenRows {
     const uint32_t place = key ? candidate(key) : kNone;
     if (place != kNone) add(acc, key, place);
   }
-  // visit(label) for each cell of the row of a key; whether there is such a row.
-  template <class Visit> bool visit_labels(uint64_t key, Visit visit) const {
+  // Place of the row of a key, or kNone if there is none or it is empty.
+  uint32_t find(uint64_t key) const {
     const uint32_t place = key ? find_exactly(key) : kNone;
-    if (place == kNone || arena_[place + 2] == 0) return false;
+    return place != kNone && arena_[place + 2] ? place : kNone;
+  }
+  // visit(label) for each cell of the row at a place.
+  template <class Visit> void visit_labels(uint32_t place, Visit visit) const {
     for (uint32_t i = 0; i < arena_[place + 2]; ++i) visit(cell_of(&arena_[place + kHead + i]).label);
-    return true;
   }
 
  private:
@@ -295,10 +297,13 @@ class Frozen {
     if (known_.attribute < 0) return false;
     const size_t a = size_t(known_.attribute);
     const int32_t type = x.types[size_t(plan_.attribute_column[a]) * x.tokens + size_t(n)];
+    const uint32_t place = known_.rows.find(x.hashes[a * x.capacity + size_t(type)]);
+    if (place == FrozenRows::kNone) return false;
     std::fill(labels, labels + block_.labels, kForbidden);
-    return known_.rows.visit_labels(x.hashes[a * x.capacity + size_t(type)], [&](uint16_t label) {
+    known_.rows.visit_labels(place, [&](uint16_t label) {
       labels[label] = parts_.any() ? parts_.sum<float>(sum, label) : float(sum[label]);
     });
+    return true;
   }
 
   // Sums of the rows of the sentence [begin, end) into space.sum (T, width_).
@@ -366,15 +371,11 @@ class Frozen {
     }
   }
 
-  // Row of the sums of a column for its type at position m.
-  static size_t row_at(const Columns& x, int32_t column, int64_t m, int64_t begin, int64_t end) {
-    return m < begin ? 0 : m >= end ? 1 : 2 + size_t(x.types[size_t(column) * x.tokens + size_t(m)]);
-  }
   // Sums what local templates give for the type at m, if it is new, else asks for it.
   SEQTAG_INLINE void ready_local(const Columns& x, size_t c, int64_t m, int64_t begin, int64_t end,
                                  Workspace::Sums& sums) const {
     const std::vector<Group>& groups = local_[c].groups;
-    const size_t row = row_at(x, local_[c].column, m, begin, end), width = groups.size() * size_t(width_);
+    const size_t row = place_of(x, local_[c].column, m, begin, end), width = groups.size() * size_t(width_);
     if (row >= sums.known.size()) return;
     int16_t* first = &sums.rows[row * width];
     if (!sums.known[row]) {
@@ -391,7 +392,7 @@ class Frozen {
       const std::vector<Group>& groups = local_[c].groups;
       const Workspace::Sums& sums = space.sums[c];
       for (size_t g = 0; g < groups.size(); ++g, ++i) {
-        const size_t row = row_at(x, local_[c].column, n + groups[g].offset, begin, end);
+        const size_t row = place_of(x, local_[c].column, n + groups[g].offset, begin, end);
         const bool known = row < sums.known.size();
         all &= known;
         space.local[i] = known ? &sums.rows[(row * groups.size() + g) * size_t(width_)] : space.nothing.data();
@@ -401,7 +402,7 @@ class Frozen {
     if (all) return;
     for (size_t c = 0; c < local_.size(); ++c)  // types beyond the capacity
       for (const Group& group : local_[c].groups)
-        if (row_at(x, local_[c].column, n + group.offset, begin, end) >= space.sums[c].known.size())
+        if (place_of(x, local_[c].column, n + group.offset, begin, end) >= space.sums[c].known.size())
           add_local(x, group, n + group.offset, begin, end, acc);
   }
   // Adds what the templates of a group give for the type at m.

@@ -45,10 +45,10 @@ struct Columns {
   size_t tokens, capacity;
 };
 
-// Type in a column of the position m of a sentence [begin, end); capacity, capacity + 1: before, after it.
-inline size_t type_at(const Columns& x, int32_t column, int64_t m, int64_t begin, int64_t end) {
-  if (m < begin) return x.capacity;
-  return m >= end ? x.capacity + 1 : size_t(x.types[size_t(column) * x.tokens + size_t(m)]);
+// What stands in a column at position m of the sentence [begin, end): 0 before it, 1 after it, else
+// 2 + the type; less than capacity + 2.
+inline size_t place_of(const Columns& x, int32_t column, int64_t m, int64_t begin, int64_t end) {
+  return m < begin ? 0 : m >= end ? 1 : 2 + size_t(x.types[size_t(column) * x.tokens + size_t(m)]);
 }
 
 constexpr uint64_t kLeft = 0x9e3779b97f4a7c15ULL, kRight = 0xc2b2ae3d27d4eb4fULL;  // beyond the ends

@@ -300,7 +300,7 @@ nb::tuple index_features(const PyPlan& py_plan, In2<int32_t> types, In2<uint64_t
           if (local[k]) {
             const int64_t term = plan.term_ptr[k];
             const int32_t column = plan.attribute_column[plan.term_attribute[term]];
-            const size_t type = type_at(x, column, n + plan.term_offset[term], begin, end);
+            const size_t type = place_of(x, column, n + plan.term_offset[term], begin, end);
             int32_t& row = row_of[(size_t(column) * most + type) * F + k];
             if (row == kUnknown) row = number(key_at(plan, x, k, n, begin, end));
             *id = row;
@@ -373,7 +373,7 @@ class PyFrozen {
       block.bound_row(int(i));
     }
     constexpr size_t kFewLabels = 256;  // comparing the rows of more takes a second
-    if (K <= kFewLabels) block.compare_rows();
+    if (order == 1 && K <= kFewLabels) block.compare_rows();
     auto trigram = order == 2 ? trigram_block(labels, trigrams, block) : TrigramBlock<float>();
     frozen_ = std::make_unique<Frozen>(
         plan_.plan(), edge_plan_.plan(), build(rows), build(edges), std::move(block), std::move(trigram),
