@@ -63,11 +63,13 @@ class Suite:
         times = 1 if self.quick else max(1, FILE_TOKENS // tokens)
         (self.work / f"{task.name}-file{test.suffix}").write_bytes(test.read_bytes() * times)
         self.data[task.name] = {
-            "train_tokens": sum(map(len, labels)), "train_sentences": len(labels),
+            "train_tokens": sum(map(len, labels)),
+            "train_sentences": len(labels),
             "labels": len({label for sentence in labels for label in sentence}),
-            "test_tokens": tokens, "file_tokens": tokens * times,
+            "test_tokens": tokens,
+            "file_tokens": tokens * times,
             "unknown_tokens": sum(word not in known for sentence in words for word in sentence),
-        }  # fmt: skip
+        }
 
     def measure(self, name: str, task: Task) -> dict[str, Any]:
         """All figures of one peer on one task."""
@@ -76,8 +78,9 @@ class Suite:
         model, out = folder / "model", folder / "out"
         model.mkdir(parents=True)
         repeat = 1 if self.quick else 3
-        trained = run_one("train", name, key, self.train[key], model, SEED, repeat=repeat,
-                          limit=self.limit)  # fmt: skip
+        trained = run_one(
+            "train", name, key, self.train[key], model, SEED, repeat=repeat, limit=self.limit
+        )
         size = sum(file.stat().st_size for file in model.rglob("*") if file.is_file())
         started = run_one("start", name, key, model, repeat=2 * repeat - 1)
         tagging = run_one("tag", name, key, model, self.test[key], out, repeat=1, limit=self.limit)
@@ -90,27 +93,33 @@ class Suite:
         else:
             file = run_one("file", name, key, model, source, out, repeat=repeat)
         return {
-            **scores, **figures,
-            "train_seconds": trained.seconds, "train_runs": trained.runs,
-            "train_megabytes": trained.megabytes, "model_megabytes": size / 1e6,
-            "start_seconds": started.seconds, "tag_megabytes": tagging.megabytes,
+            **scores,
+            **figures,
+            "train_seconds": trained.seconds,
+            "train_runs": trained.runs,
+            "train_megabytes": trained.megabytes,
+            "model_megabytes": size / 1e6,
+            "start_seconds": started.seconds,
+            "tag_megabytes": tagging.megabytes,
             "file_tokens_per_second": self.data[key]["file_tokens"] / file.seconds,
-            "file_megabytes": file.megabytes, "file_own_command": own,
-        }  # fmt: skip
+            "file_megabytes": file.megabytes,
+            "file_own_command": own,
+        }
 
     def _score(self, task: Task, predicted: list[list[str]]) -> dict[str, Any]:
         """Scores on the test part, in percent."""
-        from seqtag.evaluation import evaluate
+        from seqtag.evaluation.report import evaluate
 
         words, gold = self.gold[task.name]
         scheme = "auto" if task.name == "chunk" else None
         known = self.known[task.name]
         report = evaluate(gold, predicted, words=words, known=known, scheme=scheme)
         return {
-            "metric": report.metric, "score": 100 * report.score,
+            "metric": report.metric,
+            "score": 100 * report.score,
             "accuracy": 100 * report.accuracy,
             "unknown_accuracy": 100 * (report.unknown_accuracy or 0.0),
-        }  # fmt: skip
+        }
 
 
 def measure_peer(suite: Suite, name: str) -> dict[str, Any]:
@@ -124,8 +133,10 @@ def measure_peer(suite: Suite, name: str) -> dict[str, Any]:
     for key in peer.tasks:
         try:
             figures = suite.measure(name, TASKS[key])
-            note(f"{name} {key}: {figures['score']:.2f} %, {figures['tokens_per_second']:,.0f} "
-                 f"tokens/s, trained in {figures['train_seconds']:.1f} s")  # fmt: skip
+            note(
+                f"{name} {key}: {figures['score']:.2f} %, {figures['tokens_per_second']:,.0f} "
+                f"tokens/s, trained in {figures['train_seconds']:.1f} s"
+            )
         except CommandError as error:
             figures = {"failed": str(error)}
             note(f"{name} {key}: {error}")
@@ -141,16 +152,22 @@ def note(text: str) -> None:
 def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description=__doc__,
+        prog="python -m benchmarks",
+        description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    )
     add = parser.add_argument
     add("--corpora", type=Path, required=True, help="folder of the corpora")
     add("--out", type=Path, default=Path("results.json"), help="file for the results")
     add("--merge", type=Path, help="earlier results, to keep what is not measured now")
     add("--quick", action="store_true", help="a few peers on small data, in two minutes")
-    add("--only", action="append", metavar="NAME", choices=[*peers.PEERS, "growth"],
-        help="a peer, or growth for the growth curves; may be repeated")  # fmt: skip
+    add(
+        "--only",
+        action="append",
+        metavar="NAME",
+        choices=[*peers.PEERS, "growth"],
+        help="a peer, or growth for the growth curves; may be repeated",
+    )
     add("--limit", type=float, default=600, help="seconds that a training may take")
     add("--docs", type=Path, help="folder for benchmarks.md (default: docs; with --quick, none)")
     options = parser.parse_args()
@@ -168,8 +185,11 @@ def earlier(path: Path | None, quick: bool) -> dict[str, Any]:
         results |= json.loads(path.read_text(encoding="utf-8"))
         if results["quick"] != quick:
             kinds = "a full run", "a quick run"
-            raise SystemExit(f"{path}: expected the results of {kinds[quick]}, found those of "
-                             f"{kinds[not quick]}; they do not mix")  # fmt: skip
+            msg = (
+                f"{path}: expected the results of {kinds[quick]}, found those of "
+                f"{kinds[not quick]}; they do not mix"
+            )
+            raise SystemExit(msg)
     return results
 
 

@@ -62,7 +62,8 @@ def compare(X: Any, y: np.ndarray, passes: int, repeat: int) -> dict[str, Any]:
             times[name].append(time.perf_counter() - start)
             accuracy[name] = float((model.predict(X[n:]) == y[n:]).mean())
             if model.n_iter_ != passes:
-                raise RuntimeError(f"{name} made {model.n_iter_} passes, not {passes}")
+                msg = f"{name} made {model.n_iter_} passes, not {passes}"
+                raise RuntimeError(msg)
     seconds = {name: statistics.median(values[1:]) for name, values in times.items()}
     ratio = seconds["scikit-learn"] / seconds["seqtag"]
     return {"seconds": seconds, "accuracy": accuracy, "times_as_fast": ratio}
@@ -78,13 +79,16 @@ def main() -> None:
     import sklearn
 
     import seqtag
-    from seqtag.kernels import BACKEND
+    from seqtag.engine.backend import BACKEND
 
     result: dict[str, Any] = {
-        "machine": platform.processor() or platform.machine(), "python": platform.python_version(),
-        "numpy": np.__version__, "scikit-learn": sklearn.__version__,
-        "seqtag": f"{seqtag.__version__} ({BACKEND})", "passes": options.passes,
-    }  # fmt: skip
+        "machine": platform.processor() or platform.machine(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+        "seqtag": f"{seqtag.__version__} ({BACKEND})",
+        "passes": options.passes,
+    }
     for make in (dense, text):
         X, y = make(np.random.RandomState(0))
         result[make.__name__] = compare(X, y, options.passes, options.repeat)

@@ -23,7 +23,6 @@ import sys
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,7 +31,9 @@ from benchmarks.measure import command, median_seconds
 from benchmarks.tasks import TASKS, read
 
 if TYPE_CHECKING:
-    from seqtag.template_set import Template, TemplateSet
+    from collections.abc import Callable, Iterator, Sequence
+
+    from seqtag.features.templates import Template, TemplateSet
 
 
 class Curve(NamedTuple):
@@ -50,7 +51,9 @@ _SECONDS = {"train_seconds": "training", "tag_seconds": "tagging in memory"}
 _THREADS = tuple(n for n in (1, 2, 4, 8, 16) if n <= (os.cpu_count() or 1))
 CURVES = {
     "tokens": Curve(
-        "Tokens", "tokens", (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000),
+        "Tokens",
+        "tokens",
+        (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000),
         (10_000, 30_000, 100_000),
         {**_SECONDS, "file_seconds": "file to file"},
         "Training on a file of so many tokens (preset `pos`), and tagging it with a model of the "
@@ -58,26 +61,41 @@ CURVES = {
         "word in each repetition.",
     ),
     "labels": Curve(
-        "Labels", "labels", (10, 30, 100, 300, 1000), (10, 100), _SECONDS,
+        "Labels",
+        "labels",
+        (10, 30, 100, 300, 1000),
+        (10, 100),
+        _SECONDS,
         "Training on and tagging of 50,000 tokens whose labels are made up: a hash of part of "
         "speech and word, modulo the number of labels. The preset `pos` without label trigrams, "
         "which end at 255 labels.",
     ),
     "length": Curve(
-        "Sentence length", "tokens in a sentence", (10, 30, 100, 300, 1000, 3000, 10_000),
-        (10, 100, 1000), {"sentence_seconds": "one sentence"},
+        "Sentence length",
+        "tokens in a sentence",
+        (10, 30, 100, 300, 1000, 3000, 10_000),
+        (10, 100, 1000),
+        {"sentence_seconds": "one sentence"},
         "One sentence in memory, as a part of 200,000 tokens cut into sentences of one length.",
     ),
     "threads": Curve(
-        "Threads", "threads", _THREADS, _THREADS, {"tag_seconds": "tagging in memory"},
+        "Threads",
+        "threads",
+        _THREADS,
+        _THREADS,
+        {"tag_seconds": "tagging in memory"},
         "A million tokens by `Tagger.tag_many(threads=n)`; -1 would be perfect.",
     ),
     "templates": Curve(
-        "Features", "templates", (3, 6, 9, 14, 19, 27), (3, 27), _SECONDS,
+        "Features",
+        "templates",
+        (3, 6, 9, 14, 19, 27),
+        (3, 27),
+        _SECONDS,
         "The first templates of the preset `pos`, on 200,000 tokens. A template is one feature of "
         "a token.",
     ),
-}  # fmt: skip
+}
 
 
 class Fit(NamedTuple):
@@ -168,10 +186,12 @@ def grown(
 def made_up_labels(sentences: Sentences, labels: Sentences, K: int) -> Sentences:
     """The labels rule: K labels from parts of speech and words."""
     return [
-        [f"L{zlib.crc32(f'{name} {word.lower()}'.encode()) % K}"
-         for word, name in zip(words, names, strict=True)]
+        [
+            f"L{zlib.crc32(f'{name} {word.lower()}'.encode()) % K}"
+            for word, name in zip(words, names, strict=True)
+        ]
         for words, names in zip(sentences, labels, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def cut(sentences: Sentences, length: int, tokens: int) -> Sentences:
@@ -187,8 +207,10 @@ def _train(sentences: Sentences, labels: Sentences, **options: Any):
     import seqtag
     from seqtag.corpus import sentence_of
 
-    made = [sentence_of({"form": words, "upos": names})
-            for words, names in zip(sentences, labels, strict=True)]  # fmt: skip
+    made = [
+        sentence_of({"form": words, "upos": names})
+        for words, names in zip(sentences, labels, strict=True)
+    ]
     began = time.perf_counter()
     tagger = seqtag.train(made, label="upos", seed=1, **options)
     return tagger, time.perf_counter() - began
@@ -205,16 +227,27 @@ def _tokens(size: int, sentences: Sentences, labels: Sentences, work: Path) -> d
             file.write("".join(f"{w}\t{n}\n" for w, n in zip(words, names, strict=True)) + "\n")
     common = [sys.executable, "-m", "seqtag"]
     tag = ["tag", "-q", "--columns", "form,upos", "-m", model, source, "-o", source + ".out"]
-    train = ["train", "-q", "--columns", "form,upos", "--label", "upos", source,
-             "-m", model + ".new", "--force"]  # fmt: skip
+    train = [
+        "train",
+        "-q",
+        "--columns",
+        "form,upos",
+        "--label",
+        "upos",
+        source,
+        "-m",
+        model + ".new",
+        "--force",
+    ]
     tagged, trained = command(common + tag, long=60), command(common + train, limit=1200)
     text = [words for words, _ in pairs]
     return {
         "train_seconds": trained.seconds,
         "tag_seconds": median_seconds(lambda: tagger.tag_many(text)),
         "file_seconds": tagged.seconds,
-        "train_megabytes": trained.megabytes, "file_megabytes": tagged.megabytes,
-    }  # fmt: skip
+        "train_megabytes": trained.megabytes,
+        "file_megabytes": tagged.megabytes,
+    }
 
 
 def _labels(size: int, sentences: Sentences, labels: Sentences, work: Path) -> dict[str, float]:
@@ -255,17 +288,20 @@ def _templates(size: int, sentences: Sentences, labels: Sentences, work: Path) -
 
 def _preset(keep: Callable[[Template], bool]) -> TemplateSet:
     """The preset ``pos`` with some of its templates."""
-    from seqtag.template_set import TemplateSet
-    from seqtag.templates import load
+    from seqtag.features.language import load
+    from seqtag.features.templates import TemplateSet
 
     preset = load("pos")
     return TemplateSet(tuple(filter(keep, preset.templates)), preset.settings)
 
 
 _POINTS = {
-    "tokens": _tokens, "labels": _labels, "length": _length, "threads": _threads,
+    "tokens": _tokens,
+    "labels": _labels,
+    "length": _length,
+    "threads": _threads,
     "templates": _templates,
-}  # fmt: skip
+}
 
 
 def main() -> None:

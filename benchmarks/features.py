@@ -7,10 +7,12 @@ in the preset, from 0. A test compares them with the presets.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from itertools import groupby
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 LEFT, RIGHT = "<s>", "</s>"
 
@@ -33,9 +35,13 @@ def _shape(word: str) -> str:
 
 def _flags(word: str) -> str:
     tests = (
-        word[:1].isupper(), word.isupper(), any(map(str.isdecimal, word)), "-" in word,
-        word.isalpha(), any(map(str.isupper, word[1:])),
-    )  # fmt: skip
+        word[:1].isupper(),
+        word.isupper(),
+        any(map(str.isdecimal, word)),
+        "-" in word,
+        word.isalpha(),
+        any(map(str.isupper, word[1:])),
+    )
     return "".join("01"[test] for test in tests)
 
 
@@ -72,10 +78,17 @@ def pos_features(words: Sequence[str]) -> list[list[str]]:
     for a, b, word, c, d in zip(row, row[1:], row[2:], row[3:], row[4:], strict=False):
         n = word.normal
         features = [
-            *word.own, f"2={b.normal}", f"3={c.normal}", f"4={a.normal}", f"5={d.normal}",
-            f"6={b.normal} {n}", f"7={n} {c.normal}", f"8={b.normal} {c.normal}",
-            f"21={b.shape}", f"22={c.shape}",
-        ]  # fmt: skip
+            *word.own,
+            f"2={b.normal}",
+            f"3={c.normal}",
+            f"4={a.normal}",
+            f"5={d.normal}",
+            f"6={b.normal} {n}",
+            f"7={n} {c.normal}",
+            f"8={b.normal} {c.normal}",
+            f"21={b.shape}",
+            f"22={c.shape}",
+        ]
         if c.suffix:
             features.append(f"23={n} {c.suffix}")
         if b.suffix:
@@ -98,14 +111,34 @@ def chunk_features(sentence: Sequence[tuple[str, str]]) -> list[list[str]]:
         a, b, word, c, d = row[i : i + 5]
         p, q, r, s, t, u, v = pos[i : i + 7]
         form = word.normal
-        found.append([
-            *word.own, f"0={a.normal}", f"1={b.normal}", f"3={c.normal}", f"4={d.normal}",
-            f"5={b.normal} {form}", f"6={form} {c.normal}",
-            f"7={p}", f"8={q}", f"9={r}", f"10={s}", f"11={t}", f"12={u}", f"13={v}",
-            f"14={q} {r}", f"15={r} {s}", f"16={s} {t}", f"17={t} {u}",
-            f"18={q} {r} {s}", f"19={r} {s} {t}", f"20={s} {t} {u}",
-            f"21={s} {form}", f"28={b.shape}", f"29={c.shape}",
-        ])  # fmt: skip
+        found.append(
+            [
+                *word.own,
+                f"0={a.normal}",
+                f"1={b.normal}",
+                f"3={c.normal}",
+                f"4={d.normal}",
+                f"5={b.normal} {form}",
+                f"6={form} {c.normal}",
+                f"7={p}",
+                f"8={q}",
+                f"9={r}",
+                f"10={s}",
+                f"11={t}",
+                f"12={u}",
+                f"13={v}",
+                f"14={q} {r}",
+                f"15={r} {s}",
+                f"16={s} {t}",
+                f"17={t} {u}",
+                f"18={q} {r} {s}",
+                f"19={r} {s} {t}",
+                f"20={s} {t} {u}",
+                f"21={s} {form}",
+                f"28={b.shape}",
+                f"29={c.shape}",
+            ]
+        )
     return found
 
 

@@ -11,9 +11,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 ROOT = Path(__file__).resolve().parents[1]
 LONG = 15.0  # seconds; a command is not repeated once its runs took longer
@@ -43,9 +45,7 @@ open(sys.argv[1], "w").write(json.dumps(figures))
 # over exec), so that a process of a few MB stands in between, and measures.
 
 
-def command(
-    args: Sequence[str], repeat: int = 3, limit: float = 600.0, long: float = LONG
-) -> Cost:
+def command(args: Sequence[str], repeat: int = 3, limit: float = 600.0, long: float = LONG) -> Cost:
     """Cost of a command, its output thrown away, with one thread for numeric libraries.
 
     It is not repeated once its runs took longer than `long` seconds; a run that takes longer than
@@ -65,19 +65,24 @@ def command(
         while len(seconds) < repeat and sum(seconds) <= long:
             with errors.open("wb") as stderr:
                 process = subprocess.Popen(
-                    shim, stdout=subprocess.DEVNULL, stderr=stderr, env=os.environ | threads,
+                    shim,
+                    stdout=subprocess.DEVNULL,
+                    stderr=stderr,
+                    env=os.environ | threads,
                     start_new_session=True,
-                )  # fmt: skip
+                )
                 try:
                     process.wait(limit)
                 except subprocess.TimeoutExpired:
                     os.killpg(process.pid, signal.SIGKILL)  # the shim and the command, no other
                     process.wait()
-                    raise CommandError(f"stopped after {limit:.0f} s") from None
+                    msg = f"stopped after {limit:.0f} s"
+                    raise CommandError(msg) from None
             took, peak, code = json.loads(figures.read_text())
             if code:
                 said = errors.read_text(errors="replace").strip().splitlines() or ["no message"]
-                raise CommandError(f"exit code {code}: {said[-1][:200]}")
+                msg = f"exit code {code}: {said[-1][:200]}"
+                raise CommandError(msg)
             seconds.append(took)
             memory.append(peak / (1e6 if sys.platform == "darwin" else 1e3))  # bytes there, kB here
     return Cost(statistics.median(seconds), max(memory), len(seconds))
@@ -108,10 +113,14 @@ def machine() -> dict[str, str]:
         names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
         model = names[0] if names else model
     return {
-        "cpu": model, "cores": str(os.cpu_count()), "python": platform.python_version(),
-        "system": f"{platform.system()} {platform.machine()}", "date": time.strftime("%Y-%m-%d"),
-        "commit": _commit(), "load": f"{os.getloadavg()[0]:.1f}",
-    }  # fmt: skip
+        "cpu": model,
+        "cores": str(os.cpu_count()),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "date": time.strftime("%Y-%m-%d"),
+        "commit": _commit(),
+        "load": f"{os.getloadavg()[0]:.1f}",
+    }
 
 
 def _commit() -> str:
@@ -123,8 +132,9 @@ def _commit() -> str:
         )
         changes = subprocess.run(
             [*git, "--no-optional-locks", "status", "--porcelain", "--", "seqtag"],
-            capture_output=True, text=True,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+        )
     except OSError:
         return ""
     return head.stdout.strip() + "+" * bool(changes.stdout.strip())

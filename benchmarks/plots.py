@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.curves import CURVES, fit
 from benchmarks.tasks import TASKS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from matplotlib.axes import Axes
 
 OURS, OTHERS = "#c2410c", "#475569"
 MARKS = (("#c2410c", "o"), ("#1d4ed8", "s"), ("#15803d", "^"))
 STYLE = {
-    "svg.hashsalt": "seqtag", "svg.fonttype": "none", "font.size": 10, "axes.spines.top": False,
-    "axes.spines.right": False, "axes.edgecolor": "#94a3b8", "axes.titlesize": 11,
-    "axes.titleweight": "bold", "xtick.color": "#334155", "ytick.color": "#334155",
-    "axes.grid": True, "grid.color": "#e2e8f0", "legend.frameon": False,
-}  # fmt: skip
+    "svg.hashsalt": "seqtag",
+    "svg.fonttype": "none",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#94a3b8",
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "xtick.color": "#334155",
+    "ytick.color": "#334155",
+    "axes.grid": True,
+    "grid.color": "#e2e8f0",
+    "legend.frameon": False,
+}
 
 
 def accuracy_against_speed(results: dict[str, Any], path: Path) -> None:
@@ -53,9 +63,20 @@ def _scatter(axes: Axes, points: dict[str, tuple[float, float]]) -> None:
 
 def _label_points(figure: Any, panels: Sequence[Axes]) -> None:
     """Write each point's name beside it, at the first place where it hides nothing."""
-    places = ((9, 0, "left"), (-9, 0, "right"), (0, 11, "center"), (0, -11, "center"),
-              (9, 10, "left"), (-9, 10, "right"), (9, -10, "left"), (-9, -10, "right"),
-              (9, 20, "left"), (-9, 20, "right"), (9, -20, "left"), (-9, -20, "right"))  # fmt: skip
+    places = (
+        (9, 0, "left"),
+        (-9, 0, "right"),
+        (0, 11, "center"),
+        (0, -11, "center"),
+        (9, 10, "left"),
+        (-9, 10, "right"),
+        (9, -10, "left"),
+        (-9, -10, "right"),
+        (9, 20, "left"),
+        (-9, 20, "right"),
+        (9, -20, "left"),
+        (-9, -20, "right"),
+    )
     figure.draw_without_rendering()
     renderer = figure.canvas.get_renderer()
     for axes in panels:
@@ -65,9 +86,15 @@ def _label_points(figure: Any, panels: Sequence[Axes]) -> None:
             name, at = point.get_gid(), (point.get_xdata()[0], point.get_ydata()[0])
             for x, y, side in places:
                 text = axes.annotate(
-                    name, at, (x, y), textcoords="offset points", ha=side, va="center",
-                    color=point.get_color(), weight="bold" if name == "seqtag" else "normal",
-                )  # fmt: skip
+                    name,
+                    at,
+                    (x, y),
+                    textcoords="offset points",
+                    ha=side,
+                    va="center",
+                    color=point.get_color(),
+                    weight="bold" if name == "seqtag" else "normal",
+                )
                 box = text.get_window_extent(renderer)
                 fits = inside.x0 <= box.x0 and box.x1 <= inside.x1
                 if fits and not any(box.overlaps(other) for other in taken):

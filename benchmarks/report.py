@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.curves import CURVES, Curve, fit
 from benchmarks.measure import ROOT
 from benchmarks.peers import PEERS
 from benchmarks.tasks import TASKS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
 
 Results = dict[str, Any]
 
@@ -76,9 +78,10 @@ COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
 """Columns of the comparison, each from the figures of a peer on a task."""
 
 MEGABYTES = {
-    "train_megabytes": "memory, training", "file_megabytes": "memory, file to file",
+    "train_megabytes": "memory, training",
+    "file_megabytes": "memory, file to file",
     "model_megabytes": "model",
-}  # fmt: skip
+}
 """Words for the figures of a growth curve that are not times."""
 
 
@@ -129,11 +132,17 @@ def _comparison(results: Results) -> Iterable[str]:
     yield "### The tools\n"
     yield table(
         ["tool", "version", "how it is trained", "load before"],
-        [[name, peer.get("version", "absent"), peer["settings"],
-          peer["machine"].get("load", "not recorded")]
-         for name, peer in results["peers"].items()],
+        [
+            [
+                name,
+                peer.get("version", "absent"),
+                peer["settings"],
+                peer["machine"].get("load", "not recorded"),
+            ]
+            for name, peer in results["peers"].items()
+        ],
         left=3,
-    )  # fmt: skip
+    )
     yield (
         "Load before: processes that were running on the machine when the tool's turn came, by the "
         "average\nof the last minute. On a machine that others use, times are longer and vary.\n"
@@ -217,12 +226,14 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) 
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     dashes = ["-" * (width + 1) for width in widths]
     lines = [
-        "| " + " | ".join(
+        "| "
+        + " | ".join(
             cell.ljust(width) if i < left else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ) + " |"
+        )
+        + " |"
         for row in cells
-    ]  # fmt: skip
+    ]
     rule = "|".join([f":{dash}" for dash in dashes[:left]] + [f"{dash}:" for dash in dashes[left:]])
     return "\n".join([lines[0], f"|{rule}|", *lines[1:]]) + "\n"
 
@@ -245,9 +256,10 @@ def _figure(key: str, value: float) -> str:
 def main() -> None:
     """Render the page."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.report", description=__doc__,
+        prog="python -m benchmarks.report",
+        description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    )
     parser.add_argument("results", type=Path)
     parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="folder for benchmarks.md")
     options = parser.parse_args()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Sentence = list[str] | list[tuple[str, str]]
 """Words; or (word, part of speech) pairs, where the task gives parts of speech."""
@@ -28,10 +30,18 @@ TASKS = {
     for task in (
         Task("upos", "UD English-EWT UPOS", "upos", ("form",), "\t", (1, 3), *_EWT),
         Task("xpos", "UD English-EWT XPOS", "xpos", ("form",), "\t", (1, 4), *_EWT),
-        Task("chunk", "CoNLL-2000 chunks", "chunk", ("form", "pos"), " ", (0, 1, 2),
-             "conll2000/train.txt", "conll2000/test.txt"),
+        Task(
+            "chunk",
+            "CoNLL-2000 chunks",
+            "chunk",
+            ("form", "pos"),
+            " ",
+            (0, 1, 2),
+            "conll2000/train.txt",
+            "conll2000/test.txt",
+        ),
     )
-}  # fmt: skip
+}
 
 FIRST = {
     "form": ["Time", "flies", "like", "an", "arrow", "."],

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matplotlib
 
@@ -20,14 +20,17 @@ import numpy as np
 
 import seqtag
 from seqtag import BinaryPerceptron, VotedPerceptron
-from seqtag.encoding import Column
-from seqtag.feature_map import JointFeatureMap
-from seqtag.losses import hinge, squared, zero_one
-from seqtag.reference import Potentials, Weights, potentials, viterbi
-from seqtag.selection import learning_curve, tagger_fit
-from seqtag.sigmoid import sigm
-from seqtag.tagger import plans
-from seqtag.templates import parse
+from seqtag.classifiers.losses import hinge, squared, zero_one
+from seqtag.classifiers.sigmoid import sigm
+from seqtag.engine.reference import Weights, potentials, viterbi
+from seqtag.features.encoder import Column
+from seqtag.features.index import JointFeatureMap
+from seqtag.features.language import parse
+from seqtag.tagging.tagger import plans
+from seqtag.training.selection import learning_curve, tagger_fit
+
+if TYPE_CHECKING:
+    from seqtag.engine.arrays import Potentials
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "corpora" / "sample"
@@ -36,13 +39,24 @@ SAMPLE = ROOT / "corpora" / "sample"
 PLUS, MINUS, THIRD, GREY, INK = "#0072b2", "#d55e00", "#008060", "#94a3b8", "#1e293b"
 SIDES = ("#fbe6d8", "#dbeaf5")  # where the decision is -1, +1
 STYLE = {
-    "svg.hashsalt": "seqtag", "svg.fonttype": "none", "font.size": 9.5,
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"], "text.color": INK,
-    "axes.edgecolor": GREY, "axes.labelcolor": INK, "axes.titlesize": 10, "xtick.color": INK,
-    "ytick.color": INK, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-    "axes.axisbelow": True, "grid.color": "#e2e8f0", "lines.linewidth": 1.8,
+    "svg.hashsalt": "seqtag",
+    "svg.fonttype": "none",
+    "font.size": 9.5,
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
+    "text.color": INK,
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 10,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e2e8f0",
+    "lines.linewidth": 1.8,
     "figure.facecolor": "white",
-}  # fmt: skip
+}
 WIDTH = 7.3  # inches: 700 pixels
 
 
@@ -112,8 +126,13 @@ def order() -> plt.Figure:
         scores = [one.score for one in model.history_]
         axes.plot(range(1, 21), scores, mark, color=colour, markersize=4)
         axes.text(20.4, height, name, color=colour, va="center")
-    axes.set(xlim=(0.5, 25), ylim=(0.45, 1), xlabel="pass over the data",
-             ylabel="accuracy on fresh points", xticks=[1, 5, 10, 15, 20])  # fmt: skip
+    axes.set(
+        xlim=(0.5, 25),
+        ylim=(0.45, 1),
+        xlabel="pass over the data",
+        ylabel="accuracy on fresh points",
+        xticks=[1, 5, 10, 15, 20],
+    )
     return figure
 
 
@@ -126,8 +145,9 @@ def votes() -> plt.Figure:
     grid = np.linspace(-0.5, 6.5, 43)
     mesh = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
     figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 2.75), layout="constrained", sharey=True)
-    for axes, name, model in zip(panels, ("last w", "voted", "averaged"), (last, voted, mean),
-                                 strict=True):  # fmt: skip
+    for axes, name, model in zip(
+        panels, ("last w", "voted", "averaged"), (last, voted, mean), strict=True
+    ):
         heights = model.decision_function(mesh).reshape(len(grid), -1)
         axes.grid(False)
         axes.set_facecolor(SIDES[0])
@@ -185,18 +205,32 @@ def lattice() -> plt.Figure:
                 a = int(np.argmax(v[t - 1] + p.transition[:, b]))
                 if a in row:
                     colour, width = (PLUS, 3.2) if best else ("#b6c2d1", 1)
-                    axes.plot([t - 1, t], [row[a], row[b]], color=colour, linewidth=width,
-                              zorder=1 + best)  # fmt: skip
+                    axes.plot(
+                        [t - 1, t], [row[a], row[b]], color=colour, linewidth=width, zorder=1 + best
+                    )
             style = {"facecolor": PLUS if best else "white", "edgecolor": PLUS if best else GREY}
             if greedy[t] == b and not best:
                 style = {"facecolor": "white", "edgecolor": MINUS, "linestyle": "--"}
                 style["linewidth"] = 1.8
-            axes.text(t, row[b], f"{round(v[t, b])}".replace("-", "−"), ha="center", va="center",
-                      fontsize=8.5, color="white" if best else INK, zorder=4,
-                      bbox={"boxstyle": "round,pad=0.32", **style})  # fmt: skip
-    axes.set(xticks=range(len(words)), xticklabels=words, yticks=list(row.values()),
-             yticklabels=[names[b] for b in row], xlim=(-0.45, len(words) - 0.55),
-             ylim=(-0.4, len(shown) - 0.6))  # fmt: skip
+            axes.text(
+                t,
+                row[b],
+                f"{round(v[t, b])}".replace("-", "−"),
+                ha="center",
+                va="center",
+                fontsize=8.5,
+                color="white" if best else INK,
+                zorder=4,
+                bbox={"boxstyle": "round,pad=0.32", **style},
+            )
+    axes.set(
+        xticks=range(len(words)),
+        xticklabels=words,
+        yticks=list(row.values()),
+        yticklabels=[names[b] for b in row],
+        xlim=(-0.45, len(words) - 0.55),
+        ylim=(-0.4, len(shown) - 0.6),
+    )
     axes.tick_params(length=0, labelsize=10.5)
     axes.grid(False)
     for spine in axes.spines.values():
@@ -216,9 +250,13 @@ def cake() -> tuple[list[str], list[str], Potentials]:
     y = np.array([names.index(label) for label in gold])
     compiled = parse("normal[0]\nsuffix(3)[0]\nlabel[-1]").compile(["form"])
     text = JointFeatureMap(
-        compiled, *plans(compiled), [Column.of(word for s in corpus for word in s.words)],
-        [len(s) for s in corpus], len(names), order=1,
-    )  # fmt: skip
+        compiled,
+        *plans(compiled),
+        [Column.of(word for s in corpus for word in s.words)],
+        [len(s) for s in corpus],
+        len(names),
+        order=1,
+    )
     weights = Weights(text.layout)
     for epoch in range(5):
         shuffled = np.random.RandomState(epoch).permutation(len(train))
@@ -250,8 +288,9 @@ def learning() -> plt.Figure:
     ):
         axes.plot(sizes, scores, mark, color=colour, markersize=4)
         axes.text(sizes[-1] + 4, scores[-1], name, color=INK, va="center")
-    axes.set(xlim=(0, 262), ylim=(0.5, 1.03), xlabel="sentences to train on",
-             ylabel="accuracy of UPOS")  # fmt: skip
+    axes.set(
+        xlim=(0, 262), ylim=(0.5, 1.03), xlabel="sentences to train on", ylabel="accuracy of UPOS"
+    )
     return figure
 
 

@@ -10,18 +10,22 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import seqtag
-from seqtag import frozen, perceptron
-from seqtag.encoding import Encoder, pointers
-from seqtag.evaluation import Report
-from seqtag.kernels import hash_strings
-from seqtag.reference import Cells
-from seqtag.tagger import label_order, plans
-from seqtag.templates import load, preset_text
-from seqtag.training_data import labels_of
+from seqtag.engine import frozen
+from seqtag.engine.arrays import Cells, pointers
+from seqtag.engine.backend import hash_strings
+from seqtag.features.encoder import Encoder
+from seqtag.features.language import load, preset_text
+from seqtag.tagging.tagger import label_order, plans
+from seqtag.training import train as perceptron
+from seqtag.training.data import labels_of
+
+if TYPE_CHECKING:
+    from seqtag.evaluation.report import Report
 
 CARD = """\
 # Embedded models
@@ -83,25 +87,28 @@ class Unrounded:
         cells, keys, _, labels = self._arguments
         order = np.argsort(keys)
         lengths = np.diff(cells.row_ptr)
-        where = np.concatenate(
-            [np.arange(cells.row_ptr[r], cells.row_ptr[r + 1]) for r in order]
-        )
+        where = np.concatenate([np.arange(cells.row_ptr[r], cells.row_ptr[r + 1]) for r in order])
         rows = frozen.Rows(
-            keys[order], pointers(lengths[order]), cells.label[where].astype(np.uint16),
+            keys[order],
+            pointers(lengths[order]),
+            cells.label[where].astype(np.uint16),
             cells.weight[where].astype(np.float32),
-        )  # fmt: skip
+        )
         trigram = np.arange(1, len(cells.trigram_ptr), dtype=np.uint64)
         trigrams = frozen.Rows(
-            trigram, cells.trigram_ptr, cells.trigram_label.astype(np.uint16),
+            trigram,
+            cells.trigram_ptr,
+            cells.trigram_label.astype(np.uint16),
             cells.trigram_weight.astype(np.float32),
-        )  # fmt: skip
+        )
         none = frozen.Rows(keys[:0], np.zeros(1, np.int64), rows.labels[:0], rows.weights[:0])
         start, stop, transition = np.split(cells.block.astype(np.float32), [labels, 2 * labels])
         compiled = load("pos").compile(["form"])
         decoder = frozen.Frozen(
-            label_order(compiled), *plans(compiled),
+            label_order(compiled),
+            *plans(compiled),
             frozen.FrozenWeights(rows, none, trigrams, start, stop, transition.reshape(labels, -1)),
-        )  # fmt: skip
+        )
         sentences = [sentence for sentence in seqtag.read(path) if sentence]
         words = [word for sentence in sentences for word in sentence.words]
         encoder = Encoder(compiled, hash_strings)

@@ -4,32 +4,51 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from seqtag.version import __version__
+
 if TYPE_CHECKING:
-    from seqtag.classifiers import BinaryPerceptron, MulticlassPerceptron, VotedPerceptron
+    from seqtag.classifiers import (
+        BinaryPerceptron,
+        MulticlassPerceptron,
+        SigmoidNeuron,
+        VotedPerceptron,
+    )
     from seqtag.corpus import read
     from seqtag.evaluation import evaluate
-    from seqtag.perceptron import train
-    from seqtag.sigmoid import SigmoidNeuron
-    from seqtag.tagger import Tagger, load
+    from seqtag.tagging.tagger import Tagger, load
+    from seqtag.training.train import train
 
-__version__ = "0.1.0"
 __all__ = [
-    "BinaryPerceptron", "MulticlassPerceptron", "SigmoidNeuron", "Tagger", "VotedPerceptron",
-    "__version__", "evaluate", "load", "read", "train",
-]  # fmt: skip
+    "BinaryPerceptron",
+    "MulticlassPerceptron",
+    "SigmoidNeuron",
+    "Tagger",
+    "VotedPerceptron",
+    "__version__",
+    "evaluate",
+    "load",
+    "read",
+    "train",
+]
 
 _HOME = {
-    "Tagger": "tagger", "evaluate": "evaluation", "load": "tagger", "read": "corpus",
-    "train": "perceptron", "BinaryPerceptron": "classifiers",
-    "MulticlassPerceptron": "classifiers", "VotedPerceptron": "classifiers",
-    "SigmoidNeuron": "sigmoid",
-}  # fmt: skip
+    "BinaryPerceptron": "classifiers",
+    "MulticlassPerceptron": "classifiers",
+    "SigmoidNeuron": "classifiers",
+    "Tagger": "tagging.tagger",
+    "VotedPerceptron": "classifiers",
+    "evaluate": "evaluation",
+    "load": "tagging.tagger",
+    "read": "corpus",
+    "train": "training.train",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that a command loads what it needs."""
     if name not in _HOME:
-        raise AttributeError(f"module 'seqtag' has no attribute {name!r}")
+        msg = f"module 'seqtag' has no attribute {name!r}"
+        raise AttributeError(msg)
     from importlib import import_module
 
     value = getattr(import_module(f"seqtag.{_HOME[name]}"), name)

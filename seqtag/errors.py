@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class SeqtagError(ValueError):
     """Base of every error that seqtag raises for bad input.
@@ -59,3 +65,17 @@ class ModelFileError(SeqtagError):
 
 class BackendError(SeqtagError):
     """A backend was asked for that does not exist or is not installed."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The words ", did you mean 'x'?" for the nearest known name, or nothing.
+
+    Examples
+    --------
+    >>> did_you_mean("sufix", ["prefix", "suffix"])
+    ", did you mean 'suffix'?"
+    >>> did_you_mean("zzz", ["prefix", "suffix"])
+    ''
+    """
+    near = difflib.get_close_matches(name, known, n=1)
+    return f", did you mean {near[0]!r}?" if near else ""

@@ -5,8 +5,11 @@ Knows nothing of seqtag: plain numbers, indexing by hand, no numpy arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 Path = tuple[int, ...]
 

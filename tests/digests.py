@@ -69,7 +69,9 @@ def inputs(sample: Path, folder: Path) -> dict[str, Path]:
 
     write("conll2002", "".join(lines(s, "form", "pos", "chunk") for s in chunks))
     docstart = "-DOCSTART- -X- O O\n\n"
-    write("conll2003", docstart + "".join(lines(s, "form", "pos", "chunk", "chunk") for s in chunks))
+    write(
+        "conll2003", docstart + "".join(lines(s, "form", "pos", "chunk", "chunk") for s in chunks)
+    )
     write("columns", "".join(lines(s, "form", "pos").replace(" ", "\t") for s in chunks))
     plus = "# global.columns = ID FORM UPOS XPOS\n"
     for sentence in sentences:
@@ -127,21 +129,42 @@ def digests(sample: Path, folder: Path, small: bool) -> dict[str, str]:
         seqtag.train(data, seed=1, **few, **settings).save(models[name])
         found[f"model {name}"] = model_digest(models[name])
     own = folder / "own.txt"
-    own.write_text("form[0]\nnormal[-1] + normal[0]\nlabel[-1]\nlabel[-1] + shape[0]\nset epochs 2\n")
+    own.write_text(
+        "form[0]\nnormal[-1] + normal[0]\nlabel[-1]\nlabel[-1] + shape[0]\nset epochs 2\n"
+    )
     models["own"] = folder / "own.seqtag"
     seqtag.train(conllu, label="upos", templates=own, min_count=2).save(models["own"])
     found["model own"] = model_digest(models["own"])
     for format, path in files.items():
-        found[f"tag {format}"] = digest(command("tag", "-m", models["pos"], path, "--format", format, "--to", "conllu"))
+        found[f"tag {format}"] = digest(
+            command("tag", "-m", models["pos"], path, "--format", format, "--to", "conllu")
+        )
     for to in ("conllu", "columns", "conll2000", "tagged", "tokens"):
-        out = command("tag", "-m", models["xpos"], "-m", models["chunk"], files["tokens"], "--format", "tokens", "--to", to)
+        out = command(
+            "tag",
+            "-m",
+            models["xpos"],
+            "-m",
+            models["chunk"],
+            files["tokens"],
+            "--format",
+            "tokens",
+            "--to",
+            to,
+        )
         found[f"tag tokens to {to}"] = digest(out)
     for name in ("pos", "xpos", "morph", "own"):
         found[f"tag in place {name}"] = digest(command("tag", "-m", models[name], files["conllu"]))
-        found[f"eval {name}"] = digest(command("eval", "-m", models[name], feats if name == "morph" else files["conllu"]))
+        found[f"eval {name}"] = digest(
+            command("eval", "-m", models[name], feats if name == "morph" else files["conllu"])
+        )
     for name in ("chunk", "ner", "free"):
-        found[f"tag in place {name}"] = digest(command("tag", "-m", models[name], files["conll2000"]))
-        found[f"eval {name}"] = digest(command("eval", "-m", models[name], files["conll2000"], "--conlleval"))
+        found[f"tag in place {name}"] = digest(
+            command("tag", "-m", models[name], files["conll2000"])
+        )
+        found[f"eval {name}"] = digest(
+            command("eval", "-m", models[name], files["conll2000"], "--conlleval")
+        )
     return found
 
 

@@ -11,14 +11,15 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from seqtag import encoding, frozen, kernels, reference
 from seqtag.corpus import Sentence, read
-from seqtag.reference import FORBIDDEN, Cells, Instances, Layout, Parts, Potentials
+from seqtag.engine import backend as kernels
+from seqtag.engine import frozen, keys, reference
+from seqtag.engine.arrays import FORBIDDEN, Cells, Instances, Layout, Parts, Potentials, pointers
 from tests import brute_force
 
 
 class Backend(NamedTuple):
-    """What `seqtag.kernels` offers, from one side."""
+    """What `seqtag.engine.backend` offers, from one side."""
 
     name: str
     Weights: type
@@ -31,12 +32,12 @@ REFERENCE = Backend(
     "reference",
     reference.Weights,
     frozen.Frozen,
-    encoding.index_features,
-    lambda values: np.array([encoding.hash_string(v) for v in values], np.uint64),
+    keys.index_features,
+    lambda values: np.array([keys.hash_string(v) for v in values], np.uint64),
 )
 
-if importlib.util.find_spec("seqtag._kernel"):
-    from seqtag import native
+if importlib.util.find_spec("seqtag.engine._kernel"):
+    from seqtag.engine import native
 
     NATIVE = Backend(
         "native", native.Weights, native.Frozen, native.index_features, native.hash_strings
@@ -150,7 +151,7 @@ class Case(NamedTuple):
 
 def _ragged(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
     """Pointers and the rows end to end."""
-    return encoding.pointers(map(len, rows)), np.array([r for row in rows for r in row], np.int32)
+    return pointers(map(len, rows)), np.array([r for row in rows for r in row], np.int32)
 
 
 @st.composite
@@ -171,7 +172,7 @@ def cases(draw, order: int | None = None, with_values: bool | None = None) -> Ca
         return draw(st.lists(row, min_size=N, max_size=N))
 
     token_ptr, features = _ragged(rows(R))
-    x = Instances(encoding.pointers(lengths), token_ptr, features)
+    x = Instances(pointers(lengths), token_ptr, features)
     if draw(st.booleans()) if with_values is None else with_values:
         quarters = integer_arrays(len(features), elements=st.integers(-8, 8))
         x = x._replace(values=draw(quarters) / 4)
@@ -201,7 +202,7 @@ def random_case(
         sorted(random.choice(R, random.randint(0, per_token + 1), replace=False)) for _ in range(N)
     ]
     token_ptr, features = _ragged(rows)
-    x = Instances(encoding.pointers(lengths), token_ptr, features)
+    x = Instances(pointers(lengths), token_ptr, features)
     if values:
         x = x._replace(values=random.randint(-8, 9, len(features)) / 4)
     if B:

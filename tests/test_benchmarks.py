@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.template_set import TemplateSet
-from seqtag.templates import load
+from seqtag.features.language import load
+from seqtag.features.templates import TemplateSet
 from tests.conftest import ROOT
 
 sys.path.append(str(ROOT))  # the suite stands beside the package and is not installed
@@ -104,7 +104,7 @@ def test_a_missing_parent_package_is_an_absent_peer():
 
 
 def test_seqtag_without_its_kernel_is_not_measured(monkeypatch):
-    monkeypatch.setattr("seqtag.kernels.BACKEND", "reference")
+    monkeypatch.setattr("seqtag.engine.backend.BACKEND", "reference")
     reason = peers.absence(peers.find("seqtag"))
     assert reason == "the native kernel is missing; install with pip install -e '.[bench,plot]'"
 
@@ -127,9 +127,11 @@ def test_installed_peers_learn_the_sample(name, sample_dir, tmp_path, monkeypatc
     corpus = tmp_path / "corpus"
     tasks.shorten(corpus_of(task, sample_dir), corpus, 40)
     for step in (
-        ["train", corpus, model, 1], ["start", model], ["tag", model, corpus, out],
+        ["train", corpus, model, 1],
+        ["start", model],
+        ["tag", model, corpus, out],
         ["file", model, corpus, tmp_path / "tagged"],
-    ):  # fmt: skip
+    ):
         monkeypatch.setattr(sys, "argv", ["run_one", step[0], name, task.name, *map(str, step[1:])])
         run_one.main()
     sentences, gold = tasks.read(task, corpus)
@@ -216,46 +218,100 @@ def test_quick_and_full_results_do_not_mix(tmp_path):
 
 # ----------------------------------------------------------------- the page
 FIGURES = {
-    "metric": "accuracy", "score": 95.345, "accuracy": 95.345, "unknown_accuracy": 80.0,
-    "load_seconds": 0.0021, "first_tokens_per_second": 3e5, "tokens_per_second": 1.5e6,
-    "train_seconds": 2.04, "train_runs": 3, "train_megabytes": 200.0, "model_megabytes": 2.5,
-    "start_seconds": 0.2, "tag_megabytes": 60.0, "file_tokens_per_second": 19_500.0,
-    "file_megabytes": 60.0, "file_own_command": True,
-}  # fmt: skip
+    "metric": "accuracy",
+    "score": 95.345,
+    "accuracy": 95.345,
+    "unknown_accuracy": 80.0,
+    "load_seconds": 0.0021,
+    "first_tokens_per_second": 3e5,
+    "tokens_per_second": 1.5e6,
+    "train_seconds": 2.04,
+    "train_runs": 3,
+    "train_megabytes": 200.0,
+    "model_megabytes": 2.5,
+    "start_seconds": 0.2,
+    "tag_megabytes": 60.0,
+    "file_tokens_per_second": 19_500.0,
+    "file_megabytes": 60.0,
+    "file_own_command": True,
+}
 MACHINE = {
-    "cpu": "C", "cores": "2", "system": "S", "python": "3", "date": "2026-01-01", "commit": "abc",
-}  # fmt: skip
+    "cpu": "C",
+    "cores": "2",
+    "system": "S",
+    "python": "3",
+    "date": "2026-01-01",
+    "commit": "abc",
+}
 DATA = {
-    "train_tokens": 9000, "train_sentences": 700, "labels": 17, "test_tokens": 800,
-    "file_tokens": 1600, "unknown_tokens": 70,
-}  # fmt: skip
+    "train_tokens": 9000,
+    "train_sentences": 700,
+    "labels": 17,
+    "test_tokens": 800,
+    "file_tokens": 1600,
+    "unknown_tokens": 70,
+}
 RESULTS = {
-    "quick": False, "seed": 1, "growth_machine": MACHINE,
+    "quick": False,
+    "seed": 1,
+    "growth_machine": MACHINE,
     "data": dict.fromkeys(tasks.TASKS, DATA),
     "peers": {
-        "seqtag": {"settings": "s", "version": "9.9", "machine": MACHINE,
-                   "tasks": {"upos": FIGURES, "chunk": FIGURES}},
-        "NLTK": {"settings": "n", "version": "1", "machine": MACHINE,
-                 "tasks": {"upos": FIGURES | {"score": 94.0, "file_own_command": False},
-                           "xpos": {"failed": "stopped after 600 s"}}},
-        "spaCy": {"settings": "x", "machine": MACHINE, "tasks": {},
-                  "absent": "not installed; pip install spacy"},
+        "seqtag": {
+            "settings": "s",
+            "version": "9.9",
+            "machine": MACHINE,
+            "tasks": {"upos": FIGURES, "chunk": FIGURES},
+        },
+        "NLTK": {
+            "settings": "n",
+            "version": "1",
+            "machine": MACHINE,
+            "tasks": {
+                "upos": FIGURES | {"score": 94.0, "file_own_command": False},
+                "xpos": {"failed": "stopped after 600 s"},
+            },
+        },
+        "spaCy": {
+            "settings": "x",
+            "machine": MACHINE,
+            "tasks": {},
+            "absent": "not installed; pip install spacy",
+        },
     },
-    "growth": {"tokens": [
-        {"size": size, "train_seconds": size / 1e5, "tag_seconds": size / 1e6,
-         "file_seconds": size / 1e5, "train_megabytes": 9.0, "file_megabytes": 60.0}
-        for size in (10_000, 100_000, 1_000_000)
-    ], "labels": []},
-}  # fmt: skip
+    "growth": {
+        "tokens": [
+            {
+                "size": size,
+                "train_seconds": size / 1e5,
+                "tag_seconds": size / 1e6,
+                "file_seconds": size / 1e5,
+                "train_megabytes": 9.0,
+                "file_megabytes": 60.0,
+            }
+            for size in (10_000, 100_000, 1_000_000)
+        ],
+        "labels": [],
+    },
+}
 
 
 def test_page_shows_figures_absences_failures_and_exponents():
     page = report.render(RESULTS)
     seqtag, nltk = [line for line in page.splitlines() if "80.00" in line][:2]
     assert [cell.strip() for cell in seqtag.strip("|").split("|")] == [
-        "**seqtag**", "95.34", "80.00", "2.0 s", "1,500 k/s", "300 k/s", "19.5 k/s", "0.20 s",
-        "2.1 ms", "200 / 60", "2.5 MB",
-    ]  # fmt: skip
+        "**seqtag**",
+        "95.34",
+        "80.00",
+        "2.0 s",
+        "1,500 k/s",
+        "300 k/s",
+        "19.5 k/s",
+        "0.20 s",
+        "2.1 ms",
+        "200 / 60",
+        "2.5 MB",
+    ]
     assert "19.5 k/s*" in nltk
     assert "- spaCy: not installed; pip install spacy\n" in page
     assert "- NLTK, UD English-EWT XPOS: stopped after 600 s\n" in page

@@ -24,7 +24,10 @@ def found(size: str, **env: str) -> dict[str, str]:
     """The digests that a process with this environment finds."""
     done = subprocess.run(
         [sys.executable, HERE / "digests.py", SAMPLE, *SIZES[size]],
-        capture_output=True, text=True, check=False, env=os.environ | env,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | env,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -40,7 +43,7 @@ def found(size: str, **env: str) -> dict[str, str]:
     ids=["native", "narrow vectors", "reference"],
 )
 def test_bytes_are_what_they_were(size, env):
-    from seqtag.kernels import BACKEND
+    from seqtag.engine.backend import BACKEND
 
     if size == "train" and BACKEND == "reference":
         pytest.skip("the native kernel is not built, or not asked for")

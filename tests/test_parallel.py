@@ -51,4 +51,3 @@ def test_an_error_comes_after_the_results_before_it(threads):
         for result in in_order(work, range(5), threads):
             seen.append(result)
     assert seen == [-1, -1]
-

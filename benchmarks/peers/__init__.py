@@ -5,10 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from benchmarks.tasks import Sentence, Task
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchmarks.tasks import Sentence, Task
 
 
 class Peer(Protocol):
@@ -58,7 +60,8 @@ QUICK = ("seqtag", "CRFsuite ap", "NLTK")
 def find(name: str) -> Peer:
     """The adapter of a peer, which need not be installed."""
     if name not in PEERS:
-        raise ValueError(f"expected a peer, one of {', '.join(PEERS)}; found {name!r}")
+        msg = f"expected a peer, one of {', '.join(PEERS)}; found {name!r}"
+        raise ValueError(msg)
     file, args = PEERS[name]
     return import_module(f"benchmarks.peers.{file}").Adapter(*args)
 
@@ -72,7 +75,7 @@ def absence(peer: Peer) -> str | None:
     if not present:
         return f"not installed; pip install {peer.distribution}"
     if peer.module == "seqtag":
-        from seqtag import kernels
+        from seqtag.engine import backend as kernels
 
         if kernels.BACKEND != "native":
             return "the native kernel is missing; install with pip install -e '.[bench,plot]'"

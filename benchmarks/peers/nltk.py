@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.tasks import Sentence, Task, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Adapter:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from benchmarks.tasks import Sentence, Task
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchmarks.tasks import Sentence, Task
 
 
 class Adapter:
@@ -33,5 +36,15 @@ class Adapter:
 
     def file_command(self, model: Path, source: Path, target: Path) -> list[str]:
         """Tag a file to a file with the tool's own command."""
-        return [sys.executable, "-m", "seqtag", "tag", "-q", "-m", str(model / "model.seqtag"),
-                str(source), "-o", str(target)]  # fmt: skip
+        return [
+            sys.executable,
+            "-m",
+            "seqtag",
+            "tag",
+            "-q",
+            "-m",
+            str(model / "model.seqtag"),
+            str(source),
+            "-o",
+            str(target),
+        ]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.features import features
 from benchmarks.tasks import Sentence, Task, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Adapter:

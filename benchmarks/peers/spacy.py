@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.tasks import Sentence, Task, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 EPOCHS = 5  # minutes each; longer training gains some tenths of a point
 _BATCH_WORDS = 1000
 _MODEL = {
     "@architectures": "spacy.Tagger.v2",
     "tok2vec": {
-        "@architectures": "spacy.HashEmbedCNN.v2", "pretrained_vectors": None, "width": 96,
-        "depth": 4, "embed_size": 2000, "window_size": 1, "maxout_pieces": 3,
+        "@architectures": "spacy.HashEmbedCNN.v2",
+        "pretrained_vectors": None,
+        "width": 96,
+        "depth": 4,
+        "embed_size": 2000,
+        "window_size": 1,
+        "maxout_pieces": 3,
         "subword_features": True,
     },
-}  # fmt: skip
+}
 
 
 class Adapter:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.tasks import Sentence, Task, blocks
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ITERATIONS = 3  # a minute or two each; its default is 20
 _FIELD = {"upos": 3, "xpos": 4}
@@ -23,10 +26,12 @@ class Adapter:
         from ufal.udpipe import InputFormat, ProcessingError, Sentence, Sentences, Trainer
 
         reader = InputFormat.newConlluInputFormat()
-        reader.setText("".join(
-            "\n".join(_only(line.split("\t"), _FIELD[task.label]) for line in lines) + "\n\n"
-            for lines in blocks(task, corpus)
-        ))  # fmt: skip
+        reader.setText(
+            "".join(
+                "\n".join(_only(line.split("\t"), _FIELD[task.label]) for line in lines) + "\n\n"
+                for lines in blocks(task, corpus)
+            )
+        )
         error, sentences = ProcessingError(), Sentences()
         while reader.nextSentence(sentence := Sentence(), error):
             sentences.append(sentence)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.features import features
 from benchmarks.tasks import Sentence, Task, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _SPECIAL = str.maketrans({":": "\N{RATIO}", "|": "\N{DIVIDES}", " ": "_"})
 """Characters that mean something in VW's text format."""

@@ -12,13 +12,15 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from seqtag.cli.common import complain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 COMMANDS = {
     "train": "Train a tagger on annotated sentences.",
@@ -65,8 +67,8 @@ class _Commands(click.Group):
 
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from seqtag import __version__
-        from seqtag.kernels import BACKEND
+        from seqtag.engine.backend import BACKEND
+        from seqtag.version import __version__
 
         click.echo(f"seqtag {__version__} ({BACKEND} backend)")
         context.exit()
@@ -74,9 +76,13 @@ def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
-    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version,
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
     help="Show the version and the backend in use.",
-)  # fmt: skip
+)
 @click.option("--debug", is_flag=True, expose_value=False, help="Show where an error came from.")
 def cli() -> None:
     """Label sequences: train, apply and evaluate part-of-speech taggers, chunkers and the like."""

@@ -6,16 +6,17 @@ import errno
 import json
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from seqtag.corpus import FORMATS
-from seqtag.corpus.stream import naming
+from seqtag.files import naming
 
 if TYPE_CHECKING:
-    from seqtag.tagger import Tagger
+    from collections.abc import Callable, Iterable, Iterator
+
+    from seqtag.tagging.tagger import Tagger
 
 Item = TypeVar("Item")
 
@@ -37,9 +38,13 @@ class ColumnList(click.ParamType):
 
 
 format_option = click.option(
-    "--format", "format", type=click.Choice(list(FORMATS)), default="auto", metavar="FORMAT",
+    "--format",
+    "format",
+    type=click.Choice(list(FORMATS)),
+    default="auto",
+    metavar="FORMAT",
     help="Format of the input: conllu, conll2000, columns, text, tokens, ... (default: found out).",
-)  # fmt: skip
+)
 columns_option = click.option(
     "--columns", type=ColumnList(), help="Names of the columns of a column file: form,pos,chunk."
 )
@@ -122,12 +127,14 @@ def print_json(value: object) -> None:
 def check_stdin(context: click.Context, names: Iterable[str]) -> None:
     """Refuse to read standard input twice."""
     if list(names).count("-") > 1:
-        raise click.UsageError('expected "-" (standard input) once, found it again', context)
+        msg = 'expected "-" (standard input) once, found it again'
+        raise click.UsageError(msg, context)
 
 
 def load_model(name: str) -> Tagger:
     """A tagger by file or name; an error lists the names."""
-    from seqtag.tagger import DEFAULT_MODELS, load
+    from seqtag.model.embedded import DEFAULT_MODELS
+    from seqtag.tagging.tagger import load
 
     try:
         return load(name)

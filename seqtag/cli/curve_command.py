@@ -25,10 +25,18 @@ from seqtag.cli.cv_command import sentences_of, training_options
 @training_options
 @click.pass_context
 def command(
-    context: click.Context, files: tuple[str, ...], dev: str, points: int, plot: str | None,
-    format: str, columns: tuple[str, ...] | None, as_json: bool, quiet: bool, **settings: Any,
-) -> int:  # fmt: skip
-    """Error on training and dev sentences, by epoch and by training size.
+    context: click.Context,
+    files: tuple[str, ...],
+    dev: str,
+    points: int,
+    plot: str | None,
+    format: str,
+    columns: tuple[str, ...] | None,
+    as_json: bool,
+    quiet: bool,
+    **settings: Any,
+) -> int:
+    r"""Error on training and dev sentences, by epoch and by training size.
 
     By epoch the training error is what the trainer meets: weights in motion, each sentence decoded
     just before it is learnt, with the margin of the templates against it; so it is high. The dev
@@ -37,12 +45,13 @@ def command(
     \b
     seqtag curve train.conllu --dev dev.conllu --plot curves.png
     """
-    from seqtag.perceptron import Epoch, train
-    from seqtag.selection import Point, learning_curve, tagger_fit
+    from seqtag.training.selection import Point, learning_curve, tagger_fit
+    from seqtag.training.train import Epoch, train
 
     notes = Notes(quiet)
     if plot and Path(plot).suffix.lower() not in (".png", ".svg"):
-        raise click.UsageError(f"expected --plot FILE.png or FILE.svg, found {plot!r}", context)
+        msg = f"expected --plot FILE.png or FILE.svg, found {plot!r}"
+        raise click.UsageError(msg, context)
     if plot:
         _pyplot(context)  # before the work, not after it
     sentences = sentences_of(files, format, columns)
@@ -94,9 +103,8 @@ def _pyplot(context: click.Context) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise click.UsageError(
-            "--plot needs matplotlib; install it with pip install seqtag[plot]", context
-        ) from None
+        msg = "--plot needs matplotlib; install it with pip install seqtag[plot]"
+        raise click.UsageError(msg, context) from None
     return Figure
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +18,8 @@ from seqtag.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from seqtag.corpus import Sentence
 
 _OPTIONS = [
@@ -68,7 +69,8 @@ def sentences_of(
     format = reading_format(format, columns)
     found = [s for name in files for s in read(name, format, columns=columns) if len(s)]
     if not found:
-        raise CorpusError("expected sentences to learn from, found none", source=files[0])
+        msg = "expected sentences to learn from, found none"
+        raise CorpusError(msg, source=files[0])
     return found
 
 
@@ -84,22 +86,32 @@ def sentences_of(
 @training_options
 @threads_option
 def command(
-    files: tuple[str, ...], folds: int, format: str, columns: tuple[str, ...] | None,
-    threads: int, as_json: bool, quiet: bool, **settings: Any,
-) -> int:  # fmt: skip
-    """Train on K - 1 parts of the sentences and score on the part left out, K times.
+    files: tuple[str, ...],
+    folds: int,
+    format: str,
+    columns: tuple[str, ...] | None,
+    threads: int,
+    as_json: bool,
+    quiet: bool,
+    **settings: Any,
+) -> int:
+    r"""Train on K - 1 parts of the sentences and score on the part left out, K times.
 
     \b
     seqtag cv train.conllu --folds 5
     """
-    from seqtag.selection import cross_validate, tagger_fit
+    from seqtag.training.selection import cross_validate, tagger_fit
 
     notes = Notes(quiet)
     sentences = sentences_of(files, format, columns)
     found = cross_validate(
-        tagger_fit(**settings), sentences, folds, settings["seed"],
-        lambda fold, score: notes(f"fold {fold}: {100 * score:.2f}"), threads,
-    )  # fmt: skip
+        tagger_fit(**settings),
+        sentences,
+        folds,
+        settings["seed"],
+        lambda fold, score: notes(f"fold {fold}: {100 * score:.2f}"),
+        threads,
+    )
     if as_json:
         print_json({"scores": found.scores, "mean": found.mean, "deviation": found.deviation})
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,8 @@ from seqtag.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from seqtag.corpus import Sentence
 
 FAILED = 3
@@ -39,20 +40,28 @@ FAILED = 3
 @format_option
 @columns_option
 @click.option(
-    "--confusion", type=click.IntRange(0), default=0, metavar="N",
+    "--confusion",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
     help="Show the N most frequent confusions.",
-)  # fmt: skip
+)
 @click.option(
-    "--errors", type=click.IntRange(0), default=0, metavar="N",
+    "--errors",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
     help="Show the N most frequent errors by word.",
-)  # fmt: skip
+)
 @click.option(
     "--conlleval", "as_conlleval", is_flag=True, help="Print the block that conlleval prints."
 )
 @click.option(
-    "--fail-under", type=click.FloatRange(0, 100), metavar="X",
+    "--fail-under",
+    type=click.FloatRange(0, 100),
+    metavar="X",
     help="Exit with 3 if the score is under X percent.",
-)  # fmt: skip
+)
 @json_option
 @threads_option
 @quiet_option
@@ -72,7 +81,7 @@ def command(
     threads: int,
     quiet: bool,
 ) -> int:
-    """Score a model on annotated sentences, or one file against another.
+    r"""Score a model on annotated sentences, or one file against another.
 
     \b
     seqtag eval -m english.seqtag test.conllu
@@ -80,17 +89,19 @@ def command(
     """
     from seqtag.corpus import read
     from seqtag.errors import CorpusError
-    from seqtag.evaluation import evaluate
-    from seqtag.pipeline import find_column, tag_stream
-    from seqtag.training_data import default_label, labels_of
+    from seqtag.evaluation.report import evaluate
+    from seqtag.tagging.pipeline import find_column, tag_stream
+    from seqtag.training.data import default_label, labels_of
 
     notes = Notes(quiet)
     if len(files) != (1 if model else 2):
         wanted = "GOLD with -m MODEL" if model else "GOLD PREDICTED, or -m MODEL GOLD"
         found = f"{len(files)} file{'s' * (len(files) > 1)}"
-        raise click.UsageError(f"expected {wanted}, found {found}", context)
+        msg = f"expected {wanted}, found {found}"
+        raise click.UsageError(msg, context)
     if fail_under is not None and isnan(fail_under):
-        raise click.UsageError("expected a percentage for --fail-under, found nan", context)
+        msg = "expected a percentage for --fail-under, found nan"
+        raise click.UsageError(msg, context)
     check_stdin(context, files)
     check_stdout()
     format = reading_format(format, columns)
@@ -100,8 +111,7 @@ def command(
         label = tagger.label if tagger else default_label(streams[0].columns, streams[0].source)
     # "pos" may stand for Penn tags, as in CoNLL-2000, never for UPOS
     exact = label == "upos" or "+" in label
-    places = [label if exact else find_column(label, stream.columns) or label
-              for stream in streams]  # fmt: skip
+    places = [label if exact else find_column(label, stream.columns) or label for stream in streams]
     words: list[list[str]] = []
     gold: list[list[str]] = []
     predicted: list[list[str]] = []
@@ -118,11 +128,16 @@ def command(
             gold.append(labels_of(left, places[0]))
             predicted.append(labels_of(right, places[1]))
     if not gold:
-        raise CorpusError("expected sentences to score, found none", source=streams[0].source)
+        msg = "expected sentences to score, found none"
+        raise CorpusError(msg, source=streams[0].source)
     report = evaluate(
-        gold, predicted, words=words, known=tagger.known_words if tagger else None,
-        scheme=tagger.label_scheme if tagger and tagger.label_scheme else "auto", task=label,
-    )  # fmt: skip
+        gold,
+        predicted,
+        words=words,
+        known=tagger.known_words if tagger else None,
+        scheme=tagger.label_scheme if tagger and tagger.label_scheme else "auto",
+        task=label,
+    )
 
     if as_json:
         value: dict[str, Any] = report.to_dict()
@@ -158,20 +173,28 @@ def pairs(
     for left, right in zip_longest(filter(len, gold), filter(len, predicted)):
         if left is None or right is None:
             short, long = ("gold", right) if left is None else ("predicted", left)
-            raise CorpusError(
+            msg = (
                 f"expected as many sentences in both files, found none left in the {short} file "
-                f"for {_shown(long.words)}; compare files of the same text",
-                source=long.source, line=long.line_of(0),
-            )  # fmt: skip
+                f"for {_shown(long.words)}; compare files of the same text"
+            )
+            raise CorpusError(
+                msg,
+                source=long.source,
+                line=long.line_of(0),
+            )
         if left.words != right.words:
             both = enumerate(zip(left.words, right.words, strict=False))
             i = next((i for i, (a, b) in both if a != b), min(len(left), len(right)))
-            raise CorpusError(
+            msg = (
                 f"expected the words of {left.source}:{left.line_of(min(i, len(left) - 1))}, "
                 f"{_shown(left.words[i:])}, found {_shown(right.words[i:])}; "
-                "compare files of the same text",
-                source=right.source, line=right.line_of(min(i, len(right) - 1)),
-            )  # fmt: skip
+                "compare files of the same text"
+            )
+            raise CorpusError(
+                msg,
+                source=right.source,
+                line=right.line_of(min(i, len(right) - 1)),
+            )
         yield left, right
 
 

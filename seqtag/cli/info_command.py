@@ -15,7 +15,7 @@ from seqtag.cli.common import json_option, load_model, print_json, say
 @json_option
 def command(model: str, as_json: bool) -> int:
     """Show what a model is: its labels, templates, training data, scores and size."""
-    from seqtag.tagger import find_model
+    from seqtag.model.embedded import find_model
 
     tagger = load_model(model)
     size = Path(find_model(model)).stat().st_size
@@ -54,8 +54,18 @@ def command(model: str, as_json: bool) -> int:
     return 0
 
 
-_SETTINGS = ("update", "step", "margin", "epochs", "min_count", "dropout", "label_parts",
-             "known_labels", "seed", "runs")  # fmt: skip
+_SETTINGS = (
+    "update",
+    "step",
+    "margin",
+    "epochs",
+    "min_count",
+    "dropout",
+    "label_parts",
+    "known_labels",
+    "seed",
+    "runs",
+)
 
 
 def _scheme(info: dict[str, Any]) -> str:

@@ -20,17 +20,22 @@ from seqtag.corpus import RENDERED
 @click.command("tag")
 @click.argument("inputs", nargs=-1, metavar="[INPUT|-]...")
 @click.option(
-    "-m", "--model", "models", multiple=True,
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
     help="Model file or name; several run one after another (default: the English models).",
-)  # fmt: skip
+)
 @click.option("-o", "--output", default="-", help="File to write to, whole or not at all.")
 @format_option
 @columns_option
 @click.option(
-    "--to", type=click.Choice(list(RENDERED)), metavar="FORMAT",
+    "--to",
+    type=click.Choice(list(RENDERED)),
+    metavar="FORMAT",
     help="Format of the output: conllu, columns, conll2000, tagged, tokens "
     "(default: the input with its label columns filled; conllu for text).",
-)  # fmt: skip
+)
 @threads_option
 @quiet_option
 @click.pass_context
@@ -45,16 +50,17 @@ def command(
     threads: int,
     quiet: bool,
 ) -> int:
-    """Label text or CoNLL files; all of the input is written back, with its labels filled in.
+    r"""Label text or CoNLL files; all of the input is written back, with its labels filled in.
 
     \b
     echo "Time flies like an arrow." | seqtag tag --to tagged
     seqtag tag -m english.seqtag corpus.conllu.gz -o tagged.conllu.gz
     """
-    from seqtag.corpus import Output, check_output, read
+    from seqtag.corpus import read
     from seqtag.errors import CorpusError
-    from seqtag.pipeline import tag_text
-    from seqtag.tagger import DEFAULT_MODELS, find_model
+    from seqtag.files import Output, check_output
+    from seqtag.model.embedded import DEFAULT_MODELS, find_model
+    from seqtag.tagging.pipeline import tag_text
 
     notes = Notes(quiet)
     inputs = inputs or ("-",)
@@ -68,9 +74,12 @@ def command(
     with_labels = [stream for stream in streams if stream.columns != ("form",)]
     for stream in with_labels[1:] if to is None else ():
         if stream.format != (first := with_labels[0]).format:
-            raise CorpusError(
+            msg = (
                 f"expected the format {first.format} of {first.source}, found {stream.format}; "
-                "tag the files one by one, or choose the format of the output with --to",
+                "tag the files one by one, or choose the format of the output with --to"
+            )
+            raise CorpusError(
+                msg,
                 source=stream.source,
             )
     if to is None and streams[0].format in ("text", "tokens", "mrg"):

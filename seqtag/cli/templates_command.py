@@ -15,7 +15,7 @@ def command() -> None:
 @command.command("list")
 def list_presets() -> int:
     """Name the presets."""
-    from seqtag.templates import load, preset_names
+    from seqtag.features.language import load, preset_names
 
     for name in preset_names():
         templates = load(name)
@@ -27,7 +27,7 @@ def list_presets() -> int:
 @click.argument("templates", metavar="PRESET|FILE")
 def show(templates: str) -> int:
     """Print a preset with its comments, or a template file as seqtag understands it."""
-    from seqtag.templates import load, preset_text
+    from seqtag.features.language import load, preset_text
 
     say(preset_text(templates) or str(load(templates)))
     return 0

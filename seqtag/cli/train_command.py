@@ -27,53 +27,69 @@ from seqtag.cli.common import (
 @click.option("-m", "--model", required=True, help="File to write the model to.")
 @click.option("--dev", help="Development set: the epoch that scores best on it is kept.")
 @click.option(
-    "--label", metavar="COLUMN",
+    "--label",
+    metavar="COLUMN",
     help="Column to learn: upos, xpos, feats, upos+feats, chunk, ner, ... "
     "(default: upos in CoNLL-U, the last column elsewhere).",
-)  # fmt: skip
+)
 @format_option
 @columns_option
 @click.option(
-    "--templates", metavar="PRESET|FILE",
+    "--templates",
+    metavar="PRESET|FILE",
     help="Feature templates: pos, chunk, ner, morph or a file (default: what fits the label).",
-)  # fmt: skip
+)
 @click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True,
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=1,
+    show_default=True,
     help="Of the shuffling.",
-)  # fmt: skip
+)
 @click.option(
-    "--runs", type=click.IntRange(1), default=1, show_default=True,
+    "--runs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
     help="Models trained with different shuffling and averaged into one.",
-)  # fmt: skip
+)
 @click.option("--epochs", type=click.IntRange(1), help="Passes over the data.")
 @click.option(
-    "--patience", type=click.IntRange(1),
+    "--patience",
+    type=click.IntRange(1),
     help="Stop after this many epochs without a better score on the dev set.",
-)  # fmt: skip
+)
 @click.option(
-    "--update", type=click.Choice(["perceptron", "pa", "adaptive"]),
+    "--update",
+    type=click.Choice(["perceptron", "pa", "adaptive"]),
     help="Step rule: the classical perceptron, passive-aggressive, or per-weight adaptive.",
-)  # fmt: skip
+)
 @click.option("--step", type=float, help="C of pa, eta of adaptive.")
 @click.option("--margin", type=float, help="Cost of a wrong label while learning; 0 is none.")
 @click.option("--min-count", type=click.IntRange(1), help="Leave out features seen less often.")
 @click.option(
-    "--encoding", type=click.Choice(["keep", "iob2", "iobes", "bilou"]),
+    "--encoding",
+    type=click.Choice(["keep", "iob2", "iobes", "bilou"]),
     help="Scheme to learn chunk labels in; they are written back in their own.",
-)  # fmt: skip
+)
 @click.option(
-    "--label-parts", type=click.Choice(["whole", "split"]),
+    "--label-parts",
+    type=click.Choice(["whole", "split"]),
     help="Give weights to whole labels, or to the parts of labels such as NOUN|Case=Nom.",
-)  # fmt: skip
+)
 @click.option(
-    "--known-labels", type=click.IntRange(0), metavar="N",
+    "--known-labels",
+    type=click.IntRange(0),
+    metavar="N",
     help="Words seen N times or more keep to the labels they had; 0 restricts none.",
-)  # fmt: skip
+)
 @click.option("--dropout", type=float, help="Share of features hidden at random in each epoch.")
 @click.option(
-    "--constrain/--no-constrain", default=True, show_default=True,
+    "--constrain/--no-constrain",
+    default=True,
+    show_default=True,
     help="Give only valid sequences of chunk labels.",
-)  # fmt: skip
+)
 @click.option("--skip-unlabelled", is_flag=True, help='Leave out sentences with a label "_".')
 @threads_option
 @click.option("--force", is_flag=True, help="Overwrite the model file.")
@@ -92,22 +108,24 @@ def command(
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Train a tagger on annotated sentences.
+    r"""Train a tagger on annotated sentences.
 
     \b
     seqtag train train.conllu --dev dev.conllu -m english.seqtag
     seqtag train train.txt --label chunk -m chunks.seqtag
     """
-    from seqtag.corpus import check_output
-    from seqtag.perceptron import Epoch
-    from seqtag.perceptron import train as train_tagger
+    from seqtag.files import check_output
+    from seqtag.training.train import Epoch
+    from seqtag.training.train import train as train_tagger
 
     notes = Notes(quiet)
     if options["patience"] and not dev:
-        raise click.UsageError("--patience needs a --dev set", context)
+        msg = "--patience needs a --dev set"
+        raise click.UsageError(msg, context)
     for name, value in (("--model", model), ("--label", options["label"])):
         if value in ("", "-"):
-            raise click.UsageError(f"expected a name for {name}, found {value!r}", context)
+            msg = f"expected a name for {name}, found {value!r}"
+            raise click.UsageError(msg, context)
     inputs = [*train, *([dev] if dev else [])]
     check_stdin(context, inputs)
     check_output(model, [*inputs, *([templates] if (templates := options["templates"]) else [])])
@@ -115,9 +133,11 @@ def command(
         check_stdout()
     target = Path(model)
     if target.exists() and not target.is_file():
-        raise click.UsageError(f"expected a file to write the model to, found {model}", context)
+        msg = f"expected a file to write the model to, found {model}"
+        raise click.UsageError(msg, context)
     if target.exists() and not force:
-        raise click.UsageError(f"{model} is there already; overwrite it with --force", context)
+        msg = f"{model} is there already; overwrite it with --force"
+        raise click.UsageError(msg, context)
     if not target.resolve().parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such directory", str(target.parent))
 
@@ -129,15 +149,24 @@ def command(
         if epoch.dev is not None:
             line += f", dev {epoch.dev.metric} {100 * epoch.dev.score:.2f}" + " *" * epoch.best
         notes(line)
-        epochs.append({
-            "run": epoch.run, "epoch": epoch.epoch, "updates": epoch.updates,
-            "wrong_tokens": epoch.wrong_tokens, "dev": epoch.dev and epoch.dev.score,
-        })  # fmt: skip
+        epochs.append(
+            {
+                "run": epoch.run,
+                "epoch": epoch.epoch,
+                "updates": epoch.updates,
+                "wrong_tokens": epoch.wrong_tokens,
+                "dev": epoch.dev and epoch.dev.score,
+            }
+        )
 
     tagger = train_tagger(
-        train, dev=dev, format=reading_format(format, columns), columns=columns, on_epoch=show,
+        train,
+        dev=dev,
+        format=reading_format(format, columns),
+        columns=columns,
+        on_epoch=show,
         **options,
-    )  # fmt: skip
+    )
     size = tagger.save(model)
     training = tagger.info["training"]
     notes(

@@ -29,10 +29,14 @@ class Choices(click.ParamType):
 @click.command("tune")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
-    "--try", "choices", type=Choices(), multiple=True, required=True,
+    "--try",
+    "choices",
+    type=Choices(),
+    multiple=True,
+    required=True,
     help="A setting of template files (epochs, update, step, margin, min-count, encoding, dropout) "
     "or templates, with the values to try; more than once makes a grid.",
-)  # fmt: skip
+)
 @click.option("--dev", help="Sentences to score on (default: cross-validation).")
 @click.option(
     "--folds", type=click.IntRange(2), default=5, show_default=True, help="Without --dev."
@@ -41,18 +45,26 @@ class Choices(click.ParamType):
 @training_options
 @click.pass_context
 def command(
-    context: click.Context, files: tuple[str, ...], choices: tuple[tuple[str, list[str]], ...],
-    dev: str | None, folds: int, trials: int | None, format: str, columns: tuple[str, ...] | None,
-    as_json: bool, quiet: bool, **fixed: Any,
-) -> int:  # fmt: skip
-    """Try combinations of settings; the best first.
+    context: click.Context,
+    files: tuple[str, ...],
+    choices: tuple[tuple[str, list[str]], ...],
+    dev: str | None,
+    folds: int,
+    trials: int | None,
+    format: str,
+    columns: tuple[str, ...] | None,
+    as_json: bool,
+    quiet: bool,
+    **fixed: Any,
+) -> int:
+    r"""Try combinations of settings; the best first.
 
     \b
     seqtag tune train.conllu --dev dev.conllu --try epochs=5,10 --try min-count=1,2
     """
-    from seqtag.perceptron import DEFAULTS
-    from seqtag.selection import grid, random_settings, search, tagger_fit
-    from seqtag.template_set import check_setting
+    from seqtag.settings import check_setting
+    from seqtag.training.selection import grid, random_settings, search, tagger_fit
+    from seqtag.training.train import DEFAULTS
 
     notes = Notes(quiet)
     space: dict[str, list[Any]] = {}
@@ -60,9 +72,11 @@ def command(
         name = setting.replace("_", "-")
         if name not in DEFAULTS and name != "templates":
             known = ", ".join([*DEFAULTS, "templates"])
-            raise click.UsageError(f"expected --try with one of {known}, found {name!r}", context)
+            msg = f"expected --try with one of {known}, found {name!r}"
+            raise click.UsageError(msg, context)
         if setting in space:
-            raise click.UsageError(f"expected --try {name} once, found it twice", context)
+            msg = f"expected --try {name} once, found it twice"
+            raise click.UsageError(msg, context)
         space[setting] = (
             values if name == "templates" else [check_setting(name, _typed(v)) for v in values]
         )
@@ -77,10 +91,12 @@ def command(
         on_trial=lambda trial: notes(f"{100 * trial.score:.2f}  {_shown(trial.settings)}"),
     )
     if as_json:
-        print_json([
-            {"score": t.score, "settings": t.settings, "folds": t.folds and t.folds.scores}
-            for t in found
-        ])  # fmt: skip
+        print_json(
+            [
+                {"score": t.score, "settings": t.settings, "folds": t.folds and t.folds.scores}
+                for t in found
+            ]
+        )
     else:
         for trial in found:
             click.echo(f"{100 * trial.score:.2f}  {_shown(trial.settings)}")

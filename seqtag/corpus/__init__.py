@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from seqtag.corpus.formats import FORMATS, Layout, SentenceStream, detect_format, read
 from seqtag.corpus.memory import sentence_of
-from seqtag.corpus.render import RENDERED, render
 from seqtag.corpus.sentence import Sentence
-from seqtag.corpus.stream import Block, Output, check_output
+from seqtag.corpus.stream import Block
+from seqtag.corpus.token_lists import to_token_list
+from seqtag.corpus.write import RENDERED, render
 
 __all__ = [
     "FORMATS",
     "RENDERED",
     "Block",
     "Layout",
-    "Output",
     "Sentence",
     "SentenceStream",
-    "check_output",
     "detect_format",
     "read",
     "render",
     "sentence_of",
+    "to_token_list",
 ]

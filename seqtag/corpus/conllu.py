@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from seqtag.corpus.columns import ColumnReader, TableSentence, shorten
+from seqtag.corpus.table import ColumnReader, TableSentence, shorten
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
-    from conllu import TokenList
+    from collections.abc import Sequence
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 GLOBAL_COLUMNS = re.compile(r"\ufeff?#\s*global\.columns\s*=\s*([^\n]*)")
@@ -20,13 +19,13 @@ _IDS = [str(i) for i in range(1, 1002)]  # what the ids of a sentence without ra
 
 
 def plus_columns(head: str) -> tuple[str, ...] | None:
-    """Column names from the ``# global.columns`` line that opens CoNLL-U Plus, or None.
+    r"""Column names from the ``# global.columns`` line that opens CoNLL-U Plus, or None.
 
     Names are in lower case up to a colon; what follows it is kept as it is.
 
     Examples
     --------
-    >>> plus_columns("# global.columns = ID FORM UPOS PARSEME:MWE\\n")
+    >>> plus_columns("# global.columns = ID FORM UPOS PARSEME:MWE\n")
     ('id', 'form', 'upos', 'parseme:MWE')
     """
     found = GLOBAL_COLUMNS.match(head)
@@ -43,17 +42,9 @@ class ConlluSentence(TableSentence):
 
     extensible = False
 
-    def to_conllu(self) -> TokenList:
-        """Return the sentence as a ``TokenList``, with its comments, ranges and empty nodes."""
-        from conllu import TokenList, parse
-
-        text = self.raw.removeprefix("\ufeff").replace("\r\n", "\n").strip("\n")
-        lists = parse(text, fields=self.columns)
-        return lists[0] if lists else TokenList()
-
 
 class ConlluReader(ColumnReader):
-    """Read CoNLL-U (ten columns), or CoNLL-U Plus with the columns its first line names.
+    r"""Read CoNLL-U (ten columns), or CoNLL-U Plus with the columns its first line names.
 
     Strict where a slip would change the meaning (tabs, column count, empty fields, ids, comments
     inside a sentence), silent about HEAD, FEATS and the like, which are passed through.
@@ -68,8 +59,8 @@ class ConlluReader(ColumnReader):
     Examples
     --------
     >>> from seqtag.corpus.stream import Block
-    >>> rows = ["1-2\\tdon't" + "\\t_" * 8, "1\\tdo" + "\\t_" * 8, "2\\tn't" + "\\t_" * 8]
-    >>> block = Block("\\n".join(rows), 1)
+    >>> rows = ["1-2\tdon't" + "\t_" * 8, "1\tdo" + "\t_" * 8, "2\tn't" + "\t_" * 8]
+    >>> block = Block("\n".join(rows), 1)
     >>> [sentence.words for sentence in ConlluReader("x.conllu").read([block])]
     [['do', "n't"]]
     """
@@ -110,26 +101,43 @@ class ConlluReader(ColumnReader):
             else:
                 raise CorpusError(self._wrong_id(text, done), source=self.source, line=line + row)
         if covered > len(rows):
-            raise CorpusError(f"expected a range within the {len(rows)} words of the sentence, "
-                              f"found {found[covering]!r}; correct the range, or complete the "
-                              "sentence", source=self.source, line=line + covering)
+            msg = (
+                f"expected a range within the {len(rows)} words of the sentence, "
+                f"found {found[covering]!r}; correct the range, or complete the "
+                "sentence"
+            )
+            raise CorpusError(
+                msg,
+                source=self.source,
+                line=line + covering,
+            )
         return rows
 
     def _wrong_id(self, found: str, done: int) -> str:
         """The message for an id that does not follow `done` words."""
         if found == "1":
-            return (f"expected the id {done + 1}, found 1 again: sentence boundary missing? Put "
-                    "a blank line before a new sentence")
-        return (f"expected the id {done + 1}, a range from {done + 1} on (behind the last range) "
-                f"or the next empty node {done}.x, found {shorten(found)}; number words 1, 2, "
-                "3, ... in each sentence")
+            return (
+                f"expected the id {done + 1}, found 1 again: sentence boundary missing? Put "
+                "a blank line before a new sentence"
+            )
+        return (
+            f"expected the id {done + 1}, a range from {done + 1} on (behind the last range) "
+            f"or the next empty node {done}.x, found {shorten(found)}; number words 1, 2, "
+            "3, ... in each sentence"
+        )
 
     def _check_line(self, text: str, fields: list[str], line: int) -> None:
         """Refuse a line that is no row of this file."""
         if text.startswith("#"):
-            raise CorpusError("expected comments only before the first token of a sentence, found "
-                              f"{shorten(text)}; move it up, or put a blank line before it",
-                              source=self.source, line=line)
+            msg = (
+                "expected comments only before the first token of a sentence, found "
+                f"{shorten(text)}; move it up, or put a blank line before it"
+            )
+            raise CorpusError(
+                msg,
+                source=self.source,
+                line=line,
+            )
         super()._check_line(text, fields, line)
 
     def _wrong_count(self, text: str, fields: list[str]) -> str:
@@ -137,11 +145,15 @@ class ConlluReader(ColumnReader):
         count = len(fields)
         expected = f"expected {len(self.columns)} tab-separated columns, found {count}"
         if count == 1 and len(text.split()) > 1:
-            return (f"{expected} ({shorten(text)}); separate the columns with tabs; if this is no "
-                    f"CoNLL-U, it looks like {len(text.split())} columns: use --format columns")
+            return (
+                f"{expected} ({shorten(text)}); separate the columns with tabs; if this is no "
+                f"CoNLL-U, it looks like {len(text.split())} columns: use --format columns"
+            )
         if count < 8 and not fields[0].isdigit():
-            return (f"{expected} ({shorten(fields[0])}); looks like {count} "
-                    f"column{'s' * (count > 1)}; use --format columns")
+            return (
+                f"{expected} ({shorten(fields[0])}); looks like {count} "
+                f"column{'s' * (count > 1)}; use --format columns"
+            )
         return f"{expected} ({shorten(text)}); complete the line"
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from types import TracebackType
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from seqtag.corpus import conllu, penn, text
-from seqtag.corpus.columns import DOCSTART, ColumnReader, find_separator
-from seqtag.corpus.sentence import Sentence
 from seqtag.corpus.stream import HEAD, Block, ByteStream, after_last_blank_line
+from seqtag.corpus.table import DOCSTART, ColumnReader, find_separator
 from seqtag.errors import CorpusError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator, Sequence
+    from types import TracebackType
+
+    from seqtag.corpus.sentence import Sentence
 
 FORMATS = {
     "auto": "recognise the format from the first 64 kB",
@@ -168,10 +171,12 @@ def _detect_columns(lines: list[str], *, several_lines: bool) -> Layout:
         return Layout("columns", _guess_columns(rows))
     elif len(rows) < 3 or not several_lines:
         return Layout("text", _FIXED["text"])
-    raise CorpusError(
+    msg = (
         f"expected a format that can be told from the others, found {len(rows)} lines of "
         f"{len(rows[0])} field{'s' * (len(rows[0]) > 1)} that may be words in columns or raw text; "
-        "name it with --format columns, --format text or --format tokens")
+        "name it with --format columns, --format text or --format tokens"
+    )
+    raise CorpusError(msg)
 
 
 def _split(line: str, tab: bool) -> list[str]:
@@ -257,8 +262,12 @@ class SentenceStream:
     def __enter__(self) -> SentenceStream:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
 
@@ -303,8 +312,11 @@ def read(
     ('tokens', [['Stop', '!']])
     """
     if format not in FORMATS:
-        raise CorpusError(f"expected one of the formats {', '.join(FORMATS)}, found {format!r}; "
-                          "choose one of these")
+        msg = (
+            f"expected one of the formats {', '.join(FORMATS)}, found {format!r}; "
+            "choose one of these"
+        )
+        raise CorpusError(msg)
     if columns is not None:
         _check_columns(columns, format)
     stream = ByteStream(source)
@@ -318,11 +330,17 @@ def read(
 def _check_columns(columns: Sequence[str], format: str) -> None:
     """Refuse column names that cannot be used."""
     if format not in ("auto", "columns"):
-        raise CorpusError("expected column names only with the format 'columns', found them with "
-                          f"{format!r}, which has its own; leave out one of the two")
+        msg = (
+            "expected column names only with the format 'columns', found them with "
+            f"{format!r}, which has its own; leave out one of the two"
+        )
+        raise CorpusError(msg)
     if isinstance(columns, str) or "form" not in columns or len(set(columns)) < len(columns):
-        raise CorpusError("expected different column names with 'form' among them, found "
-                          f"{columns!r}; name each column once")
+        msg = (
+            "expected different column names with 'form' among them, found "
+            f"{columns!r}; name each column once"
+        )
+        raise CorpusError(msg)
 
 
 def _layout(stream: ByteStream, format: str, columns: Sequence[str] | None) -> Layout:
@@ -335,8 +353,15 @@ def _layout(stream: ByteStream, format: str, columns: Sequence[str] | None) -> L
         head = stream.head(first_line=True).decode("utf-8", errors="replace")
         named = conllu.plus_columns(head)
         if named is None and format == "conllu-plus":
-            raise CorpusError('expected "# global.columns = ID FORM ..." in the first line, found '
-                              "none; add it, or use --format conllu", source=stream.name, line=1)
+            msg = (
+                'expected "# global.columns = ID FORM ..." in the first line, found '
+                "none; add it, or use --format conllu"
+            )
+            raise CorpusError(
+                msg,
+                source=stream.name,
+                line=1,
+            )
         found = Layout("conllu-plus", named) if named else Layout("conllu", conllu.COLUMNS)
     elif format in _NAMED and len(_NAMED[format]) == 1:
         found = Layout("columns", *_NAMED[format].values())
@@ -345,9 +370,15 @@ def _layout(stream: ByteStream, format: str, columns: Sequence[str] | None) -> L
     else:
         found = Layout("columns", _columns_from(stream, format))
     if "form" not in found.columns or len(set(found.columns)) < len(found.columns):
-        raise CorpusError("expected different column names with FORM among them, found "
-                          f"{', '.join(found.columns)}; correct # global.columns",
-                          source=stream.name, line=1)
+        msg = (
+            "expected different column names with FORM among them, found "
+            f"{', '.join(found.columns)}; correct # global.columns"
+        )
+        raise CorpusError(
+            msg,
+            source=stream.name,
+            line=1,
+        )
     return found
 
 
@@ -362,8 +393,11 @@ def _detected(stream: ByteStream) -> Layout:
 
 def _columns_from(stream: ByteStream, format: str) -> tuple[str, ...]:
     """Column names for a column file that was not given any."""
-    lines = [line for line in _whole_lines(stream.head())
-             if line.strip(" \t") and not line.startswith(DOCSTART)]
+    lines = [
+        line
+        for line in _whole_lines(stream.head())
+        if line.strip(" \t") and not line.startswith(DOCSTART)
+    ]
     rows = [_split(line, "\t" in lines[0]) for line in lines]
     if format == "columns":
         return _guess_columns(rows) if rows else ("form",)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from seqtag.corpus.sentence import Sentence, SpanSentence
 from seqtag.errors import CorpusError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 def sentence_of(
@@ -15,7 +18,7 @@ def sentence_of(
 
     Any string is a value, also one that no file format could hold (a word with a line break).
     As no file stands behind it, `raw` is empty and `replace` has nothing to write into:
-    use :func:`seqtag.corpus.render`.
+    use :func:`seqtag.corpus.write`.
 
     Parameters
     ----------
@@ -41,17 +44,37 @@ def sentence_of(
     count: int | None = None
     for name, given in columns.items():
         if isinstance(given, str):
-            raise CorpusError(f"expected a list of values in the column {name!r}, found the string "
-                              f"{given[:40]!r}; split it first", source=source, line=line)
+            msg = (
+                f"expected a list of values in the column {name!r}, found the string "
+                f"{given[:40]!r}; split it first"
+            )
+            raise CorpusError(
+                msg,
+                source=source,
+                line=line,
+            )
         values[name] = list(given)
         count = len(values[name]) if count is None else count
         if len(values[name]) != count:
-            raise CorpusError(f"expected {count} values in the column {name!r}, one per word, "
-                              f"found {len(values[name])}; give one value per word",
-                              source=source, line=line)
+            msg = (
+                f"expected {count} values in the column {name!r}, one per word, "
+                f"found {len(values[name])}; give one value per word"
+            )
+            raise CorpusError(
+                msg,
+                source=source,
+                line=line,
+            )
         for word, value in enumerate(values[name], 1):
             if not isinstance(value, str):
-                raise CorpusError(f"expected a string in the column {name!r}, found {value!r} for "
-                                  f"word {word}; give every word a value, or leave the sentence "
-                                  "out", source=source, line=line)
+                msg = (
+                    f"expected a string in the column {name!r}, found {value!r} for "
+                    f"word {word}; give every word a value, or leave the sentence "
+                    "out"
+                )
+                raise CorpusError(
+                    msg,
+                    source=source,
+                    line=line,
+                )
     return SpanSentence("", source, line, values, [0] * (count or 0), {})

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from seqtag.corpus.columns import shorten
 from seqtag.corpus.sentence import Sentence, Span, SpanSentence
 from seqtag.corpus.stream import ByteStream, after_last_blank_line, before_last_tree
+from seqtag.corpus.table import shorten
 from seqtag.corpus.text import lines_of, start_of
 from seqtag.errors import CorpusError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _ITEM = re.compile(r"[^ \t\r\n]+")
 _POS_ITEM = re.compile(r"[\[\]]|[^ \t\r\n\[\]]+")
@@ -59,17 +62,24 @@ def read_mrg(stream: ByteStream, source: str) -> Iterator[Sentence]:
             line += raw.count("\n")
 
 
-def _tagged(raw: str, source: str, line: int, items: list[Span],
-            chunks: list[str] | None = None) -> SpanSentence:
+def _tagged(
+    raw: str, source: str, line: int, items: list[Span], chunks: list[str] | None = None
+) -> SpanSentence:
     """Sentence from the spans of its word/TAG items."""
     values: dict[str, list[str]] = {"form": [], "pos": []}
     tags = []
     for start, end in items:
         form, slash, tag = raw[start:end].rpartition("/")
         if not (form and slash and tag):
-            raise CorpusError(f"expected word/TAG, found {shorten(raw[start:end])}; add the tag, "
-                              "or name the format with --format", source=source,
-                              line=line + raw.count("\n", 0, start))
+            msg = (
+                f"expected word/TAG, found {shorten(raw[start:end])}; add the tag, "
+                "or name the format with --format"
+            )
+            raise CorpusError(
+                msg,
+                source=source,
+                line=line + raw.count("\n", 0, start),
+            )
         values["form"].append(form)
         values["pos"].append(tag)
         tags.append((end - len(tag), end))
@@ -96,9 +106,15 @@ def _bracketed(raw: str, source: str, line: int) -> SpanSentence:
     if wrong < 0 and inside:
         wrong = opened
     if wrong >= 0:
-        raise CorpusError(f"expected brackets in pairs that do not nest, found {raw[wrong]!r} "
-                          "without its partner in this sentence; correct the brackets",
-                          source=source, line=line + raw.count("\n", 0, wrong))
+        msg = (
+            f"expected brackets in pairs that do not nest, found {raw[wrong]!r} "
+            "without its partner in this sentence; correct the brackets"
+        )
+        raise CorpusError(
+            msg,
+            source=source,
+            line=line + raw.count("\n", 0, wrong),
+        )
     return _tagged(raw, source, line, items, chunks)
 
 
@@ -114,15 +130,28 @@ def _tree(raw: str, source: str, line: int) -> SpanSentence:
             leaves = Tree.fromstring(raw[start:]).pos()
         except ValueError as err:
             reason = " ".join(str(err).split())
-            raise CorpusError(f"expected one tree with its parentheses in pairs, found another "
-                              f"text ({reason}); correct the tree that starts here",
-                              source=source, line=at) from err
+            msg = (
+                f"expected one tree with its parentheses in pairs, found another "
+                f"text ({reason}); correct the tree that starts here"
+            )
+            raise CorpusError(
+                msg,
+                source=source,
+                line=at,
+            ) from err
         found = list(_LEAF.finditer(raw, start))
         if [(m[2], m[1]) for m in found] != leaves:
-            raise CorpusError("expected a tag around every word, as in (DT the), found a word "
-                              "that stands alone; correct the tree that starts here",
-                              source=source, line=at)
+            msg = (
+                "expected a tag around every word, as in (DT the), found a word "
+                "that stands alone; correct the tree that starts here"
+            )
+            raise CorpusError(
+                msg,
+                source=source,
+                line=at,
+            )
     found = [m for m in found if m[1] != "-NONE-"]
     values = {"form": [m[2] for m in found], "pos": [m[1] for m in found]}
-    return SpanSentence(raw, source, line, values, [m.start(2) for m in found],
-                        {"pos": [m.span(1) for m in found]})
+    return SpanSentence(
+        raw, source, line, values, [m.start(2) for m in found], {"pos": [m.span(1) for m in found]}
+    )

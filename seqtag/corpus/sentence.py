@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
-    from conllu import TokenList
+    from collections.abc import Mapping, Sequence
 
 Span = tuple[int, int]
 
 
 class Sentence(ABC):
-    """One sentence of a file, or a piece without words (comments, blank lines, -DOCSTART-).
+    r"""One sentence of a file, or a piece without words (comments, blank lines, -DOCSTART-).
 
     Sentences come from :func:`seqtag.corpus.read`; joined, their `raw` texts are the file.
 
@@ -35,11 +34,11 @@ class Sentence(ABC):
     --------
     >>> import io
     >>> from seqtag.corpus import read
-    >>> [sentence] = read(io.BytesIO(b"The DT B-NP\\ndog NN I-NP\\n"), "conll2000")
+    >>> [sentence] = read(io.BytesIO(b"The DT B-NP\ndog NN I-NP\n"), "conll2000")
     >>> sentence.words, sentence.column("pos"), len(sentence)
     (['The', 'dog'], ['DT', 'NN'], 2)
     >>> sentence.replace({"pos": ["X", "Y"]})
-    'The X B-NP\\ndog Y I-NP\\n'
+    'The X B-NP\ndog Y I-NP\n'
     """
 
     __slots__ = ("columns", "line", "raw", "source")
@@ -99,35 +98,38 @@ class Sentence(ABC):
             tokens) has no room for labels.
         """
 
-    def to_conllu(self) -> TokenList:
-        """Return the sentence as a ``TokenList`` of the package conllu.
-
-        Other formats pass through :func:`seqtag.corpus.render`. Without words the list is empty.
-        """
-        from conllu import TokenList, parse
-
-        from seqtag.corpus.render import render
-
-        text = render({name: self.column(name) for name in self.columns}, "conllu")
-        lists = parse(text)
-        return lists[0] if lists else TokenList()
-
     def _no_column(self, name: str) -> CorpusError:
         """The error for an unknown column."""
-        return CorpusError(f"expected one of the columns {', '.join(self.columns)}, found "
-                           f"{name!r}; choose one of these", source=self.source, line=self.line)
+        return CorpusError(
+            f"expected one of the columns {', '.join(self.columns)}, found "
+            f"{name!r}; choose one of these",
+            source=self.source,
+            line=self.line,
+        )
 
     def _check(self, name: str, values: Sequence[str], forbidden: str) -> None:
         """Refuse values for a column that would not read back as they are."""
         if len(values) != len(self):
-            raise CorpusError(f"expected {len(self)} values for the column {name!r}, one per word,"
-                              f" found {len(values)}", source=self.source, line=self.line)
+            msg = (
+                f"expected {len(self)} values for the column {name!r}, one per word,"
+                f" found {len(values)}"
+            )
+            raise CorpusError(
+                msg,
+                source=self.source,
+                line=self.line,
+            )
         bad = bad_value(values, forbidden)
         if bad is not None:
-            raise CorpusError(
+            msg = (
                 f"expected a value for the column {name!r} that is not empty and holds no "
-                f"separator or line break, found {values[bad]!r}; change this value",
-                source=self.source, line=self.line_of(bad))
+                f"separator or line break, found {values[bad]!r}; change this value"
+            )
+            raise CorpusError(
+                msg,
+                source=self.source,
+                line=self.line_of(bad),
+            )
 
 
 def bad_value(values: Sequence[str], forbidden: str) -> int | None:
@@ -135,8 +137,9 @@ def bad_value(values: Sequence[str], forbidden: str) -> int | None:
     joined = "".join(values)
     if "" not in values and not any(char in joined for char in forbidden):
         return None
-    return next(i for i, value in enumerate(values)
-                if not value or any(char in value for char in forbidden))
+    return next(
+        i for i, value in enumerate(values) if not value or any(char in value for char in forbidden)
+    )
 
 
 class SpanSentence(Sentence):
@@ -144,8 +147,15 @@ class SpanSentence(Sentence):
 
     __slots__ = ("_at", "_editable", "_values")
 
-    def __init__(self, raw: str, source: str, line: int, values: dict[str, list[str]],
-                 at: list[int], editable: dict[str, list[Span]]):
+    def __init__(
+        self,
+        raw: str,
+        source: str,
+        line: int,
+        values: dict[str, list[str]],
+        at: list[int],
+        editable: dict[str, list[Span]],
+    ):
         self.raw, self.source, self.line = raw, source, line
         self.columns = tuple(values)
         self._values = values
@@ -170,9 +180,15 @@ class SpanSentence(Sentence):
         edits: list[tuple[Span, str]] = []
         for name, new in values.items():
             if name not in self._editable:
-                raise CorpusError(
+                msg = (
                     f"this format has no room to write the column {name!r}; use --to to write "
-                    "another format, for example --to conllu", source=self.source, line=self.line)
+                    "another format, for example --to conllu"
+                )
+                raise CorpusError(
+                    msg,
+                    source=self.source,
+                    line=self.line,
+                )
             self._check(name, new, " \t\r\n/()[]")
             edits.extend(zip(self._editable[name], new, strict=True))
         parts: list[str] = []
@@ -181,4 +197,3 @@ class SpanSentence(Sentence):
             parts += (self.raw[done:start], value)
             done = end
         return "".join([*parts, self.raw[done:]])
-

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import os
 import re
-import shutil
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple
+from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
 from seqtag.errors import CorpusError
+from seqtag.files import naming
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 CHUNK = 1 << 20  # bytes asked for at a time; also about the size of a block
 HEAD = 1 << 16  # bytes that format detection looks at
@@ -49,18 +49,8 @@ def before_last_tree(data: bytearray, start: int) -> int:
     return data.rfind(b"\n(", start) + 1
 
 
-@contextmanager
-def naming(name: str) -> Iterator[None]:
-    """Give a system error inside the ``with`` block the file name that it lacks."""
-    try:
-        yield
-    except OSError as err:
-        err.filename = err.filename or name
-        raise
-
-
 class ByteStream:
-    """A file, standard input (``"-"``) or open binary file, read in decoded blocks.
+    r"""A file, standard input (``"-"``) or open binary file, read in decoded blocks.
 
     gzip is recognised by its first bytes, not by name. Memory stays at about one block
     unless a single sentence is longer than that.
@@ -73,9 +63,9 @@ class ByteStream:
     Examples
     --------
     >>> import io
-    >>> stream = ByteStream(io.BytesIO(b"a\\n\\nb\\n"))
+    >>> stream = ByteStream(io.BytesIO(b"a\n\nb\n"))
     >>> [block.text for block in stream.blocks(after_last_blank_line)]
-    ['a\\n\\n', 'b\\n']
+    ['a\n\n', 'b\n']
     """
 
     def __init__(self, source: str | os.PathLike[str] | BinaryIO):
@@ -148,8 +138,11 @@ class ByteStream:
             if not chunk:
                 return
             if isinstance(chunk, str):
-                raise TypeError(f"{self.name}: expected a binary file, found one opened as text; "
-                                'open it with mode "rb"')
+                msg = (
+                    f"{self.name}: expected a binary file, found one opened as text; "
+                    'open it with mode "rb"'
+                )
+                raise TypeError(msg)
             yield chunk
 
     def _decompressed(self) -> Iterator[bytes]:
@@ -164,9 +157,15 @@ class ByteStream:
             yield from self._gunzip(_chain(first, chunks))
             return
         if first.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise CorpusError("expected UTF-8, found the byte order mark of UTF-16; convert the "
-                              "file, for example with iconv -f UTF-16 -t UTF-8",
-                              source=self.name, line=1)
+            msg = (
+                "expected UTF-8, found the byte order mark of UTF-16; convert the "
+                "file, for example with iconv -f UTF-16 -t UTF-8"
+            )
+            raise CorpusError(
+                msg,
+                source=self.name,
+                line=1,
+            )
         yield from _chain(first, chunks)
 
     def _gunzip(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -185,25 +184,40 @@ class ByteStream:
                     try:
                         data = inflate.decompress(packed)
                     except zlib.error as err:
-                        raise CorpusError(f"expected sound gzip data, found damage ({err}); "
-                                          "fetch or compress the file again",
-                                          source=self.name) from err
+                        msg = (
+                            f"expected sound gzip data, found damage ({err}); "
+                            "fetch or compress the file again"
+                        )
+                        raise CorpusError(
+                            msg,
+                            source=self.name,
+                        ) from err
                     packed = inflate.unused_data
                     if data:
                         yield data
         if not inflate.eof:
-            raise CorpusError("expected the end of the gzip data, found the end of the file: it "
-                              "is cut short; fetch or compress it again", source=self.name)
+            msg = (
+                "expected the end of the gzip data, found the end of the file: it "
+                "is cut short; fetch or compress it again"
+            )
+            raise CorpusError(
+                msg,
+                source=self.name,
+            )
 
     def _decode(self, data: bytearray, line: int, offset: int) -> str:
         """Decode strict UTF-8; an error names line and byte."""
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError as err:
-            raise CorpusError(
+            msg = (
                 f"expected UTF-8, found the byte 0x{data[err.start]:02x} at byte offset "
-                f"{offset + err.start} ({err.reason}); convert the file to UTF-8",
-                source=self.name, line=line + data.count(b"\n", 0, err.start),
+                f"{offset + err.start} ({err.reason}); convert the file to UTF-8"
+            )
+            raise CorpusError(
+                msg,
+                source=self.name,
+                line=line + data.count(b"\n", 0, err.start),
             ) from err
 
 
@@ -212,128 +226,3 @@ def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
     if first:
         yield first
     yield from rest
-
-
-def check_output(
-    path: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]
-) -> None:
-    """Refuse an output file that is one of the input files, however it is spelled.
-
-    Parameters
-    ----------
-    path, inputs
-        Paths; ``"-"`` and files that do not exist never clash.
-
-    Raises
-    ------
-    CorpusError
-        If `path` and an input are the same regular file.
-
-    Examples
-    --------
-    >>> check_output("-", ["-", "train.conllu"])
-    """
-    out = os.fspath(path)
-    if out == "-":
-        return
-    for name in inputs:
-        given = os.fspath(name)
-        with suppress(FileNotFoundError):
-            if given != "-" and Path(out).is_file() and os.path.samefile(out, given):  # noqa: PTH121
-                raise CorpusError(f"expected an output file other than the input {given!r}; "
-                                  "name another output, nothing was changed", source=out)
-
-
-class Output:
-    """Write bytes to a path or to standard output (``"-"``); a context manager.
-
-    A regular file appears whole or not at all: bytes go to a temporary file beside it, which is
-    renamed at the end of the ``with`` block and removed after an exception. A name that ends in
-    ``.gz`` is compressed (the same bytes every time). Devices and pipes are written straight.
-
-    Parameters
-    ----------
-    path
-        Target, or ``"-"``.
-
-    Raises
-    ------
-    OSError
-        As the system reports it, also when the last bytes cannot be flushed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp(), "out.txt")
-    >>> with Output(target) as out:
-    ...     _ = out.write(b"The/DT dog/NN\\n")
-    ...     target.exists()
-    False
-    >>> target.read_bytes()
-    b'The/DT dog/NN\\n'
-    """
-
-    def __init__(self, path: str | os.PathLike[str]):
-        self.path = os.fspath(path)
-        self._name = "<stdout>" if self.path == "-" else self.path
-        self._target = Path(os.path.realpath(self.path))  # a symbolic link stays one
-        self._temporary: Path | None = None
-        self._file: Any = None
-        self._zip: gzip.GzipFile | None = None
-
-    def __enter__(self) -> Output:
-        if self.path == "-":
-            if sys.stdout is None:
-                raise OSError(errno.EBADF, "standard output is closed", "<stdout>")
-            self._file = sys.stdout.buffer
-            return self
-        if self._target.exists() and not self._target.is_file():
-            self._file = self._target.open("wb")  # a device or a pipe; a directory is an error
-        else:
-            unique = f".{self._target.name}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
-            self._temporary = self._target.with_name(unique)
-            try:
-                self._file = self._temporary.open("xb")
-            except OSError as err:  # name the file the user knows
-                raise type(err)(err.errno, err.strerror, self.path) from err
-        if self.path.endswith(".gz"):
-            self._zip = gzip.GzipFile("", "wb", fileobj=self._file, mtime=0)
-        return self
-
-    def write(self, data: bytes) -> int:
-        """Write `data`; return its length in bytes."""
-        with naming(self._name):
-            return (self._zip or self._file).write(data)
-
-    def flush(self) -> None:
-        """Hand over to the system what was written so far."""
-        with naming(self._name):
-            (self._zip or self._file).flush()
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if self.path == "-":
-            if kind is None:
-                self.flush()
-            return
-        try:
-            if kind is None:
-                with naming(self._name):
-                    self._finish()
-        finally:
-            with suppress(OSError):  # after an error in the block, that one is the news
-                self._file.close()
-            if self._temporary is not None:
-                self._temporary.unlink(missing_ok=True)
-
-    def _finish(self) -> None:
-        """Complete the temporary file on disk and give it its name."""
-        if self._zip is not None:
-            self._zip.close()
-        self._file.flush()
-        if self._temporary is None:
-            return
-        os.fsync(self._file.fileno())
-        self._file.close()
-        if self._target.exists():
-            shutil.copymode(self._target, self._temporary)
-        self._temporary.replace(self._target)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.sentence import Sentence, Span, SpanSentence
 from seqtag.corpus.stream import ByteStream, after_last_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Abbreviations that rarely end a sentence, as Punkt wants them: lower case, no final period.
 ABBREVIATIONS = """
@@ -52,8 +54,11 @@ def read_text(stream: ByteStream, source: str) -> Iterator[Sentence]:
     splitter, tokenizer = _tools()
     for raw, line in lines_of(stream):
         start = start_of(raw, line)
-        ends = [end for a, b in pieces_of(raw, start)
-                for end in (a + e for _, e in splitter.span_tokenize(raw[a:b]))]  # fmt: skip
+        ends = [
+            end
+            for a, b in pieces_of(raw, start)
+            for end in (a + e for _, e in splitter.span_tokenize(raw[a:b]))
+        ]
         begin = 0
         for end in [*ends[:-1], len(raw)]:  # white space behind a sentence opens the next
             piece = raw[begin:end]
@@ -62,8 +67,10 @@ def read_text(stream: ByteStream, source: str) -> Iterator[Sentence]:
             glued = [b < len(piece) and not piece[b].isspace() for _, b in spans]
             if glued and end < len(raw) and not raw[end].isspace():
                 glued[-1] = True
-            values = {"form": [piece[a:b] for a, b in spans],
-                      "misc": ["SpaceAfter=No" if g else "_" for g in glued]}
+            values = {
+                "form": [piece[a:b] for a, b in spans],
+                "misc": ["SpaceAfter=No" if g else "_" for g in glued],
+            }
             yield SpanSentence(piece, source, line, values, [a for a, _ in spans], {})
             begin = end
 

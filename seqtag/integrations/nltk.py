@@ -6,9 +6,7 @@ never by NLTK: a model file holds no code and may lie in any folder.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from os import PathLike
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nltk.chunk.api import ChunkParserI
 from nltk.chunk.util import conlltags2tree, tree2conlltags
@@ -17,9 +15,13 @@ from nltk.tree import Tree
 
 from seqtag.corpus import Sentence, sentence_of
 from seqtag.errors import CorpusError, LabelError, TemplateError
-from seqtag.labels import convert
-from seqtag.perceptron import train
-from seqtag.tagger import Tagger, load
+from seqtag.labels.schemes import convert
+from seqtag.tagging.tagger import Tagger, load
+from seqtag.training.train import train
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from os import PathLike
 
 Self = TypeVar("Self", bound="_Adapter")
 
@@ -164,15 +166,17 @@ class SeqtagChunkParser(_Adapter, ChunkParserI):
         tagger = self.tagger
         if tagger.label_scheme is None:
             shown = ", ".join(tagger.labels[:5]) + (", ..." if len(tagger.labels) > 5 else "")
-            raise LabelError(
+            msg = (
                 f"expected a model of chunk labels such as B-NP, I-NP and O, found a model of "
                 f"{tagger.label} ({shown}); train one with SeqtagChunkParser.train"
             )
+            raise LabelError(msg)
         if not {"form", "pos"}.issuperset(tagger.columns):
-            raise TemplateError(
+            msg = (
                 "expected a model that looks at the columns form and pos, found one that looks at "
                 f"{', '.join(tagger.columns)}; train one with SeqtagChunkParser.train"
             )
+            raise TemplateError(msg)
 
     @classmethod
     def train(
@@ -243,27 +247,33 @@ def _chunked(trees: Iterable[Tree], source: str) -> Iterator[Sentence]:
         # NLTK would take a leaf "dog" for the word "d" with the part of speech "o".
         depth_fits = isinstance(tree, Tree) and tree.height() <= 3
         if not depth_fits or not all(map(_is_pair, tree.leaves())):
-            raise CorpusError(
+            msg = (
                 "expected a tree whose children are (word, pos) pairs or chunks of such pairs, "
-                f"found {_shorten(tree)}; give chunked_sents(), not parsed_sents()",
-                source=source, line=number,
-            )  # fmt: skip
+                f"found {_shorten(tree)}; give chunked_sents(), not parsed_sents()"
+            )
+            raise CorpusError(
+                msg,
+                source=source,
+                line=number,
+            )
         values = zip(*tree2conlltags(tree), strict=True)
         columns = dict(zip(("form", "pos", "chunk"), values, strict=False))  # none if it is empty
         yield sentence_of(columns, source=source, line=number)
 
 
-def _of_pairs(
-    pairs: Sequence[tuple[str, str]], second: str, source: str, number: int
-) -> Sentence:
+def _of_pairs(pairs: Sequence[tuple[str, str]], second: str, source: str, number: int) -> Sentence:
     """A sentence with the columns form and `second`."""
     for pair in pairs:
         if not _is_pair(pair):
-            raise CorpusError(
+            msg = (
                 f"expected pairs (word, {second}) in every sentence, found {_shorten(pair)}; give "
-                "lists of pairs, one list per sentence",
-                source=source, line=number,
-            )  # fmt: skip
+                "lists of pairs, one list per sentence"
+            )
+            raise CorpusError(
+                msg,
+                source=source,
+                line=number,
+            )
     columns = {"form": [word for word, _ in pairs], second: [value for _, value in pairs]}
     return sentence_of(columns, source=source, line=number)
 

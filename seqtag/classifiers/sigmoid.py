@@ -1,0 +1,164 @@
+"""The sigmoid neuron: the perceptron seen more generally, with a step that became smooth.
+
+The perceptron decides by a step function of a = w . x, and moves w by ``y x`` where it is wrong.
+With sigm(a) = 1 / (1 + exp(-a / 2)) in place of the step, the squared loss has a gradient
+everywhere, and stochastic gradient descent moves w at every example, the more the more it is
+wrong.  This is another algorithm than the rest of the package: it shares no code with the trainer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqtag.classifiers.base import LinearClassifier
+from seqtag.errors import LabelError, SeqtagError
+from seqtag.randomness import random_source
+
+if TYPE_CHECKING:
+    from seqtag.classifiers.vectors import Vectors
+
+
+def sigm(a: Any) -> np.ndarray:
+    """1 / (1 + exp(-a / 2)), from 0 to 1; no overflow for any a.
+
+    Examples
+    --------
+    >>> sigm(np.array([0.0, 2e4, -2e4]))
+    array([0.5, 1. , 0. ])
+    """
+    return 0.5 * (1 + np.tanh(np.asarray(a, np.float64) / 4))
+
+
+def gradient(w: np.ndarray, x: np.ndarray, target: float, penalty: np.ndarray) -> np.ndarray:
+    """Gradient in w of ``(sigm(w . x) - target)^2 / 2 + penalty . w^2 / 2``: (d,) float64.
+
+    As sigm' = sigm (1 - sigm) / 2, it is ``(s - target) s (1 - s) / 2 x + penalty w``.
+
+    Examples
+    --------
+    >>> gradient(np.zeros(2), np.array([1.0, 2.0]), 1.0, np.zeros(2))
+    array([-0.0625, -0.125 ])
+    """
+    s = float(sigm(w @ x))
+    return (s - target) * s * (1 - s) / 2 * x + penalty * w
+
+
+class SigmoidNeuron(LinearClassifier):
+    """A neuron with a sigmoid, trained by stochastic gradient descent on the squared loss.
+
+    Parameters
+    ----------
+    step
+        eta of ``w <- w - eta gradient``.
+    penalty
+        lambda of the L2 penalty ``lambda |w|^2 / 2`` on each example; the bias is not penalised.
+    max_iter
+        Most passes over the data.
+    tolerance
+        Stop when no weight changed by more than this in a pass: `converged_`.
+    shuffle, random_state, fit_intercept, feature_map
+        As in `seqtag.BinaryPerceptron`.
+
+    Attributes
+    ----------
+    classes_
+        (2,) labels; the target is 0 for the first, 1 for the second.
+    coef_, intercept_, converged_, n_iter_, n_updates_
+        (1, d), (1,), whether the weights came to rest, passes, gradient steps.
+    history_
+        Mean squared loss ``(s - target)^2 / 2`` of each pass, as met while learning.
+
+    Notes
+    -----
+    All-zero weights to begin with: for one neuron there is no symmetry to break. The result is a
+    local minimum: the squared loss of a sigmoid is not convex.
+
+    Examples
+    --------
+    >>> model = SigmoidNeuron(step=2.0).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+    >>> model.predict([[0, 1], [1, 1]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        step: float = 0.5,
+        penalty: float = 0.0,
+        max_iter: int = 200,
+        tolerance: float = 1e-4,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        fit_intercept: bool = True,
+        feature_map: Any = None,
+    ):
+        self.step = step
+        self.penalty = penalty
+        self.max_iter = max_iter
+        self.tolerance = tolerance
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.fit_intercept = fit_intercept
+        self.feature_map = feature_map
+
+    def fit(self, X: Any, y: Any) -> SigmoidNeuron:  # type: ignore[override]
+        """Learn from vectors (n, d) and n labels of two kinds; as `BinaryPerceptron.fit`."""
+        return super().fit(X, y)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Activations: (n, 2), of the two labels; no calibrated probabilities."""
+        s = sigm(self.decision_function(X))
+        return np.stack([1 - s, s], axis=1)
+
+    def trajectory(self, X: Any) -> np.ndarray:
+        """Not kept: every example moves w."""
+        msg = (
+            "expected a perceptron for a trajectory, found a sigmoid neuron, "
+            "whose steps are not recorded; read history_ instead"
+        )
+        raise SeqtagError(msg)
+
+    def _check_classes(self) -> None:
+        if len(self.classes_) > 2:
+            msg = f"expected two labels, found {len(self.classes_)}; use MulticlassPerceptron"
+            raise LabelError(msg)
+
+    def _check_params(self) -> None:
+        if not (self.step > 0 and self.penalty >= 0 and self.max_iter >= 1 and self.tolerance >= 0):
+            msg = (
+                "expected step > 0, penalty >= 0, max_iter >= 1, tolerance >= 0; found "
+                f"{self.step!r}, {self.penalty!r}, {self.max_iter!r}, {self.tolerance!r}"
+            )
+            raise SeqtagError(msg)
+
+    def _learn(self, x: Vectors, y: np.ndarray, held_out: Any) -> None:
+        """Stochastic gradient descent."""
+        w = np.zeros(x.width)
+        penalty = np.full(x.width, float(self.penalty))
+        if self.fit_intercept:
+            penalty[-1] = 0
+        random = random_source(self.random_state)
+        losses: list[float] = []
+        self.converged_ = False
+        while not self.converged_ and len(losses) < self.max_iter:
+            before, loss = w.copy(), 0.0
+            for i in random.permutation(x.size) if self.shuffle else range(x.size):
+                one = x.take(np.array([i])).dense()[0]
+                loss += (float(sigm(w @ one)) - y[i]) ** 2 / 2
+                w -= self.step * gradient(w, one, float(y[i]), penalty)
+            losses.append(loss / x.size)
+            if not np.isfinite(w).all():
+                msg = (
+                    f"expected weights that stay finite, found an overflow in pass {len(losses)}; "
+                    "choose a smaller step or penalty"
+                )
+                raise SeqtagError(msg)
+            self.converged_ = bool(np.abs(w - before).max() <= self.tolerance)
+        self.history_, self.n_iter_, self.n_updates_ = (
+            tuple(losses),
+            len(losses),
+            len(losses) * x.size,
+        )
+        self._weights = np.stack([-w, w])

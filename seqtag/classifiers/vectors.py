@@ -1,0 +1,316 @@
+"""Feature vectors from outside (arrays, sparse matrices, dicts), and maps from vectors to vectors.
+
+A vector is a sequence of length 1: `Vectors.instances` is all that the trainer sees of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from seqtag.engine.arrays import Instances
+from seqtag.errors import SeqtagError
+
+
+class Vectors(NamedTuple):
+    """n vectors of `width` features, stored densely or sparsely.
+
+    Attributes
+    ----------
+    width
+        Number of features, d.
+    values
+        (n, d) float64 if dense; (nnz,) float64 if sparse.
+    ptr, features
+        None if dense. Vector i has the features ``features[ptr[i]:ptr[i+1]]``, int32, ascending.
+    """
+
+    width: int
+    values: np.ndarray
+    ptr: np.ndarray | None = None
+    features: np.ndarray | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of vectors, n."""
+        return len(self.values) if self.ptr is None else len(self.ptr) - 1
+
+    def instances(self) -> Instances:
+        """The vectors as sequences of length 1."""
+        n, d = self.size, self.width
+        each = np.arange(n + 1, dtype=np.int64)
+        if self.ptr is not None and self.features is not None:
+            return Instances(each, self.ptr, self.features, self.values)
+        # every vector has the same features, which are given once
+        features = np.arange(d, dtype=np.int32)
+        return Instances(each, each * d, features, np.ascontiguousarray(self.values).ravel())
+
+    def with_bias(self) -> Vectors:
+        """The vectors with one more feature that is always 1: the bias."""
+        n, d = self.size, self.width
+        if self.ptr is None or self.features is None:
+            values = np.empty((n, d + 1))
+            values[:, :d] = self.values
+            values[:, d] = 1
+            return Vectors(d + 1, values)
+        ends = self.ptr[1:]
+        values = np.insert(self.values, ends, 1.0)
+        features = np.insert(self.features, ends, d)
+        return Vectors(d + 1, values, self.ptr + np.arange(n + 1), features)
+
+    def take(self, where: np.ndarray) -> Vectors:
+        """The vectors of the given numbers, in that order."""
+        if self.ptr is None or self.features is None:
+            return Vectors(self.width, self.values[where])
+        lengths = np.diff(self.ptr)[where]
+        ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        inside = (
+            np.arange(ptr[-1]) - np.repeat(ptr[:-1], lengths) + np.repeat(self.ptr[where], lengths)
+        )
+        return Vectors(self.width, self.values[inside], ptr, self.features[inside])
+
+    def dense(self) -> np.ndarray:
+        """The vectors as a matrix (n, d) float64."""
+        if self.ptr is None:
+            return self.values
+        matrix = np.zeros((self.size, self.width))
+        matrix[np.repeat(np.arange(self.size), np.diff(self.ptr)), self.features] = self.values
+        return matrix
+
+    def dot(self, weights: np.ndarray) -> np.ndarray:
+        """Inner products with m weight vectors (m, d): (n, m) float64."""
+        if self.ptr is None:
+            return self.values @ weights.T
+        owner = np.repeat(np.arange(self.size), np.diff(self.ptr))
+        products = [np.bincount(owner, self.values * w[self.features], self.size) for w in weights]
+        return np.stack(products, axis=1) if products else np.zeros((self.size, 0))
+
+
+class Reader(NamedTuple):
+    """How X was read in training, so that it is read alike afterwards.
+
+    Attributes
+    ----------
+    width
+        Number of features.
+    names
+        Number of each feature, if the vectors are dicts.
+    """
+
+    width: int
+    names: Mapping[str, int] | None = None
+
+    def __call__(self, X: Any) -> Vectors:
+        """Read vectors of the features known from training; unknown names are left out.
+
+        Raises
+        ------
+        SeqtagError
+            If X has another kind, width or values than it should.
+        """
+        if self.names is None and _is_dicts(X):
+            msg = (
+                "expected an array or sparse matrix, as in training, found dicts; give X as in fit"
+            )
+            raise SeqtagError(msg)
+        if self.names is not None:
+            if not _is_dicts(X) and _rows(X):
+                msg = (
+                    f"expected a list of feature dicts, as in training, found {_kind(X)}; "
+                    "give X as in fit"
+                )
+                raise SeqtagError(msg)
+            return _from_dicts(X, self.names)
+        found = read_array(X)
+        if found.width != self.width:
+            msg = (
+                f"expected X with {self.width} features, as in training, found {found.width}; "
+                "give the same columns as in fit"
+            )
+            raise SeqtagError(msg)
+        return found
+
+
+def read(X: Any) -> tuple[Vectors, Reader]:
+    """Read training vectors, and return how to read others alike.
+
+    Parameters
+    ----------
+    X
+        An array (n, d) of numbers, a scipy sparse matrix or array (n, d), or n dicts from feature
+        name to value. A dict's value is a number, True or False (1 or 0), or a string, which makes
+        the indicator feature ``name=string``.
+
+    Returns
+    -------
+    vectors, reader
+        The features of dicts are numbered by name, ascending.
+
+    Raises
+    ------
+    SeqtagError
+        If X has no vectors, is not two-dimensional, or holds NaN, an infinity or what is no
+        number.
+
+    Examples
+    --------
+    >>> vectors, reader = read([{"length": 3, "suffix": "ed"}, {"length": 5.5}])
+    >>> sorted(reader.names)
+    ['length', 'suffix=ed']
+    >>> vectors.dense()
+    array([[3. , 1. ],
+           [5.5, 0. ]])
+    """
+    if not _is_dicts(X):
+        vectors = read_array(X)
+        reader = Reader(vectors.width)
+    else:
+        found = {_feature(name, value)[0] for x in X for name, value in _items(x)}
+        names = {name: i for i, name in enumerate(sorted(found))}
+        vectors, reader = _from_dicts(X, names), Reader(len(names), names)
+    if not vectors.size:
+        msg = "expected at least one vector to learn from, found an empty X"
+        raise SeqtagError(msg)
+    return vectors, reader
+
+
+def read_array(X: Any) -> Vectors:
+    """Read an array or a scipy sparse matrix, of two dimensions and finite numbers.
+
+    Raises
+    ------
+    SeqtagError
+        If X is anything else.
+    """
+    if _is_sparse(X):
+        if X.ndim != 2:
+            msg = f"expected a sparse matrix (n, d), found shape {X.shape}"
+            raise SeqtagError(msg)
+        rows = X.tocsr(copy=True)
+        rows.sum_duplicates()  # also sorts the features of each row
+        vectors = Vectors(
+            rows.shape[1],
+            _floats(rows.data),
+            rows.indptr.astype(np.int64),
+            rows.indices.astype(np.int32),
+        )
+    else:
+        matrix = _floats(X)
+        if matrix.ndim != 2:
+            hint = "; for one vector write X.reshape(1, -1)" if matrix.ndim == 1 else ""
+            msg = f"expected X of shape (vectors, features), found shape {matrix.shape}{hint}"
+            raise SeqtagError(msg)
+        vectors = Vectors(matrix.shape[1], matrix)
+    # one sum tells whether all is well; it can also overflow, so ask again before complaining
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = math.isfinite(vectors.values.sum()) or np.isfinite(vectors.values).all()
+    if not finite:
+        row = np.flatnonzero(~np.isfinite(vectors.dense()).all(axis=1))[0]
+        msg = (
+            f"expected finite numbers in X, found NaN or infinity in vector {row} (from 0); "
+            "remove or impute such vectors first"
+        )
+        raise SeqtagError(msg)
+    return vectors
+
+
+def check_length(X: Vectors, y: np.ndarray) -> None:
+    """One label per vector.
+
+    Raises
+    ------
+    SeqtagError
+        If y is not one-dimensional or not as long as X.
+    """
+    if y.ndim != 1:
+        msg = f"expected y of shape ({X.size},), found shape {y.shape}; use y.ravel()"
+        raise SeqtagError(msg)
+    if len(y) != X.size:
+        msg = f"expected one label per vector, found {X.size} vectors, {len(y)} labels"
+        raise SeqtagError(msg)
+
+
+# --------------------------------------------------------------------------- private
+def _is_sparse(X: Any) -> bool:
+    """Whether X is a scipy sparse matrix or array, without importing scipy."""
+    return type(X).__module__.startswith("scipy.sparse")
+
+
+def _is_dicts(X: Any) -> bool:
+    """Whether X is a sequence that starts with a dict."""
+    return isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], Mapping)
+
+
+def _rows(X: Any) -> int:
+    """Number of vectors."""
+    return X.shape[0] if getattr(X, "shape", ()) else len(X)
+
+
+def _kind(X: Any) -> str:
+    """What X is, for a message."""
+    return (
+        f"{type(X).__name__} of {type(X[0]).__name__}" if isinstance(X, list) else type(X).__name__
+    )
+
+
+def _floats(X: Any) -> np.ndarray:
+    """X as float64."""
+    try:
+        array = np.asarray(X)
+        if np.iscomplexobj(array):
+            msg = "complex numbers"
+            raise TypeError(msg)
+        return np.asarray(array, np.float64)
+    except (TypeError, ValueError) as error:
+        msg = (
+            "expected X as an array of numbers, a sparse matrix or feature dicts, found "
+            f"{_kind(X)} that is none ({error})"
+        )
+        raise SeqtagError(msg) from error
+
+
+def _items(x: Any) -> Iterable[tuple[str, Any]]:
+    """Features of one dict."""
+    if not isinstance(x, Mapping):
+        msg = f"expected feature dicts only, found {type(x).__name__} among them"
+        raise SeqtagError(msg)
+    return x.items()
+
+
+def _feature(name: str, value: Any) -> tuple[str, float]:
+    """Name and number of a feature; a string makes an indicator."""
+    if isinstance(value, str):
+        return f"{name}={value}", 1.0
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        msg = f"expected a finite number or a string as {name!r}, found {value!r}"
+        raise SeqtagError(msg)
+    return name, number
+
+
+def _numbers(x: Mapping[str, Any]) -> dict[str, float]:
+    """A dict with indicators for strings."""
+    return dict(_feature(name, value) for name, value in _items(x))
+
+
+def _from_dicts(X: Sequence[Mapping[str, Any]], names: Mapping[str, int]) -> Vectors:
+    """Vectors of the features that have a number."""
+    rows = []
+    for x in X:
+        numbers = _numbers(x)
+        rows.append(
+            sorted((names[name], value) for name, value in numbers.items() if name in names)
+        )
+    flat = [pair for row in rows for pair in row]
+    return Vectors(
+        len(names),
+        np.array([value for _, value in flat], np.float64),
+        np.cumsum([0, *map(len, rows)], dtype=np.int64),
+        np.array([i for i, _ in flat], np.int32),
+    )

@@ -1,0 +1,317 @@
+"""Column files: one word per line, blank lines between sentences (CoNLL-2000, 2002, 2003, any)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from seqtag.corpus.sentence import Sentence
+from seqtag.errors import CorpusError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from seqtag.corpus.stream import Block
+
+DOCSTART = "-DOCSTART-"
+_SENTENCE_END = re.compile(r"\n[ \t]*\r?\n")
+_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
+_BLANK = " \t\r\n"
+
+
+class TableSentence(Sentence):
+    """A sentence whose words are lines and whose columns are fields of these lines.
+
+    All fields stand in one flat list, row after row, with the line end as an extra last field of
+    every row but the last: a column is a slice, and joining the list gives the lines back.
+    """
+
+    __slots__ = ("_end", "_eol", "_fields", "_rows", "_separator", "_start")
+
+    extensible = True
+
+    def __init__(
+        self,
+        raw: str,
+        source: str,
+        line: int,
+        columns: tuple[str, ...],
+        fields: list[str],
+        rows: list[int] | None,
+        separator: str,
+        eol: str,
+        start: int,
+        end: int,
+    ):
+        self.raw, self.source, self.line, self.columns = raw, source, line, columns
+        self._fields = fields
+        self._rows = rows  # the rows that are words; None: all of them
+        self._separator = separator
+        self._eol = eol  # "" if the lines differ in spacing or line ends: no short cuts
+        self._start, self._end = start, end  # where the token lines stand in raw
+
+    def __len__(self) -> int:
+        if self._rows is not None:
+            return len(self._rows)
+        return (len(self._fields) + 1) // (len(self.columns) + 1)
+
+    def column(self, name: str) -> list[str]:
+        """Values of a column, one per word, as a new list."""
+        if name not in self.columns:
+            raise self._no_column(name)
+        values = self._fields[self.columns.index(name) :: len(self.columns) + 1]
+        return values if self._rows is None else [values[row] for row in self._rows]
+
+    def line_of(self, i: int) -> int:
+        """Line of the file on which word `i` stands."""
+        row = range(len(self))[i] if self._rows is None else self._rows[i]
+        return self.line + self.raw.count("\n", 0, self._start) + row
+
+    def replace(self, values: Mapping[str, Sequence[str]]) -> str:
+        """Return `raw` with the fields of some columns replaced (see :class:`Sentence`)."""
+        for name, new in values.items():
+            if name not in self.columns and not self.extensible:
+                raise self._no_column(name)
+            self._check(name, new, "\t\r\n" if self._separator == "\t" else " \t\r\n")
+        if not len(self):
+            return self.raw
+        # New columns go behind the last one, so that one is replaced before.
+        values = dict(sorted(values.items(), key=lambda item: item[0] not in self.columns))
+        body = self._joined(values) if self._eol else self._edited(values)
+        return self.raw[: self._start] + body + self.raw[self._end :]
+
+    def _joined(self, values: Mapping[str, Sequence[str]]) -> str:
+        """Build the token lines anew: they are regular, so joining the fields reproduces them."""
+        fields, width = self._fields.copy(), len(self.columns) + 1
+        for name, new in values.items():
+            if name not in self.columns:
+                last = fields[width - 2 :: width]
+                gap = "\t" if width == 2 else self._separator
+                pairs = zip(last, new, strict=True)
+                fields[width - 2 :: width] = [f"{a}{gap}{b}" for a, b in pairs]
+                continue
+            at = self.columns.index(name)
+            if self._rows is None:
+                fields[at::width] = new
+            else:
+                for row, value in zip(self._rows, new, strict=True):
+                    fields[row * width + at] = value
+        gap = self._separator
+        return gap.join(fields).replace(f"{gap}{self._eol}{gap}", self._eol)
+
+    def _edited(self, values: Mapping[str, Sequence[str]]) -> str:
+        """Edit the token lines one by one, keeping their own spacing and line ends."""
+        lines = self.raw[self._start : self._end].split("\n")
+        rows = range(len(lines)) if self._rows is None else self._rows
+        for name, new in values.items():
+            at = self.columns.index(name) if name in self.columns else None
+            for row, value in zip(rows, new, strict=True):
+                lines[row] = self._edit(lines[row], at, value)
+        return "\n".join(lines)
+
+    def _edit(self, line: str, at: int | None, value: str) -> str:
+        """Put `value` into field `at` of a line, or behind its last field."""
+        text = line.removesuffix("\r")
+        parts = re.split(f"({self._separator}+)", text)  # fields and gaps in turn
+        places = [i for i in range(0, len(parts), 2) if parts[i]]
+        if at is not None:
+            parts[places[at]] = value
+        else:
+            gap = parts[places[-1] - 1] if len(places) > 1 else "\t"
+            parts[places[-1]] += gap + value
+        return "".join(parts) + line[len(text) :]
+
+
+class ColumnReader:
+    r"""Read column files with given column names.
+
+    The separator is a tab if the first token line has one, else runs of spaces. Every character
+    but separator and line end is data: ``#`` starts no comment here. A line that starts with
+    ``-DOCSTART-`` at the head of a block is passed through and is not a word.
+
+    Parameters
+    ----------
+    source
+        Name for messages.
+    columns
+        Names of the columns, one per field of a line.
+    separator
+        What stands between them, if that is known.
+
+    Examples
+    --------
+    >>> from seqtag.corpus.stream import Block
+    >>> reader = ColumnReader("x.txt", ("form", "pos"))
+    >>> [sentence.words for sentence in reader.read([Block("#\tNN\n\n", 1)])]
+    [['#']]
+    """
+
+    sentence_type: type[TableSentence] = TableSentence
+
+    def __init__(self, source: str, columns: Sequence[str], separator: str = ""):
+        self.source = source
+        self.columns = tuple(columns)
+        self.separator = separator  # "": not known before the first token line
+
+    def read(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
+        """Yield the sentences of blocks, the first of which starts at `line`.
+
+        Their `raw` texts joined are the text of the blocks.
+        """
+        lead, rest = "", ""
+        for text, _ in blocks:
+            start = 0
+            for match in _SENTENCE_END.finditer(text):
+                raw, body_end = text[start : match.end()], match.start() - start
+                start = match.end()
+                if raw[0] in _BLANK and not raw.strip(_BLANK):
+                    lead += raw  # blank lines open the next sentence
+                    continue
+                yield self._sentence(lead + raw, len(lead) + body_end, line)
+                line += raw.count("\n") + (lead.count("\n") if lead else 0)
+                lead = ""
+            rest = text[start:]
+            if not rest.strip(_BLANK):
+                lead, rest = lead + rest, ""
+        if lead or rest:
+            raw = lead + rest
+            # White space behind the last line break is a blank line without its end.
+            trimmed = raw.rstrip(" \t")
+            end = len(trimmed) - 1 if trimmed.endswith("\n") else len(raw)
+            yield self._sentence(raw, end if rest else 0, line)
+
+    def _sentence(self, raw: str, end: int, line: int) -> Sentence:
+        """Check one piece of text whose last token line ends at `end`."""
+        start = 0
+        if raw[0] in " \t\r\n\ufeff":
+            start = int(line == 1 and raw[0] == "\ufeff")
+            start = _BLANK_LINES.match(raw, start).end()  # type: ignore[union-attr]
+        start = self._skip_head(raw, start)
+        eol = "\n"
+        if "\r" in raw:
+            eol = self._line_end(raw, line)
+            if start < end and raw[end - 1] == "\r" and end < len(raw):
+                end -= 1
+        if start >= end:
+            return self._build(raw, line, [], None, eol, len(raw), len(raw))
+
+        body = raw[start:end]
+        if not self.separator:
+            self.separator = find_separator(body)
+        gap, width = self.separator, len(self.columns) + 1
+        fields = body.replace(eol, gap + eol + gap).split(gap) if eol else []
+        count = body.count("\n") + 1
+        # As many fields as rows ask for, and every line break where a row ends.
+        if (
+            len(fields) != count * width - 1
+            or fields[width - 1 :: width].count(eol) != count - 1
+            or "" in fields
+            or (gap == " " and "\t" in body)
+        ):
+            fields, eol = self._split_lines(body, line + raw.count("\n", 0, start)), ""
+        rows = self._find_rows(fields, line + raw.count("\n", 0, start))
+        return self._build(raw, line, fields, rows, eol, start, end)
+
+    def _build(
+        self,
+        raw: str,
+        line: int,
+        fields: list[str],
+        rows: list[int] | None,
+        eol: str,
+        start: int,
+        end: int,
+    ) -> Sentence:
+        """Make the sentence."""
+        return self.sentence_type(
+            raw, self.source, line, self.columns, fields, rows, self.separator, eol, start, end
+        )
+
+    def _skip_head(self, raw: str, start: int) -> int:
+        """Position behind the lines that open the block and are no words."""
+        while raw.startswith(DOCSTART, start):
+            start = raw.find("\n", start) + 1 or len(raw)
+        return start
+
+    def _find_rows(self, fields: list[str], line: int) -> list[int] | None:
+        """Rows that are words; None: all. `line` is that of the first row."""
+        return None
+
+    def _line_end(self, raw: str, line: int) -> str:
+        r"""The line end that all lines share, "\r\n" or "\n"; "" if they differ."""
+        pairs = raw.count("\r\n")
+        if raw.count("\r") != pairs:
+            lone = re.search(r"\r(?!\n)", raw)
+            at = line + raw.count("\n", 0, lone.start())  # type: ignore[union-attr]
+            msg = (
+                r"expected lines that end with \n or \r\n, found a carriage return "
+                r"(\r) without \n; convert the line ends of the file"
+            )
+            raise CorpusError(
+                msg,
+                source=self.source,
+                line=at,
+            )
+        return "\r\n" if pairs == raw.count("\n") else ""
+
+    def _split_lines(self, body: str, line: int) -> list[str]:
+        """Split line by line: accepts irregular spacing, and names the first wrong line."""
+        flat: list[str] = []
+        for number, text in enumerate(body.split("\n"), line):
+            text = text.removesuffix("\r")
+            fields = text.split(self.separator)
+            if self.separator == " ":
+                fields = [field for field in fields if field]
+            self._check_line(text, fields, number)
+            flat += (*fields, "\n")
+        return flat[:-1]
+
+    def _check_line(self, text: str, fields: list[str], line: int) -> None:
+        """Refuse a token line without one value for each column."""
+        if self.separator == " " and "\t" in text:
+            msg = (
+                "expected spaces between the columns as in the first token line, "
+                f"found a tab in {shorten(text)}; use one separator in the file"
+            )
+            raise CorpusError(
+                msg,
+                source=self.source,
+                line=line,
+            )
+        if len(fields) != len(self.columns):
+            raise CorpusError(self._wrong_count(text, fields), source=self.source, line=line)
+        if "" in fields:
+            msg = (
+                f"expected a value in the column {self.columns[fields.index('')]!r},"
+                f" found an empty field in {shorten(text)}; fill it in"
+            )
+            raise CorpusError(
+                msg,
+                source=self.source,
+                line=line,
+            )
+
+    def _wrong_count(self, text: str, fields: list[str]) -> str:
+        """The message for a line with too few or too many fields."""
+        return (
+            f"expected {len(self.columns)} columns, found {len(fields)} "
+            f"({shorten(fields[0] if fields else text)}); complete the line, or name the "
+            "columns with --columns"
+        )
+
+
+def find_separator(text: str) -> str:
+    """What separates the columns: a tab if the first token line has one, else spaces.
+
+    "" if there is no token line.
+    """
+    for line in text.split("\n"):
+        if line.strip(_BLANK) and not line.startswith(DOCSTART):
+            return "\t" if "\t" in line else " "
+    return ""
+
+
+def shorten(text: str) -> str:
+    """Quote the beginning of a text on one line."""
+    text = text if len(text) <= 40 else text[:37] + "..."
+    return '"' + "".join(c if c.isprintable() or c == "\t" else repr(c)[1:-1] for c in text) + '"'

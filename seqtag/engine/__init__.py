@@ -1,0 +1,1 @@
+"""Numbers only: phi, decoding, learning, keys; arrays in, arrays out, on either backend."""

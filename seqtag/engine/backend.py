@@ -1,0 +1,64 @@
+"""One choice: the native kernel, or the readable reference with the same answers.
+
+``SEQTAG_BACKEND=native`` or ``reference`` forces one; by default the native kernel is used where
+it was built.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import warnings
+from pathlib import Path
+
+from seqtag.errors import BackendError
+
+__all__ = ["BACKEND", "Frozen", "Scanner", "Weights", "hash_strings", "index_features"]
+
+
+def _choose() -> str:
+    """Name of the backend to use."""
+    wanted = os.environ.get("SEQTAG_BACKEND", "")
+    built = importlib.util.find_spec("seqtag.engine._kernel") is not None
+    if wanted not in ("", "native", "reference"):
+        msg = f"expected SEQTAG_BACKEND=native or reference, found {wanted!r}"
+        raise BackendError(msg)
+    if wanted == "native" and not built:
+        msg = (
+            "SEQTAG_BACKEND=native, but the native kernel was not built; install a C++ compiler "
+            "and reinstall seqtag, or unset SEQTAG_BACKEND"
+        )
+        raise BackendError(msg)
+    return wanted or ("native" if built else "reference")
+
+
+def _warn_of_source_tree() -> None:
+    """Say why seqtag is slow where the package is imported from its sources, unbuilt."""
+    if (Path(__file__).parents[2] / "pyproject.toml").exists():
+        warnings.warn(
+            "seqtag is imported from its source tree, where the native kernel is not built, and "
+            "uses the slow reference backend; leave this folder, or install with pip install -e .",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+BACKEND = _choose()
+if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
+    _warn_of_source_tree()
+"""Name of the backend in use: ``native`` or ``reference``."""
+
+if BACKEND == "native":
+    from seqtag.engine.native import Frozen, Scanner, Weights, hash_strings, index_features
+else:
+    import numpy as np
+
+    from seqtag.engine.frozen import Frozen
+    from seqtag.engine.keys import hash_string, index_features
+    from seqtag.engine.reference import Weights
+
+    Scanner = None  # column files are read by seqtag.corpus alone
+
+    def hash_strings(values: list[str]) -> np.ndarray:
+        """Hash of each string: (n,) uint64."""
+        return np.fromiter(map(hash_string, values), np.uint64, len(values))

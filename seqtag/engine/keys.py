@@ -1,0 +1,135 @@
+"""Sentences to integer arrays: types, attribute values, feature keys.
+
+A column's distinct values (its *types*) are numbered as they come.  Attribute functions run once
+per type and leave a hash of their value in a table; so Python touches each word type once and each
+token never.  A feature is known by its *key*, a 64-bit number made from the template's number and
+the hashes of the attribute values it conjoins::
+
+    key = mix(seed[template] + sum_z hash(value_z) * multiplier[z])      mix(q) = (q ^ q >> 32) * M
+
+A key is 0, that is, the feature is absent, when any of its values is.  Positions before and after
+the sentence have a value of their own, one on each side, the same for every attribute.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seqtag.engine.arrays import KeyPlan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MASK = (1 << 64) - 1
+_MIX = 0xFF51AFD7ED558CCD
+LEFT, RIGHT = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # values beyond the two ends of a sentence
+
+Terms = tuple[tuple[int, int], ...]  # (attribute number, offset), ...
+
+
+def _mix(q: int) -> int:
+    return (q ^ (q >> 32)) * _MIX & _MASK
+
+
+def hash_string(value: str) -> int:
+    """64-bit hash of an attribute value, never 0: FNV-1a over its UTF-8 bytes, then mixed.
+
+    Lone surrogates are hashed as they are. The kernel computes the same number.
+
+    >>> hex(hash_string("Haus"))
+    '0x8c6b7e2cbda349eb'
+    """
+    h = 0xCBF29CE484222325
+    for byte in value.encode("utf-8", "surrogatepass"):
+        h = (h ^ byte) * 0x100000001B3 & _MASK
+    return _mix(_mix(h)) | 1
+
+
+def _pseudo_random(n: int, start: int) -> np.ndarray:
+    """The numbers start, start + 1, ..., mixed (splitmix64): (n,) uint64."""
+    numbers = []
+    for i in range(start, start + n):
+        z = (i + 1) * 0x9E3779B97F4A7C15 & _MASK
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB & _MASK
+        numbers.append(z ^ (z >> 31))
+    return np.array(numbers, np.uint64)
+
+
+def key_plan(
+    templates: Sequence[Terms], attribute_column: Sequence[int], first: int = 0
+) -> KeyPlan:
+    """The plan of some templates, whose numbers start at `first`."""
+    lengths = [len(terms) for terms in templates]
+    flat = list(chain.from_iterable(templates))
+    return KeyPlan(
+        term_ptr=np.cumsum([0, *lengths], dtype=np.int64),
+        term_attribute=np.array([attribute for attribute, _ in flat], np.int32),
+        term_offset=np.array([offset for _, offset in flat], np.int32),
+        seed=_pseudo_random(len(templates), first),
+        multiplier=_pseudo_random(max([1, *lengths]), 1 << 32) | np.uint64(1),
+        attribute_column=np.array(attribute_column, np.int32),
+    )
+
+
+def keys(
+    plan: KeyPlan, types: np.ndarray, hashes: np.ndarray, sentence_ptr: np.ndarray
+) -> np.ndarray:
+    """Feature keys (tokens, templates) uint64 of encoded sentences; 0 where a feature is absent.
+
+    Parameters
+    ----------
+    types
+        (columns, tokens) int32: type ids.
+    hashes
+        (attributes, types) uint64: hash of the attribute's value per type, 0 if absent.
+    sentence_ptr
+        (sentences + 1,) int64.
+    """
+    tokens = types.shape[1]
+    here = np.arange(tokens)
+    lengths = np.diff(sentence_ptr)
+    begin, end = (np.repeat(edge, lengths) for edge in (sentence_ptr[:-1], sentence_ptr[1:]))
+    out = np.empty((tokens, len(plan.seed)), np.uint64)
+    for k in range(len(plan.seed)):
+        total = np.full(tokens, plan.seed[k])
+        absent = np.zeros(tokens, bool)
+        for z, i in enumerate(range(plan.term_ptr[k], plan.term_ptr[k + 1])):
+            attribute = plan.term_attribute[i]
+            at = here + plan.term_offset[i]
+            inside = (at >= begin) & (at < end)
+            column = types[plan.attribute_column[attribute]]
+            value = np.where(at < begin, np.uint64(LEFT), np.uint64(RIGHT))
+            value[inside] = hashes[attribute, column[at[inside]]]
+            absent |= value == 0
+            total += value * plan.multiplier[z]
+        mixed = (total ^ (total >> np.uint64(32))) * np.uint64(_MIX)
+        out[:, k] = np.where(absent, np.uint64(0), np.maximum(mixed, np.uint64(1)))
+    return out
+
+
+def index_features(
+    plan: KeyPlan,
+    types: np.ndarray,
+    hashes: np.ndarray,
+    sentence_ptr: np.ndarray,
+    min_count: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Number the features of a corpus: (keys of the rows, token_ptr, features).
+
+    Rows are numbered by first appearance; those seen fewer than `min_count` times are left out.
+    """
+    flat = keys(plan, types, hashes, sentence_ptr).ravel()
+    distinct, first, which, count = np.unique(
+        flat, return_index=True, return_inverse=True, return_counts=True
+    )
+    kept = np.flatnonzero((count >= min_count) & (distinct != 0))
+    kept = kept[np.argsort(first[kept])]
+    row_of = np.full(len(distinct), -1, np.int32)
+    row_of[kept] = np.arange(len(kept), dtype=np.int32)
+    rows = row_of[which.reshape(-1)].reshape(types.shape[1], len(plan.seed))
+    token_ptr = np.concatenate([[0], np.cumsum((rows >= 0).sum(axis=1))]).astype(np.int64)
+    return distinct[kept], token_ptr, rows[rows >= 0]

@@ -1,0 +1,525 @@
+"""Evaluation: gold labels and predicted labels in, one `Report` out.
+
+Sentences are read once, side by side; only counts are kept. Chunks are read by the rule of
+`seqtag.labels.schemes`: on IOB labels it gives the figures of the conlleval script, on IOBES and BILOU
+those the script gives after conversion to IOB2 (alone, it merges neighbouring chunks there).
+
+Fractions lie between 0 and 1 and are rounded only in print. A fraction of nothing is 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from seqtag.errors import LabelError
+from seqtag.labels.schemes import (
+    SCHEMES,
+    Span,
+    Transition,
+    count_transitions,
+    invalid_transitions,
+    scheme_of,
+    spans,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+_Key = TypeVar("_Key", bound="tuple[str, ...]")
+
+
+class Counts(NamedTuple):
+    """How many items of a kind are right, were predicted, and are in the gold data.
+
+    Examples
+    --------
+    >>> counts = Counts(correct=1, found=2, gold=1)
+    >>> counts.precision, counts.recall, round(counts.f1, 4)
+    (0.5, 1.0, 0.6667)
+    """
+
+    correct: int
+    found: int
+    gold: int
+
+    @property
+    def precision(self) -> float:
+        """Share of the predicted items that are right."""
+        return _share(self.correct, self.found)
+
+    @property
+    def recall(self) -> float:
+        """Share of the gold items that were found."""
+        return _share(self.correct, self.gold)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return _share(2 * self.correct, self.found + self.gold)
+
+    @property
+    def errors(self) -> int:
+        """Items missed and items wrongly predicted."""
+        return self.found + self.gold - 2 * self.correct
+
+    def to_dict(self) -> dict[str, float]:
+        """Counts and fractions by name."""
+        names = (*self._fields, "precision", "recall", "f1")
+        return {name: getattr(self, name) for name in names}
+
+
+class WordError(NamedTuple):
+    """A word that got a wrong label, and on how many tokens."""
+
+    gold: str
+    predicted: str
+    word: str
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """Result of `evaluate`: counts as fields, fractions as properties.
+
+    Attributes
+    ----------
+    task, scheme
+        What was evaluated; `scheme` is None if the labels were not scored as chunks.
+    sentences, correct_sentences, tokens, correct
+        Numbers of sentences and tokens, and of those with no wrong label.
+    known_tokens, known_correct
+        Of these tokens, those whose word was seen in training; None if that was not told.
+    confusion
+        Number of tokens by (gold, predicted) label, right ones included.
+    chunk_types
+        Counts of chunks by type, in sorted order; empty if `scheme` is None.
+    invalid_gold, invalid_predicted
+        Transitions that `scheme` does not allow (0 if it is None).
+    word_errors
+        Number of wrong labels by (gold, predicted, word); None if there were no words.
+    """
+
+    task: str
+    scheme: str | None
+    sentences: int
+    correct_sentences: int
+    tokens: int
+    correct: int
+    known_tokens: int | None
+    known_correct: int | None
+    confusion: Mapping[tuple[str, str], int]
+    chunk_types: Mapping[str, Counts]
+    invalid_gold: int
+    invalid_predicted: int
+    word_errors: Mapping[tuple[str, str, str], int] | None = field(repr=False)
+
+    @property
+    def accuracy(self) -> float:
+        """Share of tokens with the right label."""
+        return _share(self.correct, self.tokens)
+
+    @property
+    def sentence_accuracy(self) -> float:
+        """Share of sentences without a wrong label; an empty sentence has none."""
+        return _share(self.correct_sentences, self.sentences)
+
+    @property
+    def known_accuracy(self) -> float | None:
+        """Accuracy on words seen in training; None if those are not given."""
+        return None if self.known_tokens is None else _share(self.known_correct, self.known_tokens)
+
+    @property
+    def unknown_tokens(self) -> int | None:
+        """Number of tokens whose word was not seen in training; None if those are not given."""
+        return None if self.known_tokens is None else self.tokens - self.known_tokens
+
+    @property
+    def unknown_correct(self) -> int | None:
+        """Number of right labels among `unknown_tokens`."""
+        return None if self.known_correct is None else self.correct - self.known_correct
+
+    @property
+    def unknown_accuracy(self) -> float | None:
+        """Accuracy on words not seen in training; None if those are not given."""
+        unknown = self.unknown_tokens
+        return None if unknown is None else _share(self.unknown_correct, unknown)
+
+    @property
+    def labels(self) -> dict[str, Counts]:
+        """Counts of tokens by label, in sorted order."""
+        correct, found, gold = Counter[str](), Counter[str](), Counter[str]()
+        for (expected, predicted), n in self.confusion.items():
+            gold[expected] += n
+            found[predicted] += n
+            correct[expected] += n if expected == predicted else 0
+        return _by_key(correct, found, gold)
+
+    @property
+    def chunks(self) -> Counts:
+        """Counts of chunks of all types together."""
+        return Counts(*(sum(c[i] for c in self.chunk_types.values()) for i in range(3)))
+
+    @property
+    def precision(self) -> float:
+        """Share of the predicted chunks that are right."""
+        return self.chunks.precision
+
+    @property
+    def recall(self) -> float:
+        """Share of the gold chunks that were found."""
+        return self.chunks.recall
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of `precision` and `recall`."""
+        return self.chunks.f1
+
+    @property
+    def metric(self) -> str:
+        """Name of the headline figure: ``conlleval-f1`` for chunks, otherwise ``accuracy``."""
+        return "accuracy" if self.scheme is None else "conlleval-f1"
+
+    @property
+    def score(self) -> float:
+        """The headline figure, as a fraction."""
+        return self.accuracy if self.scheme is None else self.f1
+
+    @property
+    def signature(self) -> str:
+        """One line that says what `score` is a score of."""
+        from seqtag.version import __version__  # the package may import this module while it starts
+
+        return (
+            f"task:{self.task}|metric:{self.metric}|scheme:{self.scheme or 'none'}"
+            f"|sentences:{self.sentences}|tokens:{self.tokens}|version:{__version__}"
+        )
+
+    def errors(self, n: int) -> list[WordError]:
+        """List the `n` most frequent wrong labels with their words; ties in alphabetical order.
+
+        Raises
+        ------
+        LabelError
+            If the report was made without words.
+
+        Examples
+        --------
+        >>> evaluate([["DET"]], [["NOUN"]], words=[["that"]]).errors(1)
+        [WordError(gold='DET', predicted='NOUN', word='that', tokens=1)]
+        """
+        if self.word_errors is None:
+            msg = (
+                "expected a report with words to list their errors, found one without; "
+                "call evaluate(..., words=...)"
+            )
+            raise LabelError(msg)
+        return [WordError(*error, count) for error, count in _most_frequent(self.word_errors)[:n]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything but the words as one JSON-able dictionary.
+
+        Fractions have full precision; ``confusion`` lists gold label, predicted label, count.
+
+        Examples
+        --------
+        >>> evaluate([["DET"]], [["NOUN"]]).to_dict()["confusion"]
+        [['DET', 'NOUN', 1]]
+        """
+        plain = (
+            "task",
+            "metric",
+            "score",
+            "signature",
+            "scheme",
+            "sentences",
+            "correct_sentences",
+            "sentence_accuracy",
+            "tokens",
+            "correct",
+            "accuracy",
+            "known_tokens",
+            "known_correct",
+            "known_accuracy",
+            "unknown_tokens",
+            "unknown_correct",
+            "unknown_accuracy",
+            "invalid_gold",
+            "invalid_predicted",
+        )
+        return {
+            **{name: getattr(self, name) for name in plain},
+            "chunks": None if self.scheme is None else self.chunks.to_dict(),
+            "chunk_types": {name: counts.to_dict() for name, counts in self.chunk_types.items()},
+            "labels": {name: counts.to_dict() for name, counts in self.labels.items()},
+            "confusion": [[*pair, count] for pair, count in _most_frequent(self.confusion)],
+        }
+
+    def to_text(self, confusion: int = 0) -> str:
+        """Lay the report out for people.
+
+        Parameters
+        ----------
+        confusion
+            How many of the most frequent pairs of gold and wrong label to list at the end.
+
+        Returns
+        -------
+        str
+            Accuracies, chunks by type, the ten labels with most errors, confusions, signature;
+            percentages with two decimals. Ends with a line end.
+        """
+        return "\n".join([*_blocks(self, confusion), self.signature, ""])
+
+    def conlleval(self) -> str:
+        """Write the result as the conlleval script prints it, byte for byte.
+
+        Returns
+        -------
+        str
+            The block of lines. Accuracy compares the labels as they were given. The script
+            knows B, I and O only: for other schemes see the head of this module.
+
+        Raises
+        ------
+        LabelError
+            If the labels were not scored as chunks.
+
+        Examples
+        --------
+        >>> print(evaluate([["B-NP", "O"]], [["B-NP", "B-VP"]]).conlleval(), end="")
+        processed 2 tokens with 1 phrases; found: 2 phrases; correct: 1.
+        accuracy:  50.00%; precision:  50.00%; recall: 100.00%; FB1:  66.67
+                       NP: precision: 100.00%; recall: 100.00%; FB1: 100.00  1
+                       VP: precision:   0.00%; recall:   0.00%; FB1:   0.00  1
+        """
+        if self.scheme is None:
+            msg = (
+                "expected chunk labels like B-NP for conlleval, found labels without a scheme; "
+                "use to_text(), or call evaluate(..., scheme='iob2')"
+            )
+            raise LabelError(msg)
+        total = self.chunks
+        block = (
+            f"processed {self.tokens} tokens with {total.gold} phrases; "
+            f"found: {total.found} phrases; correct: {total.correct}.\n"
+        )
+        if self.tokens:
+            accuracy = 100 * self.correct / self.tokens
+            block += f"accuracy: {accuracy:6.2f}%; {_conlleval_figures(total)}\n"
+        for name, counts in self.chunk_types.items():
+            padded = name.encode().rjust(17).decode()  # the script counts bytes
+            block += f"{padded}: {_conlleval_figures(counts)}  {counts.found}\n"
+        return block
+
+
+def evaluate(
+    gold: Iterable[Sequence[str]],
+    predicted: Iterable[Sequence[str]],
+    *,
+    words: Iterable[Sequence[str]] | None = None,
+    known: Container[str] | None = None,
+    scheme: str | None = "auto",
+    task: str = "label",
+) -> Report:
+    """Compare predicted labels with gold labels.
+
+    Parameters
+    ----------
+    gold, predicted
+        Labels, one sequence per sentence. Read once, side by side; generators will do.
+    words
+        Words of the same sentences, for `Report.errors` and for `known`.
+    known
+        The words seen in training. Given, accuracy is reported apart for known and unknown ones.
+    scheme
+        One of `seqtag.labels.schemes.SCHEMES`; None scores labels only and no chunks; "auto" finds out
+        from the gold labels (`seqtag.labels.schemes.detect_scheme`).
+    task
+        Name of the task, for the signature.
+
+    Returns
+    -------
+    Report
+        No sentence at all gives zeros. A label never seen in training is simply wrong where it
+        is gold; a predicted label that is no chunk label counts as outside, and as invalid.
+
+    Raises
+    ------
+    LabelError
+        If sentences or tokens differ in number, a sentence is a string, `scheme` is unknown or
+        does not fit a gold label, or `known` comes without `words`.
+
+    Examples
+    --------
+    >>> report = evaluate([["B-NP", "I-NP", "O"]], [["B-NP", "O", "O"]], task="chunk")
+    >>> report.score, round(report.accuracy, 3)
+    (0.0, 0.667)
+    >>> report.signature.rpartition("|")[0]
+    'task:chunk|metric:conlleval-f1|scheme:iob2|sentences:1|tokens:3'
+    """
+    if known is not None and words is None:
+        msg = "known needs words: expected both, found no words; add words=..."
+        raise LabelError(msg)
+    if scheme not in (None, "auto", *SCHEMES):
+        msg = (
+            f"expected scheme 'auto', None or one of {', '.join(SCHEMES)}, found {scheme!r}; "
+            "'auto' finds the scheme of the gold labels"
+        )
+        raise LabelError(msg)
+    sentences = correct_sentences = known_tokens = known_correct = 0
+    confusion: Counter[tuple[str, str]] = Counter()
+    word_errors: Counter[tuple[str, str, str]] = Counter()
+    transitions: tuple[Counter[Transition], Counter[Transition]] = Counter(), Counter()
+    chunks = Counter[str](), Counter[str](), Counter[str]()  # correct, found, gold; by type
+
+    for sentences, expected, guessed, forms in _aligned(gold, predicted, words):
+        confusion.update(zip(expected, guessed, strict=True))
+        right = [a == b for a, b in zip(expected, guessed, strict=True)]
+        correct_sentences += all(right)
+        if forms is not None:
+            triples = zip(expected, guessed, forms, strict=True)
+            word_errors.update(t for t, ok in zip(triples, right, strict=True) if not ok)
+            if known is not None:
+                seen = [form in known for form in forms]
+                known_tokens += sum(seen)
+                known_correct += sum(a and b for a, b in zip(seen, right, strict=True))
+        if scheme is not None:
+            transitions[0].update(count_transitions([expected]))
+            transitions[1].update(count_transitions([guessed]))
+            in_gold = set(_gold_spans(expected, scheme, sentences))
+            in_predicted = set(spans(guessed))
+            sets = (in_gold & in_predicted, in_predicted, in_gold)
+            for counter, found in zip(chunks, sets, strict=True):
+                counter.update(chunk_type for chunk_type, _, _ in found)
+
+    used = scheme_of(transitions[0]) if scheme == "auto" else scheme
+    invalid = [0 if used is None else invalid_transitions(side, used) for side in transitions]
+    return Report(
+        task=task,
+        scheme=used,
+        sentences=sentences,
+        correct_sentences=correct_sentences,
+        tokens=confusion.total(),
+        correct=sum(n for (a, b), n in confusion.items() if a == b),
+        known_tokens=None if known is None else known_tokens,
+        known_correct=None if known is None else known_correct,
+        confusion=dict(confusion),
+        chunk_types={} if used is None else _by_key(*chunks),
+        invalid_gold=invalid[0],
+        invalid_predicted=invalid[1],
+        word_errors=None if words is None else dict(word_errors),
+    )
+
+
+def _aligned(
+    gold: Iterable[Sequence[str]],
+    predicted: Iterable[Sequence[str]],
+    words: Iterable[Sequence[str]] | None,
+) -> Iterator[tuple[int, Sequence[str], Sequence[str], Sequence[str] | None]]:
+    """Sentence number, gold labels, predicted labels and words (or None), checked for length."""
+    names = ("gold labels", "predicted labels", "words")
+    columns = (gold, predicted) if words is None else (gold, predicted, words)
+    for number, sentence in enumerate(zip_longest(*columns), start=1):
+        for name, column in zip(names, sentence, strict=False):
+            if column is None:
+                msg = (
+                    f"sentence {number}: expected gold and predicted data of the same sentences, "
+                    f"found no {name} here; check that the files belong together"
+                )
+                raise LabelError(msg)
+            if isinstance(column, str):
+                msg = (
+                    f"sentence {number}: expected a sequence of {name}, found the string "
+                    f"{column!r}; pass a list of sentences, each a list of strings"
+                )
+                raise LabelError(msg)
+            if len(column) != len(sentence[0]):
+                msg = (
+                    f"sentence {number}: expected {len(sentence[0])} {name} as in gold, "
+                    f"found {len(column)}; check that the files have the same tokens"
+                )
+                raise LabelError(msg)
+        yield number, sentence[0], sentence[1], None if words is None else sentence[2]
+
+
+def _gold_spans(labels: Sequence[str], scheme: str, sentence: int) -> list[Span]:
+    """Gold chunks; labels foreign to a scheme that was asked for are refused."""
+    try:
+        return spans(labels, None if scheme == "auto" else scheme)
+    except LabelError as error:
+        msg = f"gold sentence {sentence}: {error.message}"
+        raise LabelError(msg) from None
+
+
+def _share(part: int | None, whole: int) -> float:
+    """A fraction; 0 if there is nothing to divide by."""
+    return part / whole if part and whole else 0.0
+
+
+def _by_key(
+    correct: Mapping[str, int], found: Mapping[str, int], gold: Mapping[str, int]
+) -> dict[str, Counts]:
+    """Three counters as counts by key, sorted."""
+    keys = sorted({*found, *gold})
+    return {key: Counts(correct.get(key, 0), found.get(key, 0), gold.get(key, 0)) for key in keys}
+
+
+def _most_frequent(counts: Mapping[_Key, int]) -> list[tuple[_Key, int]]:
+    """Items by falling count, ties in order of the keys."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _conlleval_figures(counts: Counts) -> str:
+    """Percentages in the arithmetic of the script, so that the last digit rounds alike."""
+    precision = 100 * counts.correct / counts.found if counts.found else 0.0
+    recall = 100 * counts.correct / counts.gold if counts.gold else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if counts.correct else 0.0
+    return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"
+
+
+def _blocks(report: Report, confusion: int) -> Iterator[str]:
+    """Tables of `Report.to_text`."""
+    rows: list[tuple[Any, ...]]
+    rows = [("tokens", report.accuracy, report.correct, report.tokens)]
+    if report.known_tokens is not None:
+        known, unknown = report.known_accuracy, report.unknown_accuracy
+        rows.append(("known words", known, report.known_correct, report.known_tokens))
+        rows.append(("unknown words", unknown, report.unknown_correct, report.unknown_tokens))
+    rows.append(("sentences", report.sentence_accuracy, report.correct_sentences, report.sentences))
+    yield _table(("", "accuracy", "correct", "of"), rows)
+
+    heading = ("precision", "recall", "F1", "gold", "found")
+    if report.scheme is not None:
+        rows = [_row("all", report.chunks), *(_row(*item) for item in report.chunk_types.items())]
+        yield _table((f"chunks ({report.scheme})", *heading), rows) + (
+            f"invalid transitions: {report.invalid_gold} in gold, "
+            f"{report.invalid_predicted} in predicted labels\n"
+        )
+    worst = sorted(report.labels.items(), key=lambda item: -item[1].errors)[:10]
+    rows = [_row(label, counts) for label, counts in worst if counts.errors]
+    if rows:
+        yield _table(("labels with most errors", *heading), rows)
+
+    wrong = {pair: n for pair, n in report.confusion.items() if pair[0] != pair[1]}
+    rows = [(f"{a} -> {b}", n) for (a, b), n in _most_frequent(wrong)[:confusion]]
+    if rows:
+        yield _table(("gold -> predicted", "tokens"), rows)
+
+
+def _row(name: str, counts: Counts) -> tuple[Any, ...]:
+    """Cells of a table line for counts."""
+    return name, counts.precision, counts.recall, counts.f1, counts.gold, counts.found
+
+
+def _table(heading: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
+    """Lines with names to the left, numbers to the right; fractions (floats) as percentages."""
+    cells = [[f"{100 * c:.2f}" if isinstance(c, float) else str(c) for c in row] for row in rows]
+    name_width = max(24, *(len(row[0]) for row in (heading, *cells)))
+    lines = (
+        row[0].ljust(name_width) + "".join(cell.rjust(11) for cell in row[1:])
+        for row in (heading, *cells)
+    )
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,196 @@
+"""Attributes: what a template can ask about one value of a column, such as its suffix or shape.
+
+An attribute function maps a column value (usually a word) to a string, or to None when it has
+nothing to say (no feature is made then). It sees the value alone, never its neighbours, so it
+runs once per distinct value and its cost does not matter. Lengths count code points; nothing is
+normalised (a letter and its combining mark are two code points).
+
+Add your own with `attribute`, before the templates that use it are read:
+
+>>> @attribute("vowels", replace=True)
+... def vowels(word: str) -> str | None:
+...     return "".join(c for c in word.lower() if c in "aeiou") or None
+>>> resolve("vowels")("Perceptron"), resolve("vowels")("hmm")
+('eeo', None)
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from seqtag.errors import TemplateError, did_you_mean
+
+AttributeFunction = Callable[..., "str | None"]
+_Function = TypeVar("_Function", bound=AttributeFunction)
+
+MAX_LENGTH = 1000
+"""Attribute values are cut to this many code points: garbage "words" must not fill a model."""
+
+RESERVED = ("bias", "label")
+"""Words of the template language that no attribute can take."""
+
+_REGISTRY: dict[str, AttributeFunction] = {}
+
+
+def attribute(name: str, *, replace: bool = False) -> Callable[[_Function], _Function]:
+    """Register a function under a name that templates can use.
+
+    Parameters
+    ----------
+    name
+        Letters, digits and underscores, not beginning with a digit; not ``bias`` or ``label``.
+    replace
+        Whether an attribute of this name may be there already. It is replaced then, also for
+        templates that were parsed, but not for those that were compiled before.
+
+    Returns
+    -------
+    Callable
+        A decorator that returns its function unchanged. The function takes the word first, then
+        the arguments of the template (``int`` or ``str``; annotate them to have them checked),
+        and returns a string or None. It must accept any word, including the empty string.
+
+    Raises
+    ------
+    TemplateError
+        If the name is malformed, reserved or taken.
+
+    Examples
+    --------
+    >>> @attribute("middle", replace=True)
+    ... def middle(word: str, n: int) -> str | None:
+    ...     return word[n:-n] or None
+    >>> resolve("middle", (2,))("unfolded")
+    'fold'
+    """
+    if not re.fullmatch(r"[^\W\d]\w*", name) or name in RESERVED:
+        msg = (
+            f"expected an attribute name of letters, digits and underscores, other than "
+            f"{' and '.join(RESERVED)}, found {name!r}; choose another name"
+        )
+        raise TemplateError(msg)
+
+    def register(function: _Function) -> _Function:
+        if name in _REGISTRY and not replace:
+            msg = f"attribute {name!r} exists already; choose another name or pass replace=True"
+            raise TemplateError(msg)
+        _REGISTRY[name] = function
+        return function
+
+    return register
+
+
+def attribute_names() -> list[str]:
+    """Names of all registered attributes, sorted.
+
+    Examples
+    --------
+    >>> attribute_names()[:4]
+    ['flags', 'form', 'has_digit', 'has_hyphen']
+    """
+    return sorted(_REGISTRY)
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """An attribute with its arguments: word -> value. A class, so that it can be pickled."""
+
+    name: str
+    args: tuple[int | str, ...]
+    function: AttributeFunction = field(repr=False)
+
+    def __call__(self, word: str) -> str | None:
+        return self.many([word])[0]
+
+    def many(self, words: Sequence[str]) -> list[str | None]:
+        """The values of many words."""
+        function, args = self.function, self.args
+        values = [function(word, *args) for word in words]
+        if not set(map(type, values)) <= {str, type(None)}:
+            self._check(words, values)
+        if max(map(len, filter(None, values)), default=0) > MAX_LENGTH:
+            return [value and value[:MAX_LENGTH] for value in values]
+        return values
+
+    def _check(self, words: Sequence[str], values: Sequence[object]) -> None:
+        for word, value in zip(words, values, strict=True):
+            if value is not None and not isinstance(value, str):
+                msg = (
+                    f"attribute {self.name!r} must return a string or None, "
+                    f"found {value!r} for the word {word!r}; correct the function"
+                )
+                raise TemplateError(msg)
+
+
+def resolve(name: str, args: Sequence[int | str] = ()) -> Callable[[str], str | None]:
+    """Look up an attribute and fix its arguments.
+
+    Parameters
+    ----------
+    name
+        A registered name, see `attribute_names`.
+    args
+        Arguments after the word, such as ``(3,)`` for ``suffix(3)``. They are checked at once:
+        by the signature, and by one call with the word "a".
+
+    Returns
+    -------
+    Callable
+        Maps a word to the value (at most `MAX_LENGTH` code points) or None.
+
+    Raises
+    ------
+    TemplateError
+        If there is no such attribute, or it does not take these arguments. The function
+        returned raises it if a user's attribute gives anything but a string or None.
+
+    Examples
+    --------
+    >>> resolve("suffix", (3,))("Walking")
+    'ing'
+    >>> resolve("short_shape")("McDonald-2000")
+    'XxXx-d'
+    """
+    function = _REGISTRY.get(name)
+    if function is None:
+        msg = (
+            f"unknown attribute {name!r}{did_you_mean(name, _REGISTRY)}; "
+            f"attributes are {', '.join(attribute_names())}"
+        )
+        raise TemplateError(msg)
+    _check_arguments(name, function, args)
+    bound = _Bound(name, tuple(args), function)
+    bound("a")
+    return bound
+
+
+def _check_arguments(name: str, function: AttributeFunction, args: Sequence[int | str]) -> None:
+    """Raise unless the function takes these arguments after the word."""
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters.values())[1:]
+    try:
+        signature.bind("", *args)
+        fits = all(
+            type(arg).__name__ == _annotated_type(parameter)
+            for arg, parameter in zip(args, parameters, strict=False)
+            if _annotated_type(parameter) in ("int", "str")
+        )
+    except TypeError:
+        fits = False
+    if not fits:
+        wanted = ", ".join(str(parameter) for parameter in parameters).replace("'", "")
+        found = ", ".join(f'"{arg}"' if isinstance(arg, str) else str(arg) for arg in args)
+        msg = (
+            f"attribute {name!r} takes the arguments ({wanted}), found ({found}); "
+            "correct the arguments"
+        )
+        raise TemplateError(msg)
+
+
+def _annotated_type(parameter: inspect.Parameter) -> str:
+    """The annotation as written, for annotations that are strings or classes."""
+    return getattr(parameter.annotation, "__name__", str(parameter.annotation))

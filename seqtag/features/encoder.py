@@ -1,0 +1,132 @@
+"""Sentences to type ids: a column's distinct values are numbered as they come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from seqtag.features.templates import CompiledTemplates
+
+
+class Column(NamedTuple):
+    """A column's distinct values, in the order they come, and which of them each token has."""
+
+    types: list[str]
+    ids: np.ndarray  # (tokens,) int32
+
+    @classmethod
+    def of(cls, values: Iterable[str]) -> Column:
+        """Number the values of a column.
+
+        >>> Column.of(["to", "be", "to"])
+        Column(types=['to', 'be'], ids=array([0, 1, 0], dtype=int32))
+        """
+        types = _Types()
+        ids = np.fromiter(map(types.__getitem__, values), np.int32)
+        return cls(types.new, ids)
+
+    def values(self) -> list[str]:
+        """The value of every token."""
+        return list(map(self.types.__getitem__, self.ids.tolist()))
+
+
+class _Types(dict):
+    """Type ids by value; a value not seen before gets the next id and is noted as new."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.new: list[str] = []
+
+    def __missing__(self, value: str) -> int:
+        self[value] = number = len(self)
+        self.new.append(value)
+        return number
+
+
+class Encoder:
+    """Columns of strings to type ids, keeping the attribute table of every type met.
+
+    Not safe to share between threads: each user of a tagger has its own.
+
+    Parameters
+    ----------
+    compiled
+        The templates' attributes and columns.
+    hash_strings
+        Backend of `hash_string` for many strings: ``list[str] -> (n,) uint64``.
+    """
+
+    def __init__(self, compiled: CompiledTemplates, hash_strings):
+        self._compiled = compiled
+        self._hash_strings = hash_strings
+        self._types = {column: _Types() for column in compiled.columns}
+        self._table = np.zeros((len(compiled.attributes), 1024), np.uint64)
+        self._count = 0
+
+    def __len__(self) -> int:
+        """Most types that any column has."""
+        return self._count
+
+    @property
+    def hashes(self) -> np.ndarray:
+        """Hash of each attribute's value per type, 0 if absent: (attributes, types) uint64."""
+        return self._table
+
+    def encode(self, columns: Sequence[Iterable[str]], tokens: int) -> np.ndarray:
+        """Type ids (columns, tokens) int32.
+
+        Parameters
+        ----------
+        columns
+            The values of each of the templates' columns, all sentences end to end.
+        tokens
+            Number of values in each column.
+        """
+        pairs = zip(self._types, columns, strict=True)
+        numbers = [self.number(column, values, tokens) for column, values in pairs]
+        if len(numbers) == 1:
+            return numbers[0][None]
+        return np.stack(numbers) if numbers else np.empty((0, tokens), np.int32)
+
+    def number(self, column: str, values: Iterable[str], count: int = -1) -> np.ndarray:
+        """Type ids of some values of a column: (count,) int32."""
+        types = self._types[column]
+        ids = np.fromiter(map(types.__getitem__, values), np.int32, count)
+        if types.new:
+            new, types.new = types.new, []
+            self._fill(column, len(types) - len(new), new)
+        return ids
+
+    def extend(self, column: str, first: int, new: list[str]) -> None:
+        """Take over types of a column that the caller numbered, the new ones from `first` on.
+
+        A column is numbered either here or by the caller, always.
+        """
+        if new:
+            self._fill(column, first, new)
+
+    def _fill(self, column: str, first: int, new: list[str]) -> None:
+        """Run the column's attribute functions on its new types."""
+        last = first + len(new)
+        self._count = max(self._count, last)
+        if last > self._table.shape[1]:
+            grown = np.zeros((self._table.shape[0], 2 * last), np.uint64)
+            grown[:, : self._table.shape[1]] = self._table
+            self._table = grown
+        for number, use in enumerate(self._compiled.attributes):
+            if use.column == column:
+                values = self._compiled.apply_many(number, new)
+                self._table[number, first:last] = self._hash_present(values)
+
+    def _hash_present(self, values: list[str | None]) -> np.ndarray:
+        """Hashes of the values, 0 for None; values that repeat are hashed once."""
+        number = {value: i for i, value in enumerate(dict.fromkeys(values))}
+        absent = number.get(None)
+        hashes = self._hash_strings([value if value is not None else "" for value in number])
+        if absent is not None:
+            hashes[absent] = 0
+        return hashes[np.fromiter(map(number.__getitem__, values), np.int64, len(values))]

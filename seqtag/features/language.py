@@ -1,0 +1,273 @@
+r"""The template language: which attributes of which words become features.
+
+One item a line::
+
+    bias                         # a feature that is always on
+    form[0]                      # the value of the column form, here (offset 0)
+    pos[-1] + pos[0]             # a conjunction: the column pos, one word back, and here
+    suffix(3)[0]                 # an attribute of the column form
+    suffix(lemma, 2)[+1]         # an attribute of another column, one word ahead
+    test("^\d+$")[0]             # an attribute that takes a regular expression
+    lower(%1)[0]                 # a column by its number, counted from 0 (%1 is the second)
+    label[-1]                    # label bigrams: first order
+    label[-1] + pos[0]           # label bigrams that see an observation
+    label[-2] + label[-1]        # label trigrams: second order
+    set epochs 10                # a setting for training, see SETTINGS
+
+A bare name that is no attribute (see `seqtag.features.attributes`) is a column and stands for its value;
+a column that bears the name of an attribute is written ``form(name)``. ``#`` begins a comment at
+the start of a line or after white space, but not between quotes. A string runs to the next quote
+without a backslash before it, and keeps its backslashes (as Python's r"..." does).
+
+Template files of CRF++ and Wapiti are read, too. There ``U`` lines see the current label, ``B``
+lines label bigrams, ``*`` lines both; ``%x[row,col]`` is a column by number, ``%m[row,col,"re"]``
+the part that Wapiti's small regular expression matches, ``%t[...]`` whether it matches; capitals
+(``%X``) lower-case the result. Identifiers and text between the macros do not matter.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seqtag.errors import TemplateError, did_you_mean
+from seqtag.features.attributes import RESERVED, attribute_names, resolve
+from seqtag.features.crfpp import CRFPP_LINE, parse_crfpp
+from seqtag.features.templates import (
+    MAX_OFFSET,
+    NAME,
+    STRING,
+    AttributeUse,
+    CompiledTemplates,
+    Template,
+    TemplateSet,
+    Term,
+)
+from seqtag.settings import SETTINGS, Setting, check_setting, setting_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+
+__all__ = [
+    "MAX_OFFSET",
+    "SETTINGS",
+    "AttributeUse",
+    "CompiledTemplates",
+    "Template",
+    "TemplateSet",
+    "Term",
+    "load",
+    "parse",
+    "preset_names",
+    "preset_text",
+]
+
+_TERM = re.compile(
+    rf'\s*(?P<name>{NAME}|%[0-9]{{1,9}})\s*(?:\((?P<args>(?:{STRING}|[^"()])*)\))?'
+    r"\s*\[\s*(?P<offset>[+-]?[0-9]{1,9})\s*\]\s*"
+)
+_ARGUMENT = re.compile(
+    rf"\s*(?:(?P<int>-?[0-9]{{1,9}})|(?P<str>{STRING})|(?P<column>{NAME}|%[0-9]{{1,9}}))\s*(?:,|\Z)"
+)
+_BEFORE_COMMENT = re.compile(rf"(?:{STRING}|(?<!\s)(?!\A)\#|[^#])*")
+_PRESETS = Path(__file__).with_name("presets")
+
+
+def parse(text: str, source: str = "<templates>") -> TemplateSet:
+    r"""Read templates in the language of this module, or in that of CRF++ and Wapiti.
+
+    The first line that is no comment and no setting decides between the two.
+
+    Parameters
+    ----------
+    text
+        The lines. Register your own attributes before (`seqtag.features.attributes.attribute`).
+    source
+        Name of the file, for messages.
+
+    Raises
+    ------
+    TemplateError
+        At the first line that cannot be read, naming `source` and the line.
+
+    Examples
+    --------
+    >>> print(parse("U00:%x[-1,0]\nU01:%x[0,0]/%x[0,1]\nB"), end="")
+    %0[-1]
+    %0[0] + %1[0]
+    label[-1]
+    """
+    templates: list[Template] = []
+    settings: dict[str, Setting] = {}
+    read = None
+    for number, raw in enumerate(text.split("\n"), start=1):
+        found = _BEFORE_COMMENT.match(raw.strip())
+        line = found[0].strip() if found else ""
+        if not line:
+            continue
+        try:
+            if re.match(r"set\s", line):
+                name, value = _parse_setting(line)
+                if name in settings:
+                    msg = f"the setting {name} is made twice; remove one"
+                    raise TemplateError(msg)
+                settings[name] = value
+                continue
+            if read is None:
+                foreign = CRFPP_LINE.match(line) and not _TERM.match(line)
+                read = parse_crfpp if foreign else _parse_native
+            templates += [Template(*parts, line=number) for parts in read(line)]
+        except TemplateError as error:
+            raise TemplateError(error.message, source=source, line=number) from error
+    try:
+        return TemplateSet(tuple(templates), settings, source)
+    except TemplateError as error:
+        raise TemplateError(error.message, source=source, line=error.line) from error
+
+
+_Parts = tuple[tuple[Term, ...], tuple[int, ...]]
+
+
+def _parse_native(line: str) -> Iterator[_Parts]:
+    """Terms and label offsets of one line."""
+    if line == "bias":
+        yield (), ()
+        return
+    terms, labels, start = [], [], 0
+    while True:
+        found = _TERM.match(line, start)
+        if not found:
+            msg = (
+                "expected a term such as form[0], suffix(3)[-1] or label[-1], "
+                f"found {line[start:].strip()!r}; an offset in brackets ends every term, "
+                "+ joins them, only bias stands alone, and columns without a name are %0, %1, ..."
+            )
+            raise TemplateError(msg)
+        if found["name"] == "label" and found["args"] is None:
+            labels.append(int(found["offset"]))
+        else:
+            terms.append(_parse_term(found))
+        start = found.end() + 1
+        if start > len(line):
+            break
+        if line[start - 1] != "+":
+            msg = (
+                f"expected + or the end of the line, found {line[start - 1 :]!r}; "
+                "write one template a line"
+            )
+            raise TemplateError(msg)
+    yield tuple(terms), tuple(sorted(labels))
+
+
+def _parse_term(found: re.Match[str]) -> Term:
+    """The term that _TERM matched."""
+    name, offset = found["name"], int(found["offset"])
+    if found["args"] is None and (name[0] == "%" or name not in attribute_names()):
+        if name in RESERVED:
+            msg = f"expected {name} alone, found {found[0].strip()!r}"
+            raise TemplateError(msg)
+        return Term("form", _column(name), (), offset)
+    column: str | int = "form"
+    args: list[int | str] = []
+    text, start = found["args"] or "", 0
+    while text.strip() and start <= len(text):
+        argument = _ARGUMENT.match(text, start)
+        if not argument or (argument["column"] and start):
+            msg = (
+                "expected a column, then whole numbers or strings in double quotes, "
+                f"with commas between, found {text.strip()!r} in {found[0].strip()!r}"
+            )
+            raise TemplateError(msg)
+        if argument["column"]:
+            column = _column(argument["column"])
+        else:
+            args.append(int(argument["int"]) if argument["int"] else argument["str"][1:-1])
+        start = argument.end() + (argument[0][-1] != ",")
+    resolve(name, args)
+    return Term(name, column, tuple(args), offset)
+
+
+def _column(text: str) -> str | int:
+    """A column as written in a template: its name, or % and its number."""
+    return int(text[1:]) if text[0] == "%" else text
+
+
+def _parse_setting(line: str) -> tuple[str, Setting]:
+    """Name and value of a line such as ``set epochs 10``."""
+    words = line.split()
+    if len(words) != 3:
+        msg = f"expected a setting such as set epochs 10, found {line!r}"
+        raise TemplateError(msg)
+    _, name, text = words
+    kind = SETTINGS[name][0] if name in SETTINGS else str
+    try:
+        value = kind(text)
+    except ValueError as error:
+        raise setting_error(name, text) from error
+    return name, check_setting(name, value)
+
+
+def preset_names() -> list[str]:
+    """Names of the template sets that come with seqtag, sorted.
+
+    Examples
+    --------
+    >>> preset_names()
+    ['chunk', 'morph', 'ner', 'pos']
+    """
+    return sorted(path.stem for path in _PRESETS.glob("*.txt"))
+
+
+def preset_text(name: str) -> str | None:
+    """Text of a preset, comments included; None if there is no preset of that name.
+
+    >>> preset_text("pos").splitlines()[4]
+    'form[0]'
+    """
+    return (_PRESETS / f"{name}.txt").read_text("utf-8") if name in preset_names() else None
+
+
+def load(name_or_path: str | PathLike[str]) -> TemplateSet:
+    """Read a preset by name, or else a template file (UTF-8).
+
+    Parameters
+    ----------
+    name_or_path
+        A name of `preset_names`, or a path; write ``./pos`` for a file with a preset's name.
+
+    Raises
+    ------
+    TemplateError
+        If there is neither a preset nor a file, or the file cannot be parsed.
+    OSError
+        If the file is there but cannot be read.
+
+    Examples
+    --------
+    >>> templates = load("pos")
+    >>> len(templates.templates), templates.order, templates.settings["epochs"]
+    (29, 2, 10)
+    """
+    path, source = Path(name_or_path), str(name_or_path)
+    if source in preset_names():
+        path = _PRESETS / f"{source}.txt"
+        source = path.name
+    elif not path.exists():
+        msg = (
+            f"expected a preset or a template file, found neither of the name {source!r}"
+            f"{did_you_mean(source, preset_names())}; presets are {', '.join(preset_names())}"
+        )
+        raise TemplateError(msg)
+    try:
+        return parse(path.read_text(encoding="utf-8-sig"), source)
+    except UnicodeDecodeError as error:
+        msg = (
+            f"expected UTF-8 text, found byte {error.object[error.start]:#04x} at offset "
+            f"{error.start}; convert the file to UTF-8"
+        )
+        raise TemplateError(
+            msg,
+            source=source,
+        ) from error

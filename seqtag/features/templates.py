@@ -1,0 +1,353 @@
+"""What a template file holds: terms, templates, settings; and how they bind to columns.
+
+The language itself is described in `seqtag.features.language`, which reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from seqtag.errors import TemplateError, did_you_mean
+from seqtag.features.attributes import RESERVED, attribute_names, resolve
+from seqtag.settings import SETTINGS, Setting, check_setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+NAME = r"[^\W\d][\w.:-]*"
+"""Regular expression of the names of columns and attributes."""
+
+STRING = r'"(?:\\.|[^"\\])*"'
+"""Regular expression of a string with its quotes."""
+
+MAX_OFFSET = 9
+"""Templates see this many words back and ahead at most."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """An attribute of a column at an offset, such as ``suffix(lemma, 2)[+1]``.
+
+    Parameters
+    ----------
+    function
+        Name of the attribute; ``form`` stands for the value itself.
+    column
+        Name of the column, or its number counted from 0.
+    args
+        Arguments of the attribute: integers of up to 9 digits, and strings.
+    offset
+        Words ahead (or, if negative, back); -9 to 9.
+
+    Raises
+    ------
+    TemplateError
+        If the language cannot write the column or an argument, or the offset is too far.
+
+    Examples
+    --------
+    >>> print(Term("suffix", "lemma", (2,), 1), Term("form", "pos"), Term("lower"))
+    suffix(lemma, 2)[+1] pos[0] lower[0]
+    """
+
+    function: str
+    column: str | int = "form"
+    args: tuple[int | str, ...] = ()
+    offset: int = 0
+
+    def __post_init__(self) -> None:
+        if not (
+            0 <= self.column < 10_000
+            if isinstance(self.column, int)
+            else re.fullmatch(NAME, self.column)
+        ):
+            msg = (
+                "expected a column that begins with a letter and has letters, digits and _ . : - "
+                f"only, or its number from 0 (written %0, %1, ...), found {self.column!r}"
+            )
+            raise TemplateError(msg)
+        for arg in self.args:
+            if isinstance(arg, int):
+                if abs(arg) >= 10**9:
+                    msg = f"expected an argument of up to 9 digits, found {arg}"
+                    raise TemplateError(msg)
+            elif not re.fullmatch(STRING, f'"{arg}"') or re.search(r"[\r\n]", arg):
+                msg = (
+                    f"expected a string without line breaks and bare quotes, found {arg!r}; "
+                    r"write \" for a quote and \n for a line break"
+                )
+                raise TemplateError(msg)
+        if abs(self.offset) > MAX_OFFSET:
+            msg = (
+                f"expected an offset from -{MAX_OFFSET} to {MAX_OFFSET}, found {self.offset} "
+                f'in "{self}"; name a nearer word'
+            )
+            raise TemplateError(msg)
+
+    def __str__(self) -> str:
+        column = f"%{self.column}" if isinstance(self.column, int) else self.column
+        bare = column == "form" or column not in (*RESERVED, *attribute_names())
+        if self.function == "form" and not self.args and bare:
+            text = column
+        else:
+            args = [f'"{arg}"' if isinstance(arg, str) else str(arg) for arg in self.args]
+            if column != "form":
+                args.insert(0, column)
+            text = f"{self.function}({', '.join(args)})" if args else self.function
+        return f"{text}[{_signed(self.offset)}]"
+
+
+@dataclass(frozen=True)
+class Template:
+    """A conjunction of terms, seen together with the current label (and labels before it).
+
+    Parameters
+    ----------
+    terms
+        Terms in the order written; none for a feature that is always on.
+    label_offsets
+        ``()``, ``(-1,)`` for label bigrams, ``(-2, -1)`` for label trigrams (without terms).
+    line
+        Line of the file the template was read from, for messages; not compared.
+
+    Raises
+    ------
+    TemplateError
+        If a term occurs twice, or the labels are none of the above.
+
+    Examples
+    --------
+    >>> print(Template((Term("form", "pos"),), (-1,)))
+    label[-1] + pos[0]
+    >>> print(Template(()))
+    bias
+    """
+
+    terms: tuple[Term, ...]
+    label_offsets: tuple[int, ...] = ()
+    line: int | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.label_offsets not in ((), (-1,), (-2, -1)):
+            msg = (
+                "expected the labels label[-1] or label[-2] + label[-1] (the current label is "
+                f'always there), found "{self}"'
+            )
+            raise TemplateError(msg)
+        if len(self.label_offsets) == 2 and self.terms:
+            msg = (
+                f'label trigrams cannot see the words, found "{self}"; '
+                "write label[-2] + label[-1] alone, or conjoin the words with label[-1]"
+            )
+            raise TemplateError(msg)
+        if len(set(self.terms)) < len(self.terms):
+            msg = f'expected different terms, found one twice in "{self}"'
+            raise TemplateError(msg)
+
+    def __str__(self) -> str:
+        labels = [f"label[{_signed(offset)}]" for offset in self.label_offsets]
+        return " + ".join(labels + [str(term) for term in self.terms]) or "bias"
+
+
+def _signed(offset: int) -> str:
+    return f"{offset:+d}" if offset else "0"
+
+
+@dataclass(frozen=True)
+class TemplateSet:
+    r"""Templates and settings, as a template file holds them. ``str`` writes the file.
+
+    Parameters
+    ----------
+    templates
+        At least one; conjunctions that differ only in the order of their terms are the same.
+    settings
+        Values by name, see `SETTINGS`; those not named are left to the trainer.
+    source
+        File the templates were read from, for messages; not compared.
+
+    Raises
+    ------
+    TemplateError
+        If there is no template, one occurs twice, or a setting is unknown or out of range.
+
+    Examples
+    --------
+    >>> from seqtag.features.language import parse
+    >>> templates = parse("form[0]\nlower[-1]+lower[0]\nlabel[-1]\nset step .5")
+    >>> print(templates, end="")
+    form[0]
+    lower[-1] + lower[0]
+    label[-1]
+    set step 0.5
+    >>> templates.order
+    1
+    """
+
+    templates: tuple[Template, ...]
+    settings: Mapping[str, Setting] = field(default_factory=dict, hash=False)
+    source: str | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.templates:
+            msg = "expected at least one template, found none; write form[0], say"
+            raise TemplateError(msg)
+        seen: dict[object, Template] = {}
+        for template in self.templates:
+            first = seen.setdefault((frozenset(template.terms), template.label_offsets), template)
+            if first is not template:
+                where = f" is on line {first.line} already" if first.line else " occurs twice"
+                msg = f'the template "{template}"{where}; remove one'
+                raise TemplateError(msg, line=template.line)
+        checked = {name: check_setting(name, value) for name, value in self.settings.items()}
+        object.__setattr__(self, "settings", checked)
+
+    def __str__(self) -> str:
+        lines = [str(template) for template in self.templates]
+        for name in SETTINGS:
+            if name in self.settings:
+                lines.append(f"set {name} {str(self.settings[name]).removesuffix('.0')}")
+        return "\n".join(lines) + "\n"
+
+    @property
+    def order(self) -> int:
+        """How many labels back a label depends on: 0 (no label template), 1 or 2."""
+        return max(len(template.label_offsets) for template in self.templates)
+
+    def compile(self, columns: Sequence[str]) -> CompiledTemplates:
+        r"""Bind the templates to the columns of a corpus.
+
+        Parameters
+        ----------
+        columns
+            Names of the columns, in their order.
+
+        Raises
+        ------
+        TemplateError
+            If a template needs a column or an attribute that is not there.
+
+        Examples
+        --------
+        >>> from seqtag.features.language import parse
+        >>> compiled = parse("lower[0]\nlower[-1] + pos[0]").compile(["form", "pos"])
+        >>> [(use.column, use.function) for use in compiled.attributes]
+        [('form', 'lower'), ('pos', 'form')]
+        >>> compiled.templates
+        (((0, 0),), ((0, -1), (1, 0)))
+        """
+        numbers: dict[AttributeUse, int] = {}
+        functions: list[Callable[[str], str | None]] = []
+        compiled: dict[int, list[tuple[tuple[int, int], ...]]] = {0: [], 1: []}
+        for template in self.templates:
+            pairs = []
+            for term in template.terms:
+                try:
+                    use = AttributeUse(_find_column(term, columns), term.function, term.args)
+                    if use not in numbers:
+                        functions.append(resolve(use.function, use.args))
+                        numbers[use] = len(numbers)
+                except TemplateError as error:
+                    raise TemplateError(
+                        error.message, source=self.source, line=template.line
+                    ) from error
+                pairs.append((numbers[use], term.offset))
+            if pairs or not template.label_offsets:
+                compiled[len(template.label_offsets)].append(tuple(pairs))
+        plain = {template.label_offsets for template in self.templates if not template.terms}
+        used = {use.column for use in numbers}
+        return CompiledTemplates(
+            columns=tuple(column for column in columns if column in used),
+            attributes=tuple(numbers),
+            templates=tuple(compiled[0]),
+            transitions=tuple(compiled[1]),
+            bigram=(-1,) in plain or (-2, -1) in plain,
+            trigram=(-2, -1) in plain,
+            functions=tuple(functions),
+        )
+
+
+def _find_column(term: Term, columns: Sequence[str]) -> str:
+    """The name of the term's column, if it is there."""
+    if isinstance(term.column, int):
+        if term.column < len(columns):
+            return columns[term.column]
+        listed = ", ".join(f"%{number} {name}" for number, name in enumerate(columns))
+        msg = f'no column %{term.column} in "{term}"; columns are {listed or "none"}'
+        raise TemplateError(msg)
+    if term.column in columns:
+        return term.column
+    names = attribute_names()
+    msg = (
+        f'unknown column {term.column!r} in "{term}"'
+        f"{did_you_mean(term.column, [*columns, *names])}; "
+        f"columns are {', '.join(columns) or 'none'}; attributes are {', '.join(names)} "
+        "(import the module of your own ones first)"
+    )
+    raise TemplateError(msg)
+
+
+@dataclass(frozen=True)
+class AttributeUse:
+    """An attribute of a column, whatever the offset: one row of attribute values per word type."""
+
+    column: str
+    function: str
+    args: tuple[int | str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CompiledTemplates:
+    """Templates bound to columns, in numbers; what `TemplateSet.compile` returns.
+
+    Attributes
+    ----------
+    columns
+        The columns in use, in the order of the corpus.
+    attributes
+        The distinct attributes in use, in order of first use.
+    templates
+        Per template without labels, its terms as (number of the attribute, offset); an empty
+        tuple is the bias.
+    transitions
+        The same for templates with ``label[-1]`` and at least one term.
+    bigram
+        Whether there are plain transition weights: ``label[-1]`` alone, or trigrams, which need
+        bigrams for the first two words of a sentence.
+    trigram
+        Whether there are label trigrams.
+    functions
+        Per attribute, its function: column value -> attribute value or None.
+    """
+
+    columns: tuple[str, ...]
+    attributes: tuple[AttributeUse, ...]
+    templates: tuple[tuple[tuple[int, int], ...], ...]
+    transitions: tuple[tuple[tuple[int, int], ...], ...]
+    bigram: bool
+    trigram: bool
+    functions: tuple[Callable[[str], str | None], ...] = field(compare=False, repr=False)
+
+    def apply(self, attribute_index: int, value: str) -> str | None:
+        """Value of an attribute (by number) for a value of its column; None means no feature.
+
+        Examples
+        --------
+        >>> from seqtag.features.language import parse
+        >>> parse("suffix(2)[0]").compile(["form"]).apply(0, "Tagged")
+        'ed'
+        """
+        return self.functions[attribute_index](value)
+
+    def apply_many(self, attribute_index: int, values: Sequence[str]) -> list[str | None]:
+        """Values of an attribute for many values of its column, as `apply` gives them.
+
+        Examples
+        --------
+        >>> from seqtag.features.language import parse
+        >>> parse("suffix(2)[0]").compile(["form"]).apply_many(0, ["Tagged", "a"])
+        ['ed', None]
+        """
+        return self.functions[attribute_index].many(values)

@@ -1,0 +1,1 @@
+"""Labels: chunk schemes, parts, and which column holds them."""

@@ -1,0 +1,1 @@
+"""Models: what one holds, and the file it is kept in."""

@@ -1,0 +1,735 @@
+"""One model, one file: save and load a configuration and named arrays, checked and atomic.
+
+The layout is that of safetensors, so its library and viewers open our files::
+
+    8 bytes    header length n, unsigned little-endian, a multiple of 8
+    n bytes    header: JSON {"__metadata__": {"seqtag": TEXT}, NAME: ENTRY, ...}, padded with spaces
+    the rest   tensor data, little-endian, C order, without holes
+
+    ENTRY      {"dtype": "F32", "shape": [3, 2], "data_offsets": [begin, end]}
+    TEXT       JSON {"config": {}, "format": 1, "reader": 1, "sha256": "", "writer": "seqtag 0.1.0"}
+
+``reader`` is the oldest format version a program must know to read the file.  ``sha256`` covers
+the rest of TEXT and name, dtype, shape and data of every tensor, in the order of the names.
+All JSON is canonical (sorted keys, no spaces, ASCII) and nothing depends on time, place or
+machine: the same model gives the same bytes.  A file holds data only; loading runs nothing.
+
+This module knows the container.  What the configuration means, and which tensors a model must
+have, is the business of its caller, who has `expect` and `unpack_strings` to check them.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import math
+import mmap
+import os
+import re
+import reprlib
+import secrets
+import shutil
+import sys
+from contextlib import contextmanager, suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqtag.errors import ModelFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import DTypeLike, NDArray
+
+FORMAT_VERSION = 1  # what this module writes, and the newest it reads
+_MIN_READER = 1  # the oldest reader that understands what this module writes
+_MAX_HEADER = 16 * 2**20  # bytes: thousands of labels fit, and a hostile header stays harmless
+_MAX_DIMENSIONS = 8
+_MAX_DIGITS = 20  # of an integer in JSON: every 64-bit number fits, no slow conversion does
+
+_DTYPES = {
+    name: np.dtype(code)
+    for name, code in {
+        "U8": "u1",
+        "I8": "i1",
+        "U16": "<u2",
+        "I16": "<i2",
+        "U32": "<u4",
+        "I32": "<i4",
+        "U64": "<u8",
+        "I64": "<i8",
+        "F32": "<f4",
+        "F64": "<f8",
+    }.items()
+}
+_DTYPE_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+_TENSOR_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")  # never a path, never "__metadata__"
+
+
+# ---- files
+
+
+def save(
+    path: str | os.PathLike[str], config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]
+) -> int:
+    """Write a model file, all of it or nothing.
+
+    The bytes go to a temporary file in the same folder, reach the disk, and then take the
+    place of `path` in one step: at any moment, a reader finds the old file or the new one,
+    whole.  A symbolic link stays and its target is replaced.  A new file gets the usual
+    permissions (0666 less the umask); a replaced one keeps those it had.
+
+    Parameters
+    ----------
+    path
+        Where to write.  The folder must exist and be writable.
+    config, tensors
+        What `to_bytes` takes; arrays may have any memory layout and byte order.
+
+    Returns
+    -------
+    int
+        The size of the file in bytes.
+
+    Raises
+    ------
+    ModelFileError
+        `config` or `tensors` cannot be stored.  Nothing is written.
+    OSError
+        The file cannot be written, or `path` is not a regular file.  An older file is untouched
+        and no temporary file remains.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     size = save(Path(folder, "tiny.seqtag"), {"order": 1}, {"w": np.array([1, -1], "i1")})
+    ...     config, tensors = load(Path(folder, "tiny.seqtag"))
+    >>> config, tensors["w"].tolist()
+    ({'order': 1}, [1, -1])
+    """
+    with _located(os.fspath(path)):
+        data = to_bytes(config, tensors)
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        # Replacing /dev/null or a folder is never what was meant.
+        number = errno.EISDIR if target.is_dir() else errno.EINVAL
+        message = f"{os.strerror(number)}: expected a regular file or a new name to save the model"
+        raise OSError(number, message, os.fspath(path))
+    try:
+        _replace(target, data)
+    except OSError as err:
+        message = (
+            f"{err.strerror or err}: could not save the model of {len(data)} bytes; an older file "
+            "is unchanged; choose an existing, writable folder with that much free space"
+        )
+        raise OSError(err.errno, message, os.fspath(path)) from err
+    return len(data)
+
+
+def load(
+    path: str | os.PathLike[str], *, verify: bool = True
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Open a model file: its configuration, and its arrays as views of the mapped file.
+
+    The arrays are read-only and take no memory of their own: all processes that load one file
+    share one copy.  They stay valid when `save` replaces the file; overwriting a loaded file in
+    place, as ``cp`` does, is not safe.
+
+    Parameters
+    ----------
+    path
+        A file written by `save`.
+    verify
+        Read all data once, compare the checksum, and refuse NaN and infinity.  Turn it off where
+        the same file has been verified already, as in the workers of a pool; the structure of
+        the file is checked in any case.
+
+    Returns
+    -------
+    config : dict
+    tensors : dict of str to ndarray
+        In the order of their names.
+
+    Raises
+    ------
+    ModelFileError
+        The file is empty, truncated, damaged, no seqtag model, or needs a newer seqtag.
+    OSError
+        The file cannot be opened: missing, a folder, no permission.
+
+    Examples
+    --------
+    >>> load("no/such.seqtag")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'no/such.seqtag'
+    """
+    with Path(path).open("rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:  # which mmap refuses
+            return from_bytes(b"", source=os.fspath(path), verify=verify)
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return from_bytes(mapped, source=os.fspath(path), verify=verify)
+
+
+def _replace(target: Path, data: bytes) -> None:
+    """Put `data` in the place of `target` in one step that survives a crash."""
+    temporary = target.with_name(f".seqtag-{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
+    finally:
+        with suppress(OSError):  # gone already, unless a step above failed
+            temporary.unlink()
+    # The new file is in place.  Making its name durable is a courtesy that some file systems
+    # and Windows refuse; the model is no worse for it.
+    with suppress(OSError):
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+# ---- bytes
+
+
+def to_bytes(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> bytes:
+    """Encode a model; the bytes depend on the values and the seqtag version only.
+
+    Parameters
+    ----------
+    config
+        Values that JSON returns as they were: string keys, lists (not tuples), finite numbers,
+        integers of at most 20 digits.  May be empty.
+    tensors
+        Arrays by name: integers of 8 to 64 bits, float32 or float64 without NaN and infinity, at
+        most 8 dimensions, any size including 0.  Names are ASCII letters, digits, ``_`` and
+        ``.``, and start with a letter.  May be empty.
+
+    Raises
+    ------
+    ModelFileError
+        Something in `config` or `tensors` cannot be stored.
+
+    Examples
+    --------
+    >>> data = to_bytes({"labels": ["N", "V"]}, {"w": np.zeros((2, 3), np.float32)})
+    >>> config, tensors = from_bytes(data)
+    >>> config["labels"], tensors["w"].shape
+    (['N', 'V'], (2, 3))
+    """
+    from seqtag.version import __version__
+
+    stored = {name: _storable(name, array) for name, array in tensors.items()}
+    # Wide items first: every tensor starts at a multiple of its item size.
+    order = sorted(stored, key=lambda name: (-stored[name].itemsize, name))
+    header: dict[str, Any] = {}
+    pieces: dict[str, bytes] = {}
+    end = 0
+    for name in order:
+        array = stored[name]
+        pieces[name] = array.tobytes()
+        begin, end = end, end + len(pieces[name])
+        header[name] = {
+            "dtype": _DTYPE_NAMES[array.dtype],
+            "shape": list(array.shape),
+            "data_offsets": [begin, end],
+        }
+    metadata = {
+        "config": _checked_config(config),
+        "format": FORMAT_VERSION,
+        "reader": _MIN_READER,
+        "writer": f"seqtag {__version__}",
+    }
+    metadata["sha256"] = _checksum(_canonical(metadata), header, pieces)
+    header["__metadata__"] = {"seqtag": _canonical(metadata).decode("ascii")}
+    text = _canonical(header)
+    text += b" " * (-len(text) % 8)
+    if len(text) > _MAX_HEADER:
+        msg = (
+            f"expected a header of at most {_MAX_HEADER} bytes, the configuration makes it "
+            f"{len(text)}; move long lists of strings to tensors with pack_strings"
+        )
+        raise ModelFileError(msg)
+    return b"".join([len(text).to_bytes(8, "little"), text, *pieces.values()])
+
+
+def from_bytes(
+    data: bytes | mmap.mmap, *, source: str = "<bytes>", verify: bool = True
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Decode what `to_bytes` made; the arrays are read-only views of `data`.
+
+    Parameters
+    ----------
+    data
+        The contents of a model file.
+    source
+        The name of `data` in error messages.
+    verify
+        As in `load`; so are the values returned, and the ModelFileError raised.
+
+    Examples
+    --------
+    >>> from_bytes(to_bytes({"order": 2}, {}))
+    ({'order': 2}, {})
+    >>> from_bytes(b"", source="a.seqtag")
+    Traceback (most recent call last):
+    seqtag.errors.ModelFileError: a.seqtag: expected a seqtag model file, found an empty file; \
+the file is damaged, copy or save it again
+    """
+    with _located(source):
+        view = memoryview(data).toreadonly()
+        header, body = _split(view)
+        config, sha256, signed = _read_metadata(header.pop("__metadata__", None))
+        entries = {name: header[name] for name in sorted(header)}
+        for name, entry in entries.items():
+            _check_entry(name, entry, len(body))
+        _check_layout(entries, len(body))
+        tensors = {}
+        for name, entry in entries.items():
+            dtype, begin = _DTYPES[entry["dtype"]], entry["data_offsets"][0]
+            tensors[name] = np.ndarray(entry["shape"], dtype, buffer=body, offset=begin)
+        if verify:
+            pieces = {name: body[slice(*entry["data_offsets"])] for name, entry in entries.items()}
+            found = _checksum(signed, entries, pieces)
+            if found != sha256:
+                msg = f"expected the checksum {_show(sha256)}, found {found!r}"
+                raise _damaged(msg)
+            for name, array in tensors.items():
+                _check_finite(name, array)
+    return config, tensors
+
+
+# ---- what callers check and pack
+
+
+def expect(
+    tensors: Mapping[str, NDArray[Any]],
+    wanted: Mapping[str, tuple[DTypeLike, int]],
+    *,
+    source: str | None = None,
+) -> None:
+    """Refuse `tensors` unless it has exactly the wanted names, types and numbers of dimensions.
+
+    Parameters
+    ----------
+    tensors
+        What `load` returned.
+    wanted
+        For each name the dtype and the number of dimensions.
+    source
+        The file, for error messages.
+
+    Raises
+    ------
+    ModelFileError
+        A tensor is missing, unknown, or of another type or number of dimensions.
+
+    Examples
+    --------
+    >>> expect({"w": np.zeros((2, 3))}, {"w": ("f8", 2)})
+    >>> expect({"w": np.zeros(6)}, {"w": ("f8", 2)}, source="a.seqtag")
+    Traceback (most recent call last):
+    seqtag.errors.ModelFileError: a.seqtag: expected tensor 'w' to be float64 with 2 dimensions, \
+found float64 with 1; this is another kind of model, or a damaged one
+    """
+    hint = "this is another kind of model, or a damaged one"
+    with _located(source):
+        if tensors.keys() != wanted.keys():
+            msg = (
+                f"expected the tensors {_show(sorted(wanted))}, "
+                f"found {_show(sorted(tensors))}; {hint}"
+            )
+            raise ModelFileError(msg)
+        for name, (dtype, ndim) in wanted.items():
+            found = tensors[name]
+            if found.dtype != np.dtype(dtype) or found.ndim != ndim:
+                msg = (
+                    f"expected tensor {name!r} to be {np.dtype(dtype)} with {ndim} dimensions, "
+                    f"found {found.dtype} with {found.ndim}; {hint}"
+                )
+                raise ModelFileError(msg)
+
+
+def pack_strings(strings: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Lay strings end to end in UTF-8, for storage as two tensors.
+
+    Parameters
+    ----------
+    strings
+        Any n strings; empty ones, line breaks and NUL are kept.
+
+    Returns
+    -------
+    blob : ndarray of uint8, shape (bytes,)
+    offsets : ndarray of int64, shape (n + 1,)
+        String i is ``blob[offsets[i]:offsets[i + 1]]``.
+
+    Raises
+    ------
+    ModelFileError
+        A string has a lone surrogate, which UTF-8 cannot express.
+
+    Examples
+    --------
+    >>> blob, offsets = pack_strings(["the", "", "café"])
+    >>> blob.size, offsets.tolist()
+    (8, [0, 3, 3, 8])
+    """
+    encoded = []
+    for string in strings:
+        try:
+            encoded.append(string.encode())
+        except UnicodeEncodeError as err:
+            msg = (
+                f"expected strings that UTF-8 can express, found {_show(string)} at index "
+                f"{len(encoded)}; remove the lone surrogate"
+            )
+            raise ModelFileError(msg) from err
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(item) for item in encoded], out=offsets[1:])
+    return np.array(bytearray().join(encoded), np.uint8), offsets
+
+
+def unpack_strings(
+    blob: NDArray[np.uint8], offsets: NDArray[np.int64], *, source: str | None = None
+) -> list[str]:
+    """Read back what `pack_strings` laid out.
+
+    Parameters
+    ----------
+    blob
+        uint8, shape (bytes,).
+    offsets
+        int64, shape (n + 1,), from 0 to the length of `blob`, never falling.
+    source
+        The file, for error messages.
+
+    Returns
+    -------
+    list of str
+        n strings.
+
+    Raises
+    ------
+    ModelFileError
+        The arrays are of another type or shape, the offsets do not fit, or a string is not UTF-8.
+
+    Examples
+    --------
+    >>> unpack_strings(*pack_strings(["the", "", "café"]))
+    ['the', '', 'café']
+    """
+    with _located(source):
+        expect({"blob": blob, "offsets": offsets}, {"blob": ("u1", 1), "offsets": ("i8", 1)})
+        if not offsets.size or offsets[0] != 0 or offsets[-1] != blob.size:
+            ends = offsets[[0, -1]].tolist() if offsets.size else "none"
+            msg = f"expected string offsets from 0 to {blob.size}, found {ends}"
+            raise _damaged(msg)
+        # Compared, not subtracted: a difference of hostile numbers may overflow.
+        falls = np.flatnonzero(offsets[1:] < offsets[:-1])
+        if falls.size:
+            msg = f"expected string offsets that never fall, found a fall at {falls[0]}"
+            raise _damaged(msg)
+        data = blob.tobytes()
+        strings: list[str] = []
+        for begin, end in pairwise(offsets.tolist()):
+            try:
+                strings.append(data[begin:end].decode())
+            except UnicodeDecodeError as err:
+                found = f"found {_show(data[begin:end])} at index {len(strings)}"
+                msg = f"expected strings in UTF-8, {found}"
+                raise _damaged(msg) from err
+        return strings
+
+
+# ---- checks while writing
+
+
+def _storable(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """The array in little-endian order, if the format can hold it."""
+    if not (isinstance(name, str) and _TENSOR_NAME.fullmatch(name)):
+        raise ModelFileError(_name_message(name))
+    if not isinstance(array, np.ndarray) or array.dtype.newbyteorder("<") not in _DTYPE_NAMES:
+        found = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+        msg = (
+            f"expected tensor {name!r} to be a numpy array of one of "
+            f"{', '.join(map(str, _DTYPE_NAMES))}, found {found}; convert it first"
+        )
+        raise ModelFileError(msg)
+    if array.ndim > _MAX_DIMENSIONS:
+        msg = (
+            f"expected tensor {name!r} to have at most {_MAX_DIMENSIONS} dimensions, "
+            f"found {array.ndim}; reshape it first"
+        )
+        raise ModelFileError(msg)
+    _check_finite(name, array)
+    return array.astype(array.dtype.newbyteorder("<"), copy=False)
+
+
+def _checked_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration, if JSON returns it as it is."""
+    hint = "use dicts with string keys, lists, strings, finite numbers, booleans and None"
+    plain = dict(config)
+    try:
+        returned = _parse_json(_canonical(plain).decode("ascii"))
+        changed = [key for key in plain if key not in returned or returned[key] != plain[key]]
+    except (TypeError, ValueError, RecursionError) as err:
+        msg = f"expected a configuration that JSON can hold, found a problem: {err}; {hint}"
+        raise ModelFileError(msg) from err
+    if changed:
+        msg = (
+            "expected a configuration that JSON returns unchanged, found "
+            f"{_show(plain[changed[0]])} under {_show(changed[0])}; {hint}"
+        )
+        raise ModelFileError(msg)
+    return plain
+
+
+# ---- checks while reading
+
+
+def _split(view: memoryview) -> tuple[dict[str, Any], memoryview]:
+    """The parsed header and the tensor data."""
+    if not view.nbytes:
+        msg = "expected a seqtag model file, found an empty file"
+        raise _damaged(msg)
+    if view.nbytes < 8:
+        msg = f"expected at least 8 bytes, found {view.nbytes}"
+        raise _damaged(msg)
+    length = int.from_bytes(view[:8], "little")
+    if length > _MAX_HEADER:
+        msg = (
+            f"expected a seqtag model file with a header of at most {_MAX_HEADER} bytes, found a "
+            f"header length of {length}; this is no seqtag model, check the path"
+        )
+        raise ModelFileError(msg)
+    if length > view.nbytes - 8:
+        msg = f"expected a header of {length} bytes, found {view.nbytes - 8}: truncated"
+        raise _damaged(msg)
+    if length % 8:
+        msg = f"expected a header length that is a multiple of 8, found {length}"
+        raise _damaged(msg)
+    try:
+        header = _parse_json(bytes(view[8 : 8 + length]).decode())
+    except (ValueError, RecursionError) as err:
+        msg = f"expected a header in JSON, found a problem: {err}"
+        raise _damaged(msg) from err
+    if not isinstance(header, dict):
+        msg = f"expected a JSON object as header, found {_show(header)}"
+        raise _damaged(msg)
+    return header, view[8 + length :]
+
+
+def _read_metadata(metadata: Any) -> tuple[dict[str, Any], str, bytes]:
+    """The configuration, the checksum, and the text that the checksum covers."""
+    if not (
+        isinstance(metadata, dict)
+        and metadata.keys() == {"seqtag"}
+        and isinstance(metadata["seqtag"], str)
+    ):
+        msg = (
+            f'expected the metadata key "seqtag" with a text, found {_show(metadata)}; '
+            "this is no seqtag model, check the path"
+        )
+        raise ModelFileError(msg)
+    try:
+        fields = _parse_json(metadata["seqtag"])
+        sha256 = fields.pop("sha256", None) if isinstance(fields, dict) else None
+        signed = _canonical(fields)
+    except (ValueError, RecursionError) as err:
+        msg = f"expected metadata in JSON, found a problem: {err}"
+        raise _damaged(msg) from err
+    if not isinstance(fields, dict):
+        msg = f"expected metadata in a JSON object, found {_show(fields)}"
+        raise _damaged(msg)
+    writer, config = fields.get("writer"), fields.get("config")
+    if not (isinstance(writer, str) and writer.isprintable() and len(writer) <= 100):
+        msg = f'expected the name of a program as "writer", found {_show(writer)}'
+        raise _damaged(msg)
+    for key in ("format", "reader"):
+        found = fields.get(key)
+        if type(found) is not int or found < 1:
+            msg = f'expected a positive integer as "{key}", found {_show(found)}'
+            raise _damaged(msg)
+    if fields["reader"] > FORMAT_VERSION:
+        msg = (
+            f"made by {writer}, needs reader >= {fields['reader']}, this seqtag is reader "
+            f"{FORMAT_VERSION}; upgrade seqtag"
+        )
+        raise ModelFileError(msg)
+    if not isinstance(sha256, str):
+        msg = f'expected a checksum as "sha256", found {_show(sha256)}'
+        raise _damaged(msg)
+    if not isinstance(config, dict):
+        msg = f'expected a JSON object as "config", found {_show(config)}'
+        raise _damaged(msg)
+    return config, sha256, signed
+
+
+def _check_entry(name: str, entry: Any, size: int) -> None:
+    """Refuse a header entry that does not describe an array within `size` bytes of data."""
+    if not _TENSOR_NAME.fullmatch(name):
+        raise _damaged(_name_message(name))
+    keys = {"dtype", "shape", "data_offsets"}
+    if not isinstance(entry, dict) or entry.keys() != keys:
+        msg = f"expected {sorted(keys)} for tensor {name!r}, found {_show(entry)}"
+        raise _damaged(msg)
+    code, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
+    if not isinstance(code, str) or code not in _DTYPES:
+        msg = (
+            f"expected the dtype of tensor {name!r} to be one of {', '.join(_DTYPES)}, "
+            f"found {_show(code)}"
+        )
+        raise _damaged(msg)
+    if not _are_counts(shape) or len(shape) > _MAX_DIMENSIONS:
+        msg = (
+            f"expected a shape of at most {_MAX_DIMENSIONS} sizes for tensor {name!r}, "
+            f"found {_show(shape)}"
+        )
+        raise _damaged(msg)
+    if not _are_counts(offsets) or len(offsets) != 2 or not offsets[0] <= offsets[1] <= size:
+        msg = (
+            f"expected two rising offsets within {size} bytes of data for tensor {name!r}, "
+            f"found {_show(offsets)}: truncated or out of range"
+        )
+        raise _damaged(msg)
+    itemsize = _DTYPES[code].itemsize
+    needed, found = itemsize * math.prod(shape), offsets[1] - offsets[0]
+    # numpy refuses absurd sizes even of an array that is empty, such as (0, 2**62).
+    absurd = itemsize * math.prod(max(count, 1) for count in shape) > sys.maxsize
+    if needed != found or absurd:
+        raise _damaged(
+            f"expected {needed} bytes for tensor {name!r} of dtype {code} and shape {shape}, "
+            f"found {found}" + (": shape too large" if absurd else "")
+        )
+    if offsets[0] % itemsize:
+        msg = (
+            f"expected the data of tensor {name!r} at a multiple of {itemsize} bytes, "
+            f"found offset {offsets[0]}: unaligned"
+        )
+        raise _damaged(msg)
+
+
+def _check_layout(entries: Mapping[str, Any], size: int) -> None:
+    """Refuse tensors that overlap, leave holes, or do not end where the file ends."""
+    position = 0
+    for begin, end in sorted(entry["data_offsets"] for entry in entries.values()):
+        if begin != position:
+            problem = "overlap" if begin < position else "hole"
+            msg = f"expected a tensor at offset {position}, found {begin}: {problem}"
+            raise _damaged(msg)
+        position = end
+    if position != size:
+        msg = f"expected {position} bytes of data, found {size}"
+        raise _damaged(msg)
+
+
+def _are_counts(value: Any) -> bool:
+    """Whether `value` is a list of integers from 0 (True and 1.0 are none)."""
+    return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
+
+
+# ---- both ways
+
+
+def _check_finite(name: str, array: NDArray[Any]) -> None:
+    """Refuse NaN and infinity, which would spoil every score they meet."""
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        msg = (
+            f"expected finite numbers in tensor {name!r}, found NaN or infinity; "
+            "train the model again with a smaller step"
+        )
+        raise ModelFileError(msg)
+
+
+def _checksum(
+    signed: bytes, entries: Mapping[str, Any], pieces: Mapping[str, bytes | memoryview]
+) -> str:
+    """SHA-256 over the metadata and all tensors; JSON ends itself, shapes tell lengths of data."""
+    digest = hashlib.sha256(signed)
+    for name in sorted(entries):
+        digest.update(_canonical([name, entries[name]["dtype"], entries[name]["shape"]]))
+        digest.update(pieces[name])
+    return digest.hexdigest()
+
+
+def _canonical(value: Any) -> bytes:
+    """The one JSON text of a value."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def _parse_json(text: str) -> Any:
+    """Parse JSON as the standard has it: no duplicate keys, NaN, infinity or endless integers."""
+    return json.loads(
+        text,
+        object_pairs_hook=_unique_keys,
+        parse_int=_short_int,
+        parse_float=_finite_float,
+        parse_constant=_finite_float,
+    )
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object without duplicate keys."""
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        msg = f"duplicate key in {_show([key for key, _ in pairs])}"
+        raise ValueError(msg)
+    return result
+
+
+def _short_int(text: str) -> int:
+    """An integer that converts in no time."""
+    if len(text) > _MAX_DIGITS:
+        msg = f"integer of {len(text)} digits, at most {_MAX_DIGITS} are allowed"
+        raise ValueError(msg)
+    return int(text)
+
+
+def _finite_float(text: str) -> float:
+    """A number that is not NaN, not infinite."""
+    if not math.isfinite(float(text)):
+        msg = f"number {_show(text)} is not finite"
+        raise ValueError(msg)
+    return float(text)
+
+
+def _show(value: Any) -> str:
+    """Foreign data, safe to print: short, however long or deep it is, and in ASCII."""
+    short = reprlib.Repr()
+    short.maxlist = short.maxdict = 20
+    short.maxstring = short.maxother = 100
+    return short.repr(value).encode("ascii", "backslashreplace").decode()
+
+
+def _name_message(name: object) -> str:
+    """What is wrong with the name of a tensor."""
+    return (
+        "expected a tensor name of ASCII letters, digits, '_' and '.', starting with a letter, "
+        f"found {_show(name)}"
+    )
+
+
+def _damaged(message: str) -> ModelFileError:
+    """The error for a file that was not saved like this."""
+    return ModelFileError(f"{message}; the file is damaged, copy or save it again")
+
+
+@contextmanager
+def _located(source: str | None) -> Iterator[None]:
+    """Add the file to errors raised inside that do not name one yet."""
+    try:
+        yield
+    except ModelFileError as err:
+        err.source = err.source or source
+        raise

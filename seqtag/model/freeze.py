@@ -1,0 +1,88 @@
+"""Averaged weights to whole-number weights."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seqtag.engine.arrays import (
+    MAX_WEIGHT,
+    Cells,
+    FrozenWeights,
+    Rows,
+)
+from seqtag.errors import LabelError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def mean(runs: Sequence[Cells]) -> Cells:
+    """The mean of the weights of several runs over the same features."""
+    if len(runs) == 1:
+        return runs[0]
+
+    def rows(
+        ptrs: Sequence[np.ndarray], labels: Sequence[np.ndarray], weights: Sequence[np.ndarray]
+    ):
+        width = 1 + max((int(label.max()) for label in labels if len(label)), default=0)
+        ids = [
+            np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)) * width + label
+            for ptr, label in zip(ptrs, labels, strict=True)
+        ]
+        distinct, which = np.unique(np.concatenate(ids), return_inverse=True)
+        total = np.bincount(which.reshape(-1), np.concatenate(weights), len(distinct))
+        ptr = np.searchsorted(distinct // width, np.arange(len(ptrs[0])))
+        return ptr.astype(np.int64), (distinct % width).astype(np.int32), total / len(runs)
+
+    *sparse, block = zip(*runs, strict=True)
+    found = [rows(*sparse[i : i + 3]) for i in range(0, len(sparse), 3)]
+    return Cells(*chain.from_iterable(found), np.mean(block, axis=0))
+
+
+def freeze(cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: int) -> FrozenWeights:
+    """Round the weights to whole numbers of one unit, drop what is zero, sort by key.
+
+    Raises
+    ------
+    LabelError
+        If there are more labels than cells can name: 65,535, or 255 with label trigrams and with
+        label bigrams conjoined with observations.
+    """
+    second_order = len(cells.trigram_ptr) > 1
+    limit = 255 if len(edge_keys) or second_order else 65535
+    if labels > limit:
+        why = " with label trigrams or label bigrams that see words" if limit == 255 else ""
+        msg = (
+            f"expected at most {limit} labels{why}, found {labels}; "
+            "is the label column the right one?"
+        )
+        raise LabelError(msg)
+    sparse = cells.weight, cells.edge_weight, cells.trigram_weight
+    largest = max((abs(weights).max() for weights in sparse if len(weights)), default=0)
+    largest = largest or abs(cells.block).max(initial=0) or MAX_WEIGHT
+    unit = float(largest) / MAX_WEIGHT
+
+    def rows(ptr: np.ndarray, label: np.ndarray, weight: np.ndarray, names: np.ndarray) -> Rows:
+        whole = np.rint(weight / unit).astype(np.int8)
+        row = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))[whole != 0]
+        label, whole = label[whole != 0], whole[whole != 0]
+        order = np.argsort(names[row], kind="stable")  # labels stay ascending within a row
+        kept, counts = np.unique(names[row], return_counts=True)
+        row_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return Rows(kept, row_ptr, label[order].astype(np.uint16), whole[order])
+
+    block = np.rint(cells.block / unit).astype(np.float32)
+    trigram_keys = np.arange(1, len(cells.trigram_ptr), dtype=np.uint64)
+    start, stop, transition = np.split(block, [labels, 2 * labels])
+    return FrozenWeights(
+        rows(cells.row_ptr, cells.label, cells.weight, row_keys),
+        rows(cells.edge_ptr, cells.edge_label, cells.edge_weight, edge_keys),
+        rows(cells.trigram_ptr, cells.trigram_label, cells.trigram_weight, trigram_keys),
+        start,
+        stop,
+        transition.reshape(labels, labels),
+        unit,
+    )

@@ -1,0 +1,1 @@
+"""Tagging: sentences, files and streams in, labels out."""

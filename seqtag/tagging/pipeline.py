@@ -1,0 +1,208 @@
+"""Taggers one after another over a stream of sentences: POS feeds chunks, chunks feed names."""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from seqtag.corpus import Block, Sentence, SentenceStream, render
+from seqtag.corpus.aliases import find_column
+from seqtag.corpus.conllu import COLUMNS as CONLLU
+from seqtag.engine.backend import BACKEND
+from seqtag.errors import CorpusError
+from seqtag.parallel import in_order
+from seqtag.tagging.tables import BlockPlan, BlockTagger
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from seqtag.tagging.tagger import Tagger
+
+_BLOCK_SENTENCES = 1000  # sentences tagged at once, times the threads
+
+
+class Tagged:
+    """A sentence together with the columns that taggers have filled so far.
+
+    Parameters
+    ----------
+    sentence
+        The sentence as read.
+    """
+
+    __slots__ = ("filled", "sentence")
+
+    def __init__(self, sentence: Sentence):
+        self.sentence = sentence
+        self.filled: dict[str, list[str]] = {}
+
+    def __len__(self) -> int:
+        return len(self.sentence)
+
+    def column(self, name: str) -> list[str]:
+        """Values of a column or its first alias, as `text` would write them.
+
+        Raises
+        ------
+        CorpusError
+            If neither a tagger nor the file has such a column.
+        """
+        filled = self._placed()
+        found = find_column(name, (*filled, *self.sentence.columns))
+        if found is None:
+            msg = (
+                f"the model needs the column {name}, found {', '.join(self.sentence.columns)}; "
+                "name the columns with --columns, or run a model that fills it first, as in "
+                "-m en-ewt-xpos -m chunks.seqtag"
+            )
+            raise CorpusError(
+                msg,
+                source=self.sentence.source,
+                line=self.sentence.line,
+            )
+        return filled[found] if found in filled else self.sentence.column(found)
+
+    def _placed(self) -> dict[str, list[str]]:
+        """What was filled, under the names that the file has for it."""
+        columns = self.sentence.columns
+        return {find_column(name, columns) or name: found for name, found in self.filled.items()}
+
+    def text(self, to: str | None = None) -> str:
+        """The sentence as read with only the filled columns replaced, or in another format.
+
+        From CoNLL-U to CoNLL-U nothing else changes either; columns it does not have go to MISC.
+
+        Raises
+        ------
+        CorpusError
+            If the format has no place for the labels.
+        """
+        sentence, is_conllu = self.sentence, self.sentence.columns == CONLLU
+        filled = self._placed()
+        foreign = [name for name in filled if name not in sentence.columns]
+        if to is None or (to == "conllu" and is_conllu):
+            if foreign and is_conllu and to is None:
+                msg = (
+                    f"expected labels that CoNLL-U has a column for, found {foreign[0]}; write "
+                    "them to MISC with --to conllu, or to their own column with --to columns"
+                )
+                raise CorpusError(
+                    msg,
+                    source=sentence.source,
+                    line=sentence.line,
+                )
+            if foreign and is_conllu and filled:
+                filled["misc"] = self._misc({name: filled.pop(name) for name in foreign})
+            return sentence.replace(filled) if filled else sentence.raw
+        left_out = {"id", "misc"} if to == "columns" and not is_conllu else {"id"}
+        if to == "tagged" and filled:
+            left_out = {*sentence.columns} - {"form"}
+            filled = dict([filled.popitem()])  # the last model's, also where its column is old
+        read = {n: sentence.column(n) for n in sentence.columns if n not in left_out}
+        return render(read | filled, to)
+
+    def _misc(self, columns: Mapping[str, list[str]]) -> list[str]:
+        """The column MISC with more columns in it, as ``Chunk=B-NP``."""
+        misc = self.sentence.column("misc")
+        for name, labels in columns.items():
+            key = f"{name[:1].upper()}{name[1:]}="
+            kept = [
+                [item for item in value.split("|") if item != "_" and not item.startswith(key)]
+                for value in misc
+            ]
+            misc = [
+                "|".join([*items, key + label]) for items, label in zip(kept, labels, strict=True)
+            ]
+        return misc
+
+
+def tag_stream(
+    taggers: Sequence[Tagger], sentences: Iterable[Sentence], threads: int = 1
+) -> Iterator[Tagged]:
+    r"""The sentences in order, each filled by all taggers in turn; memory stays flat.
+
+    Parameters
+    ----------
+    taggers
+        The first one's labels are columns to the second, and so on.
+    sentences
+        Those without words pass through.
+    threads
+        Threads to decode on.
+
+    Examples
+    --------
+    >>> import io, seqtag
+    >>> stream = seqtag.read(io.BytesIO(b"Stop !\n"), "tokens")
+    >>> [tagged] = tag_stream([seqtag.load("en-ewt-upos")], stream)
+    >>> tagged.text("tagged")
+    'Stop/VERB !/PUNCT\n'
+    """
+    stream = map(Tagged, sentences)
+    while block := list(islice(stream, _BLOCK_SENTENCES * threads)):
+        with_words = [tagged for tagged in block if len(tagged)]
+        for tagger in taggers:
+            found = tagger.tag_many(with_words, threads)
+            for tagged, labels in zip(with_words, found, strict=True):
+                for name, values in tagger.split_label(labels).items():
+                    tagged.filled.pop(name, None)  # what was filled last stands last
+                    tagged.filled[name] = values
+        yield from block
+
+
+def tag_text(
+    taggers: Sequence[Tagger], stream: SentenceStream, to: str | None = None, threads: int = 1
+) -> Iterator[bytes]:
+    r"""The text of a stream with its label columns filled, or in another format, piece by piece.
+
+    Column files that keep their format take the native way, `seqtag.tagging.tables`; what it leaves, and
+    all else, goes through `tag_stream`. The bytes are the same.
+
+    Parameters
+    ----------
+    taggers, threads
+        As for `tag_stream`.
+    stream
+        What `seqtag.read` returns.
+    to
+        Format to write, or None for that of the stream.
+
+    Examples
+    --------
+    >>> import io, seqtag
+    >>> stream = seqtag.read(io.BytesIO(b"Stop _\n! _\n"), columns=["form", "upos"])
+    >>> b"".join(tag_text([seqtag.load("en-ewt-upos")], stream))
+    b'Stop VERB\n! PUNCT\n'
+    """
+    plan = None
+    sentences: Iterable[Sentence] = stream
+    if to is None and BACKEND == "native" and stream.is_table:
+        blocks = stream.blocks()
+        first = list(islice(blocks, 1))
+        plan = BlockPlan(taggers, stream)
+        sentences = stream.parse(chain(first, blocks))
+    if plan is None or not plan.possible:
+        pending: list[str] = []
+        for tagged in tag_stream(taggers, sentences, threads):
+            pending.append(tagged.text(to))
+            if len(pending) == _BLOCK_SENTENCES:
+                yield "".join(pending).encode()
+                pending.clear()
+        yield "".join(pending).encode()
+        return
+
+    idle: list[BlockTagger] = []  # not in use; list operations are atomic
+
+    def tag(block: Block) -> bytes:
+        try:
+            worker = idle.pop()
+        except IndexError:
+            worker = BlockTagger(plan)
+        done = worker.tag(block.text.encode(), block.line == 1)
+        idle.append(worker)
+        if done is None:
+            again = tag_stream(taggers, stream.parse([block], block.line))
+            done = "".join(tagged.text() for tagged in again).encode()
+        return done
+
+    yield from in_order(tag, chain(first, blocks), threads)

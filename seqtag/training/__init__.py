@@ -1,0 +1,1 @@
+"""Training: data, epochs, runs, and choosing between settings."""

@@ -1,0 +1,393 @@
+"""Corpora as training takes them: columns of numbered values, all sentences end to end.
+
+The readable way is a `Sentence` for each sentence.  Column files are read by the native scanner
+instead, block by block, with Python touching distinct values only; whatever is not plain (an odd
+line, a missing label) is left to the readable way, so that numbers and messages are the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from seqtag.corpus import Block, Sentence, SentenceStream, read
+from seqtag.corpus.scanner import scanner_of
+from seqtag.engine import backend
+from seqtag.engine.arrays import pointers
+from seqtag.errors import CorpusError, LabelError
+from seqtag.features.encoder import Column
+from seqtag.labels.parts import join_parts
+from seqtag.labels.schemes import convert
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+_log = logging.getLogger("seqtag")
+
+Source = str | PathLike[str] | Iterable[Sentence]
+
+
+class TrainingData(NamedTuple):
+    """Sentences as numbered columns.
+
+    Attributes
+    ----------
+    columns
+        Those that templates look at.
+    labels
+        The column to learn.
+    lengths
+        Tokens per sentence, (sentences,) int64; none is empty.
+    """
+
+    columns: list[Column]
+    labels: Column
+    lengths: np.ndarray
+
+    def sentences(self, values: Sequence[Any]) -> list[Sequence[Any]]:
+        """The values, one per token, cut into sentences."""
+        ends = np.cumsum(self.lengths).tolist()
+        return [values[end - n : end] for end, n in zip(ends, self.lengths.tolist(), strict=True)]
+
+    def transitions(self) -> Counter[tuple[str | None, str | None]]:
+        """How often which label follows which; see `seqtag.labels.schemes.count_transitions`."""
+        names = [*self.labels.types, None]
+        before, after = self._neighbours()
+        last = after == len(self.labels.types)  # the other pairs are counted from their right
+        pairs = np.concatenate([before, self.labels.ids[last]]) * np.int64(len(names))
+        pairs += np.concatenate([self.labels.ids, after[last]])
+        found, counts = np.unique(pairs, return_counts=True)
+        return Counter(
+            {
+                (names[pair // len(names)], names[pair % len(names)]): count
+                for pair, count in zip(found.tolist(), counts.tolist(), strict=True)
+            }
+        )
+
+    def converted(self, source: str, target: str) -> Column:
+        """The labels in another scheme; see `seqtag.labels.schemes.convert`.
+
+        A label's chunk begins and ends by what its neighbours are, so that each window of three
+        labels is converted once.
+        """
+        names = [*self.labels.types, None]
+        before, after = self._neighbours()
+        width = np.int64(len(names))
+        windows = (before * width + self.labels.ids) * width + after
+        _, first, which = np.unique(windows, return_index=True, return_inverse=True)
+        labels = []
+        for i in first.tolist():
+            window = [names[n] for n in (before[i], self.labels.ids[i], after[i])]
+            known = [name for name in window if name is not None]
+            labels.append(convert(known, source, target)[int(window[0] is not None)])
+        found = Column.of(labels)
+        return Column(found.types, found.ids[which.reshape(-1)])
+
+    def _neighbours(self) -> tuple[np.ndarray, np.ndarray]:
+        """The label ids before and after each token; their number at the ends of sentences."""
+        ids, ptr = self.labels.ids, pointers(self.lengths)
+        before, after = np.roll(ids, 1), np.roll(ids, -1)
+        before[ptr[:-1]] = after[ptr[1:] - 1] = len(self.labels.types)
+        return before, after
+
+    def digest(self) -> str:
+        """SHA-256 of the sentences, their labels and the columns in use."""
+        sha = hashlib.sha256()
+        for types, ids in (*self.columns, self.labels):
+            sha.update("\n".join(types).encode("utf-8", "surrogatepass") + b"\0")
+            sha.update(ids.astype("<i4").tobytes())
+        sha.update(self.lengths.astype("<i8").tobytes())
+        return sha.hexdigest()
+
+
+def open_sources(
+    data: Source | Sequence[Source], format: str, columns: Sequence[str] | None, files: ExitStack
+) -> tuple[list[SentenceStream | list[Sentence]], tuple[str, ...]]:
+    """One or several sources and the columns that all of them have; `files` closes what it opens.
+
+    Raises
+    ------
+    CorpusError
+        If the columns differ, or there are none because there are no sources.
+    TypeError
+        If sentences are lists of pairs and the like.
+    """
+    if isinstance(data, (str, PathLike)):
+        data = [data]
+    data = list(data) if not hasattr(data, "columns") else [data]
+    if data and isinstance(data[0], Sentence):
+        return [data], data[0].columns
+    if data and isinstance(data[0], (list, tuple)):
+        msg = (
+            f"expected files or seqtag.corpus.Sentence objects, found {data[0]!r:.60}; make "
+            'sentences of words and labels with seqtag.corpus.sentence_of({"form": words, '
+            '"upos": labels})'
+        )
+        raise TypeError(msg)
+    streams = [
+        source
+        if hasattr(source, "columns")
+        else files.enter_context(read(source, format, columns=columns))
+        for source in data
+    ]
+    if not streams:
+        raise _nothing(None)
+    for stream in streams[1:]:
+        if stream.columns != streams[0].columns:
+            msg = (
+                f"expected the columns {', '.join(streams[0].columns)} of the first file, "
+                f"found {', '.join(stream.columns)}"
+            )
+            raise CorpusError(
+                msg,
+                source=stream.source,
+            )
+    return streams, streams[0].columns
+
+
+def choose_label(
+    label: str | None,
+    available: Sequence[str],
+    sources: Iterable[Iterable[Sentence]],
+    source: str | None,
+) -> str:
+    """The label column: the one named, if it is there, else `default_label`.
+
+    Raises
+    ------
+    CorpusError
+        If there is no such column, or no sentence at all: an empty file has no columns.
+    """
+    try:
+        label = label or default_label(available, source)
+        _check_label(label_columns(label), available, source)
+    except CorpusError:
+        check_any(sources, source)
+        raise
+    return label
+
+
+def check_any(sources: Iterable[Iterable[Sentence]], source: str | None) -> None:
+    """Read up to the first sentence with words, for a message better than that of a wrong column.
+
+    Raises
+    ------
+    CorpusError
+        If there is none, or the file cannot be read.
+    """
+    if not any(len(sentence) for sentence in chain.from_iterable(sources)):
+        raise _nothing(source) from None
+
+
+def label_columns(label: str) -> list[str]:
+    """The columns that a label is made of: ``upos+feats`` of two, all others of one."""
+    return label.split("+") if label == "upos+feats" else [label]
+
+
+def gather(
+    sources: Iterable[SentenceStream | Iterable[Sentence]],
+    columns: Sequence[str],
+    label: str,
+    skip_unlabelled: bool = False,
+) -> TrainingData:
+    """The columns and labels of the sentences that have words.
+
+    Raises
+    ------
+    CorpusError
+        If there are no sentences, or a column is missing.
+    LabelError
+        If a label is ``_``: not annotated.
+    """
+    gathering = _Gathering(columns, label, skip_unlabelled)
+    for source in sources:
+        if backend.Scanner is not None and getattr(source, "is_table", False):
+            gathering.scan(source)
+        else:
+            for sentence in source:
+                gathering.add(sentence)
+    return gathering.finish()
+
+
+class _Gathering:
+    """Columns that grow sentence by sentence, or block by block."""
+
+    def __init__(self, columns: Sequence[str], label: str, skip_unlabelled: bool):
+        self._label, self._skip = label, skip_unlabelled
+        self._names = [*columns, *label_columns(label)]
+        self._gold = len(columns)  # where the labels' columns begin
+        self._numbers: list[dict[str, int]] = [{} for _ in self._names]
+        self._ids = [array("i") for _ in self._names]
+        self._lengths = array("q")
+        self._skipped = 0
+        self._source: str | None = None
+
+    def add(self, sentence: Sentence) -> None:
+        """Take one sentence."""
+        self._source = sentence.source
+        if not len(sentence):
+            return
+        values = [sentence.column(name) for name in self._names]
+        if self._label != "feats" and "_" in values[self._gold]:
+            if self._skip:
+                self._skipped += 1
+                return
+            msg = (
+                f'expected a label in the column {self._label}, found "_" (not annotated); '
+                "annotate it, or leave such sentences out with --skip-unlabelled"
+            )
+            raise LabelError(
+                msg,
+                source=sentence.source,
+                line=sentence.line_of(values[self._gold].index("_")),
+            )
+        for ids, number, column in zip(self._ids, self._numbers, values, strict=True):
+            ids.extend([number.setdefault(value, len(number)) for value in column])
+        self._lengths.append(len(sentence))
+
+    def scan(self, stream: SentenceStream) -> None:
+        """Take all sentences of a column file, natively where its lines are plain."""
+        self._source = stream.source
+        scan: _Scan | None = None
+        for block in stream.blocks():
+            if scan is None and stream.separator:
+                scan = _Scan(stream, self._names)
+            found = scan and scan.read(block)
+            if scan is None or found is None:
+                scan = None  # what it numbered on the way may be nonsense
+            elif self._label == "feats" or not scan.has(self._gold, "_"):
+                self._add_scanned(scan, *found)
+                continue
+            for sentence in stream.parse([block], block.line):
+                self.add(sentence)
+
+    def _add_scanned(self, scan: _Scan, types: np.ndarray, sentence_ptr: np.ndarray) -> None:
+        """Take what was scanned, renumbered."""
+        for c, (ids, number) in enumerate(zip(self._ids, self._numbers, strict=True)):
+            ids.frombytes(scan.renumbered(c, types[c], number).tobytes())
+        self._lengths.frombytes(np.diff(sentence_ptr).tobytes())
+
+    def finish(self) -> TrainingData:
+        """All that was taken."""
+        if self._skipped:
+            _log.warning("%d sentences with unannotated words were left out", self._skipped)
+        if not self._lengths:
+            raise _nothing(self._source, self._skipped)
+        columns = [
+            Column(list(number), np.frombuffer(ids, np.int32))
+            for number, ids in zip(self._numbers, self._ids, strict=True)
+        ]
+        labels = columns[self._gold :]
+        return TrainingData(
+            columns[: self._gold],
+            labels[0] if len(labels) == 1 else _joined(*labels),
+            np.frombuffer(self._lengths, np.int64),
+        )
+
+
+class _Scan:
+    """The native scanner over the blocks of a file, and what its numbers mean."""
+
+    def __init__(self, stream: SentenceStream, names: Sequence[str]):
+        self._scanner = scanner_of(stream, names)
+        self._values: list[list[str]] = [[] for _ in names]  # by the scanner's numbers
+        self._renumber = [np.zeros(0, np.int32) for _ in names]  # to ours; -1: not met yet
+        self._types = np.zeros((len(names), 0), np.int32)
+
+    def read(self, block: Block) -> tuple[np.ndarray, np.ndarray] | None:
+        """The scanner's type ids (columns, tokens) and sentence_ptr; None if it is not plain."""
+        found = self._scanner.scan(block.text.encode(), block.line == 1)
+        if found is None:
+            return None
+        self._types, sentence_ptr = found
+        for c, values in enumerate(self._values):
+            values += [value.decode() for value in self._scanner.new_values(c)]
+        return self._types, sentence_ptr
+
+    def has(self, column: int, value: str) -> bool:
+        """Whether the column has the value in the block read last."""
+        values = self._values[column]
+        return value in values and bool((self._types[column] == values.index(value)).any())
+
+    def renumbered(self, column: int, types: np.ndarray, number: dict[str, int]) -> np.ndarray:
+        """The types as `number` has them, which grows by the values that it lacks."""
+        values, known = self._values[column], self._renumber[column]
+        if len(known) < len(values):
+            more = np.full(len(values) - len(known), -1, np.int32)
+            known = self._renumber[column] = np.concatenate([known, more])
+        for new in np.unique(types[known[types] < 0]).tolist():
+            known[new] = number.setdefault(values[new], len(number))
+        return known[types]
+
+
+def _joined(upos: Column, feats: Column) -> Column:
+    """The labels ``upos+feats`` of two columns."""
+    width = len(feats.types)
+    pairs, ids = np.unique(upos.ids * np.int64(width) + feats.ids, return_inverse=True)
+    names = [
+        join_parts(upos.types[pair // width], feats.types[pair % width]) for pair in pairs.tolist()
+    ]
+    return Column(names, ids.reshape(-1).astype(np.int32))
+
+
+def labels_of(sentence: Sentence, label: str) -> list[str]:
+    """The labels of a sentence: a column, or UPOS and FEATS joined."""
+    if label != "upos+feats":
+        return sentence.column(label)
+    upos, feats = sentence.column("upos"), sentence.column("feats")
+    return ["_" if u == "_" else join_parts(u, f) for u, f in zip(upos, feats, strict=True)]
+
+
+def default_label(columns: Sequence[str], source: str | None = None) -> str:
+    """The column to learn when none is named: upos, or the last one.
+
+    Raises
+    ------
+    CorpusError
+        If there are words only.
+    """
+    candidates = [name for name in columns if name not in ("id", "form", "misc")]
+    if not candidates:
+        msg = (
+            f"expected a column of labels, found the columns {', '.join(columns)} only; "
+            "if there is one, name the format with --format or the columns with --columns"
+        )
+        raise CorpusError(
+            msg,
+            source=source,
+        )
+    return "upos" if "upos" in candidates else candidates[-1]
+
+
+def _check_label(names: Sequence[str], available: Sequence[str], source: str | None) -> None:
+    """Refuse labels that are not there, or are the words themselves."""
+    for name in names:
+        if name not in available or name in ("id", "form"):
+            columns = ", ".join(other for other in available if other not in ("id", "form"))
+            msg = (
+                f"expected one of the columns {columns} for labels, found {name!r}; choose one of "
+                "these with --label, or name the columns with --columns"
+            )
+            raise CorpusError(
+                msg,
+                source=source,
+            )
+
+
+def name_of(data: Any) -> str | None:
+    """The file that a message is about: the first one, if the data are files."""
+    first = data[0] if isinstance(data, (list, tuple)) and data else data
+    return str(first) if isinstance(first, (str, PathLike)) else None
+
+
+def _nothing(source: str | None, skipped: int = 0) -> CorpusError:
+    left = f" ({skipped} without labels were left out)" if skipped else ""
+    return CorpusError(f"expected sentences to learn from, found none{left}", source=source)

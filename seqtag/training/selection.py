@@ -1,0 +1,369 @@
+"""Choosing and judging models: splits, cross-validation, search of settings, learning curves.
+
+Everything works on a function ``fit(train) -> score``, where ``score(test)`` is a number, the
+higher the better; so classifiers (`classifier_fit`) and taggers (`tagger_fit`) use the same code.
+Data are a list of examples (sentences), or a tuple of things equally long, such as (X, y).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from seqtag.errors import SeqtagError
+from seqtag.parallel import in_order
+from seqtag.randomness import random_source
+
+Score = Callable[[Any], float]
+Fit = Callable[[Any], Score]
+
+
+class Folds(NamedTuple):
+    """Scores of a cross-validation.
+
+    Folds share training data, so their scores are not independent: the standard deviation shows
+    how much they differ, and is no confidence interval.
+    """
+
+    scores: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean of the folds."""
+        return float(np.mean(self.scores))
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation between the folds (divided by k - 1)."""
+        return float(np.std(self.scores, ddof=1))
+
+
+class Trial(NamedTuple):
+    """Settings and how well they did."""
+
+    settings: dict[str, Any]
+    score: float
+    folds: Folds | None = None
+
+
+class Point(NamedTuple):
+    """One point of a learning curve."""
+
+    size: int
+    train: float
+    test: float
+
+
+def size(data: Any) -> int:
+    """Number of examples.
+
+    Raises
+    ------
+    SeqtagError
+        If the parts of a tuple differ in length.
+    """
+    if not isinstance(data, tuple):
+        return int(data.shape[0]) if hasattr(data, "shape") else len(data)
+    sizes = [size(part) for part in data]
+    if len(set(sizes)) > 1:
+        msg = f"expected X and y of one length, found {', '.join(map(str, sizes))}"
+        raise SeqtagError(msg)
+    return sizes[0]
+
+
+def take(data: Any, where: Sequence[int] | np.ndarray) -> Any:
+    """The examples of the given numbers, in that order.
+
+    Examples
+    --------
+    >>> take((["a", "b", "c"], np.array([1, 2, 3])), [2, 0])
+    (['c', 'a'], array([3, 1]))
+    """
+    if isinstance(data, tuple):
+        return tuple(take(part, where) for part in data)
+    if hasattr(data, "shape"):
+        return data[np.asarray(where)]
+    return [data[i] for i in where]
+
+
+def split(data: Any, shares: Sequence[float] = (0.8, 0.1, 0.1), random_state: Any = 0) -> list[Any]:
+    """Cut the data at random into parts: training, validation and test, say.
+
+    Parameters
+    ----------
+    data
+        At least one example per share.
+    shares
+        Positive numbers; their proportions count. Parts differ from them by less than an example,
+        but none is empty.
+    random_state
+        Seed, generator or None; see `random_source`.
+
+    Raises
+    ------
+    SeqtagError
+        If there are fewer examples than parts, or a share is not positive.
+
+    Examples
+    --------
+    >>> [len(part) for part in split(list(range(50)))]
+    [40, 5, 5]
+    """
+    n = size(data)
+    if not len(shares) or not all(share > 0 for share in shares):
+        msg = f"expected positive shares, found {tuple(shares)}"
+        raise SeqtagError(msg)
+    if n < len(shares):
+        msg = f"expected at least one example for each of {len(shares)} parts, found {n}"
+        raise SeqtagError(msg)
+    spare = n - len(shares)  # what is left when each part has one
+    ends = np.cumsum(shares) / np.sum(shares)
+    cuts = np.rint(ends * n).astype(int)
+    low = np.arange(1, len(shares) + 1)
+    cuts = np.minimum(np.maximum.accumulate(np.maximum(cuts - low, 0)), spare) + low
+    parts = np.split(random_source(random_state).permutation(n), cuts[:-1])
+    return [take(data, part) for part in parts]
+
+
+def k_folds(n: int, k: int, random_state: Any = 0) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Training and test numbers of k folds; each example is in one test part.
+
+    Raises
+    ------
+    SeqtagError
+        If k is less than 2, or greater than n.
+
+    Examples
+    --------
+    >>> [(len(train), len(test)) for train, test in k_folds(7, 3)]
+    [(4, 3), (5, 2), (5, 2)]
+    """
+    if k < 2 or k > n:
+        msg = f"expected from 2 to {n} folds for {n} examples, found {k}"
+        raise SeqtagError(msg)
+    parts = np.array_split(random_source(random_state).permutation(n), k)
+    return [
+        (np.concatenate([part for j, part in enumerate(parts) if j != i]), test)
+        for i, test in enumerate(parts)
+    ]
+
+
+def cross_validate(
+    fit: Fit,
+    data: Any,
+    k: int = 10,
+    random_state: Any = 0,
+    on_fold: Callable[[int, float], None] | None = None,
+    threads: int = 1,
+) -> Folds:
+    """Score on each of k parts what the other k - 1 teach; the same on any number of threads.
+
+    Raises
+    ------
+    SeqtagError
+        If there are fewer examples than folds.
+
+    Examples
+    --------
+    >>> most = lambda train: lambda test: np.mean(np.array(test) == max(train, key=train.count))
+    >>> cross_validate(most, ["a"] * 9 + ["b"], 5).mean
+    0.9
+    """
+
+    def score(fold: tuple[np.ndarray, np.ndarray]) -> float:
+        train, test = fold
+        return float(fit(take(data, train))(take(data, test)))
+
+    scores = []
+    for found in in_order(score, k_folds(size(data), k, random_state), threads):
+        scores.append(found)
+        if on_fold:
+            on_fold(len(scores), found)
+    return Folds(tuple(scores))
+
+
+def grid(space: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """All combinations of the values.
+
+    Raises
+    ------
+    SeqtagError
+        If a setting has no values.
+
+    Examples
+    --------
+    >>> grid({"step": [0.1, 1], "average": [True]})
+    [{'step': 0.1, 'average': True}, {'step': 1, 'average': True}]
+    """
+    _check_space(space)
+    return [dict(zip(space, values, strict=True)) for values in product(*space.values())]
+
+
+def random_settings(
+    space: Mapping[str, Sequence[Any]], n: int, random_state: Any = 0
+) -> list[dict[str, Any]]:
+    """Draw n different combinations of the grid, or all there are (Bergstra and Bengio 2012).
+
+    Raises
+    ------
+    SeqtagError
+        If a setting has no values, or n < 1.
+
+    Examples
+    --------
+    >>> len(random_settings({"a": range(100), "b": range(100)}, 5))
+    5
+    """
+    _check_space(space)
+    if n < 1:
+        msg = f"expected at least one trial, found {n}"
+        raise SeqtagError(msg)
+    sizes = [len(values) for values in space.values()]
+    total = math.prod(sizes)
+    random = random_source(random_state)
+    chosen: dict[int, None] = {}
+    while len(chosen) < min(n, total):
+        number = 0
+        for base in sizes:  # one digit per setting: grids may be larger than any integer type
+            number = number * base + int(random.randint(base))
+        chosen[number] = None
+    return [_combination(space, number) for number in chosen]
+
+
+def search(
+    fit_with: Callable[[dict[str, Any]], Fit],
+    candidates: Sequence[dict[str, Any]],
+    data: Any,
+    *,
+    dev: Any = None,
+    k: int = 5,
+    random_state: Any = 0,
+    on_trial: Callable[[Trial], None] | None = None,
+) -> list[Trial]:
+    """Try settings, on a dev set or by cross-validation; the best first, then as they were tried.
+
+    Parameters
+    ----------
+    fit_with
+        From settings to ``fit``.
+    candidates
+        Settings, as `grid` and `random_settings` give them.
+    data
+        To train on.
+    dev
+        To score on; without it `k` folds of `data`, the same for all settings.
+
+    Raises
+    ------
+    SeqtagError
+        If there are no candidates, or fewer examples than folds.
+    """
+    if not candidates:
+        msg = "expected at least one combination of settings to try, found none"
+        raise SeqtagError(msg)
+    trials = []
+    for settings in candidates:
+        if dev is not None:
+            trial = Trial(settings, float(fit_with(settings)(data)(dev)))
+        else:
+            folds = cross_validate(fit_with(settings), data, k, random_state)
+            trial = Trial(settings, folds.mean, folds)
+        trials.append(trial)
+        if on_trial:
+            on_trial(trial)
+    return sorted(trials, key=lambda trial: -trial.score)
+
+
+def learning_curve(
+    fit: Fit,
+    data: Any,
+    test: Any,
+    sizes: Sequence[int],
+    random_state: Any = 0,
+    on_point: Callable[[Point], None] | None = None,
+) -> list[Point]:
+    """Scores on the training data and the test data, by number of training examples.
+
+    Smaller training sets are parts of larger ones.
+
+    Raises
+    ------
+    SeqtagError
+        If a size is not from 1 to the number of examples.
+    """
+    n = size(data)
+    if not len(sizes) or min(sizes) < 1 or max(sizes) > n:
+        msg = f"expected sizes from 1 to {n}, the number of examples, found {list(sizes)}"
+        raise SeqtagError(msg)
+    order = random_source(random_state).permutation(n)
+    points = []
+    for count in sizes:
+        train = take(data, order[:count])
+        score = fit(train)
+        points.append(Point(int(count), float(score(train)), float(score(test))))
+        if on_point:
+            on_point(points[-1])
+    return points
+
+
+def classifier_fit(make: Callable[[], Any]) -> Fit:
+    """The ``fit`` of a classifier on (X, y): ``make()`` gives a new one.
+
+    Examples
+    --------
+    >>> from seqtag.classifiers.perceptrons import BinaryPerceptron
+    >>> data = np.array([[1.0], [2.0], [-1.0], [-2.0]] * 5), np.array([1, 1, -1, -1] * 5)
+    >>> cross_validate(classifier_fit(BinaryPerceptron), data, 4).scores
+    (1.0, 1.0, 1.0, 1.0)
+    """
+
+    def fit(train: tuple[Any, Any]) -> Score:
+        model = make().fit(*train)
+        return lambda test: model.score(*test)
+
+    return fit
+
+
+def tagger_fit(**settings: Any) -> Fit:
+    """The ``fit`` of a tagger on sentences: settings of `seqtag.train`; F1 or accuracy."""
+    from seqtag.evaluation.report import evaluate
+    from seqtag.training.data import labels_of
+    from seqtag.training.train import train
+
+    def fit(sentences: Sequence[Any]) -> Score:
+        tagger = train(sentences, **settings)
+        if tagger.info["training"].get("interrupted"):
+            raise KeyboardInterrupt  # half a training is no score
+
+        def score(test: Sequence[Any]) -> float:
+            gold, rows = [], []
+            for sentence in filter(len, test):
+                gold.append(labels_of(sentence, tagger.label))
+                values = [sentence.column(name) for name in tagger.columns]
+                rows.append(values[0] if len(values) == 1 else list(zip(*values, strict=True)))
+            scheme = tagger.label_scheme
+            return evaluate(gold, tagger.tag_many(rows), scheme=scheme, task=tagger.label).score
+
+        return score
+
+    return fit
+
+
+def _check_space(space: Mapping[str, Sequence[Any]]) -> None:
+    for name, values in space.items():
+        if isinstance(values, str) or not len(values):
+            msg = f"expected a list of values for the setting {name!r}, found {values!r}"
+            raise SeqtagError(msg)
+
+
+def _combination(space: Mapping[str, Sequence[Any]], number: int) -> dict[str, Any]:
+    """The combination of a number, read as digits, the last setting first."""
+    digits: dict[str, Any] = {}
+    for name in reversed(list(space)):
+        number, digit = divmod(number, len(space[name]))
+        digits[name] = space[name][digit]
+    return {name: digits[name] for name in space}

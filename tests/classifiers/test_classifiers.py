@@ -1,0 +1,294 @@
+"""The classifiers on ordinary data: conventions, practice, and what they refuse."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from seqtag import BinaryPerceptron, MulticlassPerceptron, VotedPerceptron
+from seqtag.classifiers.losses import costs
+from seqtag.errors import LabelError, SeqtagError
+
+ALL = [BinaryPerceptron, MulticlassPerceptron, VotedPerceptron]
+each = pytest.mark.parametrize("kind", ALL)
+
+
+def blobs(n=200, d=3, K=2, noise=0.0, seed=0):
+    random = np.random.RandomState(seed)
+    X = random.normal(size=(n, d))
+    y = (X @ random.normal(size=(d, K)) + noise * random.normal(size=(n, K))).argmax(axis=1)
+    return X, y
+
+
+# ----------------------------------------------------------------- conventions
+@each
+def test_labels_of_any_type(kind):
+    X = [[2, 1], [1, 2], [-1, -2], [-2, -1]]
+    for y in (["spam", "spam", "ham", "ham"], [True, True, False, False], [7, 7, -3, -3]):
+        model = kind().fit(X, y)
+        assert model.classes_.tolist() == sorted(set(y))
+        assert model.predict(X).tolist() == y
+        assert model.score(X, y) == 1.0
+        assert model.converged_
+        assert model.coef_.shape == (1, 2)
+        assert model.intercept_.shape == (1,)
+        assert model.decision_function(X).shape == (4,)
+
+
+def test_scores_are_w_x_plus_b():
+    X, y = blobs(K=3)
+    model = MulticlassPerceptron(max_iter=20).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), X @ model.coef_.T + model.intercept_)
+    assert model.coef_.shape == (3, 3)
+    X, y = blobs()
+    model = BinaryPerceptron(max_iter=20).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), X @ model.coef_[0] + model.intercept_)
+    flat = BinaryPerceptron(max_iter=20, fit_intercept=False).fit(X, y)
+    assert flat.intercept_.tolist() == [0.0]
+
+
+def test_sign_of_zero_is_plus_one():
+    model = BinaryPerceptron(fit_intercept=False).fit([[1.0], [-1.0]], ["b", "a"])
+    assert model.decision_function([[0.0]]).tolist() == [0.0]
+    assert model.predict([[0.0]]).tolist() == ["b"]
+
+
+@each
+def test_parameters(kind):
+    model = kind(max_iter=3)
+    assert kind(**model.get_params()).get_params() == model.get_params()
+    assert model.set_params(step=0.5) is model
+    assert model.step == 0.5
+    assert repr(model) == f"{kind.__name__}(step=0.5, max_iter=3)"
+    with pytest.raises(
+        SeqtagError, match=r"expected a parameter of \w+ \(.*step.*\), found 'speed'"
+    ):
+        model.set_params(speed=1)
+
+
+@each
+def test_the_same_seed_gives_the_same_weights(kind):
+    X, y = blobs(noise=1.0)
+    first, again, other = (kind(random_state=s, max_iter=5).fit(X, y) for s in (1, 1, 2))
+    assert first.coef_.tobytes() == again.coef_.tobytes()
+    assert first.coef_.tobytes() != other.coef_.tobytes()
+
+
+@each
+def test_a_fitted_model_can_be_copied_and_pickled(kind):
+    X, y = blobs()
+    model = kind(max_iter=3).fit(X, y)
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+
+
+@each
+def test_scikit_learn_can_use_them(kind):
+    base = pytest.importorskip("sklearn.base", reason="scikit-learn is not installed")
+    selection = pytest.importorskip("sklearn.model_selection")
+    X, y = blobs()
+    model = kind(max_iter=7)
+    assert base.clone(model).get_params() == model.get_params()
+    assert selection.cross_val_score(model, X, y, cv=3).mean() > 0.8
+    found = selection.GridSearchCV(model, {"step": [0.5, 1.0]}, cv=2).fit(X, y)
+    assert found.best_estimator_.predict(X).shape == (200,)
+
+
+# ----------------------------------------------------------------- practice
+def test_a_fixed_order_by_label_learns_badly_and_shuffling_helps():
+    """+++--- in that order: the last examples have the last word in every pass."""
+    random = np.random.RandomState(0)
+    X = 3 + np.concatenate([random.normal(1, 1, (200, 2)), random.normal(-1, 1, (200, 2))])
+    y = np.repeat([1, -1], 200)
+    fixed, shuffled = (
+        BinaryPerceptron(shuffle=s, max_iter=5).fit(X, y).score(X, y) for s in (False, True)
+    )
+    assert fixed == 0.5  # it says -1 to everything
+    assert shuffled > 0.8
+
+
+def test_the_report_of_convergence():
+    X, y = blobs()
+    model = BinaryPerceptron(max_iter=1000).fit(X, y)
+    assert model.converged_
+    assert model.history_[-1].updates == 0
+    assert (
+        sum(p.updates for p in model.history_) == model.n_updates_ == len(model.mistakes_.example)
+    )
+    assert len(model.history_) == model.n_iter_ < 1000
+    X, y = blobs(noise=2.0)
+    model = BinaryPerceptron(max_iter=4).fit(X, y)
+    assert (model.converged_, model.n_iter_) == (False, 4)
+
+
+@each
+def test_the_best_pass_on_the_validation_set_is_kept(kind):
+    X, y = blobs(noise=1.0)
+    more = blobs(seed=0, noise=1.5)
+    model = kind(max_iter=40, patience=3).fit(X, y, validation=more)
+    scores = [p.score for p in model.history_]
+    best = int(np.argmax(scores))
+    assert model.score(*more) == max(scores)
+    assert model.n_iter_ == min(best + 1 + 3, 40)
+    shorter = kind(max_iter=best + 1).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, shorter.coef_)
+    np.testing.assert_allclose(model.decision_function(X), shorter.decision_function(X))
+
+
+def test_the_votes_after_convergence_count_the_last_pass():
+    X, y = blobs(40)
+    model = VotedPerceptron(max_iter=1000).fit(X, y)
+    assert model.survival_.sum() == 40 * model.n_iter_
+    judged = VotedPerceptron(max_iter=1000, patience=1000).fit(X, y, validation=(X, y))
+    assert judged.history_[-1].score == judged.score(X, y)
+
+
+def test_the_mean_of_the_votes_is_the_averaged_perceptron():
+    X, y = blobs(noise=1.0)
+    voted = VotedPerceptron(max_iter=5).fit(X, y)
+    mean = BinaryPerceptron(max_iter=5, average=True).fit(X, y)
+    w = voted.survival_ @ voted.trajectory(X) / voted.survival_.sum()
+    np.testing.assert_allclose(w, np.append(mean.coef_[0], mean.intercept_))
+
+
+def test_a_cost_is_a_margin():
+    """With costs of 1 a mistake is y a <= 1: training then brings the hinge loss to zero."""
+    X = [[1.0], [-1.0]]
+    model = BinaryPerceptron(cost=costs(), step=0.25, fit_intercept=False, max_iter=50).fit(
+        X, [1, -1]
+    )
+    assert model.converged_
+    assert model.coef_.tolist() == [[1.25]]  # 0.25 a time, the first above 1
+    ties = BinaryPerceptron(cost=costs(), step=0.25, fit_intercept=False, ties_are_mistakes=False)
+    assert ties.fit(X, [1, -1]).coef_.tolist() == [[1.25]]  # at 1.0 the tie of x = -1 goes to +1
+    assert ties.fit([[1.0], [-2.0]], [1, -1]).coef_.tolist() == [[1.0]]
+
+
+def test_missing_what_is_dear_becomes_rare():
+    X, y = blobs(400, noise=1.5)
+    missed = []
+    for gamma in (1, 20):
+        model = BinaryPerceptron(cost=costs(gamma1=gamma), average=True, max_iter=20).fit(X, y)
+        missed.append(int((model.predict(X)[y == 1] == 0).sum()))
+    assert missed[1] < missed[0] / 2
+
+
+def test_costs_of_three_labels_are_in_the_order_of_classes():
+    X, y = blobs(300, K=3, noise=1.0)
+    cost = np.zeros((3, 3))
+    cost[2] = 30, 30, 0
+    plain, dear = (
+        MulticlassPerceptron(cost=c, average=True, max_iter=10).fit(X, y).predict(X)
+        for c in (None, cost)
+    )
+    assert (dear[y == 2] == 2).mean() > (plain[y == 2] == 2).mean()
+
+
+def test_one_against_all_is_k_binary_perceptrons():
+    X, y = blobs(K=3)
+    model = MulticlassPerceptron(one_vs_all=True, max_iter=6).fit(X, y)
+    for k in range(3):
+        one = BinaryPerceptron(max_iter=6).fit(X, y == k)
+        np.testing.assert_array_equal(model.coef_[k], one.coef_[0])
+    assert model.score(X, y) > 0.8
+    assert model.n_iter_ <= 6
+    assert model.n_updates_ > 0
+    assert not hasattr(model, "mistakes_")
+    with pytest.raises(SeqtagError, match="found K separate runs"):
+        model.trajectory(X)
+    with pytest.raises(SeqtagError, match="no validation set and no cost with one_vs_all=True"):
+        model.fit(X, y, validation=(X, y))
+
+
+# ----------------------------------------------------------------- feature maps
+def test_xor_needs_a_product():
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [-1, 1, 1, -1]
+    assert not BinaryPerceptron(max_iter=500).fit(X, y).converged_
+    for feature_map in ("product", "quadratic", lambda X: [[*x, x[0] * x[1]] for x in X]):
+        model = BinaryPerceptron(max_iter=500, feature_map=feature_map).fit(X, y)
+        assert model.converged_
+        assert model.score(X, y) == 1.0
+
+
+def test_no_and_excellent_needs_a_product():
+    """Alone each word is good news (no trouble, excellent); together they are bad."""
+    X = [{"excellent": 1}, {"no": 1}, {"no": 1, "excellent": 1}, {}]
+    y = ["+", "+", "-", "-"]
+    assert not BinaryPerceptron(max_iter=500).fit(X, y).converged_
+    model = BinaryPerceptron(max_iter=500, feature_map="product").fit(X, y)
+    assert model.converged_
+    assert model.feature_names_ == ["excellent", "excellent & no", "no"]
+    assert model.classes_[1] == "-"
+    assert model.coef_[0, 1] > 0
+    assert model.predict([{"no": 1, "excellent": 1, "unheard of": 3}]).tolist() == ["-"]
+
+
+# ----------------------------------------------------------------- what they refuse
+X2, Y2 = [[1.0, 0], [0, 1]], [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (X2, [1, 1], "expected at least two labels to tell apart, found one (1)"),
+        (X2, [0], "expected one label per vector, found 2 vectors, 1 labels"),
+        (X2, [[0], [1]], "expected y of shape (2,), found shape (2, 1); use y.ravel()"),
+        (X2, [0.0, np.nan], "found NaN or infinity among them"),
+        (X2, np.array([1, "a"], object), "expected labels of one type, found a mixture"),
+        (
+            [[1, 0], [0, 1], [1, 1]],
+            [0, 1, 2],
+            "expected two labels, found 3 (0, 1, 2); use MulticlassPerceptron",
+        ),
+        ([[1.0, np.nan], [0, 1]], Y2, "found NaN or infinity in vector 0"),
+        ([1.0, 2.0], Y2, "for one vector write X.reshape(1, -1)"),
+        ([], [], "found shape (0,)"),
+    ],
+)
+def test_fit_refuses(X, y, message):
+    with pytest.raises(SeqtagError) as error:
+        BinaryPerceptron().fit(X, y)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"step": 0}, {"max_iter": 0}, {"patience": 0}, {"step": np.nan}]
+)
+def test_parameters_that_cannot_work(changes):
+    with pytest.raises(SeqtagError, match="expected step > 0, max_iter >= 1, patience >= 1; found"):
+        BinaryPerceptron(**changes).fit(X2, Y2)
+
+
+@pytest.mark.parametrize("cost", [[[0, 1]], [[1, 0], [0, 1]], [[0, np.inf], [1, 0]]])
+def test_costs_that_make_no_sense(cost):
+    with pytest.raises(SeqtagError, match=r"expected cost as finite numbers of shape \(2, 2\)"):
+        BinaryPerceptron(cost=cost).fit(X2, Y2)
+
+
+@each
+def test_labels_never_seen_and_models_never_fitted(kind):
+    model = kind()
+    for call in (
+        lambda: model.predict(X2),
+        lambda: model.score(X2, Y2),
+        lambda: model.trajectory(X2),
+    ):
+        with pytest.raises(
+            SeqtagError, match=r"expected a fitted \w+, found one without weights; call fit"
+        ):
+            call()
+    with pytest.raises(AttributeError, match=r"has no weights yet; call fit\(X, y\) first"):
+        _ = model.coef_
+    model.fit(X2, Y2)
+    with pytest.raises(LabelError, match=r"expected labels seen in training \(0, 1\), found 7"):
+        model.score(X2, [0, 7])
+    with pytest.raises(LabelError, match="found 7"):
+        model.fit(X2, Y2, validation=(X2, [0, 7]))
+    with pytest.raises(SeqtagError, match="expected X with 2 features, as in training, found 3"):
+        model.predict([[1, 2, 3]])
+    with pytest.raises(SeqtagError, match="expected at least one vector to score, found none"):
+        model.score(np.zeros((0, 2)), [])
+    assert model.predict(np.zeros((0, 2))).tolist() == []

@@ -1,0 +1,334 @@
+"""Bad input and bad luck: one line that names the place and the remedy, and nothing is broken."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+from seqtag.training.train import train
+from tests.command_line import call, chunks, conllu, home, linux, run
+
+
+@pytest.fixture
+def folder(home, tmp_path, monkeypatch):
+    """A working folder with good files, bad files and models."""
+    for name in ("train.conllu", "train.txt", "upos.seqtag", "chunk.seqtag"):
+        (tmp_path / name).write_bytes((home / name).read_bytes())
+    model = (home / "upos.seqtag").read_bytes()
+    middle = len(model) // 2
+    files = {
+        "empty": b"",
+        "blank": b"\n\n \n",
+        "raw.txt": b"The dog barks.\n",
+        "wide.txt": b"a\tX\nb\tY\n\nc\tX\tZ\n\n",
+        "latin.txt": b"a\tX\ncaf\xe9\tY\n\n",
+        "mac.txt": b"a\tX\rb\tY\r",
+        "hole.txt": b"a\tX\nb\t_\n\n",
+        "field.txt": b"a\tX\n\tY\n\n",
+        "utf16.txt": "a\tX\n".encode("utf-16"),
+        "cut.gz": b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03",
+        "cut.seqtag": model[:500],
+        "long.seqtag": model + b"x",
+        "flip.seqtag": model[:middle] + bytes([model[middle] ^ 1]) + model[middle + 1 :],
+        "posx": b"form[0]\nposx[0]\n",
+        "open": b"form[0\n",
+        "minus": b"set epochs -1\nform[0]\n",
+        "none": b"# nothing\n",
+    }
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def check(done, code: int, message: str) -> None:
+    """One line on stderr, as expected; nothing on stdout."""
+    assert (done.code, done.out) == (code, b""), done
+    assert done.err.startswith("seqtag: ") and done.err.count("\n") == 1, done.err
+    assert message in done.err, done.err
+
+
+FOUND_NO_FILE = "No such file or directory; check the path"
+BAD_FILES = [
+    ("missing", f"missing: {FOUND_NO_FILE}"),
+    ("folder", "folder: Is a directory; name a file"),
+    ("wide.txt", 'wide.txt:4: expected 2 columns, found 3 ("c"); complete the line, or name'),
+    ("latin.txt", "latin.txt:2: expected UTF-8, found the byte 0xe9 at byte offset 7"),
+    ("mac.txt", "mac.txt:1: expected lines that end with \\n or \\r\\n, found a carriage return"),
+    ("field.txt", "field.txt:2: expected a value in the column 'form', found an empty field"),
+    ("utf16.txt", "utf16.txt:1: expected UTF-8, found the byte order mark of UTF-16; convert"),
+    ("cut.gz", "cut.gz: expected the end of the gzip data, found the end of the file"),
+]
+
+
+@pytest.mark.parametrize(("name", "message"), BAD_FILES)
+def test_bad_files(folder, call, name, message):
+    (folder / "out").write_bytes(b"before")
+    check(call("tag", "-m", "upos.seqtag", name, "-o", "out"), 1, message)
+    check(call("train", name, "-m", "new.seqtag"), 1, message)
+    check(
+        call("train", "train.txt", "--dev", name, "-m", "out", "--force", "-q"),
+        1,
+        name if name in ("wide.txt", "field.txt") else message,
+    )
+    check(call("eval", "-m", "upos.seqtag", "--label", "label", name), 1, message)
+    assert (folder / "out").read_bytes() == b"before"
+    assert not [
+        path for path in folder.iterdir() if path.name in ("new.seqtag",) or ".tmp" in path.name
+    ]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["empty"], "empty: expected sentences to learn from, found none"),
+        (["blank"], "blank: expected sentences to learn from, found none"),
+        (["train.txt", "--dev", "empty"], "empty: expected sentences to learn from, found none"),
+        (["raw.txt"], "raw.txt: expected a column of labels, found the columns form, misc only"),
+        (
+            ["hole.txt"],
+            'hole.txt:2: expected a label in the column label, found "_" (not annotated)',
+        ),
+        (
+            ["train.conllu", "--label", "chunk"],
+            "train.conllu: expected one of the columns lemma, upos, xpos, feats, head, deprel, deps, misc "
+            "for labels, found 'chunk'; choose one of these with --label, or name the columns with",
+        ),
+        (["train.conllu", "--label", "form"], "for labels, found 'form'; choose one"),
+        (
+            ["train.conllu", "--dev", "train.txt"],
+            "train.txt: expected a dev set with the columns of the training data, found one without upos "
+            "(it has form, pos, chunk); give one in the same format",
+        ),
+        (["train.conllu", "train.txt"], "train.txt: expected the columns id, form, lemma, "),
+        (["train.txt", "--columns", "form,form,x"], "expected different column names"),
+        (["train.txt", "--columns", "form,pos"], "train.txt:1: expected 2 columns, found 3"),
+        (
+            ["train.txt", "--format", "conllu"],
+            "train.txt:1: expected 10 tab-separated columns, found",
+        ),
+        (
+            ["train.txt", "--templates", "nope"],
+            "found neither of the name 'nope'; presets are chunk, ",
+        ),
+        (["train.txt", "--templates", "folder"], "folder: Is a directory; name a file"),
+        (["train.txt", "--templates", "posx"], "posx:2: unknown column 'posx' in \"posx[0]\""),
+        (
+            ["train.txt", "--templates", "open"],
+            "open:1: expected a term such as form[0], suffix(3)",
+        ),
+        (
+            ["train.txt", "--templates", "minus"],
+            "minus:1: the setting epochs expects a whole number",
+        ),
+        (["train.txt", "--templates", "none"], "none: expected at least one template, found none"),
+        (["train.txt", "--step", "nan"], "the setting step expects a number above 0, found nan"),
+        (["train.txt", "--margin", "-1"], "the setting margin expects a number from 0, found -1.0"),
+        (["train.txt", "--dropout", "1"], "expects a number from 0 to below 1, found 1.0"),
+    ],
+)
+def test_training_refuses(folder, call, args, message):
+    before = sorted(folder.iterdir())
+    check(call("train", *args, "-m", "new.seqtag"), 1, message)
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["frain"], "found 'frain' (see seqtag --help)"),
+        (["--frain"], "No such option"),
+        (["train"], "Missing argument 'TRAIN...'"),
+        (["train", "train.txt"], "Missing option '-m' / '--model'"),
+        (["train", "train.txt", "-m", "upos.seqtag"], "upos.seqtag is there already; overwrite"),
+        (["train", "train.txt", "-m", "-"], "expected a name for --model, found '-'"),
+        (
+            ["train", "train.txt", "-m", "folder"],
+            "expected a file to write the model to, found folder",
+        ),
+        (
+            ["train", "train.txt", "-m", os.devnull, "--force"],
+            "expected a file to write the model to",
+        ),
+        (["train", "train.txt", "-m", "n", "--label", ""], "expected a name for --label, found ''"),
+        (["train", "train.txt", "-m", "n", "--patience", "2"], "--patience needs a --dev set"),
+        (["train", "-", "-m", "n", "--dev", "-"], 'expected "-" (standard input) once'),
+        (
+            ["train", "train.txt", "-m", "n", "--epochs", "0"],
+            "'--epochs': 0 is not in the range x>=1",
+        ),
+        (
+            ["train", "train.txt", "-m", "n", "--seed", "4294967296"],
+            "'--seed': 4294967296 is not in",
+        ),
+        (["train", "train.txt", "-m", "n", "--update", "x"], "'--update': 'x' is not one of"),
+        (
+            ["train", "train.txt", "-m", "n", "--columns", "form,,x"],
+            "such as form,pos,chunk, found",
+        ),
+        (["tag", "--threads", "0"], "'--threads': 0 is not in the range x>=1"),
+        (["tag", "--format", "x"], "'--format': 'x' is not one of 'auto', 'conllu', "),
+        (["tag", "--to", "x"], "'--to': 'x' is not one of 'conllu', 'columns', "),
+        (["tag", "-", "-"], 'expected "-" (standard input) once, found it again'),
+        (["info"], "Missing argument 'MODEL'"),
+        (["templates", "x"], "No such command 'x'"),
+    ],
+)
+def test_usage(folder, call, args, message):
+    before = {path: path.is_dir() or path.read_bytes() for path in folder.iterdir()}
+    check(call(*args), 2, message)
+    assert {path: path.is_dir() or path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_no_command_shows_the_help(call):
+    for args in ((), ("templates",)):
+        done = call(*args)
+        assert (done.out + done.err.encode()).startswith(b"Usage: seqtag ")
+        assert "Commands:" in (done.out.decode() + done.err)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "missing",
+            "No such file or directory; the embedded models are en-ewt-upos and en-ewt-xpos",
+        ),
+        ("folder", "folder: Is a directory; name a file"),
+        ("train.conllu", "train.conllu: expected a seqtag model file"),
+        ("empty", "empty: expected a seqtag model file, found an empty file"),
+        ("cut.seqtag", "cut.seqtag: expected a header of "),
+        ("long.seqtag", "long.seqtag: expected "),
+        ("flip.seqtag", "flip.seqtag: expected the checksum "),
+    ],
+)
+def test_what_is_no_model(folder, call, name, message):
+    check(call("info", name), 1, message)
+    check(call("tag", "-m", "upos.seqtag", "-m", name, "train.conllu", "-o", "out"), 1, message)
+    check(call("eval", "-m", name, "train.conllu"), 1, message)
+    assert not (folder / "out").exists()
+
+
+def test_no_input_is_overwritten(folder, call):
+    before = {path: path.is_dir() or path.read_bytes() for path in folder.iterdir()}
+    expected = "expected an output file other than the input"
+    tag = ("tag", "-m", "upos.seqtag", "train.conllu", "-o")
+    for output in ("train.conllu", "folder/../train.conllu", "upos.seqtag"):
+        check(call(*tag, output), 1, expected)
+    (folder / "link").symlink_to("train.conllu")
+    check(call(*tag, "link"), 1, expected)
+    (folder / "link").unlink()
+    for model in ("train.conllu", "empty", "posx"):
+        options = ("--dev", "empty", "--templates", "posx", "--force")
+        check(call("train", "train.conllu", *options, "-m", model), 1, expected)
+    assert {path: path.is_dir() or path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_output_that_cannot_be_written(folder, call):
+    tag = ("tag", "-m", "upos.seqtag", "train.conllu", "-o")
+    check(call(*tag, "nowhere/out"), 1, f"nowhere/out: {FOUND_NO_FILE}")
+    check(call(*tag, "folder"), 1, "folder: Is a directory; name a file")
+    check(call(*tag, "train.txt/out"), 1, "train.txt/out: Not a directory; check the path")
+    check(
+        call("train", "train.txt", "-m", "nowhere/m"),
+        1,
+        "nowhere: No such directory; check the path",
+    )
+    (folder / "folder").chmod(0o500)
+    if os.access("folder", os.W_OK):
+        return  # the super-user may write anywhere
+    check(call(*tag, "folder/out"), 1, "folder/out: Permission denied; check its permissions")
+
+
+def test_a_model_that_does_not_fit_the_input(folder, call):
+    check(
+        call("tag", "-m", "chunk.seqtag", "raw.txt"),
+        1,
+        "raw.txt:1: the model needs the column pos, found form, misc; name the columns with "
+        "--columns, or run a model that fills it first, as in -m en-ewt-xpos",
+    )
+    check(
+        call("tag", "-m", "chunk.seqtag", "train.conllu", "--to", "conll2000", "-o", "folder"),
+        1,
+        "folder: Is a directory",
+    )
+    check(
+        call("tag", "-m", "upos.seqtag", "train.conllu", "--to", "conll2000", "-o", "out"),
+        1,
+        "expected a column 'chunk' to write the format conll2000, found form, ",
+    )
+    check(
+        call("eval", "-m", "chunk.seqtag", "train.conllu"),
+        1,
+        "train.conllu:1: expected one of the columns id, form, ",
+    )
+    assert not (folder / "out").exists()
+
+
+def test_a_bug_is_called_one(folder, call, monkeypatch):
+    def broken(*_args, **_kwargs):
+        raise RuntimeError("it broke\nin two lines")
+
+    monkeypatch.setattr("seqtag.tagging.tagger.load", broken)
+    done = call("info", "upos.seqtag")
+    check(done, 1, "internal error, please report it: RuntimeError: it broke (seqtag --debug")
+    with pytest.raises(RuntimeError):
+        call("--debug", "info", "upos.seqtag")
+
+
+def test_seeds_of_the_library():
+    with pytest.raises(
+        ValueError, match=re.escape("expected a seed below 2**32, found 4294967296")
+    ):
+        train([], seed=2**32)
+
+
+@linux
+@pytest.mark.parametrize(
+    ("shell", "message"),
+    [
+        ('exec "$@" >/dev/full', "<stdout>: No space left on device; make room and try again"),
+        ('exec "$@" >&-', "<stdout>: standard output is closed"),
+    ],
+)
+def test_standard_output_full_or_closed(folder, shell, message):
+    for args in (
+        ("tag", "-m", "upos.seqtag", "train.conllu"),
+        ("eval", "-m", "upos.seqtag", "train.conllu"),
+        ("info", "upos.seqtag", "--json"),
+        ("templates", "show", "pos"),
+        ("train", "train.txt", "-m", "m.seqtag", "--json", "--epochs", "1", "--quiet", "--force"),
+    ):
+        check(run(*args, cwd=folder, shell=shell), 1, message)
+
+
+@linux
+def test_other_broken_streams(folder):
+    tag = ("tag", "-m", "upos.seqtag")
+    closed = run(*tag, cwd=folder, shell='exec "$@" <&-')
+    check(closed, 1, "<stdin>: standard input is closed")
+    check(run(*tag, "train.conllu", "-o", "/dev/full", cwd=folder), 1, "/dev/full: No space left")
+    for shell in ('exec "$@" 2>&-', 'exec "$@" 2>/dev/full'):  # nowhere to complain: work goes on
+        done = run(
+            "train", "train.txt", "-m", "m", "--force", "--epochs", 1, cwd=folder, shell=shell
+        )
+        assert (done.code, done.out, done.err) == (0, b"", "")
+        assert run(*tag, "nope", cwd=folder, shell=shell).code == 1
+
+
+def test_names_in_messages_survive_a_poor_locale(folder):
+    poor = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = run("info", "n\u00e4me", cwd=folder, env=poor)
+    assert done.err.startswith("seqtag: n\u00e4me: No such file or directory")
+    (folder / "\u00fc.txt").write_bytes("\u00e9\t\u00c4\n\n".encode())
+    done = run("eval", "\u00fc.txt", "\u00fc.txt", "--confusion", 1, cwd=folder, env=poor)
+    assert (done.code, done.err) == (0, "")
+
+
+def test_conll_and_conllu_data_of_the_helper():
+    assert conllu(labels=False).count("\t_\t_\t_\t_\t_\t_\t_\n") == 44
+    assert chunks().count("\n\n") == 8

@@ -1,0 +1,172 @@
+"""seqtag eval: a model or a file against gold, as text, JSON and conlleval's block."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.command_line import call, chunks, conllu, home, run
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """gold.* and predicted.*: one label of 44, one chunk of 21 is wrong."""
+    (tmp_path / "gold.conllu").write_text(conllu())
+    (tmp_path / "predicted.conllu").write_text(conllu().replace("sees\tVERB", "sees\tNOUN", 1))
+    (tmp_path / "gold.txt").write_text(chunks())
+    (tmp_path / "predicted.txt").write_text(chunks().replace("B-VP", "B-NP", 1))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_two_files(folder, call):
+    done = call("eval", "gold.conllu", "predicted.conllu", "--confusion", 5, "--errors", 5)
+    lines = done.out.decode().splitlines()
+    assert (done.code, done.err) == (0, "")
+    assert "tokens                        97.73         43         44" in lines
+    assert "VERB -> NOUN                      1" in lines
+    assert lines[-1] == "      1  VERB         NOUN         sees"
+    assert any(
+        line.startswith("task:upos|metric:accuracy|scheme:none|sentences:8|") for line in lines
+    )
+    same = call("eval", "gold.conllu", "predicted.conllu", "--label", "xpos").out.decode()
+    assert "100.00         44         44" in same
+    both = call("eval", "gold.conllu", "predicted.conllu", "--label", "upos+feats").out.decode()
+    assert "97.73         43         44" in both
+
+
+def test_json(folder, call):
+    options = ("--json", "--confusion", 5, "--errors", 5)
+    document = json.loads(call("eval", "gold.conllu", "predicted.conllu", *options).out)
+    assert document["score"] == document["accuracy"] == 43 / 44
+    assert document["confusion"] == [["VERB", "NOUN", 1]]
+    assert document["errors"] == [
+        {"word": "sees", "gold": "VERB", "predicted": "NOUN", "tokens": 1}
+    ]
+    whole = json.loads(call("eval", "gold.conllu", "predicted.conllu", "--json").out)
+    assert sum(tokens for _, _, tokens in whole["confusion"]) == 44
+    assert "errors" not in whole
+
+
+def test_chunks_and_conlleval(folder, call):
+    report = call("eval", "gold.txt", "predicted.txt").out.decode()
+    assert "chunks (iob2)" in report and "metric:conlleval-f1" in report
+    block = call("eval", "gold.txt", "predicted.txt", "--conlleval").out.decode()
+    assert block.startswith(
+        "processed 44 tokens with 21 phrases; found: 21 phrases; correct: 20.\n"
+    )
+
+
+def test_a_model(home, call):
+    done = call("eval", "-m", home / "chunk.seqtag", home / "train.txt", "--json", "--threads", 2)
+    assert (done.code, done.err) == (0, "")
+    document = json.loads(done.out)
+    assert (document["task"], document["metric"], document["score"]) == ("chunk", "conlleval-f1", 1)
+    assert (document["known_tokens"], document["unknown_tokens"]) == (44, 0)
+    other = call("eval", "-m", home / "xpos.seqtag", home / "train.txt")  # pos stands in for xpos
+    assert b"100.00         44         44" in other.out
+    named = call("eval", "-m", home / "upos.seqtag", home / "train.conllu", "--label", "xpos")
+    assert named.code == 0 and b"task:xpos|" in named.out
+
+
+def test_standard_input_and_formats_may_differ(folder):
+    done = run("eval", "-", folder / "gold.txt", "--label", "xpos", stdin=conllu().encode())
+    assert b"100.00         44         44" in done.out  # pos stands in for xpos
+    done = run("eval", "-", folder / "predicted.conllu", stdin=conllu().encode())
+    assert (done.code, done.err) == (0, "")
+    assert b"97.73" in done.out
+
+
+def test_fail_under(folder, call):
+    files = ("eval", "gold.conllu", "predicted.conllu", "--fail-under")
+    assert call(*files, "97.7").code == 0
+    assert call(*files, "0").code == 0
+    done = call(*files, "97.8")
+    assert (done.code, done.err) == (3, "seqtag: accuracy 97.73 is under 97.8\n")
+    assert b"97.73" in done.out
+    done = call(*files, "100", "--json", "--quiet")
+    assert (done.code, done.err) == (3, "")
+    assert json.loads(done.out)["correct"] == 43
+
+
+def test_files_of_other_words(folder, call):
+    (folder / "other.conllu").write_text(conllu().replace("\tsees\tsees", "\thears\thears", 1))
+    (folder / "short.conllu").write_text(conllu(["the dog barks .", "a cat sees"]))
+    (folder / "first.conllu").write_text(conllu(["the dog barks ."]))
+    again = "; compare files of the same text\n"
+    for gold, predicted, message in (
+        (
+            "gold",
+            "other",
+            "other.conllu:10: expected the words of gold.conllu:10, "
+            '"sees the dog .", '
+            'found "hears the dog ."',
+        ),
+        (
+            "gold",
+            "short",
+            "short.conllu:10: expected the words of gold.conllu:11, "
+            '"the dog .", found the end of the sentence',
+        ),
+        (
+            "short",
+            "gold",
+            "gold.conllu:11: expected the words of short.conllu:10, "
+            'the end of the sentence, found "the dog ."',
+        ),
+        (
+            "gold",
+            "first",
+            "gold.conllu:8: expected as many sentences in both files, found none "
+            'left in the predicted file for "a cat sees the"',
+        ),
+        (
+            "first",
+            "gold",
+            "gold.conllu:8: expected as many sentences in both files, found none "
+            'left in the gold file for "a cat sees the"',
+        ),
+    ):
+        done = call("eval", f"{gold}.conllu", f"{predicted}.conllu")
+        assert (done.code, done.out, done.err) == (1, b"", f"seqtag: {message}{again}")
+
+
+def test_nothing_to_score(home, folder, call):
+    (folder / "empty").write_bytes(b"")
+    (folder / "blank.conllu").write_text("\n# a comment\n\n")
+    for name in ("empty", "blank.conllu"):
+        done = call("eval", "-m", home / "upos.seqtag", name)
+        assert done.code == 1
+        assert done.err == f"seqtag: {name}: expected sentences to score, found none\n"
+    (folder / "text.txt").write_text("The dog barks.\n")
+    done = call("eval", "text.txt", "text.txt")
+    assert done.err == (
+        "seqtag: text.txt: expected a column of labels, found the columns form, misc only; if "
+        "there is one, name the format with --format or the columns with --columns\n"
+    )
+
+
+def test_usage(home, folder, call):
+    model = ("-m", home / "upos.seqtag")
+    for args, message in (
+        ((), "Missing argument 'GOLD [PREDICTED]'."),
+        (("gold.txt",), "expected GOLD PREDICTED, or -m MODEL GOLD, found 1 file"),
+        ((*model, "gold.txt", "gold.txt"), "expected GOLD with -m MODEL, found 2 files"),
+        (("-", "-"), 'expected "-" (standard input) once, found it again'),
+        (("a", "b", "--fail-under", "nan"), "expected a percentage for --fail-under, found nan"),
+        (("a", "b", "--fail-under", "101"), "101.0 is not in the range 0<=x<=100"),
+        (("a", "b", "--errors", "-1"), "-1 is not in the range x>=0"),
+    ):
+        done = call("eval", *args)
+        assert (done.code, done.out) == (2, b"")
+        assert done.err.startswith("seqtag: ") and message in done.err
+        assert done.err.endswith("(see seqtag eval --help)\n") and done.err.count("\n") == 1
+
+
+def test_penn_tags_are_not_scored_as_universal_ones(home, call, tmp_path):
+    (tmp_path / "penn.txt").write_text("The DT\ncat NN\n")
+    done = call("eval", "-m", home / "upos.seqtag", tmp_path / "penn.txt", "--columns", "form,pos")
+    assert done.code == 1
+    assert "expected one of the columns form, pos, found 'upos'" in done.err

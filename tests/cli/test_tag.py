@@ -1,0 +1,301 @@
+"""seqtag tag: every byte but the labels comes back, in every format, through every pipe."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.command_line import SEQTAG, call, chunks, conllu, home, linux, posix, run
+
+TRICKY = (
+    "\ufeff\n\n# newdoc\n# text = don't see the cat\n"
+    "1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
+    "1\tdo\tdo\t_\t_\tA=1|A=2\t0\troot\t_\tX=1|X=2\n"
+    "2\tn't\tnot\t_\t_\t_\tnan\t_\t_\t_\n"
+    "2.1\tghost\t_\tGHOST\tGHOST\t_\t_\t_\t2:conj\t_\n"
+    "3\tthe\u00a0big\tthe\told\told\t_\t_\t_\t_\t_\n"
+    "4\tcat\u2028\u0085\tcat\t_\t_\t_\t_\t_\t_\t_\n"
+    "\n\n \n# a comment alone\n\n"
+    "# text = #\n1\t#\t#\t_\t_\t_\t_\t_\t_\t_"
+)
+
+
+def other_columns(data: bytes, filled: tuple[int, ...]) -> bytes:
+    """The data with some fields of the word lines emptied."""
+    lines = []
+    for line in data.split(b"\n"):
+        fields = line.split(b"\t")
+        if re.fullmatch(rb"\d+", fields[0].removeprefix(b"\xef\xbb\xbf")):
+            for at in filled:
+                fields[at] = b""
+        lines.append(b"\t".join(fields))
+    return b"\n".join(lines)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("tail", ["", "\n", "\n\n", "\n\n\n \n# x", "\n\n\t"])
+def test_only_the_label_column_changes(home, call, tmp_path, end, tail):
+    data = (TRICKY + tail).replace("\n", end).encode()
+    (tmp_path / "in.conllu").write_bytes(data)
+    done = call(
+        "tag", "-m", home / "upos.seqtag", "-m", home / "xpos.seqtag", tmp_path / "in.conllu"
+    )
+    assert (done.code, done.err) == (0, "")
+    assert done.out != data
+    assert other_columns(done.out, (3, 4)) == other_columns(data, (3, 4))
+    assert b"\tGHOST\tGHOST\t" in done.out and b"\told\t" not in done.out
+    again = tmp_path / "again.conllu"
+    again.write_bytes(done.out)
+    models = ("-m", home / "upos.seqtag", "-m", home / "xpos.seqtag")
+    assert call("tag", *models, again, "--to", "conllu").out == done.out
+
+
+def test_column_files_keep_their_spacing(home, call, tmp_path):
+    text = "the  DT   X\r\ndog NN X\n-DOCSTART- -X- O\n\n\n# NN X\nbarks VBZ X"
+    (tmp_path / "in.txt").write_bytes(text.encode())
+    done = call(
+        "tag", "-m", home / "chunk.seqtag", tmp_path / "in.txt", "--columns", "form,pos,chunk"
+    )
+    assert done.code == 0, done.err
+    assert re.sub(rb"\S+(\r?\n|$)", rb"X\1", done.out) == re.sub(
+        rb"\S+(\r?\n|$)", rb"X\1", text.encode()
+    )
+    assert done.out.startswith(b"the  DT   B-NP\r\ndog NN I-NP\n")
+
+
+def test_a_missing_column_is_appended(home, call, tmp_path):
+    (tmp_path / "in.txt").write_text("the DT\ndog NN\n\nbarks VBZ\n")
+    done = call("tag", "-m", home / "chunk.seqtag", tmp_path / "in.txt", "--columns", "form,pos")
+    assert done.out == b"the DT B-NP\ndog NN I-NP\n\nbarks VBZ B-VP\n"
+    (tmp_path / "words.txt").write_text("the\ndog\n\nbarks\n")
+    both = ("-m", home / "xpos.seqtag", "-m", home / "chunk.seqtag")
+    done = call("tag", *both, tmp_path / "words.txt", "--format", "columns")
+    assert done.out == b"the\tDT\tB-NP\ndog\tNN\tI-NP\n\nbarks\tVBZ\tB-VP\n"
+
+
+def test_text_with_the_embedded_models():
+    """The first line of the manual."""
+    done = run("tag", stdin=b"Time flies like an arrow.\n")
+    assert (done.code, done.err) == (0, "")
+    rows = [line.split("\t") for line in done.out.decode().splitlines()[1:-1]]
+    assert [row[1] for row in rows] == ["Time", "flies", "like", "an", "arrow", "."]
+    assert [row[3] for row in rows] == ["NOUN", "VERB", "ADP", "DET", "NOUN", "PUNCT"]
+    assert [row[4] for row in rows] == ["NN", "VBZ", "IN", "DT", "NN", "."]
+    assert (
+        done.out.startswith(b"# text = Time flies like an arrow.\n")
+        and rows[4][9] == "SpaceAfter=No"
+    )
+    no_env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "HOME": None}
+    poor = run(
+        "tag",
+        "--to",
+        "tagged",
+        "--format",
+        "tokens",
+        env=no_env,
+        stdin="Caf\u00e9 \u201c x \u201d\n".encode(),
+    )
+    assert (poor.code, poor.err) == (0, "")
+    assert re.sub(r"/\S+", "", poor.out.decode()) == "Caf\u00e9 \u201c x \u201d\n"
+
+
+def test_formats_of_the_output(home, call, tmp_path):
+    (tmp_path / "in.txt").write_text("the dog barks.\n")
+    both = ("-m", home / "xpos.seqtag", "-m", home / "chunk.seqtag", tmp_path / "in.txt")
+    text = ("--format", "text")
+    assert call("tag", *both, *text).out == (
+        b"the\tDT\tB-NP\ndog\tNN\tI-NP\nbarks\tVBZ\tB-VP\n.\t.\tO\n\n"
+    )
+    assert call("tag", *both, *text, "--to", "conll2000").out == (
+        b"the DT B-NP\ndog NN I-NP\nbarks VBZ B-VP\n. . O\n\n"
+    )
+    assert call("tag", *both, *text, "--to", "tokens").out == b"the dog barks .\n"
+    assert (
+        call("tag", *both[:2], both[-1], *text, "--to", "tagged").out
+        == b"the/DT dog/NN barks/VBZ ./.\n"
+    )
+    done = call("tag", *both, *text, "--to", "conllu")
+    assert b"3\tbarks\t_\t_\tVBZ\t_\t_\t_\t_\tSpaceAfter=No|Chunk=B-VP\n" in done.out
+    (tmp_path / "in.tagged").write_text("the/XX  dog/XX\nbarks/XX\n")
+    done = call("tag", "-m", home / "xpos.seqtag", tmp_path / "in.tagged", "--format", "tagged")
+    assert done.out == b"the/DT  dog/NN\nbarks/VBZ\n"
+
+
+def test_chunks_in_conllu_take_xpos_for_pos_and_go_to_misc(home, call, tmp_path):
+    data = conllu().replace(
+        "\tcat\tcat\tNOUN\tNN\t_\t_\t_\t_\t_", "\tcat\tcat\tNOUN\tNN\t_\t_\t_\t_\tA=b"
+    )
+    (tmp_path / "in.conllu").write_text("# first\n" + data)
+    chunk = ("tag", "-m", home / "chunk.seqtag")
+    refused = call(*chunk, tmp_path / "in.conllu", "-o", tmp_path / "out")
+    assert refused.code == 1
+    assert refused.err == (
+        f"seqtag: {tmp_path / 'in.conllu'}:1: expected labels that CoNLL-U has a column for, found "
+        "chunk; write them to MISC with --to conllu, or to their own column with --to columns\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["in.conllu"]
+    done = call(*chunk, tmp_path / "in.conllu", "--to", "conllu", "-o", tmp_path / "out")
+    text = (tmp_path / "out").read_text()
+    assert done.code == 0
+    assert "\tcat\tcat\tNOUN\tNN\t_\t_\t_\t_\tA=b|Chunk=I-NP\n" in text
+    assert text.count("Chunk=") == 44
+    assert re.sub(r"\|?Chunk=\S+", "", text).replace("\t\n", "\t_\n") == "# first\n" + data
+    assert call(*chunk, tmp_path / "out", "--to", "conllu").out.decode() == text  # not twice
+    fields = [
+        c.split("\t")
+        for c in call(*chunk, tmp_path / "out", "--to", "columns").out.decode().split("\n")
+    ]
+    wanted = [line.split(" ")[2] for line in chunks().split("\n") if line]
+    assert [row[-1] for row in fields if len(row) > 1] == wanted
+
+
+def test_a_pipeline_of_processes_and_a_pipeline_of_models_agree(home):
+    data = conllu(labels=False).encode()
+    upos, xpos = home / "upos.seqtag", home / "xpos.seqtag"
+    once = run("tag", "-m", upos, "-m", xpos, "--threads", 3, stdin=data)
+    first = run("tag", "-m", upos, "-", stdin=data)
+    second = run("tag", "-m", xpos, "--format", "conllu", stdin=first.out)
+    assert once.code == first.code == second.code == 0
+    assert once.out == second.out == conllu().encode()
+
+
+def test_files_gzip_and_several_inputs(home, call, tmp_path):
+    plain, packed = tmp_path / "in.conllu", tmp_path / "in.gz"
+    plain.write_text(conllu(labels=False))
+    packed.write_bytes(
+        gzip.compress(plain.read_bytes()[:90]) + gzip.compress(plain.read_bytes()[90:])
+    )
+    model = ("tag", "-m", home / "upos.seqtag", "-m", home / "xpos.seqtag")
+    assert call(*model, plain, packed, "-o", tmp_path / "out.gz").code == 0
+    assert gzip.decompress((tmp_path / "out.gz").read_bytes()) == 2 * conllu().encode()
+    assert run(*model, stdin=packed.read_bytes()).out == conllu().encode()
+    (tmp_path / "empty").write_bytes(b"")
+    done = call(*model, tmp_path / "empty", plain, tmp_path / "empty")
+    assert (done.code, done.out) == (0, conllu().encode())
+    assert call(*model, tmp_path / "empty", "-o", tmp_path / "out").code == 0
+    assert (tmp_path / "out").read_bytes() == b""
+    umask = os.umask(0)
+    os.umask(umask)
+    if os.name == "posix":
+        assert (tmp_path / "out").stat().st_mode & 0o777 == 0o666 & ~umask
+
+
+def test_files_of_different_formats_need_a_decision(home, call, tmp_path):
+    one, two = tmp_path / "one.conllu", tmp_path / "two.txt"
+    one.write_text(conllu())
+    two.write_text(chunks())
+    model = ("tag", "-m", home / "xpos.seqtag")
+    done = call(*model, one, two)
+    assert (done.code, done.out) == (1, b"")
+    assert done.err == (
+        f"seqtag: {two}: expected the format conllu of {one}, found columns; tag the files one by "
+        "one, or choose the format of the output with --to\n"
+    )
+    done = call(*model, one, two, "--to", "tagged")
+    assert done.code == 0
+    assert done.out.decode().count("the/DT dog/NN barks/VBZ ./.\n") == 2
+
+
+def test_extreme_sizes(home, call, tmp_path):
+    for text in ("dog\tX\n" * 100_000 + "\n", "x" * 1_000_000 + "\tX\nthe\tX\n\n"):
+        (tmp_path / "in.txt").write_text(text)
+        columns = ("--columns", "form,xpos")
+        done = call("tag", "-m", home / "xpos.seqtag", tmp_path / "in.txt", *columns)
+        assert done.code == 0
+        assert re.sub(rb"\t\S+", b"\tX", done.out).decode() == text
+
+
+def test_progress_is_for_terminals_only(home, tmp_path):
+    fcntl, pty, termios = map(pytest.importorskip, ("fcntl", "pty", "termios"))
+    (tmp_path / "in.conllu").write_text(conllu())
+    for quiet in ((), ("--quiet",)):
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+        done = subprocess.run(
+            [*SEQTAG, "tag", "-m", str(home / "upos.seqtag"), "in.conllu", "-o", "out", *quiet],
+            stderr=theirs,
+            stdout=subprocess.PIPE,
+            cwd=tmp_path,
+            timeout=60,
+        )
+        os.write(theirs, b"END")
+        shown = os.read(ours, 10_000)
+        os.close(ours)
+        os.close(theirs)
+        assert (done.returncode, done.stdout) == (0, b"")
+        assert (b"B/s" in shown) is (not quiet)
+    assert run("tag", "-m", home / "upos.seqtag", tmp_path / "in.conllu").err == ""
+
+
+@posix
+def test_a_reader_that_stops_early_is_no_error(home, tmp_path):
+    (tmp_path / "in.conllu").write_text(conllu() * 300)
+    command = [*SEQTAG, "tag", "-m", str(home / "upos.seqtag"), "in.conllu"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout.readline() == b"# text = the dog barks .\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+@posix
+@pytest.mark.parametrize(
+    ("sent", "code", "says"),
+    [("SIGINT", 130, b"seqtag: interrupted"), ("SIGTERM", 143, b"")],
+)
+def test_a_run_that_is_stopped_leaves_no_file(home, tmp_path, sent, code, says):
+    (tmp_path / "out").write_bytes(b"before")
+    command = [*SEQTAG, "tag", "-m", str(home / "upos.seqtag"), "--format", "conllu", "-o", "out"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdin.write(conllu().encode())
+        process.stdin.flush()
+        deadline = time.monotonic() + 30
+        while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)  # until its temporary file is there
+        assert len(list(tmp_path.iterdir())) == 2
+        process.send_signal(getattr(signal, sent))
+        assert process.wait(30) == code
+        assert process.stderr.read().strip() == says
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert (tmp_path / "out").read_bytes() == b"before"
+
+
+@linux
+def test_memory_stays_flat(home):
+    """Peak memory of a run on 10 times the data is about the same."""
+    script = (
+        "import sys; from seqtag.cli import main; assert main(sys.argv[1:]) == 0\n"
+        "[peak] = [line for line in open('/proc/self/status') if 'VmHWM' in line]\n"
+        "print(peak.split()[1], file=sys.stderr)"
+    )
+    peaks = []
+    for copies in (500, 5000):
+        data = conllu().encode() * copies
+        command = [
+            sys.executable,
+            "-c",
+            script,
+            "tag",
+            "-m",
+            str(home / "upos.seqtag"),
+            "-o",
+            os.devnull,
+        ]
+        done = subprocess.run(
+            command, input=data, capture_output=True, timeout=60, check=True, cwd=home
+        )
+        peaks.append(int(done.stderr) / 1024)
+    assert peaks[1] < peaks[0] + 12, peaks  # MB; the data grow by 45

@@ -1,0 +1,221 @@
+"""seqtag train and info: models from files, what is said, what is refused, Ctrl-C."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+
+import seqtag
+from tests.command_line import SENTENCES, SEQTAG, call, chunks, conllu, home, posix, run
+
+
+@pytest.fixture
+def folder(home, tmp_path, monkeypatch):
+    """An empty working folder with the training files in it."""
+    for name in ("train.conllu", "train.txt"):
+        (tmp_path / name).write_bytes((home / name).read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_train_tag_and_evaluate(folder):
+    """The first session of a new user, as processes."""
+    (folder / "dev.conllu").write_text(conllu(SENTENCES[:3]))
+    done = run(
+        "train",
+        "train.conllu",
+        "--dev",
+        "dev.conllu",
+        "-m",
+        "m.seqtag",
+        "--epochs",
+        4,
+        "--min-count",
+        1,
+        cwd=folder,
+    )
+    assert (done.code, done.out) == (0, b"")
+    lines = done.err.splitlines()
+    assert lines[0].startswith("seqtag: epoch 1: ") and lines[0].endswith(" *")
+    assert "dev accuracy 100.00" in done.err
+    assert lines[-1].startswith("seqtag: m.seqtag: upos from form, 5 labels, 8 sentences, ")
+    tagged = run("tag", "-m", "m.seqtag", "-", stdin=conllu(labels=False).encode(), cwd=folder)
+    assert (tagged.code, tagged.err) == (0, "")
+    assert b"1\tthe\tthe\tDET\t_\t" in tagged.out
+    scored = run("eval", "-m", "m.seqtag", "train.conllu", cwd=folder)
+    assert (scored.code, scored.err) == (0, "")
+    assert "tokens                       100.00         44         44" in scored.out.decode()
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "dev.conllu",
+        "m.seqtag",
+        "train.conllu",
+        "train.txt",
+    ]
+
+
+def test_json_is_one_document_and_quiet_is_quiet(folder, call):
+    done = call(
+        "train",
+        "train.conllu",
+        "-m",
+        "m.seqtag",
+        "--epochs",
+        2,
+        "--json",
+        "-q",
+        "--dev",
+        "train.conllu",
+        "--label",
+        "xpos",
+        "--patience",
+        9,
+    )
+    assert (done.code, done.err) == (0, "")
+    document = json.loads(done.out)
+    assert (document["model"], document["label"]) == ("m.seqtag", "xpos")
+    assert document["bytes"] == (folder / "m.seqtag").stat().st_size
+    assert [(e["run"], e["epoch"]) for e in document["epochs"]] == [(1, 1), (1, 2)]
+    assert document["epochs"][-1]["dev"] == document["training"]["dev"]["score"] == 1.0
+
+
+def test_same_seed_same_bytes_and_runs(folder, call):
+    for name, seed in (("a", 5), ("b", 5), ("c", 6)):
+        options = ("--seed", seed, "--runs", 2, "--epochs", 2, "--dropout", 0.3)
+        done = call("train", "train.conllu", "-m", name, *options)
+        assert done.code == 0
+        assert "run 2 epoch 2: " in done.err
+    a, b, c = ((folder / name).read_bytes() for name in "abc")
+    assert a == b != c
+
+
+def test_labels_and_formats(folder, call):
+    feats = conllu().replace("\tNN\t_", "\tNN\tNumber=Sing")
+    (folder / "f.conllu").write_text(feats)
+    (folder / "ner.txt").write_text("John B-PER\nsleeps O\n\nin O\nRome B-LOC\n\n")
+    for args, label, columns in (
+        (("train.txt",), "chunk", ("form", "pos")),
+        (("train.txt", "--columns", "form,pos,phrase"), "phrase", ("form",)),
+        (("train.txt", "--format", "conll2000", "--label", "pos"), "pos", ("form",)),
+        (("ner.txt", "--encoding", "iobes", "--templates", "pos"), "ner", ("form",)),
+        (("f.conllu", "--label", "upos+feats"), "upos+feats", ("form",)),
+        (("train.conllu", "f.conllu", "--update", "pa", "--step", "0.1"), "upos", ("form",)),
+    ):
+        done = call("train", *args, "-m", "m.seqtag", "--epochs", 1, "--force")
+        assert done.code == 0, done.err
+        tagger = seqtag.load("m.seqtag")
+        assert (tagger.label, tagger.columns) == (label, columns)
+
+
+def test_labels_that_look_wrong_are_named(folder, call):
+    (folder / "w.txt").write_text("".join(f"w{i}\tx{i}\n" for i in range(60)) + "\n")
+    done = call("train", "w.txt", "-m", "m", "--epochs", 1)
+    assert done.code == 0
+    assert (
+        "seqtag: note: the column label has 60 different labels in 60 tokens; is it the right one?"
+    ) in done.err
+
+
+def test_odd_but_legal_data(folder, call):
+    for text in (
+        "a\tX\n",  # one word, one label, no end
+        "a\tX\nb\tX\n\n",  # one label
+        "#\tX\n#\tY\na\tX\n\n#\tX\n\n",  # words that are no comments; one word, two labels
+        "\ufeffa\tX\r\nb\tY\r\n\r\n",  # byte order mark and CRLF
+        "x" * 1_000_000 + "\tX\nb\tY\n\n",
+    ):
+        (folder / "odd.txt").write_bytes(text.encode())
+        done = call("train", "odd.txt", "-m", "m", "--epochs", 1, "--force")
+        assert done.code == 0, done.err
+        assert call("tag", "-m", "m", "odd.txt", "-o", "out.txt").code == 0
+        before, after = ((folder / n).read_bytes() for n in ("odd.txt", "out.txt"))
+        assert [w.split(b"\t")[0] for w in before.split(b"\n")] == [
+            w.split(b"\t")[0] for w in after.split(b"\n")
+        ]
+
+
+def test_skip_unlabelled(folder, call):
+    (folder / "part.txt").write_text("a\tX\nb\tY\n\na\t_\n\n")
+    refused = call("train", "part.txt", "-m", "m", "--epochs", 1)
+    assert refused.code == 1
+    assert refused.err == (
+        'seqtag: part.txt:4: expected a label in the column label, found "_" (not annotated); '
+        "annotate it, or leave such sentences out with --skip-unlabelled\n"
+    )
+    done = call("train", "part.txt", "-m", "m", "--epochs", 1, "--skip-unlabelled")
+    assert done.code == 0
+    assert "note: 1 sentences with unannotated words were left out" in done.err
+
+
+def test_a_model_is_overwritten_by_force_only(folder, call):
+    (folder / "m").write_bytes(b"precious")
+    done = call("train", "train.conllu", "-m", "m")
+    assert (done.code, (folder / "m").read_bytes()) == (2, b"precious")
+    assert "m is there already; overwrite it with --force" in done.err
+    failed = call("train", "train.conllu", "-m", "m", "--force", "--label", "feats+x")
+    assert (failed.code, (folder / "m").read_bytes()) == (1, b"precious")
+    assert call("train", "train.conllu", "-m", "m", "--force", "--epochs", 1).code == 0
+    assert seqtag.load("m").label == "upos"
+
+
+def test_info(home, call):
+    done = call("info", home / "chunk.seqtag")
+    text = done.out.decode()
+    assert (done.code, done.err) == (0, "")
+    assert "label        chunk (4 labels)\n" in text
+    assert "columns      form, pos\n" in text
+    assert "scheme       iob2, learnt as iobes, valid sequences only\n" in text
+    assert "trained on   8 sentences, 44 tokens\n" in text
+    assert "templates\n  form[" in text
+    facts = json.loads(call("info", home / "chunk.seqtag", "--json").out)
+    assert facts["labels"] == ["B-NP", "B-VP", "I-NP", "O"]
+    assert facts["training"]["sentences"] == 8
+    assert "scheme       none\n" in call("info", home / "upos.seqtag").out.decode()
+    embedded = call("info", "en-ewt-upos")
+    assert embedded.out.startswith(b"model        en-ewt-upos (")
+
+
+def test_templates(call, tmp_path):
+    listed = call("templates", "list").out.decode().splitlines()
+    assert [line.split()[0] for line in listed] == ["chunk", "morph", "ner", "pos"]
+    assert b"suffix(3)[0]\n" in call("templates", "show", "pos").out
+    (tmp_path / "mine.txt").write_text("form[0] # why\nlabel[-1]\n")
+    assert call("templates", "show", tmp_path / "mine.txt").out.startswith(b"form[0]\nlabel[-1]\n")
+    assert call("templates", "show", "nope").code == 1
+
+
+@posix
+def test_an_interrupted_training_keeps_what_it_learnt(folder):
+    command = [*SEQTAG, "train", "train.conllu", "-m", "m.seqtag", "--epochs", "10000000"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if "epoch 2:" in line:
+                os.kill(process.pid, signal.SIGINT)
+                break
+        rest = process.stderr.read()
+    assert process.returncode == 130
+    assert rest.endswith("seqtag: interrupted: the model holds the epochs finished until then\n")
+    assert "Traceback" not in rest
+    tagger = seqtag.load("m.seqtag")
+    assert tagger.info["training"]["interrupted"] is True
+    assert tagger.info["training"]["best_epochs"][0] >= 2
+    assert tagger.tag(["the", "dog"]) == ["DET", "NOUN"]
+
+
+def test_an_interruption_before_the_first_epoch_leaves_no_model(folder, call, monkeypatch):
+    def interrupted(*_args, **_kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("seqtag.training.train.gather", interrupted)
+    done = call("train", "train.conllu", "-m", "m.seqtag")
+    assert (done.code, done.err.strip()) == (130, "seqtag: interrupted")
+    assert not (folder / "m.seqtag").exists()
+
+
+def test_chunk_data_are_what_they_seem():
+    """The helper's own data: IOB2 with chunks of several words."""
+    assert "a DT B-NP\nbig JJ I-NP\ncat NN I-NP\nsees VBZ B-VP\n" in chunks()

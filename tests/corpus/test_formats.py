@@ -1,0 +1,281 @@
+"""Detection, text, tokens, word/TAG, treebanks, and writing in another format."""
+
+from __future__ import annotations
+
+import io
+
+import conllu
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag.corpus import FORMATS, detect_format, read, render, to_token_list
+from seqtag.corpus.text import word_spans
+from seqtag.errors import CorpusError
+
+CONLLU = "# text = a\n1\ta" + "\t_" * 8 + "\n\n"
+POS = """
+[ Pierre/NNP Vinken/NNP ]
+,/,
+[ 61/CD years/NNS ]
+old/JJ ./.
+
+======================================
+
+[ Mr./NNP Vinken/NNP ]
+1\\/2/CD ./.
+"""
+MRG = """( (S
+    (NP-SBJ-1 (NNP Mr.) (NNP Vinken) )
+    (VP (VBZ is) (NP (-NONE- *-1) ))
+    (. .) ))
+( (S (NP (DT a)) (VP (VB b))) )
+"""
+
+
+def sentences(text: str | bytes, format: str = "auto", **kwargs):
+    data = text.encode() if isinstance(text, str) else text
+    found = list(read(io.BytesIO(data), format, **kwargs))
+    assert "".join(s.raw for s in found).encode() == data
+    return found
+
+
+def fails(call, *args, **kwargs) -> str:
+    with pytest.raises(CorpusError) as caught:
+        call(*args, **kwargs)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "columns"),
+    [
+        ("", "columns", "form"),
+        ("\n \n", "columns", "form"),
+        (CONLLU, "conllu", None),
+        ("\ufeff" + CONLLU.replace("\n", "\r\n"), "conllu", None),
+        ("# a = b\n\n", "conllu", None),
+        ("1-2\tx" + "\t_" * 8, "conllu", None),
+        ("1 a _ _ _ _ _ _ _ _\n", "conllu", None),
+        ("# global.columns = ID FORM\n", "conllu-plus", "id form"),
+        ("a DT B-NP\nb NN I-NP\n\n", "columns", "form pos chunk"),
+        ("a DT B-NP\nb NN I-NP", "columns", "form pos chunk"),
+        ("# # I-NP\n1 CD I-NP\n\n", "columns", "form pos chunk"),
+        ("a DT O\nb NN B-PER\n\n", "columns", "form pos ner"),
+        ("a DT O\nb NN O\n\n", "columns", "form pos chunk"),
+        ("a O\nb B-LOC\n\n", "columns", "form ner"),
+        ("a O\nb B-NP\n\n", "columns", "form chunk"),
+        ("a NNP B-NP O\nb NN I-NP I-ORG\n", "columns", "form pos chunk ner"),
+        ("-DOCSTART- -X- O O\n\n", "columns", "form"),
+        ("a NN\n. .\n\n", "columns", "form label"),
+        ("a\tlower\n", "columns", "form label"),
+        ("a b DT x NN\nc d NN y VB\n", "columns", "form 2 3 4 5"),
+        ("a\nb\n\nc\n", "columns", "form"),
+        ("Hello world\n", "text", "form misc"),
+        ("Hello\n", "text", "form misc"),
+        ("Hello world\nGood morning\n", "text", "form misc"),
+        ("The dog barks .\nThe cat sleeps .\n", "text", "form misc"),
+        ("Hello there. Bye.\n\nNew one.\n", "text", "form misc"),
+        ("The/DT dog/NN\n", "tagged", "form pos"),
+        ("and/or is a word\n", "text", "form misc"),
+        (POS, "pos", "form pos chunk"),
+        (MRG, "mrg", "form pos"),
+        ("(S (NP (DT a)))", "mrg", "form pos"),
+        ("(Reuters) Hello (you).\n", "text", "form misc"),
+    ],
+)
+def test_detection(text, format, columns):
+    found = detect_format(text.encode())
+    assert found.format == format
+    assert columns is None or found.columns == tuple(columns.split())
+
+
+@pytest.mark.parametrize("text", ["The\ndog\nbarks\n", "a b\nc d\n\ne f\ng h\n"])
+def test_ambiguous(text):
+    expected = "may be words in columns or raw text; name it with --format columns, --format text"
+    assert expected in fails(detect_format, text.encode())
+    assert fails(read, io.BytesIO(text.encode())).startswith("<stream>: expected a format that")
+    assert sentences(text, "columns")
+
+
+def test_the_head_may_cut_a_line():
+    text = "a DT B-NP\nb NN I-NP\n\n" * 5000
+    assert sentences(text)[0].columns == ("form", "pos", "chunk")
+    assert sentences(text, "columns")[-1].columns == ("form", "pos", "chunk")
+
+
+def test_named_formats():
+    assert set(FORMATS) >= {"conllu", "columns", "text", "tokens", "tagged", "pos", "mrg"}
+    assert sentences("a O\n", "conll2002")[0].columns == ("form", "ner")
+    assert sentences("a DT O\n", "conll2002")[0].columns == ("form", "pos", "ner")
+    assert sentences("a DT O O\n", "conll2003")[0].columns == ("form", "pos", "chunk", "ner")
+    assert sentences("a x\n", columns=["label", "form"])[0].words == ["x"]
+    assert sentences("", "conll2002") == sentences("", "columns") == []
+
+
+def test_read_messages():
+    data = io.BytesIO(b"a b\n")
+    assert "expected one of the formats auto, conllu," in fails(read, data, "conll")
+    assert "expected column names only with the format 'columns', found them with 'text'" in fails(
+        read, data, "text", columns=["form"]
+    )
+    for names in ("form", ["pos"], ["form", "form"]):
+        assert "expected different column names with 'form' among them" in fails(
+            read, data, columns=names
+        )
+    assert '<stream>:1: expected "# global.columns = ID FORM ..." in the first line' in fails(
+        read, data, "conllu-plus"
+    )
+    for names in ("ID UPOS", "FORM FORM"):
+        assert "expected different column names with FORM among them" in fails(
+            read, io.BytesIO(f"# global.columns = {names}\n".encode())
+        )
+
+
+def test_text():
+    text = "Mr. Smith said \"don't\" to ``me''. He left!  \n\nA (very)\u00a0short line"
+    found = sentences(text, "text")
+    assert [s.words for s in found] == [
+        ["Mr.", "Smith", "said", '"', "do", "n't", '"', "to", "``", "me", "''", "."],
+        ["He", "left", "!"],
+        [],
+        ["A", "(", "very", ")", "short", "line"],
+    ]
+    assert [s.line for s in found] == [1, 1, 2, 3]
+    assert found[0].line_of(3) == 1
+    assert found[1].column("misc") == ["_", "SpaceAfter=No", "_"]
+    columns = {name: found[3].column(name) for name in found[3].columns}
+    assert render(columns, "conllu").startswith("# text = A (very) short line\n1\tA\t_")
+    assert sentences("\ufeffHi.\n", "text")[0].words == ["Hi", "."]
+
+
+@given(
+    st.text(st.characters(blacklist_categories=["Cs"]), max_size=40)
+    | st.text("a.\"'`!? \n(-\ufeff", max_size=40)
+)
+def test_text_loses_nothing(text):
+    found = sentences(text, "text")
+    words = "".join("".join(s.words) for s in found)
+    assert words == "".join(text.removeprefix("\ufeff").split())
+
+
+def test_word_spans_survive_any_tokenizer():
+    class Odd:
+        def __init__(self, tokens):
+            self.tokens = tokens
+
+        def tokenize(self, _):
+            return self.tokens
+
+    for tokens in (["x"], ["a"], []):
+        assert word_spans(" a bc ", Odd(tokens)) == [(1, 2), (3, 5)]
+
+
+def test_tokens():
+    found = sentences("\ufeffHe  said\u00a0x .\r\n\n#\tb", "tokens")
+    assert [s.words for s in found] == [["He", "said\u00a0x", "."], [], ["#", "b"]]
+    assert to_token_list(found[0])[1]["form"] == "said\u00a0x"
+    assert ":1: this format has no room to write the column 'pos'; use --to" in fails(
+        found[0].replace, {"pos": ["A", "B", "C"]}
+    )
+    assert ":1: expected one of the columns form, found 'pos'" in fails(found[0].column, "pos")
+    assert repr(found[0]) == "<Sentence <stream>:1 'He said\\xa0x .'>"
+
+
+def test_tagged():
+    found = sentences("\ufeffThe/DT 1/2/CD\r\nx/Y", "tagged")
+    assert found[0].words == ["The", "1/2"]
+    assert found[0].column("pos") == ["DT", "CD"]
+    assert found[0].replace({"pos": ["A", "B"]}) == "\ufeffThe/A 1/2/B\r\n"
+    for bad in ("x", "/x", "x/"):
+        assert f'<stream>:2: expected word/TAG, found "{bad}"; add the tag, or' in fails(
+            sentences, f"a/b\na/b {bad}", "tagged"
+        )
+    assert ":1: expected a value for the column 'pos'" in fails(
+        found[0].replace, {"pos": ["A/B", "C"]}
+    )
+
+
+def test_pos_files():
+    first, second = [s for s in sentences(POS) if s]
+    assert first.words == ["Pierre", "Vinken", ",", "61", "years", "old", "."]
+    assert first.column("chunk") == ["B-NP", "I-NP", "O", "B-NP", "I-NP", "O", "O"]
+    assert second.column("pos") == ["NNP", "NNP", "CD", "."]
+    assert second.words[2] == "1\\/2"
+    assert (first.line_of(0), second.line_of(3)) == (2, 10)
+    assert second.replace({"pos": list("ABCD")}).endswith("[ Mr./A Vinken/B ]\n1\\/2/C ./D\n")
+    for bad, line in (("[ a/A [ b/B ]", 1), ("a/A\n]", 2), ("a/A\n[ b/B\n\n", 2)):
+        assert f"<stream>:{line}: expected brackets in pairs that do not nest" in fails(
+            sentences, bad, "pos"
+        )
+
+
+def test_trees():
+    first, second = sentences(MRG)
+    assert first.words == ["Mr.", "Vinken", "is", "."]
+    assert first.column("pos") == ["NNP", "NNP", "VBZ", "."]
+    assert (first.line_of(3), second.line) == (4, 5)
+    assert first.replace({"pos": list("ABCD")}).count("(A Mr.) (B Vinken)") == 1
+    assert [len(s) for s in sentences("\n", "mrg")] == [0]
+    assert (
+        "<stream>:2: expected one tree with its parentheses in pairs, found another text ("
+        in fails(sentences, "\n(S (A b)\n", "mrg")
+    )
+    assert "expected a tag around every word, as in (DT the)" in fails(
+        sentences, "(S (NP the dog))", "mrg"
+    )
+
+
+COLUMNS = {"form": ["Hi", "!"], "pos": ["UH", "."], "chunk": ["B-INTJ", "O"]}
+
+
+def test_render_and_read_back():
+    for format, as_ in [
+        ("conllu", "conllu"),
+        ("columns", "columns"),
+        ("conll2000", "conll2000"),
+        ("tagged", "tagged"),
+        ("tokens", "tokens"),
+    ]:
+        [s] = sentences(render(COLUMNS, format), as_)
+        assert s.words == ["Hi", "!"]
+        assert render({name: [] for name in COLUMNS}, format) == ""
+    assert render(COLUMNS, "columns") == "Hi\tUH\tB-INTJ\n!\t.\tO\n\n"
+    assert render(COLUMNS, "tagged") == "Hi/B-INTJ !/O\n"
+    assert render({"form": ["a"], "xpos": ["X"], "chunk": ["O"]}, "conll2000") == "a X O\n\n"
+    values = {**COLUMNS, "xpos": ["X", "Y"], "misc": ["SpaceAfter=No", "_"], "id": ["7", "8"]}
+    [tokens] = conllu.parse(render(values, "conllu"))
+    assert tokens.metadata["text"] == "Hi!"
+    assert [t["id"] for t in tokens] == [1, 2]
+    assert tokens[0]["misc"] == {"SpaceAfter": "No", "Pos": "UH", "Chunk": "B-INTJ"}
+
+
+def test_render_messages():
+    assert (
+        "expected one of the formats conllu, columns, conll2000, tagged, tokens to write, "
+        "found 'text'" in fails(render, COLUMNS, "text")
+    )
+    assert "expected a column 'form' to write the format tokens, found pos" in fails(
+        render, {"pos": []}, "tokens"
+    )
+    assert "expected a column 'chunk' to write the format conll2000, found form, pos" in fails(
+        render, {"form": ["a"], "pos": ["b"]}, "conll2000"
+    )
+    assert "expected a column 'label' to write the format tagged, found form" in fails(
+        render, {"form": ["a"]}, "tagged"
+    )
+    assert "expected 1 values in the column 'pos', one per word, found 0" in fails(
+        render, {"form": ["a"], "pos": []}, "columns"
+    )
+    assert (
+        "expected values that fit the format tokens, found 'a b' in the column 'form', word 1"
+        in fails(render, {"form": ["a b"]}, "tokens")
+    )
+
+
+def test_a_line_without_end_is_read_in_pieces():
+    text = "The cat sat on the mat. " * 5000
+    sentences = list(read(io.BytesIO(text.encode()), "text"))
+    assert "".join(sentence.raw for sentence in sentences) == text
+    assert sum(map(len, sentences)) == 7 * 5000
+    word = "x" * 50_000
+    assert "".join(s.raw for s in read(io.BytesIO(word.encode()), "text")) == word

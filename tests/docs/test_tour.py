@@ -1,0 +1,47 @@
+"""The guided tour is run: its Python blocks are one session, and its pictures are all there."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+TOUR = (DOCS / "from-rosenblatt-to-viterbi.md").read_text(encoding="utf-8")
+
+
+def test_the_examples_give_what_the_tour_says(monkeypatch):
+    monkeypatch.chdir(ROOT)  # the examples read corpora/sample
+    source = "\n".join(re.findall(r"^```python\n(.*?)^```$", TOUR, re.M | re.S))
+    test = doctest.DocTestParser().get_doctest(source, {}, "tour", "tour", 0)
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    results = doctest.DocTestRunner(optionflags=flags).run(test)
+    assert results.attempted > 80
+    assert results.failed == 0
+
+
+def test_every_code_block_is_one_of_the_examples():
+    fences = re.findall(r"^```(.*)$", TOUR, re.M)
+    assert fences[::2] == ["python"] * (len(fences) // 2)
+    assert set(fences[1::2]) == {""}
+
+
+def test_the_pictures_are_those_that_the_tour_names():
+    named = re.findall(r"!\[[^\]]+\]\(tour/([\w-]+\.svg)\)", TOUR)
+    assert sorted(named) == sorted(path.name for path in (DOCS / "tour").iterdir())
+    for name in named:
+        picture = (DOCS / "tour" / name).read_text(encoding="utf-8")
+        assert len(picture.encode()) < 60_000, name
+        assert "<dc:date>" not in picture, name
+
+
+def test_links_lead_to_files():
+    links = re.findall(r"(?<!!)\[[^\]]+\]\(([^)#]+)\)", TOUR)
+    assert links
+    assert [link for link in links if not (DOCS / link).exists()] == []
+
+
+def test_the_readme_names_the_tour():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "docs/from-rosenblatt-to-viterbi.md" in readme.split("## How it works")[1]

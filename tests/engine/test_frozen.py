@@ -1,0 +1,424 @@
+"""Freezing: mixing runs, rounding, sorting; the frozen decoder against the weights it came from."""
+
+from __future__ import annotations
+
+from itertools import chain, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag.engine.arrays import (
+    ANY_LABEL,
+    FORBIDDEN,
+    Cells,
+    FrozenWeights,
+    KnownLabels,
+    Layout,
+    Parts,
+    Rows,
+    pointers,
+)
+from seqtag.engine.keys import key_plan, keys
+from seqtag.errors import LabelError
+from seqtag.model.freeze import freeze, mean
+from tests import brute_force
+from tests.strategies import dense, each_backend, integer_arrays, label_ids, make_parts
+from tests.strategies import parts_of_labels as some_parts
+
+NO_TRIGRAMS = np.zeros((0, 1))
+NO_ROWS = Rows(
+    np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.uint16), np.zeros(0, np.int8)
+)
+
+
+def cells_of(emission, block, edge, trigram=NO_TRIGRAMS) -> Cells:
+    """Cells of weight matrices (rows, K), (rows, K * K) and ((K + 1) * K or 0, K)."""
+
+    def sparse(matrix):
+        row, label = np.nonzero(matrix)
+        ptr = pointers(np.bincount(row, minlength=len(matrix)))
+        return ptr, label.astype(np.int32), matrix[row, label].astype(np.float32)
+
+    rows = chain.from_iterable(map(sparse, (emission, edge, trigram)))
+    return Cells(*rows, np.asarray(block, np.float32))
+
+
+@st.composite
+def weights(draw, runs: int = 1):
+    """Cells of some runs over the same features, whole numbers; with the layout."""
+    K, R, B = draw(st.integers(1, 4)), draw(st.integers(0, 4)), draw(st.integers(0, 2))
+    order = draw(st.integers(1, 2))
+    shapes = ((R, K), (K * (K + 2),), (B, K * K), ((K + 1) * K if order == 2 else 0, K))
+    cells = [cells_of(*(draw(integer_arrays(*shape)) for shape in shapes)) for _ in range(runs)]
+    return Layout(R, K, order, B), cells
+
+
+def names(count: int, seed: int = 0) -> np.ndarray:
+    """Distinct feature keys in no order."""
+    return np.random.RandomState(seed).permutation(np.arange(1, count + 1)).astype(
+        np.uint64
+    ) * np.uint64(97)
+
+
+def matrix_of(rows: Rows, width: int) -> dict[int, list[int]]:
+    """The rows by key."""
+    found = {}
+    for key, (begin, end) in zip(rows.keys, pairwise(rows.row_ptr), strict=True):
+        row = np.zeros(width, int)
+        row[rows.labels[begin:end]] = rows.weights[begin:end]
+        found[int(key)] = row.tolist()
+    return found
+
+
+# ----------------------------------------------------------------- mean
+@given(weights(runs=3))
+def test_mean_of_runs(instance):
+    layout, runs = instance
+    flat = [dense(cells, layout) for cells in runs]
+    mixed = mean(runs)
+    assert dense(mixed, layout) == pytest.approx(np.mean(flat, axis=0), abs=1e-6)
+    trigrams = (layout.labels + 1) * layout.labels if layout.order == 2 else 0
+    for ptr, label, rows in (
+        (mixed.row_ptr, mixed.label, layout.rows),
+        (mixed.edge_ptr, mixed.edge_label, layout.edges),
+        (mixed.trigram_ptr, mixed.trigram_label, trigrams),
+    ):
+        assert len(ptr) == rows + 1
+        for begin, end in pairwise(ptr):
+            assert (np.diff(label[begin:end]) > 0).all()
+
+
+@given(weights(runs=1))
+def test_mean_of_one_run_is_that_run(instance):
+    assert mean(instance[1]) is instance[1][0]
+
+
+# ----------------------------------------------------------------- freeze
+@given(weights(), st.integers(0, 9))
+def test_freezing_rounds_to_whole_units(instance, seed):
+    layout, [cells] = instance
+    K = layout.labels
+    row_keys, edge_keys = names(layout.rows, seed), names(layout.edges, seed)
+    frozen = freeze(cells, row_keys, edge_keys, K)
+    emission, start, stop, transition, trigram, edge = layout.blocks(dense(cells, layout))
+    largest = max([abs(w) for part in (emission, edge, trigram) for w in part.ravel()], default=0)
+    largest = largest or abs(cells.block).max() or 127
+    assert frozen.unit == pytest.approx(largest / 127)
+
+    for rows, matrix, key, width in (
+        (frozen.emission, emission, row_keys, K),
+        (frozen.edge, edge.reshape(-1, K * K), edge_keys, K * K),
+        (frozen.trigram, trigram.reshape(-1, K), np.arange(1, trigram.size // K + 1), K),
+    ):
+        assert (rows.labels.dtype, rows.weights.dtype) == (np.uint16, np.int8)
+        assert rows.keys.tolist() == sorted(rows.keys.tolist())
+        whole = {
+            int(k): np.rint(row / frozen.unit).tolist() for k, row in zip(key, matrix, strict=True)
+        }
+        assert matrix_of(rows, width) == {k: row for k, row in whole.items() if any(row)}
+        assert rows.weights.all()
+    for found, block in (
+        (frozen.start, start),
+        (frozen.stop, stop),
+        (frozen.transition, transition),
+    ):
+        assert found.dtype == np.float32
+        assert found.tolist() == np.rint(block / frozen.unit).tolist()
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1, 1e6])
+def test_the_largest_weight_is_127(scale):
+    random = np.random.RandomState(0)
+    for _ in range(20):
+        cells = cells_of(
+            random.normal(size=(5, 3)) * scale,
+            np.zeros(15),
+            random.normal(size=(2, 9)) * scale,
+            random.normal(size=(12, 3)) * scale,
+        )
+        frozen = freeze(cells, names(5), names(2), 3)
+        rows = frozen.emission, frozen.edge, frozen.trigram
+        assert max(abs(int(w)) for part in rows for w in part.weights) == 127
+
+
+def test_rows_that_round_to_nothing_are_gone():
+    cells = cells_of(
+        np.array([[0, 0.1], [127, 0], [0, 0], [-0.4, 0.6]]), np.zeros(8), np.zeros((0, 4))
+    )
+    frozen = freeze(cells, np.array([40, 30, 20, 10], np.uint64), np.zeros(0, np.uint64), 2)
+    assert matrix_of(frozen.emission, 2) == {10: [0, 1], 30: [127, 0]}
+
+
+def test_a_model_of_label_weights_alone_has_them_as_its_unit():
+    cells = cells_of(np.zeros((1, 2)), np.array([0, 0, 0, 0, 2, 0, 0, -1]), np.zeros((0, 4)))
+    frozen = freeze(cells, names(1), names(0), 2)
+    assert frozen.transition.tolist() == [[127, 0], [0, -64]]
+    nothing = freeze(
+        cells_of(np.zeros((1, 2)), np.zeros(8), np.zeros((0, 4))), names(1), names(0), 2
+    )
+    assert nothing.unit == 1
+    assert not nothing.transition.any()
+
+
+@pytest.mark.parametrize(
+    ("K", "edges", "trigrams", "message"),
+    [
+        (
+            65_536,
+            0,
+            0,
+            "expected at most 65535 labels, found 65536; is the label column the right one?",
+        ),
+        (
+            256,
+            1,
+            0,
+            "expected at most 255 labels with label trigrams or label bigrams that see words, "
+            "found 256; is the label column the right one?",
+        ),
+        (
+            256,
+            0,
+            1,
+            "expected at most 255 labels with label trigrams or label bigrams that see words, "
+            "found 256; is the label column the right one?",
+        ),
+    ],
+)
+def test_more_labels_than_cells_can_name(K, edges, trigrams, message):
+    nothing = Cells(*[np.zeros(0)] * 10)._replace(trigram_ptr=np.zeros(trigrams + 1))
+    with pytest.raises(LabelError) as error:
+        freeze(nothing, names(0), names(edges), K)
+    assert str(error.value) == message
+
+
+# ----------------------------------------------------------------- the decoder
+@st.composite
+def known_labels(draw, K: int) -> tuple[KnownLabels, dict[int, list[int]]]:
+    """Some labels for some of the words that are in use, and for one that is not; as a table."""
+    table = draw(
+        st.dictionaries(
+            st.sampled_from([11, 12, 13]),
+            st.lists(st.integers(0, K - 1), max_size=K, unique=True).map(sorted),
+        )
+    )
+    words = sorted(table)
+    flat = np.array([label for word in words for label in table[word]], np.uint16)
+    ptr = pointers(len(table[word]) for word in words)
+    return KnownLabels(0, np.array(words, np.uint64), ptr, flat), table
+
+
+@each_backend
+@given(data=st.data())
+def test_decoding_sums_the_rows_found_and_takes_the_best(backend, data):
+    """Small sentences against enumeration; scores are whole numbers, so ties are real."""
+    K, order = data.draw(st.integers(1, 3)), data.draw(st.integers(0, 2))
+    edges = bool(order) and data.draw(st.booleans())
+    parts = data.draw(st.none() | some_parts(K))
+    known, labels_of_word = data.draw(st.just((ANY_LABEL, {})) | known_labels(K))
+    plan, edge_plan = key_plan([((0, 0),), ((0, -1),)], [0]), key_plan([((0, 0),)] * edges, [0], 2)
+    ptr = pointers(data.draw(st.lists(st.integers(0, 4), max_size=3)))
+    N = int(ptr[-1])
+    types = data.draw(integer_arrays(1, N, elements=st.integers(0, 2))).astype(np.int32)
+    hashes = np.array([[11, 12, 0]], np.uint64)  # the third type has no attribute
+
+    def sparse(names, matrix):
+        ptr_, label, weight, *_ = cells_of(matrix, np.zeros(0), np.zeros((0, 1)))
+        return Rows(names, ptr_, label.astype(np.uint16), weight.astype(np.int8))
+
+    def rows(plan, width):
+        known = np.unique(keys(plan, types, hashes, ptr))
+        known = known[known != 0][::2]  # every other feature was pruned
+        matrix = data.draw(integer_arrays(len(known), width))
+        return sparse(known, matrix), dict(zip(known.tolist(), matrix, strict=True))
+
+    width = K if parts is None else parts.count
+    (emission_rows, emission_of), (edge_rows, edge_of) = rows(plan, width), rows(edge_plan, K * K)
+    block = [data.draw(integer_arrays(*shape)).astype(np.float32) for shape in ((K,), (K,), (K, K))]
+    trigram, trigram_rows = None, NO_ROWS
+    if order == 2:
+        trigram = data.draw(integer_arrays(K + 1, K, K))
+        names = np.arange(1, (K + 1) * K + 1, dtype=np.uint64)
+        trigram_rows = sparse(names, trigram.reshape(-1, K))
+    weights = FrozenWeights(emission_rows, edge_rows, trigram_rows, *block)
+    decoder = backend.Frozen(order, plan, edge_plan, weights, parts, known)
+
+    start, stop, transition = block if order else map(np.zeros_like, block)
+    found, edge_found = (keys(p, types, hashes, ptr).tolist() for p in (plan, edge_plan))
+
+    def emission_at(n):
+        """Scores of the labels of one token, by hand."""
+        total = sum((emission_of.get(key, np.zeros(width)) for key in found[n]), np.zeros(width))
+        if parts is not None:
+            total = [sum(total[part] for part in parts.of(label)) for label in range(K)]
+        allowed = labels_of_word.get(int(hashes[0, types[0, n]])) or range(K)
+        return [total[label] if label in allowed else FORBIDDEN for label in range(K)]
+
+    expected = []
+    for begin, end in pairwise(ptr):
+        emission = [emission_at(n) for n in range(begin, end)]
+        matrices = np.array(
+            [
+                transition
+                + sum(edge_of.get(key, np.zeros(K * K)).reshape(K, K) for key in edge_found[n])
+                for n in range(begin, end)
+            ]
+        ).reshape(-1, K, K)
+
+        def score(y, emission=emission, matrices=matrices):
+            return brute_force.path_score(emission, start, stop, matrices, y, trigram)
+
+        expected += brute_force.best(end - begin, K, score)
+    labels = label_ids(decoder, types, hashes, ptr)
+    assert labels.dtype == np.int32
+    assert labels.tolist() == expected
+
+
+def hash_with_key(plan, key: int) -> int:
+    """The attribute value whose key under the first template, of one term, is `key`."""
+
+    def inverse(odd: int) -> int:
+        return pow(odd, -1, 1 << 64)
+
+    mixed = key * inverse(0xFF51AFD7ED558CCD) % (1 << 64)
+    total = mixed ^ (mixed >> 32)
+    return (total - int(plan.seed[0])) * inverse(int(plan.multiplier[0])) % (1 << 64)
+
+
+@each_backend
+@pytest.mark.parametrize("offset", [0, 1])  # at offset 1 of a bigram keys are looked up, not summed
+def test_keys_that_agree_in_one_half_are_told_apart(backend, offset):
+    terms = ((0, 0),) if offset == 0 else ((0, 0), (0, 1))
+    plan = key_plan([terms], [0])
+    wanted = [5 + (n << 40) for n in range(1, 5)]  # one low half, and one slot of any small table
+    shift = 0 if offset == 0 else 0xC2B2AE3D27D4EB4F * int(plan.multiplier[1])  # beyond the end
+    seeded = plan._replace(seed=plan.seed + np.uint64(shift % (1 << 64)))
+    hashes = np.array([[hash_with_key(seeded, key) for key in wanted]], np.uint64)
+    types, ptr = np.arange(4, dtype=np.int32)[None], np.arange(5)
+    assert keys(plan, types, hashes, ptr).ravel().tolist() == wanted
+
+    known = wanted[:1] + wanted[2:]  # the second is no feature, though it looks like one
+    rows = Rows(
+        np.array(known, np.uint64),
+        np.arange(4),
+        np.array([1, 2, 3], np.uint16),
+        np.full(3, 9, np.int8),
+    )
+    block = np.zeros(4, np.float32), np.zeros(4, np.float32), np.zeros((4, 4), np.float32)
+    weights = FrozenWeights(rows, NO_ROWS, NO_ROWS, *block)
+    decoder = backend.Frozen(0, plan, key_plan([], [0]), weights)
+    assert label_ids(decoder, types, hashes, ptr).tolist() == [1, 0, 2, 3]
+
+
+def legal_model(order=1, parts=None, known=ANY_LABEL, place="emission", **changes):
+    """Arguments of Frozen for two labels and two rows, changed; row changes are for `place`."""
+    rows = Rows(
+        np.array([3, 7], np.uint64),
+        np.array([0, 1, 2]),
+        np.array([0, 1], np.uint16),
+        np.array([5, -5], np.int8),
+    )
+    trigram = rows._replace(keys=np.array([1, 6], np.uint64))
+    blocks = {
+        "start": np.zeros(2, np.float32),
+        "stop": np.zeros(2, np.float32),
+        "transition": np.zeros((2, 2), np.float32),
+    }
+    blocks |= {name: changes.pop(name) for name in list(changes) if name in blocks}
+    weights = FrozenWeights(rows, rows, trigram, **blocks)
+    if changes:
+        weights = weights._replace(**{place: getattr(weights, place)._replace(**changes)})
+    plan = key_plan([((0, 0),)], [0])
+    return order, plan, key_plan([], [0], 1), weights, parts, known
+
+
+def word_labels(**changes) -> KnownLabels:
+    """Labels of two known words, changed."""
+    words, ptr = np.array([3, 7], np.uint64), np.array([0, 1, 2])
+    return KnownLabels(0, words, ptr, np.array([0, 1], np.uint16))._replace(**changes)
+
+
+LABELS = "labels must be 1 to 65535"
+SHAPES = "start, stop and transition must be (K,), (K,) and (K, K)"
+POINTERS = "row_ptr must ascend from 0 to the number of cells"
+CELLS = "a cell's label is out of range"
+PARTS = "part_ptr must ascend from 0 to the number of parts listed, one step per label"
+A_PART = "part holds a part out of range"
+TWO_PARTS = make_parts([[0], [1]])
+
+
+@each_backend
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"start": np.zeros(0, np.float32)}, LABELS),
+        ({"start": np.zeros(65_536, np.float32)}, LABELS),
+        ({"order": -1}, "order must be 0, 1 or 2"),
+        ({"order": 3}, "order must be 0, 1 or 2"),
+        (
+            {"order": 2, "start": np.zeros(256, np.float32)},
+            "second order is for 255 labels at most",
+        ),
+        ({"row_ptr": np.array([0, 1, 3])}, POINTERS),
+        ({"row_ptr": np.array([0, 2])}, POINTERS),
+        ({"row_ptr": np.array([0, 3, 2])}, POINTERS),
+        ({"row_ptr": np.array([0, 3, 2]), "place": "edge"}, POINTERS),
+        ({"row_ptr": np.array([0, 3, 2]), "place": "trigram"}, POINTERS),
+        ({"weights": np.ones(1, np.int8)}, "cell labels and weights differ in length"),
+        ({"labels": np.array([0, 2], np.uint16)}, CELLS),
+        ({"labels": np.array([0, 2], np.uint16), "parts": TWO_PARTS}, CELLS),
+        ({"labels": np.array([0, 4], np.uint16), "place": "edge"}, CELLS),
+        ({"labels": np.array([0, 2], np.uint16), "place": "trigram"}, CELLS),
+        ({"keys": np.array([7, 3], np.uint64)}, "keys must ascend"),
+        ({"keys": np.array([3, 3], np.uint64)}, "keys must ascend"),
+        ({"keys": np.array([0, 3], np.uint64)}, "keys must ascend"),
+        (
+            {"keys": np.array([1, 7], np.uint64), "place": "trigram", "order": 2},
+            "a trigram is out of range",
+        ),
+        ({"start": np.zeros(3, np.float32)}, SHAPES),
+        ({"stop": np.zeros(3, np.float32)}, SHAPES),
+        ({"transition": np.zeros((2, 3), np.float32)}, SHAPES),
+        ({"transition": np.zeros((3, 2), np.float32)}, SHAPES),
+        ({"parts": TWO_PARTS._replace(ptr=np.array([0, 2]))}, PARTS),
+        ({"parts": TWO_PARTS._replace(ptr=np.array([0, 1, 3]))}, PARTS),
+        ({"parts": TWO_PARTS._replace(ptr=np.array([0, 3, 2]))}, PARTS),
+        ({"parts": TWO_PARTS._replace(ptr=np.array([1, 1, 2]))}, PARTS),
+        ({"parts": TWO_PARTS._replace(part=np.array([0, 2], np.int32))}, A_PART),
+        ({"parts": TWO_PARTS._replace(part=np.array([-1, 1], np.int32))}, A_PART),
+        ({"known": word_labels(attribute=1)}, "unknown attribute"),
+        ({"known": word_labels(attribute=-2)}, "unknown attribute"),
+        ({"known": word_labels(labels=np.array([0, 2], np.uint16))}, CELLS),
+        ({"known": word_labels(row_ptr=np.array([0, 1, 3]))}, POINTERS),
+        ({"known": word_labels(keys=np.array([7, 3], np.uint64))}, "keys must ascend"),
+    ],
+)
+def test_arrays_that_do_not_fit_together_are_refused(backend, changes, message):
+    for order in range(3):
+        backend.Frozen(*legal_model(order, TWO_PARTS, word_labels()))
+    with pytest.raises(ValueError) as error:
+        backend.Frozen(*legal_model(**changes))
+    assert str(error.value) == message
+
+
+# ----------------------------------------------------------------- known words
+@each_backend
+def test_known_words_get_the_labels_they_had_and_unknown_words_any(backend):
+    """Label 2 has by far the highest score; the word 11 may be 0 or 1, 12 has an empty list."""
+    plan = key_plan([(), ((0, 0),)], [0])
+    hashes = np.array([[11, 12, 13]], np.uint64)
+    types, ptr = np.array([[0, 1, 2, 0]], np.int32), np.array([0, 3, 4])
+    bias = keys(plan, types, hashes, ptr)[0, :1]
+    scores = np.array([-9, -8, 9], np.int8)
+    rows = Rows(bias, np.array([0, 3]), np.arange(3, dtype=np.uint16), scores)
+    block = [np.zeros(shape, np.float32) for shape in (3, 3, (3, 3))]
+    weights = FrozenWeights(rows, NO_ROWS, NO_ROWS, *block)
+    known = KnownLabels(
+        0, np.array([11, 12], np.uint64), np.array([0, 2, 2]), np.array([0, 1], np.uint16)
+    )
+    for order in range(3):
+        for parts in (None, Parts(np.arange(4), np.arange(3, dtype=np.int32), 3)):
+            decoder = backend.Frozen(order, plan, key_plan([], [0]), weights, parts, known)
+            assert label_ids(decoder, types, hashes, ptr).tolist() == [1, 2, 2, 1]

@@ -1,0 +1,576 @@
+"""The native kernel against the reference, bit for bit; and what the kernel refuses."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag.engine.arrays import (
+    ANY_LABEL,
+    FORBIDDEN,
+    RULES,
+    FrozenWeights,
+    Instances,
+    KeyPlan,
+    KnownLabels,
+    Layout,
+    Parts,
+    Rows,
+    pointers,
+)
+from seqtag.engine.keys import key_plan, keys
+from tests import strategies
+from tests.strategies import NATIVE, REFERENCE, cases, label_ids, native, needs_native, random_case
+
+pytestmark = needs_native
+dtypes = pytest.mark.parametrize("dtype", ["float32", "float64"])
+
+
+@pytest.fixture(params=["dense", "sparse"])
+def storage(request, monkeypatch):
+    """How the kernel keeps its rows."""
+    if request.param == "sparse":
+        monkeypatch.setattr(native, "MAX_DENSE_LABELS", 0)
+
+
+def same_bits(found, expected) -> None:
+    """Arrays, or tuples of arrays, of the same dtype, shape and bytes."""
+    for a, b in zip(found, expected, strict=True):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        assert a.tobytes() == b.tobytes()
+
+
+def assert_same_training(case, dtype, rule, epochs, step=0.3, cost=None, ties_are_mistakes=False):
+    """Train on both sides, epoch by epoch, and compare everything that comes out."""
+    sides = [backend.Weights(case.layout, dtype, rule) for backend in (NATIVE, REFERENCE)]
+    for order in epochs:
+        order = np.asarray(order, np.int64)
+        arguments = case.x, case.y, order, rule, step, cost, ties_are_mistakes
+        mistakes = [], []
+        counts = [w.train_epoch(*arguments, m) for w, m in zip(sides, mistakes, strict=True)]
+        assert counts[0] == counts[1]
+        same_bits(*(epoch for [epoch] in mistakes))
+        assert sides[0].seen == sides[1].seen
+        same_bits(*([weights.decode(case.x)] for weights in sides))
+    for average in (False, True):
+        same_bits(*(weights.cells(average) for weights in sides))
+
+
+def some_parts(random, K, P):
+    """One to four of P parts for each label."""
+    labels = [random.choice(P, random.randint(1, min(P, 4) + 1), replace=False) for _ in range(K)]
+    return strategies.make_parts(labels)._replace(count=P)
+
+
+def some_cost(random, K):
+    """A cost for every confusion, none for being right."""
+    return random.randint(0, 9, (K, K)) / 8 * (1 - np.eye(K))
+
+
+# ----------------------------------------------------------------- training
+@dtypes
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.usefixtures("storage")
+@pytest.mark.parametrize("ties_are_mistakes", [False, True])
+def test_small_corpora_train_alike(dtype, rule, ties_are_mistakes):
+    @given(cases(), st.data())
+    def check(case, data):
+        order = st.lists(st.sampled_from(case.all_sentences.tolist()), max_size=6)
+        cost = None
+        if data.draw(st.booleans()):
+            cost = data.draw(strategies.integer_arrays(*[case.layout.labels] * 2)) / 4
+        epochs = data.draw(st.lists(order, max_size=2))
+        assert_same_training(case, dtype, rule, epochs, 0.3, cost, ties_are_mistakes)
+
+    check()
+
+
+@dtypes
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    ("K", "order", "B", "values", "P"),
+    [
+        (30, 1, 0, False, 0),
+        (17, 0, 0, True, 0),
+        (5, 1, 3, False, 0),
+        (9, 1, 2, True, 0),
+        (11, 2, 0, False, 0),
+        (6, 2, 2, True, 0),
+        (21, 1, 0, False, 9),
+        (13, 0, 0, True, 40),
+        (8, 2, 2, False, 6),
+    ],
+)
+@pytest.mark.usefixtures("storage")
+def test_larger_corpora_train_alike(dtype, rule, K, order, B, values, P):
+    random = np.random.RandomState(K)
+    parts = some_parts(random, K, P) if P else None
+    case = random_case(random, K, order, B, values, parts=parts)
+    epochs = [random.permutation(case.all_sentences) for _ in range(2)]
+    assert_same_training(case, dtype, rule, epochs, 0.05, some_cost(random, K))
+
+
+@dtypes
+@pytest.mark.parametrize("rule", RULES)
+def test_values_that_are_no_binary_fractions_train_alike_to_rounding(dtype, rule):
+    random = np.random.RandomState(3)
+    case = random_case(random, K=4, sentences=6, longest=12)
+    case = case._replace(x=case.x._replace(values=random.normal(size=len(case.x.features))))
+    sides = [backend.Weights(case.layout, dtype, rule) for backend in (NATIVE, REFERENCE)]
+    counts = [w.train_epoch(case.x, case.y, case.all_sentences, rule, 0.1) for w in sides]
+    assert counts[0] == counts[1]
+    found, expected = (strategies.dense(w.cells(average=True), case.layout) for w in sides)
+    assert found == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+def test_many_labels_choose_sparse_rows_by_themselves():
+    random = np.random.RandomState(0)
+    case = random_case(random, native.MAX_DENSE_LABELS + 3, sentences=4, longest=6)
+    assert_same_training(case, "float32", "perceptron", [case.all_sentences] * 2)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_second_order_decodes_alike_where_much_is_pruned(rule):
+    """Up to 20 labels and 30 tokens, from weak label weights to strong ones."""
+    for K in (2, 7, 16, 20):
+        random = np.random.RandomState(K)
+        case = random_case(random, K, 2, sentences=8, longest=30)
+        epochs = [random.permutation(case.all_sentences) for _ in range(3)]
+        assert_same_training(case, "float32", rule, epochs, 0.07)
+
+
+def test_labels_of_the_same_parts_tie_to_the_lowest_id():
+    """A|B and B|A are one to the emissions; only neighbours tell them apart."""
+    parts = strategies.make_parts([[0, 1], [1, 0], [2]])
+    random = np.random.RandomState(2)
+    for order in range(3):
+        case = random_case(random, 3, order, parts=parts)
+        epochs = [case.all_sentences] * 2
+        for rule in RULES:
+            assert_same_training(case, "float64", rule, epochs, cost=some_cost(random, 3))
+    weights = NATIVE.Weights(Layout(60, 3, 0, parts=parts), "float64", "perceptron")
+    weights.train_epoch(case.x, case.y, case.all_sentences)
+    assert 1 not in weights.decode(case.x)
+
+
+def test_a_corpus_without_sentences_or_features():
+    empty = np.zeros(1, np.int64)
+    for x in (
+        Instances(empty, empty, np.zeros(0, np.int32)),
+        Instances(np.array([0, 0, 2]), np.zeros(3, np.int64), np.zeros(0, np.int32)),
+    ):
+        case = strategies.Case(Layout(0, 3), x, np.full(len(x.token_ptr) - 1, 2, np.int32))
+        assert_same_training(case, "float32", "perceptron", [case.all_sentences])
+
+
+# ----------------------------------------------------------------- the frozen decoder
+class Model(NamedTuple):
+    """Arguments of both Frozen classes."""
+
+    order: int
+    plan: KeyPlan
+    edge_plan: KeyPlan
+    weights: FrozenWeights
+    parts: Parts | None = None
+    known: KnownLabels = ANY_LABEL
+
+
+def random_rows(random, names, width, most, weight=127) -> Rows:
+    """Rows of 1 to `most` cells with weights up to the given one."""
+    labels = [
+        np.sort(random.choice(width, random.randint(1, min(width, most) + 1), replace=False))
+        for _ in names
+    ]
+    flat = np.concatenate([np.zeros(0, int), *labels]).astype(np.uint16)
+    weights = random.randint(-weight, weight + 1, len(flat)).astype(np.int8)
+    return Rows(names, pointers(map(len, labels)), flat, weights)
+
+
+def frozen_instance(
+    random,
+    K,
+    B=0,
+    scale=1.0,
+    forbid=0.0,
+    order=1,
+    sentences=6,
+    longest=40,
+    P=0,
+    words=0,
+    trigrams=60,
+):
+    """A model, and arguments of its decode.
+
+    Templates of one place and column (their rows can be summed per type), of several, and of none.
+    P: parts that labels have; words: of the 16 types, how many have restricted labels; trigrams:
+    their largest weight.
+    """
+    templates = [
+        ((0, 0),),
+        ((0, 0), (1, 0)),
+        ((0, -1),),
+        ((0, -1), (0, 0)),
+        ((2, 1),),
+        ((0, 0), (2, 0)),
+        (),
+    ]
+    columns = [0, 0, 1]  # of the three attributes
+    plan, edge_plan = key_plan(templates, columns), key_plan([((0, 0),)] * bool(B), columns, 9)
+    ptr = np.concatenate([[0], random.randint(0, longest + 1, sentences).cumsum()])
+    types = random.randint(0, 12, (2, ptr[-1])).astype(np.int32)
+    hashes = random.randint(0, 1 << 62, (3, 16)).astype(np.uint64)
+    hashes[1, ::3] = 0  # absent
+
+    def rows(plan, width, most):
+        known = np.unique(keys(plan, types, hashes, ptr))
+        known = known[known != 0]
+        known = known[random.rand(len(known)) < 0.7] if len(plan.seed) else known[:0]
+        return random_rows(random, known, width, most)
+
+    def block(*shape):
+        weights = (random.normal(size=shape) * scale).astype(np.float32)
+        return np.where(random.rand(*shape) < forbid, np.float32(FORBIDDEN), weights)
+
+    some = np.flatnonzero(random.rand((K + 1) * K) < 0.8) + 1 if order == 2 else np.zeros(0)
+    weights = FrozenWeights(
+        rows(plan, P or K, P or K),
+        rows(edge_plan, K * K, 2 * K),
+        random_rows(random, some.astype(np.uint64), K, K, trigrams),
+        block(K),
+        block(K),
+        block(K, K),
+    )
+    known = ANY_LABEL
+    if words:
+        *of_words, _ = random_rows(random, np.sort(hashes[0, :words]), K, K)
+        known = KnownLabels(0, *of_words)
+    parts = some_parts(random, K, P) if P else None
+    return Model(order, plan, edge_plan, weights, parts, known), (types, hashes, ptr)
+
+
+def same_labels(model, sentences) -> None:
+    """Both sides decode alike."""
+    same_bits(*([label_ids(side.Frozen(*model), *sentences)] for side in (NATIVE, REFERENCE)))
+
+
+@pytest.mark.parametrize("scale", [0, 1, 30, 1000])
+@pytest.mark.parametrize("forbid", [0, 0.5])
+@pytest.mark.parametrize("B", [0, 1])
+@pytest.mark.parametrize("order", [1, 2])
+def test_pruned_decoding_is_exact_decoding(scale, forbid, B, order):
+    """Transitions from nothing to far above the emissions: pruning works from hard to hardly."""
+    random = np.random.RandomState(scale)
+    for K in (1, 2, 5, 16, 30) if order == 1 else (1, 2, 5, 9, 20):
+        longest = 40 if order == 1 else 30
+        for trigrams in (60,) if order == 1 else (1, 100):
+            same_labels(
+                *frozen_instance(
+                    random, K, B, scale, forbid, order, longest=longest, trigrams=trigrams
+                )
+            )
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_whole_number_scores_with_many_ties_decode_alike(order):
+    random = np.random.RandomState(7)
+    for K in (2, 3, 7):
+        for P in (0, 4):
+            model, sentences = frozen_instance(
+                random, K, order=order, sentences=30, longest=8, P=P, words=5, trigrams=1
+            )
+            w = model.weights
+            small = w.emission._replace(weights=np.sign(w.emission.weights))
+            block = {name: np.rint(getattr(w, name)) for name in ("start", "stop", "transition")}
+            same_labels(model._replace(weights=w._replace(emission=small, **block)), sentences)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("B", [0, 1])
+def test_parts_and_known_words_decode_alike(order, B):
+    for K, P, words in ((3, 2, 0), (9, 14, 0), (9, 0, 9), (5, 3, 16), (100, 30, 6), (100, 0, 6)):
+        if K < 100 or order < 2:  # 100: more labels of a word than fit on the stack
+            random = np.random.RandomState(K + P)
+            same_labels(
+                *frozen_instance(
+                    random, K, B and order, order=order, sentences=4, longest=12, P=P, words=words
+                )
+            )
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("forbid", [0.3, 0.8])
+def test_sentences_that_known_words_make_impossible_decode_alike(order, forbid):
+    """The label scheme forbids what the words ask for: whatever comes out, both say the same."""
+    for K in (2, 5, 9):
+        random = np.random.RandomState(K)
+        same_labels(
+            *frozen_instance(random, K, 0, 9.0, forbid, order, sentences=20, longest=12, words=12)
+        )
+
+
+def test_a_workspace_remembers_types_rightly_while_their_table_grows():
+    random = np.random.RandomState(5)
+    for P in (0, 9):
+        model, (types, hashes, ptr) = frozen_instance(random, 6, sentences=40, longest=9, P=P)
+        decoder = native.Frozen(*model)
+        workspace = decoder.workspace()
+        expected = label_ids(REFERENCE.Frozen(*model), types, hashes, ptr)
+        for capacity in (12, 12, 13, 16):
+            for begin, end in pairwise(ptr):
+                sentence = np.ascontiguousarray(types[:, begin:end])
+                table = np.ascontiguousarray(hashes[:, :capacity])
+                found = decoder.decode(sentence, table, np.array([0, end - begin]), workspace)
+                same_bits([found], [expected[begin:end]])
+
+
+def test_more_types_than_a_workspace_remembers():
+    """1,000 labels: 64 MB hold the sums of 16,777 types; those of others are taken anew."""
+    K, N = 1000, 20_000
+    plan = key_plan([((0, 0),)], [0])
+    types, ptr = np.arange(N, dtype=np.int32)[None], np.array([0, N])
+    hashes = np.arange(1, N + 1, dtype=np.uint64)[None]
+    names = keys(plan, types, hashes, ptr).ravel()
+    order = np.argsort(names)
+    rows = Rows(names[order], np.arange(N + 1), (order % K).astype(np.uint16), np.ones(N, np.int8))
+    nothing = Rows(names[:0], np.zeros(1, np.int64), rows.labels[:0], rows.weights[:0])
+    block = np.zeros(K, np.float32), np.zeros(K, np.float32), np.zeros((K, K), np.float32)
+    weights = FrozenWeights(rows, nothing, nothing, *block)
+    decoder = native.Frozen(0, plan, key_plan([], [0]), weights)
+    assert (label_ids(decoder, types, hashes, ptr) == np.arange(N) % K).all()
+
+
+def test_order_0_ignores_the_label_block():
+    model, sentences = frozen_instance(np.random.RandomState(1), 5, scale=1000, order=0)
+    w = model.weights
+    block = {name: np.zeros_like(getattr(w, name)) for name in ("start", "stop", "transition")}
+    free = model._replace(weights=w._replace(**block))
+    expected = label_ids(REFERENCE.Frozen(*free), *sentences)
+    for side in (NATIVE, REFERENCE):
+        same_bits([label_ids(side.Frozen(*model), *sentences)], [expected])
+
+
+# ----------------------------------------------------------------- what the kernel refuses
+def train_arguments(**changes):
+    """Arguments of a legal train_epoch of two tokens, changed."""
+    legal = {
+        "sentence_ptr": np.array([0, 2]),
+        "token_ptr": np.array([0, 1, 2]),
+        "features": np.array([0, 1], np.int32),
+        "values": None,
+        "edge_ptr": None,
+        "edges": None,
+        "y": np.zeros(2, np.int32),
+        "order": np.array([0]),
+        "rule": "perceptron",
+        "step": 1.0,
+        "cost": None,
+        "ties_are_mistakes": False,
+    }
+    return legal | changes
+
+
+def int32(*numbers):
+    return np.array(numbers, np.int32)
+
+
+EDGE_PTR = np.array([0, 0, 1])
+NOT_ASCENDING = "sentence_ptr must ascend from 0 to the number of tokens"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sentence_ptr": np.array([0, 3])}, NOT_ASCENDING),
+        ({"sentence_ptr": np.array([1, 2])}, NOT_ASCENDING),
+        ({"sentence_ptr": np.array([0, 2, 1, 2])}, NOT_ASCENDING),
+        ({"sentence_ptr": np.zeros(0, np.int64)}, NOT_ASCENDING),
+        ({"token_ptr": np.zeros(0, np.int64)}, NOT_ASCENDING),
+        (
+            {"token_ptr": np.array([0, 1, 3])},
+            "token_ptr must ascend from 0 to the number of features",
+        ),
+        (
+            {"token_ptr": np.array([0, -1, 2])},
+            "token_ptr must ascend from 0 to the number of features",
+        ),
+        ({"features": int32(0, 2)}, "features holds a row out of range"),
+        ({"features": int32(-1, 0)}, "features holds a row out of range"),
+        ({"values": np.ones(3)}, "values must be as long as features"),
+        ({"edge_ptr": EDGE_PTR}, "edge_ptr and edges go together"),
+        ({"edges": int32(0)}, "edge_ptr and edges go together"),
+        (
+            {"edge_ptr": EDGE_PTR[:2], "edges": int32()},
+            "edge_ptr must ascend from 0 to the number of edges",
+        ),
+        (
+            {"edge_ptr": EDGE_PTR, "edges": int32(0, 0)},
+            "edge_ptr must ascend from 0 to the number of edges",
+        ),
+        ({"edge_ptr": EDGE_PTR, "edges": int32(1)}, "edges holds a row out of range"),
+        ({"y": int32(0)}, "y must hold one label per token"),
+        ({"y": int32(0, 2)}, "y holds a label id out of range"),
+        ({"order": np.array([1])}, "order holds a sentence out of range"),
+        ({"order": np.array([-1])}, "order holds a sentence out of range"),
+        ({"cost": np.ones((2, 3))}, "cost must be (K, K)"),
+        ({"rule": "winnow"}, "rule must be perceptron, pa or adaptive"),
+        ({"rule": "adaptive"}, "these weights were made without room for the adaptive rule"),
+    ],
+)
+def test_training_refuses(changes, message):
+    weights = native._kernel.Weights64(2, 2, 1, 1, None, None, 0, False, False)
+    assert weights.train_epoch(**train_arguments())[:2] == (0, 0)
+    arguments = train_arguments(**changes)
+    with pytest.raises(ValueError) as error:
+        weights.train_epoch(**arguments)
+    assert str(error.value) == message
+    if not changes.keys() & {"y", "order", "cost", "rule"}:
+        names = ("sentence_ptr", "token_ptr", "features", "values", "edge_ptr", "edges")
+        with pytest.raises(ValueError) as error:
+            weights.decode(*(arguments[name] for name in names))
+        assert str(error.value) == message
+
+
+NO_PARTS = None, None, 0
+PARTS = "part_ptr must ascend from 0 to the number of parts listed, one step per label"
+
+
+@pytest.mark.parametrize(
+    ("shape", "parts", "message"),
+    [
+        ((1, 0, 1, 0), NO_PARTS, "labels must be at least 1"),
+        ((1, 2, 3, 0), NO_PARTS, "order must be 0, 1 or 2"),
+        ((1, 2, -1, 0), NO_PARTS, "order must be 0, 1 or 2"),
+        ((1, 2, 1, 0), (np.array([0, 1, 2]), None, 2), "part_ptr and part go together"),
+        ((1, 2, 1, 0), (None, int32(0, 1), 2), "part_ptr and part go together"),
+        ((1, 2, 1, 0), (np.array([0, 2]), int32(0, 1), 2), PARTS),
+        ((1, 2, 1, 0), (np.array([0, 1, 3]), int32(0, 1), 2), PARTS),
+        ((1, 2, 1, 0), (np.array([0, 1, 2]), int32(0, 2), 2), "part holds a part out of range"),
+        ((1, 2, 1, 0), (np.array([0, 1, 2]), int32(-1, 1), 2), "part holds a part out of range"),
+    ],
+)
+def test_weights_refuse(shape, parts, message):
+    for kind in (native._kernel.Weights32, native._kernel.Weights64):
+        with pytest.raises(ValueError) as error:
+            kind(*shape, *parts, False, False)
+        assert str(error.value) == message
+
+
+def test_weights_beyond_all_memory_are_no_crash():
+    with pytest.raises(MemoryError):
+        native._kernel.Weights32(2**62, 100, 1, 0, *NO_PARTS, False, False)
+
+
+PLAN = key_plan([((0, 0),), ((0, -1), (0, 0))], [0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"term_ptr": np.array([0, 1, 4])}, "term arrays do not fit together"),
+        ({"term_offset": int32(0)}, "term arrays do not fit together"),
+        ({"seed": PLAN.seed[:1]}, "one seed per template"),
+        ({"term_attribute": int32(0, 0, 1)}, "unknown attribute"),
+        ({"multiplier": PLAN.multiplier[:1]}, "conjunction too long"),
+    ],
+)
+def test_plans_refuse(changes, message):
+    with pytest.raises(ValueError) as error:
+        native._kernel.Plan(*PLAN._replace(**changes))
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"hashes": np.ones((2, 4), np.uint64)}, "hashes must hold one row per attribute"),
+        ({"types": np.zeros((0, 3), np.int32)}, "unknown column"),
+        ({"types": int32([0, 1, 4])}, "types holds an id out of range"),
+        ({"types": int32([0, 1, -1])}, "types holds an id out of range"),
+        ({"sentence_ptr": np.array([0, 2])}, NOT_ASCENDING),
+    ],
+)
+def test_encoded_sentences_refuse(changes, message):
+    legal = {
+        "types": int32([0, 1, 2]),
+        "hashes": np.ones((1, 4), np.uint64),
+        "sentence_ptr": np.array([0, 3]),
+    }
+    x = SimpleNamespace(**(legal | changes))
+    model, _ = frozen_instance(np.random.RandomState(0), 2)
+    decoder = native.Frozen(1, PLAN, key_plan([], [0]), model.weights)
+    for work in (
+        lambda: label_ids(decoder, x.types, x.hashes, x.sentence_ptr),
+        lambda: native.index_features(PLAN, x.types, x.hashes, x.sentence_ptr, 1),
+    ):
+        with pytest.raises(ValueError) as error:
+            work()
+        assert str(error.value) == message
+
+
+@pytest.mark.parametrize("offsets", [[0, 4], [1, 3], [0, 2, 1, 3], []])
+def test_hashing_refuses(offsets):
+    with pytest.raises(ValueError) as error:
+        native._kernel.hash_strings(b"abc", np.array(offsets, np.int64))
+    assert str(error.value) == "offsets must ascend from 0 to the length of blob"
+
+
+def test_frozen_refuses_an_impossible_number_of_labels():
+    model, _ = frozen_instance(np.random.RandomState(0), 2)
+    for labels in (0, 65536):
+        many = model.weights._replace(start=np.zeros(labels, np.float32))
+        with pytest.raises(ValueError) as error:
+            native.Frozen(*model._replace(weights=many))
+        assert str(error.value) == "labels must be 1 to 65535"
+
+
+def test_the_workspace_of_another_model_is_refused():
+    model, sentences = frozen_instance(np.random.RandomState(0), 2)
+    one, other = native.Frozen(*model), native.Frozen(*model)
+    workspace = one.workspace()
+    with pytest.raises(ValueError) as error:
+        other.decode(*sentences, workspace)
+    assert str(error.value) == "the workspace belongs to another model"
+    same_bits([one.decode(*sentences, workspace)], [label_ids(other, *sentences)])
+
+
+# ----------------------------------------------------------------- the scanner
+@pytest.mark.parametrize(
+    ("read", "write", "message"),
+    [
+        ([2], [], "read names a column out of range"),
+        ([-1], [], "read names a column out of range"),
+        ([0], [2], "write names a column out of range"),
+        ([0], [-2], "write names a column out of range"),
+    ],
+)
+def test_a_scanner_refuses_columns_that_are_not_there(read, write, message):
+    with pytest.raises(ValueError) as error:
+        native.Scanner(2, "\t", -1, False, read, write)
+    assert str(error.value) == message
+
+
+def test_a_scanner_refuses_labels_that_do_not_fit():
+    text = b"a\tX\nb\tY\n"
+    scanner = native.Scanner(2, "\t", -1, False, [0], [1])
+    types, sentence_ptr = scanner.scan(text, True)
+    assert (types.tolist(), sentence_ptr.tolist()) == ([[0, 1]], [0, 2])
+    assert [scanner.new_values(0), scanner.new_values(0)] == [[b"a", b"b"], []]
+    with pytest.raises(ValueError, match=r"^column out of range$"):
+        scanner.new_values(1)
+    for labels, names, message in (
+        ([], [], "one array of labels for each column written"),
+        ([int32(0, 0)], [], "one array of labels for each column written"),
+        ([int32(0)], [[b"N"]], "one label per word"),
+        ([int32(0, 1)], [[b"N"]], "a label without a name"),
+        ([int32(-1, 0)], [[b"N"]], "a label without a name"),
+    ):
+        with pytest.raises(ValueError) as error:
+            scanner.splice(text, labels, names)
+        assert str(error.value) == message
+    assert scanner.splice(text, [int32(1, 0)], [[b"N", b"V"]]) == b"a\tV\nb\tN\n"

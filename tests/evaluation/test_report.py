@@ -1,0 +1,484 @@
+"""seqtag.evaluation.report: counts, chunks as conlleval sees them, reports."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+from collections import Counter
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import seqtag
+from seqtag.errors import LabelError
+from seqtag.evaluation.report import Counts, WordError, evaluate
+from seqtag.labels.schemes import convert
+
+IOB = ["O", "B-X", "I-X", "B-Y", "I-Y"]
+ALL_SHORT = [labels for length in range(5) for labels in product(IOB, repeat=length)]
+
+
+def one(gold, predicted, **options):
+    return evaluate([gold.split()], [predicted.split()], **options)
+
+
+# --- the conlleval script, as it counts: token by token, with a flag for "right so far" --------
+
+
+def chunk_ends(p, t, p_type, t_type):
+    return (p, t) in {
+        ("B", "B"),
+        ("B", "O"),
+        ("I", "B"),
+        ("I", "O"),
+        ("E", "E"),
+        ("E", "I"),
+        ("E", "O"),
+    } or (p != "O" and p_type != t_type)
+
+
+def chunk_starts(p, t, p_type, t_type):
+    return (p, t) in {
+        ("B", "B"),
+        ("I", "B"),
+        ("O", "B"),
+        ("O", "I"),
+        ("E", "E"),
+        ("E", "I"),
+        ("O", "E"),
+    } or (t != "O" and p_type != t_type)
+
+
+def conlleval(gold, predicted):
+    """What the script prints for these sentences."""
+    lines = []
+    for a, b in zip(gold, predicted, strict=True):
+        lines += [*zip(a, b, strict=True), None]
+    tokens = right = 0
+    n_right, n_gold, n_found = Counter(), Counter(), Counter()
+    inside, last_gold, last_found = False, ("O", ""), ("O", "")
+    for line in lines:
+        (g, _, g_type), (f, _, f_type) = (label.partition("-") for label in line or ("O", "O"))
+        gold_pair = last_gold[0], g, last_gold[1], g_type
+        found_pair = last_found[0], f, last_found[1], f_type
+        if inside:
+            gold_end, found_end = chunk_ends(*gold_pair), chunk_ends(*found_pair)
+            if gold_end and found_end and last_gold[1] == last_found[1]:
+                inside = False
+                n_right[last_gold[1]] += 1
+            elif gold_end != found_end or g_type != f_type:
+                inside = False
+        gold_start, found_start = chunk_starts(*gold_pair), chunk_starts(*found_pair)
+        inside = inside or (gold_start and found_start and g_type == f_type)
+        n_gold[g_type] += gold_start
+        n_found[f_type] += found_start
+        if line:
+            tokens += 1
+            right += line[0] == line[1]
+        last_gold, last_found = (g, g_type), (f, f_type)
+
+    def figures(correct, found, total):
+        p = 100 * correct / found if found else 0.0
+        r = 100 * correct / total if total else 0.0
+        f1 = 2 * p * r / (p + r) if p + r else 0.0
+        return "precision: %6.2f%%; recall: %6.2f%%; FB1: %6.2f" % (p, r, f1)  # noqa: UP031
+
+    totals = sum(n_right.values()), sum(n_found.values()), sum(n_gold.values())
+    text = f"processed {tokens} tokens with {totals[2]} phrases; "
+    text += f"found: {totals[1]} phrases; correct: {totals[0]}.\n"
+    if tokens:
+        text += f"accuracy: {100 * right / tokens:6.2f}%; {figures(*totals)}\n"
+    for name in sorted({name for name in n_gold | n_found if n_gold[name] or n_found[name]}):
+        text += f"{name:>17}: {figures(n_right[name], n_found[name], n_gold[name])}"
+        text += f"  {n_found[name]}\n"
+    return text
+
+
+def test_every_pair_of_sequences_up_to_three():
+    by_length = {n: [s for s in ALL_SHORT if len(s) == n] for n in range(4)}
+    for n in range(3):
+        for gold, predicted in product(by_length[n], repeat=2):
+            report = evaluate([gold], [predicted], scheme="iob2")
+            assert report.conlleval() == conlleval([gold], [predicted]), (gold, predicted)
+    # Length 3 in one go: 15 625 sentences.
+    pairs = list(product(by_length[3], repeat=2))
+    gold, predicted = zip(*pairs, strict=True)
+    assert evaluate(gold, predicted, scheme="iob2").conlleval() == conlleval(gold, predicted)
+
+
+def test_sampled_pairs_of_sequences_of_four():
+    rng = random.Random(1)
+    long = [s for s in ALL_SHORT if len(s) == 4]
+    for gold in long:  # every gold sequence, a sample of predictions
+        for predicted in rng.sample(long, 4):
+            report = evaluate([gold], [predicted], scheme="iob1")
+            assert report.conlleval() == conlleval([gold], [predicted]), (gold, predicted)
+
+
+SENTENCES = st.lists(
+    st.lists(st.tuples(st.sampled_from([*IOB, "B-A-Z"]), st.sampled_from([*IOB, "I-A-Z"])))
+)
+
+
+@given(SENTENCES)
+def test_corpora_against_conlleval(sentences):
+    gold = [[a for a, _ in pairs] for pairs in sentences]
+    predicted = [[b for _, b in pairs] for pairs in sentences]
+    assert evaluate(gold, predicted, scheme="iob2").conlleval() == conlleval(gold, predicted)
+
+
+def test_conlleval_of_a_corpus(corpora_dir):
+    path = corpora_dir / "conll2000" / "test.txt"
+    if not path.is_file():
+        pytest.skip("conll2000/test.txt is not among the corpora")
+    blocks = path.read_text(encoding="utf-8").strip().split("\n\n")
+    gold = [[line.split()[2] for line in block.splitlines()] for block in blocks]
+    rng, labels = random.Random(1), sorted({label for sentence in gold for label in sentence})
+    noisy = [[rng.choice(labels) if rng.random() < 0.1 else a for a in s] for s in gold]
+    report = evaluate(gold, noisy, task="chunk")
+    assert (report.scheme, report.sentences, report.tokens) == ("iob2", 2012, 47377)
+    assert report.invalid_gold == 0
+    assert report.conlleval() == conlleval(gold, noisy)
+
+
+def test_seqeval_agrees_in_its_default_mode():
+    metrics = pytest.importorskip("seqeval.metrics")
+    rng = random.Random(1)
+    for _ in range(500):
+        gold, predicted = ([rng.choices(IOB, k=6) for _ in range(3)] for _ in "gp")
+        report = evaluate(gold, predicted, scheme="iob2")
+        assert report.f1 == pytest.approx(metrics.f1_score(gold, predicted, zero_division=0))
+
+
+# gold, predicted, scheme, F1 in percent, chunks right, found, gold
+WORKED = [
+    ("O B-PER I-PER O", "O I-PER I-PER O", "iob2", 100, (1, 1, 1)),
+    ("B-PER I-PER O", "B-PER I-LOC O", "iob2", 0, (0, 2, 1)),
+    ("B-PER I-PER O", "B-PER B-PER O", "iob2", 0, (0, 2, 1)),
+    ("O O B-LOC", "I-PER O B-LOC", "iob2", 66.67, (1, 2, 1)),
+    ("B-LOC B-PER I-PER", "B-LOC I-PER I-PER", "iob2", 100, (2, 2, 2)),
+    ("I-PER I-PER B-PER O", "I-PER I-PER B-PER O", "iob1", 100, (2, 2, 2)),
+    # On IOBES and BILOU the script merges neighbours, so that its own figures differ here.
+    ("B-M E-M B-M E-M", "B-M I-M I-M E-M", "iobes", 0, (0, 1, 2)),
+    ("S-P S-P O", "S-P S-P O", "iobes", 100, (2, 2, 2)),
+    ("S-P S-P O", "B-P E-P O", "iobes", 0, (0, 1, 2)),
+    ("U-P U-P O", "U-P U-P O", "bilou", 100, (2, 2, 2)),
+    ("U-P U-P O", "B-P L-P O", "bilou", 0, (0, 1, 2)),
+    ("B-P I-P E-P O", "B-P I-P I-P O", "iobes", 100, (1, 1, 1)),
+    ("B-ARGM-LOC I-ARGM-LOC", "B-ARGM-LOC I-ARGM-TMP", "iob2", 0, (0, 2, 1)),
+    ("O O", "O O", "iob2", 0, (0, 0, 0)),
+]
+
+
+@pytest.mark.parametrize(("gold", "predicted", "scheme", "f1", "counts"), WORKED)
+def test_worked_examples(gold, predicted, scheme, f1, counts):
+    report = one(gold, predicted, scheme=scheme)
+    assert round(100 * report.f1, 2) == f1
+    assert report.chunks == Counts(*counts)
+    assert report.score == report.f1
+    if "-" in gold:
+        assert one(gold, predicted) == one(gold, predicted, scheme=scheme)  # found out by itself
+
+
+def test_iobes_and_bilou_score_as_their_conversion_to_iob2():
+    rng = random.Random(1)
+    for scheme, letters in (("iobes", "BIES"), ("bilou", "BILU")):
+        labels = ["O", *(f"{p}-{t}" for p in letters for t in "XY")]
+        for _ in range(200):
+            gold, guess = rng.choices(labels, k=8), rng.choices(labels, k=8)
+            report = evaluate([gold], [guess], scheme=scheme)
+            as_iob2 = [convert(side, scheme, "iob2") for side in (gold, guess)]
+            plain = evaluate([as_iob2[0]], [as_iob2[1]], scheme="iob2")
+            assert report.chunk_types == plain.chunk_types
+
+
+# --- counts ----------------------------------------------------------------------------------
+
+
+def pos_report():
+    return evaluate(
+        iter([["DET", "NOUN", "VERB"], ["NOUN"], ["DET"]]),
+        iter([["DET", "VERB", "VERB"], ["VERB"], ["DET"]]),
+        words=iter([["the", "saw", "saw"], ["saw"], ["the"]]),
+        known={"the"},
+        task="pos",
+    )
+
+
+def test_accuracies_by_hand():
+    report = pos_report()
+    assert (report.sentences, report.correct_sentences, report.tokens, report.correct) == (
+        3,
+        1,
+        5,
+        3,
+    )
+    assert report.accuracy == report.score == 3 / 5
+    assert report.sentence_accuracy == 1 / 3
+    assert (report.known_tokens, report.known_correct, report.known_accuracy) == (2, 2, 1.0)
+    assert (report.unknown_tokens, report.unknown_correct, report.unknown_accuracy) == (3, 1, 1 / 3)
+    assert (report.scheme, report.metric, report.chunks) == (None, "accuracy", Counts(0, 0, 0))
+    assert report.confusion == {
+        ("DET", "DET"): 2,
+        ("NOUN", "VERB"): 2,
+        ("VERB", "VERB"): 1,
+    }
+    assert list(report.labels.items()) == [
+        ("DET", Counts(2, 2, 2)),
+        ("NOUN", Counts(0, 0, 2)),
+        ("VERB", Counts(1, 3, 1)),
+    ]
+    verb = report.labels["VERB"]
+    assert (verb.precision, verb.recall, verb.f1, verb.errors) == (1 / 3, 1.0, 0.5, 2)
+
+
+def test_chunk_figures_by_hand():
+    report = one("B-X I-X O B-Y", "B-X I-X I-X B-Y")
+    assert (report.precision, report.recall, report.f1) == (0.5, 0.5, 0.5)
+    assert list(report.chunk_types.items()) == [("X", Counts(0, 1, 1)), ("Y", Counts(1, 1, 1))]
+    assert (report.known_tokens, report.known_accuracy) == (None, None)
+    assert (report.unknown_tokens, report.unknown_correct, report.unknown_accuracy) == (None,) * 3
+
+
+def test_invalid_transitions_are_counted_on_either_side():
+    report = one("I-X O B-Y O B-Y", "I-X O I-Y O NOUN")
+    assert report.scheme == "iob2"
+    assert (report.invalid_gold, report.invalid_predicted) == (1, 4)
+
+
+def test_predicted_labels_that_are_no_chunk_labels_count_as_outside():
+    report = one("B-X I-X", "B-X NOUN")
+    assert (report.chunks, report.correct) == (Counts(0, 1, 1), 1)
+
+
+def test_scheme_none_scores_labels_only():
+    report = one("B-X", "I-X", scheme=None)
+    assert (report.metric, report.score, report.chunk_types, report.invalid_predicted) == (
+        "accuracy",
+        0.0,
+        {},
+        0,
+    )
+
+
+def test_nothing_but_o_is_scored_by_accuracy():
+    assert one("O O", "O B-X").score == 0.5
+
+
+@pytest.mark.parametrize("scheme", ["auto", None, "iob2"])
+@pytest.mark.parametrize("sentences", [[], [[]]])
+def test_empty_input(sentences, scheme):
+    report = evaluate(sentences, sentences, words=sentences, known=set(), scheme=scheme)
+    assert (report.tokens, report.score, report.accuracy, report.known_accuracy) == (0, 0, 0, 0)
+    assert report.sentences == report.correct_sentences == len(sentences)
+    assert "tokens" in report.to_text(confusion=3)
+    assert report.errors(3) == []
+    json.dumps(report.to_dict())
+    if scheme == "iob2":
+        assert report.conlleval() == (
+            "processed 0 tokens with 0 phrases; found: 0 phrases; correct: 0.\n"
+        )
+
+
+def test_word_errors_are_sorted_by_count_then_name():
+    report = evaluate(
+        [["D", "D", "N", "N", "D"]],
+        [["N", "N", "D", "D", "D"]],
+        words=[["that", "that", "b", "a", "the"]],
+    )
+    assert report.errors(2) == [WordError("D", "N", "that", 2), WordError("N", "D", "a", 1)]
+    assert len(report.errors(9)) == 3
+
+
+# --- output ----------------------------------------------------------------------------------
+
+
+def test_conlleval_pads_types_by_bytes():
+    assert "\n               É: precision: 100.00%" in one("B-É", "B-É").conlleval()
+    assert "\nA_TYPE_LONGER_THAN_17: prec" in one("B-A_TYPE_LONGER_THAN_17", "O").conlleval()
+
+
+def test_signature():
+    version = seqtag.__version__
+    assert pos_report().signature == (
+        f"task:pos|metric:accuracy|scheme:none|sentences:3|tokens:5|version:{version}"
+    )
+    assert one("S-X", "S-X", task="chunk").signature == (
+        f"task:chunk|metric:conlleval-f1|scheme:iobes|sentences:1|tokens:1|version:{version}"
+    )
+
+
+def test_to_dict_holds_everything_at_full_precision():
+    report = pos_report()
+    found = json.loads(json.dumps(report.to_dict()))
+    assert found["score"] == found["accuracy"] == 0.6
+    assert found["unknown_accuracy"] == 1 / 3
+    assert found["signature"] == report.signature
+    assert found["chunks"] is None
+    assert found["labels"]["VERB"] == {
+        "correct": 1,
+        "found": 3,
+        "gold": 1,
+        "precision": 1 / 3,
+        "recall": 1.0,
+        "f1": 0.5,
+    }
+    assert found["confusion"] == [["DET", "DET", 2], ["NOUN", "VERB", 2], ["VERB", "VERB", 1]]
+    chunk = one("B-X O", "B-X I-Y").to_dict()
+    assert chunk["chunks"]["f1"] == 2 / 3
+    assert chunk["chunk_types"]["X"]["f1"] == 1.0
+    assert chunk["invalid_predicted"] == 1
+
+
+def test_text_of_a_pos_report():
+    report = pos_report()
+    assert report.to_text(confusion=1) == (
+        "                           accuracy    correct         of\n"
+        "tokens                        60.00          3          5\n"
+        "known words                  100.00          2          2\n"
+        "unknown words                 33.33          1          3\n"
+        "sentences                     33.33          1          3\n"
+        "\n"
+        "labels with most errors   precision     recall         F1       gold      found\n"
+        "NOUN                           0.00       0.00       0.00          2          0\n"
+        "VERB                          33.33     100.00      50.00          1          3\n"
+        "\n"
+        "gold -> predicted            tokens\n"
+        "NOUN -> VERB                      2\n"
+        "\n"
+        f"{report.signature}\n"
+    )
+
+
+def test_text_of_a_perfect_chunk_report():
+    report = one("B-X I-X O", "B-X I-X O")
+    assert report.to_text(confusion=5) == (
+        "                           accuracy    correct         of\n"
+        "tokens                       100.00          3          3\n"
+        "sentences                    100.00          1          1\n"
+        "\n"
+        "chunks (iob2)             precision     recall         F1       gold      found\n"
+        "all                          100.00     100.00     100.00          1          1\n"
+        "X                            100.00     100.00     100.00          1          1\n"
+        "invalid transitions: 0 in gold, 0 in predicted labels\n"
+        "\n"
+        f"{report.signature}\n"
+    )
+
+
+def test_text_makes_room_for_long_labels():
+    name = "NOUN|Case=Nom|Number=Sing|Person=3"
+    lines = evaluate([[name]], [["X"]]).to_text().splitlines()
+    assert {len(line) for line in lines[4:7]} == {len(name) + 5 * 11}
+
+
+def test_reports_can_be_pickled_and_compared():
+    assert pickle.loads(pickle.dumps(pos_report())) == pos_report()
+
+
+# --- errors ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "words", "message"),
+    [
+        (
+            [["O"], ["O"]],
+            [["O"]],
+            None,
+            "sentence 2: expected gold and predicted data of the same sentences, "
+            "found no predicted labels here; check that the files belong together",
+        ),
+        (
+            [],
+            [["O"]],
+            None,
+            "sentence 1: expected gold and predicted data of the same sentences, "
+            "found no gold labels here; check that the files belong together",
+        ),
+        (
+            [["O"]],
+            [["O"]],
+            [],
+            "sentence 1: expected gold and predicted data of the same sentences, "
+            "found no words here; check that the files belong together",
+        ),
+        (
+            [["O"], ["O", "O"]],
+            [["O"], ["O"]],
+            None,
+            "sentence 2: expected 2 predicted labels as in gold, found 1; "
+            "check that the files have the same tokens",
+        ),
+        (
+            [["O"]],
+            [["O"]],
+            [["a", "b"]],
+            "sentence 1: expected 1 words as in gold, found 2; "
+            "check that the files have the same tokens",
+        ),
+        (
+            ["NOUN"],
+            ["NOUN"],
+            None,
+            "sentence 1: expected a sequence of gold labels, found the string 'NOUN'; "
+            "pass a list of sentences, each a list of strings",
+        ),
+        (
+            [["O"]],
+            ["O"],
+            None,
+            "sentence 1: expected a sequence of predicted labels, found the string 'O'; "
+            "pass a list of sentences, each a list of strings",
+        ),
+    ],
+)
+def test_data_that_do_not_belong_together(gold, predicted, words, message):
+    with pytest.raises(LabelError) as caught:
+        evaluate(gold, predicted, words=words)
+    assert str(caught.value) == message
+
+
+def test_known_words_need_words():
+    with pytest.raises(LabelError) as caught:
+        evaluate([], [], known={"the"})
+    assert str(caught.value) == "known needs words: expected both, found no words; add words=..."
+
+
+def test_unknown_scheme():
+    with pytest.raises(LabelError) as caught:
+        evaluate([], [], scheme="bioes")
+    assert str(caught.value) == (
+        "expected scheme 'auto', None or one of iob1, iob2, iobes, bilou, found 'bioes'; "
+        "'auto' finds the scheme of the gold labels"
+    )
+
+
+def test_gold_labels_must_fit_a_scheme_that_was_asked_for():
+    with pytest.raises(LabelError) as caught:
+        evaluate([["O"], ["NOUN"]], [["O"], ["O"]], scheme="iob2")
+    assert str(caught.value) == (
+        'gold sentence 2: expected labels of scheme iob2 ("O", or B, I with "-" and a type), '
+        "found 'NOUN' at position 1 of the sentence; check the label column and the scheme"
+    )
+
+
+def test_conlleval_wants_chunks():
+    with pytest.raises(LabelError) as caught:
+        pos_report().conlleval()
+    assert str(caught.value) == (
+        "expected chunk labels like B-NP for conlleval, found labels without a scheme; "
+        "use to_text(), or call evaluate(..., scheme='iob2')"
+    )
+
+
+def test_errors_want_words():
+    with pytest.raises(LabelError) as caught:
+        one("A", "B").errors(1)
+    assert str(caught.value) == (
+        "expected a report with words to list their errors, found one without; "
+        "call evaluate(..., words=...)"
+    )

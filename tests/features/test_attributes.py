@@ -1,0 +1,199 @@
+"""Attributes: exact values on plain and on awkward words, and the registry."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import groupby, pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag.errors import TemplateError
+from seqtag.features import attributes
+from seqtag.features.attributes import MAX_LENGTH, attribute, attribute_names, resolve
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """A registry that forgets what the test registers."""
+    monkeypatch.setattr(attributes, "_REGISTRY", dict(attributes._REGISTRY))
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "word", "value"),
+    [
+        ("form", (), "Walking", "Walking"),
+        ("form", (), "", ""),
+        ("lower", (), "ÉTÉ", "été"),
+        ("lower", (), "İ", "i\u0307"),
+        ("normal", (), "B-52s", "b-00s"),
+        ("normal", (), "\u0663m²", "0m²"),  # an Arabic-Indic digit is one, a superscript is not
+        ("prefix", (3,), "Walking", "wal"),
+        ("prefix", (3,), "of", None),
+        ("prefix", (2,), "of", "of"),
+        ("prefix", (1,), "", None),
+        ("suffix", (3,), "WALKING", "ing"),
+        ("suffix", (4,), "İst", "i\u0307st"),  # lower case is longer than the word here
+        ("suffix", (5,), "İst", None),
+        ("suffix", (1,), "e\u0301", "\u0301"),
+        ("suffix", (2,), "ok👍", "k👍"),
+        ("shape", (), "McDonald-2000", "XxXxxxxx-dddd"),
+        ("shape", (), "ǅ中x", "ǅ中x"),  # title case and caseless letters stay as they are
+        ("short_shape", (), "McDonald-2000", "XxXx-d"),
+        ("short_shape", (), "...", "."),
+        ("short_shape", (), "e\u0301\u0301a", "x\u0301x"),
+        ("short_shape", (), "", ""),
+        ("flags", (), "Walking", "100010"),
+        ("flags", (), "NATO", "110011"),
+        ("flags", (), "B-52", "111100"),
+        ("flags", (), "iPhone", "000011"),
+        ("flags", (), "", "000000"),
+        ("flags", (), "👍🏽", "000000"),
+        ("is_title", (), "İzmir", "1"),
+        ("is_title", (), "iPhone", "0"),
+        ("is_upper", (), "U.S.", "1"),
+        ("is_upper", (), "1999", "0"),
+        ("has_digit", (), "x1", "1"),
+        ("has_digit", (), "x", "0"),
+        ("has_hyphen", (), "well-known", "1"),
+        ("has_hyphen", (), "well\u2013known", "0"),
+        ("is_alpha", (), "naïve", "1"),
+        ("is_alpha", (), "a1", "0"),
+        ("has_inner_upper", (), "iPhone", "1"),
+        ("has_inner_upper", (), "Phone", "0"),
+        ("is_punct", (), "...", "1"),
+        ("is_punct", (), "👍", "1"),
+        ("is_punct", (), "a.", "0"),
+        ("is_punct", (), "", "0"),
+        ("match", ("[0-9]+",), "Boeing747-8", "747"),
+        ("match", ("[0-9]+",), "Boeing", ""),
+        ("match_lower", ("[A-Z]+",), "iPHONe", "phon"),
+        ("test", (r"^\d+$",), "1999", "1"),
+        ("test", (r"^\d+$",), "1999s", "0"),
+    ],
+)
+def test_value(name, args, word, value):
+    assert resolve(name, args)(word) == value
+
+
+def test_every_builtin_is_documented():
+    assert len(attribute_names()) == len(set(attribute_names())) >= 16
+    for function in attributes._REGISTRY.values():
+        assert function.__doc__
+
+
+@given(st.text(max_size=12))
+def test_builtins_take_any_word(word):
+    for name in ("form", "lower", "normal", "shape", "is_punct"):
+        assert isinstance(resolve(name)(word), str)
+    assert len(resolve("flags")(word)) == 6
+    shape = resolve("short_shape")(word)
+    assert all(a != b for a, b in pairwise(shape))
+    for n in (1, 3):
+        suffix = resolve("suffix", (n,))(word)
+        assert suffix == (word.lower()[-n:] if len(word.lower()) >= n else None)
+
+
+def test_values_are_cut():
+    word = "a" * MAX_LENGTH + "ing"
+    assert resolve("form")(word) == "a" * MAX_LENGTH
+    assert resolve("suffix", (3,))(word) == "ing"
+
+
+def test_resolved_attributes_can_be_pickled():
+    assert pickle.loads(pickle.dumps(resolve("suffix", (2,))))("Walking") == "ng"
+
+
+def test_user_attribute(registry):
+    @attribute("vowel_run")
+    def vowel_run(word: str, n: int = 1) -> str | None:
+        return word[:n] if word[:n] in ("a", "ea") else None
+
+    assert "vowel_run" in attribute_names()
+    assert resolve("vowel_run")("apple") == "a"
+    assert resolve("vowel_run", (2,))("eat") == "ea"
+    assert resolve("vowel_run")("bat") is None
+
+
+def test_user_attribute_of_several_numbers(registry):
+    @attribute("between")
+    def between(word: str, *bounds: int) -> str | None:
+        return word[slice(*bounds)] or None
+
+    assert resolve("between", (1, 3))("abcd") == "bc"
+
+
+def test_taken_name_needs_replace(registry):
+    with pytest.raises(TemplateError) as caught:
+        attribute("lower")(str.lower)
+    assert str(caught.value) == (
+        "attribute 'lower' exists already; choose another name or pass replace=True"
+    )
+    attribute("lower", replace=True)(lambda word: word.upper())
+    assert resolve("lower")("a") == "A"
+
+
+@pytest.mark.parametrize("name", ["two words", "", "3rd", "a-b", "label", "bias"])
+def test_bad_name(name):
+    with pytest.raises(TemplateError) as caught:
+        attribute(name)
+    assert str(caught.value) == (
+        "expected an attribute name of letters, digits and underscores, other than bias and "
+        f"label, found {name!r}; choose another name"
+    )
+
+
+def test_unknown_attribute():
+    with pytest.raises(TemplateError) as caught:
+        resolve("sufix", (3,))
+    assert str(caught.value).startswith(
+        "unknown attribute 'sufix', did you mean 'suffix'?; attributes are flags, form, has_digit,"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "message"),
+    [
+        ("suffix", (), "attribute 'suffix' takes the arguments (n: int), found ()"),
+        ("suffix", ("x",), "attribute 'suffix' takes the arguments (n: int), found (\"x\")"),
+        ("suffix", (1, 2), "attribute 'suffix' takes the arguments (n: int), found (1, 2)"),
+        ("lower", (1,), "attribute 'lower' takes the arguments (), found (1)"),
+        ("test", (1,), "attribute 'test' takes the arguments (regex: str), found (1)"),
+    ],
+)
+def test_wrong_arguments(name, args, message):
+    with pytest.raises(TemplateError) as caught:
+        resolve(name, args)
+    assert str(caught.value) == message + "; correct the arguments"
+
+
+@pytest.mark.parametrize("name", ["prefix", "suffix"])
+def test_length_is_positive(name):
+    with pytest.raises(TemplateError, match=f"{name} expects a length of 1 or more, found 0"):
+        resolve(name, (0,))
+
+
+def test_bad_regular_expression():
+    with pytest.raises(TemplateError) as caught:
+        resolve("test", ("(a",))
+    assert str(caught.value).startswith('"(a" is not a regular expression: missing ), unterminated')
+    assert str(caught.value).endswith("; correct it")
+
+
+def test_user_attribute_of_wrong_type(registry):
+    attribute("length")(lambda word: len(word))
+    with pytest.raises(TemplateError) as caught:
+        resolve("length")
+    assert str(caught.value) == (
+        "attribute 'length' must return a string or None, found 1 for the word 'a'; "
+        "correct the function"
+    )
+
+
+@given(st.text(alphabet=st.sampled_from("abXYé中ǅ1-.'\u0301")) | st.text())
+def test_usual_words_take_no_short_cut_to_another_value(word):
+    bits = ("is_title", "is_upper", "has_digit", "has_hyphen", "is_alpha", "has_inner_upper")
+    assert resolve("flags")(word) == "".join(resolve(bit)(word) for bit in bits)
+    shape = resolve("shape")(word)
+    assert resolve("short_shape")(word) == "".join(char for char, _ in groupby(shape))

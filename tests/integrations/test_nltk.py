@@ -1,0 +1,338 @@
+"""seqtag behind NLTK's interfaces, on corpora read by NLTK's own readers."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import nltk
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.chunk.util import conlltags2tree, tree2conlltags
+from nltk.corpus.reader import ConllCorpusReader, TaggedCorpusReader
+from nltk.tag.api import TaggerI
+from nltk.tree import Tree
+
+import seqtag
+from seqtag.corpus import render, sentence_of, to_token_list
+from seqtag.errors import CorpusError, LabelError, TemplateError
+from seqtag.integrations.nltk import SeqtagChunkParser, SeqtagTagger
+from seqtag.labels.schemes import convert
+
+TAGGED = """The/DT dog/NN barks/VBZ ./.
+A/DT cat/NN sleeps/VBZ ./.
+Dogs/NNS chase/VBP the/DT cat/NN ./.
+The/DT old/JJ cat/NN sees/VBZ a/DT dog/NN ./.
+"""
+CHUNKED = """The DT B-NP
+dog NN I-NP
+barks VBZ B-VP
+
+A DT B-NP
+cat NN I-NP
+in IN B-PP
+the DT B-NP
+garden NN I-NP
+sleeps VBZ B-VP
+. . O
+
+Yesterday NN B-NP
+the DT B-NP
+old JJ I-NP
+cat NN I-NP
+saw VBD B-VP
+a DT B-NP
+dog NN I-NP
+. . O
+"""
+SMALL = {"epochs": 8, "min_count": 1}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder NLTK's readers may read: it must be registered as one of NLTK's data folders."""
+    folder = tmp_path_factory.mktemp("corpora")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nltk.data, "path", [*nltk.data.path, str(folder)])
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def tagged(folder):
+    (folder / "a.pos").write_text(TAGGED, encoding="utf-8")
+    return TaggedCorpusReader(str(folder), ["a.pos"]).tagged_sents()
+
+
+@pytest.fixture(scope="module")
+def chunked(folder):
+    (folder / "a.txt").write_text(CHUNKED, encoding="utf-8")
+    reader = ConllCorpusReader(
+        str(folder), ["a.txt"], ("words", "pos", "chunk"), chunk_types=("NP", "VP", "PP")
+    )
+    return reader.chunked_sents()
+
+
+@pytest.fixture(scope="module")
+def tagger(tagged):
+    return SeqtagTagger.train(tagged, **SMALL)
+
+
+@pytest.fixture(scope="module")
+def parser(chunked):
+    return SeqtagChunkParser.train(chunked, **SMALL)
+
+
+def columns_of(tree):
+    return dict(zip(("form", "pos", "chunk"), zip(*tree2conlltags(tree), strict=True), strict=True))
+
+
+def message(call, *arguments, error=CorpusError, **options):
+    with pytest.raises(error) as caught:
+        call(*arguments, **options)
+    return str(caught.value)
+
+
+# ------------------------------------------------------------------------------ SeqtagTagger
+def test_tags_as_the_tagger_inside(tagger):
+    words = ["The", "old", "dog", "sleeps", "."]
+    pairs = [("The", "DT"), ("old", "JJ"), ("dog", "NN"), ("sleeps", "VBZ"), (".", ".")]
+    assert isinstance(tagger, TaggerI)
+    assert tagger.tag(words) == pairs
+    assert tagger.tagger.tag(words) == [label for _, label in pairs]
+
+
+@given(st.lists(st.lists(st.text(max_size=4), max_size=5), max_size=5))
+def test_tag_sents_is_tag_on_each(tagger, sentences):
+    tagged = tagger.tag_sents(iter(sentences))
+    assert tagged == [tagger.tag(words) for words in sentences]
+    assert [[word for word, _ in pairs] for pairs in tagged] == sentences
+
+
+def test_one_string_is_no_sentence(tagger):
+    text = message(tagger.tag, "The dog", error=TypeError)
+    assert text == "expected a list of words, found the string 'The dog'; split it first"
+
+
+def test_nltk_scores_it(tagger, tagged):
+    wrong = [[("The", "DT"), ("dog", "VBZ")]]
+    assert tagger.accuracy(tagged) == 1.0
+    assert tagger.accuracy(wrong) == 0.5
+    assert tagger.confusion(wrong)["VBZ", "NN"] == 1
+    perfect = dict.fromkeys(tagger.tagger.labels, 1.0)
+    assert tagger.recall(tagged) == tagger.precision(tagged) == perfect
+    assert tagger.f_measure(wrong)["DT"] == 1.0
+    assert tagger.f_measure(wrong)["VBZ"] == 0.0
+    assert "NN | 1.0000 | 1.0000 | 1.0000" in tagger.evaluate_per_tag(tagged)
+
+
+def test_training_equals_training_on_the_file(tagger, tagged, tmp_path):
+    path = tmp_path / "same.txt"
+    text = (
+        render({"form": [w for w, _ in s], "pos": [p for _, p in s]}, "columns") for s in tagged
+    )
+    path.write_text("".join(text), encoding="utf-8")
+    same = seqtag.train(path, format="columns", columns=("form", "pos"), label="pos", **SMALL)
+    assert same.save(tmp_path / "a.seqtag") == tagger.save(tmp_path / "b.seqtag")
+    assert (tmp_path / "a.seqtag").read_bytes() == (tmp_path / "b.seqtag").read_bytes()
+
+
+def test_options_reach_the_trainer(tagged):
+    epochs = []
+    trained = SeqtagTagger.train(
+        tagged, dev=tagged, label="upos", epochs=2, seed=7, on_epoch=epochs.append
+    )
+    assert trained.tagger.label == "upos"
+    assert trained.tagger.info["training"]["seed"] == 7
+    assert [epoch.dev is not None for epoch in epochs] == [True, True]
+
+
+def test_saved_loaded_pickled(tagger, tmp_path):
+    words = ["Dogs", "see", "the", "cat"]
+    path = tmp_path / "small.seqtag"
+    assert tagger.save(path) == path.stat().st_size
+    for same in (
+        SeqtagTagger.load(path),
+        SeqtagTagger(str(path)),
+        SeqtagTagger(tagger.tagger),
+        pickle.loads(pickle.dumps(tagger)),
+    ):
+        assert type(same) is SeqtagTagger
+        assert same.tag(words) == tagger.tag(words)
+    assert repr(tagger) == f"SeqtagTagger({tagger.tagger!r})"
+
+
+def test_a_model_of_several_columns_takes_tuples(chunked):
+    gold = [[((w, p), c) for w, p, c in tree2conlltags(tree)] for tree in chunked]
+    sentences = [sentence_of(columns_of(tree)) for tree in chunked]
+    tagger = SeqtagTagger(seqtag.train(sentences, label="chunk", **SMALL))
+    assert tagger.accuracy(gold) == 1.0
+    assert tagger.tag([("The", "DT")])[0][0] == ("The", "DT")
+
+
+@pytest.mark.parametrize("bad", [[("The", "DT"), "NN"], ("The", "DT"), [("The", "DT", "B-NP")]])
+def test_training_wants_pairs(bad):
+    text = message(SeqtagTagger.train, [[("a", "DT")], bad])
+    assert text.startswith("<tagged_sents>:2: expected pairs (word, pos) in every sentence, found ")
+    assert text.endswith("; give lists of pairs, one list per sentence")
+
+
+def test_long_values_are_cut_in_messages():
+    assert f"found '{'x' * 56}...; give" in message(SeqtagTagger.train, [["x" * 99]])
+
+
+def test_a_word_without_label_is_named():
+    # what NLTK's readers give for a word without a slash
+    text = message(SeqtagTagger.train, [[("a", "DT")]], dev=[[("a", "DT"), ("dog", None)]])
+    assert text == (
+        "<dev>:1: expected a string in the column 'pos', found None for word 2; "
+        "give every word a value, or leave the sentence out"
+    )
+
+
+def test_nothing_to_learn_from():
+    assert "expected sentences to learn from, found none" in message(SeqtagTagger.train, [])
+    assert "expected sentences to learn from, found none" in message(SeqtagTagger.train, [[]])
+
+
+# ------------------------------------------------------------------------------ SeqtagChunkParser
+def test_parses_into_trees(parser, chunked):
+    tree = parser.parse([("The", "DT"), ("old", "JJ"), ("dog", "NN"), ("barks", "VBZ"), (".", ".")])
+    assert str(tree) == "(S (NP The/DT old/JJ dog/NN) (VP barks/VBZ) ./.)"
+    assert parser.parse([]) == Tree("S", [])
+    assert [parser.parse(gold.leaves()) for gold in chunked] == list(chunked)
+    assert list(parser.parse_sents([gold.leaves() for gold in chunked])) == list(chunked)
+
+
+def test_nltk_scores_chunks(parser, chunked):
+    score = parser.accuracy(chunked)
+    assert (score.accuracy(), score.precision(), score.recall()) == (1.0, 1.0, 1.0)
+
+
+def test_chunk_parser_saved_loaded_pickled(parser, chunked, tmp_path):
+    parser.save(tmp_path / "chunk.seqtag")
+    for same in (
+        SeqtagChunkParser.load(tmp_path / "chunk.seqtag"),
+        pickle.loads(pickle.dumps(parser)),
+    ):
+        assert type(same) is SeqtagChunkParser
+        assert same.parse(chunked[0].leaves()) == chunked[0]
+
+
+def test_chunk_parser_with_a_dev_set(chunked):
+    trained = SeqtagChunkParser.train(chunked, dev=chunked, epochs=2, min_count=1)
+    assert trained.tagger.info["training"]["dev"]["metric"]
+
+
+@pytest.mark.parametrize("scheme", ["iob1", "iob2", "iobes", "bilou"])
+def test_any_scheme_becomes_trees(chunked, scheme):
+    sentences = []
+    for tree in chunked:
+        columns = columns_of(tree)
+        columns["chunk"] = convert(columns["chunk"], "iob2", scheme)
+        sentences.append(sentence_of(columns))
+    tagger = seqtag.train(sentences, label="chunk", encoding="keep", **SMALL)
+    assert tagger.label_scheme == scheme
+    parser = SeqtagChunkParser(tagger)
+    assert [parser.parse(gold.leaves()) for gold in chunked] == list(chunked)
+
+
+PAIRS = st.tuples(st.text(min_size=1, max_size=5), st.sampled_from(["DT", "NN", "VBZ", ""]))
+
+
+@given(st.lists(PAIRS, max_size=8))
+def test_no_word_is_lost_in_a_tree(parser, tokens):
+    tree = parser.parse(tokens)
+    assert tree.leaves() == tokens
+    # the labels are a valid sequence: a strict reading gives the same tree
+    assert conlltags2tree(tree2conlltags(tree), strict=True) == tree
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Tree.fromstring("(S (NP (DT the) (NN dog)))"),
+        Tree("S", [Tree("NP", ["the", "dog"])]),
+        Tree("S", [Tree("NP", [Tree("NP", [("the", "DT")])])]),
+        [("the", "DT")],
+    ],
+)
+def test_chunk_training_wants_flat_trees_of_pairs(bad):
+    text = message(SeqtagChunkParser.train, [Tree("S", []), bad])
+    assert text.startswith(
+        "<chunked_sents>:2: expected a tree whose children are (word, pos) pairs or chunks of "
+        "such pairs, found "
+    )
+    assert text.endswith("; give chunked_sents(), not parsed_sents()")
+
+
+def test_parsing_wants_pairs(parser):
+    assert "expected pairs (word, pos) in every sentence, found 'The'" in message(
+        parser.parse, ["The", "dog"]
+    )
+    assert "found None for word 1" in message(parser.parse, [("The", None)])
+
+
+def test_a_model_of_other_labels_is_refused(tagger):
+    assert message(SeqtagChunkParser, tagger.tagger, error=LabelError) == (
+        "expected a model of chunk labels such as B-NP, I-NP and O, found a model of pos "
+        "(., DT, JJ, NN, NNS, ...); train one with SeqtagChunkParser.train"
+    )
+    flat = [Tree("S", [("the", "DT")])]
+    assert "found a model of chunk (O)" in message(
+        SeqtagChunkParser.train, flat, error=LabelError, **SMALL
+    )
+
+
+def test_a_model_of_other_columns_is_refused(tmp_path):
+    templates = tmp_path / "lemma.txt"
+    templates.write_text("lemma[0]\nlabel[-1]\n", encoding="utf-8")
+    sentence = sentence_of({"form": ["a", "b"], "lemma": ["a", "b"], "chunk": ["B-X", "O"]})
+    other = seqtag.train([sentence], label="chunk", templates=templates)
+    assert message(SeqtagChunkParser, other, error=TemplateError) == (
+        "expected a model that looks at the columns form and pos, found one that looks at lemma; "
+        "train one with SeqtagChunkParser.train"
+    )
+
+
+def test_words_alone_are_enough_for_names(chunked):
+    pairs = [[(w, c) for w, _, c in tree2conlltags(tree)] for tree in chunked]
+    names = SeqtagTagger.train(pairs, label="ner", **SMALL)
+    assert names.tagger.columns == ("form",)
+    assert SeqtagChunkParser(names.tagger).parse(chunked[0].leaves()) == chunked[0]
+
+
+# ------------------------------------------------------------------------------ sentence_of
+def test_sentence_of_columns():
+    given = {"form": ["a\nb", ""], "pos": ("X", "Y")}
+    sentence = sentence_of(given, source="<spam>", line=7)
+    given["form"].append("later")
+    assert sentence.words == ["a\nb", ""]
+    assert sentence.column("pos") == ["X", "Y"]
+    assert (len(sentence), sentence.columns, sentence.raw) == (2, ("form", "pos"), "")
+    assert (sentence.source, sentence.line, sentence.line_of(1)) == ("<spam>", 7, 7)
+    assert len(sentence_of({"form": []})) == len(sentence_of({})) == 0
+    assert to_token_list(sentence_of({"form": ["Hi"]}))[0]["form"] == "Hi"
+
+
+def test_sentence_of_refuses():
+    assert message(sentence_of, {"form": "The dog"}) == (
+        "<memory>:1: expected a list of values in the column 'form', found the string 'The dog'; "
+        "split it first"
+    )
+    assert message(sentence_of, {"form": ["a", "b"], "pos": ["X"]}) == (
+        "<memory>:1: expected 2 values in the column 'pos', one per word, found 1; "
+        "give one value per word"
+    )
+    assert "expected a string in the column 'form', found 3 for word 2" in message(
+        sentence_of, {"form": ["a", 3]}
+    )
+    assert "no room to write the column 'form'" in message(
+        sentence_of({"form": ["a"]}).replace, {"form": ["b"]}
+    )
+
+
+def test_seqtag_itself_does_not_import_nltk():
+    code = "import sys, seqtag, seqtag.integrations; sys.exit('nltk' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,447 @@
+"""Taggers: every way in gives the same labels; damaged models are refused; threads share one."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import conllu
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag.corpus import read
+from seqtag.errors import ModelFileError, TemplateError
+from seqtag.features import attributes
+from seqtag.features.language import parse
+from seqtag.model import container as model_file
+from seqtag.tagging import tagger
+from seqtag.tagging.tagger import Tagger, load
+from seqtag.training.train import train
+from tests.strategies import corpus, each_backend, install, words
+
+WORDS = "form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-1]\nlabel[-1] + form[0]"
+TRAINING = corpus(
+    "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
+    "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
+)
+PAIRS = corpus("the D B, man N I, runs V O; runs V O; she N B, runs V O", "form pos tag")
+INFLECTED = corpus("the D, man N|s, runs V|s; the D, men N|p, run V|p; man N|s, men N|p, the D")
+CHUNKS = corpus("the B-NP, man I-NP, runs O; a B-NP, old I-NP, boat I-NP; she B-NP, runs O")
+sentences = st.lists(
+    st.lists(st.sampled_from(["the", "man", "runs", "new"]) | words, max_size=6), max_size=5
+)
+
+
+def trained(data=TRAINING, templates: str = WORDS, **options) -> Tagger:
+    return train(data, label="tag", templates=parse(templates), epochs=8, **options)
+
+
+@pytest.fixture(scope="module")
+def word_tagger() -> Tagger:
+    return trained()
+
+
+@pytest.fixture(scope="module")
+def pair_tagger() -> Tagger:
+    return trained(PAIRS, "form[0]\nform(pos)[0]\nform(pos)[-1]\nlabel[-1]")
+
+
+@pytest.fixture(scope="module")
+def rich_tagger() -> Tagger:
+    """Second order, labels of parts, known words."""
+    return trained(
+        INFLECTED, f"{WORDS}\nlabel[-2] + label[-1]\nnormal[0]", label_parts="split", known_labels=1
+    )
+
+
+# ----------------------------------------------------------------- what goes in
+@given(batch=sentences)
+def test_many_sentences_are_tagged_like_each_on_any_number_of_threads(word_tagger, batch):
+    each = [word_tagger.tag(sentence) for sentence in batch]
+    assert [len(labels) for labels in each] == [len(sentence) for sentence in batch]
+    assert set().union(*each) <= set(word_tagger.labels)
+    for threads in (1, 2, 4):
+        assert word_tagger.tag_many(batch, threads) == each
+    assert word_tagger.tag_many(iter(batch)) == each
+
+
+def test_blocks_on_threads_keep_their_order(word_tagger, monkeypatch):
+    monkeypatch.setattr(tagger, "_BLOCK_TOKENS", 10)
+    batch = [s.words[n % 3 :] for n in range(70) for s in TRAINING]
+    one_by_one = [word_tagger.tag(sentence) for sentence in batch]
+    for threads in (1, 2, 4):
+        assert word_tagger.tag_many(batch, threads) == one_by_one
+
+
+@each_backend
+def test_backends_agree(backend, monkeypatch, word_tagger, rich_tagger):
+    batch = [s.words for s in TRAINING] + [["unseen", "man", ""]]
+    expected = [each.tag_many(batch) for each in (word_tagger, rich_tagger)]
+    install(backend, monkeypatch)
+    for each, labels in zip((word_tagger, rich_tagger), expected, strict=True):
+        copy = Tagger(each.info, each._tensors)
+        assert copy.tag_many(batch) == labels
+        assert [w in copy.known_words for w in ("man", "unseen")] == [True, False]
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_threads_are_at_least_one(word_tagger, threads):
+    with pytest.raises(ValueError) as error:
+        word_tagger.tag_many([["a"]], threads)
+    assert str(error.value) == f"expected threads of 1 or more, found {threads}"
+
+
+def test_nothing_to_tag(word_tagger, pair_tagger):
+    for each in (word_tagger, pair_tagger):
+        assert each.tag([]) == each.tag(()) == []
+        assert each.tag_many([]) == []
+        assert each.tag_many([[], []]) == [[], []]
+
+
+def test_odd_words(word_tagger):
+    for odd in ("", " ", "\ud800", "\0", "x" * 100_000, "é", "日本"):
+        assert len(word_tagger.tag([odd, "man"])) == 2
+
+
+def test_a_string_is_no_sentence(word_tagger, pair_tagger):
+    for each in (word_tagger, pair_tagger):
+        for work in (
+            lambda each=each: each.tag("The cat sat"),
+            lambda each=each: each.tag_many(["The cat sat"]),
+        ):
+            with pytest.raises(TypeError) as error:
+                work()
+            assert (
+                str(error.value)
+                == "expected a list of words, found the string 'The cat sat'; split it first"
+            )
+
+
+@pytest.mark.parametrize("word", [3, b"man", ("man", "NN"), ["man"]])
+def test_words_are_strings(word_tagger, word):
+    with pytest.raises(TypeError) as error:
+        word_tagger.tag(["the", word])
+    assert str(error.value) == f"expected words as strings, found {word!r}"
+    assert word_tagger.tag(["the", "man"]) == ["DT", "NN"]  # no trace is left
+
+
+def test_tuples_for_two_columns(pair_tagger):
+    assert pair_tagger.columns == ("form", "pos")
+    assert pair_tagger.tag([("the", "D"), ("man", "N"), ("runs", "V")]) == ["B", "I", "O"]
+    assert pair_tagger.tag([["the", "D"]]) == ["B"]
+    assert pair_tagger.tag(PAIRS[0]) == ["B", "I", "O"]
+
+
+@pytest.mark.parametrize("word", [("man",), ("man", "N", "I"), "NN"])
+def test_tuples_of_another_size(pair_tagger, word):
+    with pytest.raises(TypeError) as error:
+        pair_tagger.tag([("the", "D"), word])
+    assert str(error.value) == f"expected a tuple (form, pos) for every word, found {word!r}"
+
+
+def test_a_model_that_sees_no_words():
+    blind = trained(templates="bias\nlabel[-1]")
+    assert blind.columns == ()
+    assert len(blind.tag(["a", "b"])) == 2
+    assert blind.tag([]) == []
+    assert len(blind.known_words) == 0
+
+
+def test_an_attribute_that_fails_is_not_blamed_on_the_words(monkeypatch):
+    def fussy(word: str) -> str:
+        return word if word != "zzz" else 3
+
+    monkeypatch.setattr(attributes, "_REGISTRY", dict(attributes._REGISTRY))
+    attributes.attribute("fussy")(fussy)
+    learned = trained(templates="fussy[0]")
+    with pytest.raises(TemplateError, match="attribute 'fussy' must return a string or None"):
+        learned.tag(["zzz"])
+    assert learned.tag(["man"]) == ["NN"]
+
+
+# ----------------------------------------------------------------- conllu
+CONLLU = """\
+# text = vámonos
+1-2\tvámonos\t_\t_\t_\t_\t_\t_\t_\t_
+1\tvamos\tir\tVERB\tV\tMood=Imp|Number=Plur\t0\troot\t_\t_
+2\tnos\tnos\tPRON\t_\tCase=Acc\t1\tobj\t_\t_
+2.1\telided\t_\tX\t_\t_\t_\t_\t_\t_
+3\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_
+
+"""
+
+
+@pytest.fixture
+def conllu_file(tmp_path):
+    path = tmp_path / "a.conllu"
+    path.write_text(CONLLU, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("label", "labels"),
+    [
+        ("upos", ["VERB", "PRON", "PUNCT"]),
+        ("upos+feats", ["VERB|Mood=Imp|Number=Plur", "PRON|Case=Acc", "PUNCT"]),
+        ("feats", ["Mood=Imp|Number=Plur", "Case=Acc", "_"]),
+    ],
+)
+def test_a_token_list_is_filled_in_place(conllu_file, label, labels):
+    learned = train(conllu_file, label=label, templates=parse("form[0]"), epochs=8)
+    [tokens] = conllu.parse(CONLLU)
+    for token in tokens:
+        if isinstance(token["id"], int):
+            token.update({name: None for name in learned.label_columns})
+    assert learned.tag(tokens) == labels
+    assert tokens.serialize() == CONLLU  # multiword range and empty node untouched
+    if "feats" in learned.label_columns:
+        assert tokens[1]["feats"] == {"Mood": "Imp", "Number": "Plur"}
+        assert tokens[4]["feats"] is None
+
+
+def test_a_token_list_is_read_as_its_file_is(conllu_file):
+    """Columns that conllu parses (None for "_", a dict for FEATS) are strings again."""
+    learned = train(
+        conllu_file, label="upos", templates=parse("form(xpos)[0]\nform(feats)[0]"), epochs=8
+    )
+    [sentence], [tokens] = read(conllu_file), conllu.parse(CONLLU)
+    assert learned.tag(tokens) == learned.tag(sentence) == ["VERB", "PRON", "PUNCT"]
+    types = learned._idle[-1].encoder._types  # no value was new in the second form
+    assert list(types["xpos"]) == ["V", "_"]
+    assert list(types["feats"]) == ["Mood=Imp|Number=Plur", "Case=Acc", "_"]
+
+
+def test_an_empty_token_list(word_tagger):
+    assert word_tagger.tag(conllu.TokenList()) == []
+
+
+# ----------------------------------------------------------------- known words, memory, threads
+def test_known_words(word_tagger, monkeypatch):
+    known = word_tagger.known_words
+    vocabulary = {word for s in TRAINING for word in s.words}
+    assert len(known) == len(vocabulary)
+    monkeypatch.setattr(tagger, "_MAX_TYPES", 2)  # answers are forgotten, and found again
+    for _ in range(2):
+        assert all(word in known for word in vocabulary)
+        assert not any(word in known for word in ("", "Man", "unseen", "zzz"))
+
+
+def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch):
+    fresh = trained()
+    batch = [[f"w{n}", "man"] for n in range(20)]
+    expected = [fresh.tag(sentence) for sentence in batch]
+    assert len(fresh._idle[-1].encoder) == 21
+    monkeypatch.setattr(tagger, "_MAX_TYPES", 5)
+    fresh._idle.clear()
+    sizes = []
+    for sentence, labels in zip(batch, expected, strict=True):
+        assert fresh.tag(sentence) == labels
+        sizes.append(len(fresh._idle[-1].encoder))
+    assert max(sizes) == 6
+    assert len(fresh._idle) == 1
+
+
+def test_many_threads_share_one_tagger(monkeypatch):
+    monkeypatch.setattr(tagger, "_MAX_TYPES", 10)
+    shared = trained()
+    batch = [[f"w{n % 17}", *TRAINING[n % 6].words, f"v{n}"] for n in range(400)]
+    expected = [shared.tag(sentence) for sentence in batch]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(shared.tag, batch)) == expected
+        assert list(pool.map(lambda s: [w in shared.known_words for w in s], batch)) == [
+            [w[0] not in "wv" for w in s] for s in batch
+        ]
+
+
+# ----------------------------------------------------------------- what it says of itself
+def test_what_a_tagger_is(word_tagger):
+    assert (word_tagger.label, word_tagger.columns, word_tagger.label_columns) == (
+        "tag",
+        ("form",),
+        ("tag",),
+    )
+    assert word_tagger.labels == ("DT", "JJ", "NN", "PR", "VB")
+    assert word_tagger.label_scheme is None
+    assert word_tagger.info["training"]["epochs"] == 8
+    assert repr(word_tagger) == "<seqtag.Tagger of tag: 5 labels from ('form',)>"
+    assert word_tagger.split_label(["NN"]) == {"tag": ["NN"]}
+
+
+def test_what_each_label_is_written_as():
+    chunks = trained(CHUNKS, encoding="iobes")
+    written = [label.replace("S-", "B-").replace("E-", "I-") for label in chunks._labels]
+    assert chunks.outputs == written != chunks._labels
+    assert chunks.labels == ("B-NP", "I-NP", "O")
+    assert chunks.writes_ids
+    as_learned = Tagger(chunks.info | {"scheme": "iobes"}, chunks._tensors)
+    assert as_learned.outputs == chunks._labels
+    assert as_learned.writes_ids
+    for changed in ({"scheme": "iob1"}, {"constrain": False}):  # it depends on the neighbours
+        assert not Tagger(chunks.info | changed, chunks._tensors).writes_ids
+
+
+# ----------------------------------------------------------------- files
+@pytest.mark.parametrize("data", [TRAINING, CHUNKS, INFLECTED], ids=["words", "chunks", "parts"])
+def test_saved_loaded_and_pickled_it_is_the_same(tmp_path, data, rich_tagger):
+    first = rich_tagger if data is INFLECTED else trained(data, WORDS)
+    path, again = tmp_path / "a.seqtag", tmp_path / "b.seqtag"
+    size = first.save(path)
+    assert size == path.stat().st_size
+    loaded, pickled = load(path), pickle.loads(pickle.dumps(first))
+    batch = [s.words for s in data]
+    for copy in (loaded, pickled, pickle.loads(pickle.dumps(loaded))):
+        assert copy.tag_many(batch) == first.tag_many(batch)
+        assert copy.info == first.info
+        assert copy.save(again) == size
+        assert again.read_bytes() == path.read_bytes()
+
+
+def damaged(good: Tagger, name: str, change) -> Tagger:
+    """The tagger with one tensor or configuration entry changed, or without it."""
+    config, tensors = dict(good.info), dict(good._tensors)
+    part = tensors if name in tensors else config
+    if change is None:
+        del part[name]
+    else:
+        part[name] = change(part[name])
+    return Tagger(config, tensors, source="a.seqtag")
+
+
+def of_type(dtype):
+    return lambda array: array.astype(dtype)
+
+
+def bump(array):
+    return np.concatenate([array[:-1], array[-1:] + np.ones(1, array.dtype)])
+
+
+COMPLETE = "expected a complete seqtag model, found a damaged one"
+
+
+@each_backend
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("start", None, "expected the tensors "),
+        (
+            "start",
+            of_type("i8"),
+            "expected tensor 'start' to be int32 with 1 dimensions, found int64",
+        ),
+        ("emission.weights", of_type("i2"), "expected tensor 'emission.weights' to be int8"),
+        (
+            "transition.weights",
+            lambda a: a[None],
+            "expected tensor 'transition.weights' to be int32 with 1 dimensions",
+        ),
+        ("labels.blob", lambda a: a[:-1], "expected string offsets from 0 to "),
+        ("labels.blob", lambda a: a | 0x80, "expected strings in UTF-8"),
+        ("labels.offsets", lambda a: a[:0], "expected string offsets from 0 to "),
+        (
+            "labels.offsets",
+            lambda a: a[[0, 2, 1, 3, 4, 5]],
+            "expected string offsets that never fall",
+        ),
+        ("labels.offsets", lambda a: a[[0, 2, 3, 4, 5]], f"{COMPLETE} ("),
+        ("emission.cells", bump, f"{COMPLETE} (row_ptr must ascend from 0 to the number of cells)"),
+        ("emission.cells", lambda a: a[1:], f"{COMPLETE} (row_ptr must ascend"),
+        ("edge.cells", bump, f"{COMPLETE} (row_ptr must ascend"),
+        (
+            "emission.weights",
+            lambda a: a[1:],
+            f"{COMPLETE} (cell labels and weights differ in length)",
+        ),
+        ("edge.weights", lambda a: a[1:], f"{COMPLETE} (cell labels and weights differ in length)"),
+        (
+            "emission.labels",
+            lambda a: a + np.uint16(5),
+            f"{COMPLETE} (a cell's label is out of range)",
+        ),
+        (
+            "edge.labels",
+            lambda a: a + np.uint16(25),
+            f"{COMPLETE} (a cell's label is out of range)",
+        ),
+        ("emission.keys", lambda a: a[::-1], f"{COMPLETE} (keys must ascend)"),
+        ("edge.keys", lambda a: a[::-1], f"{COMPLETE} (keys must ascend)"),
+        ("emission.keys", lambda a: a * np.uint64(0), f"{COMPLETE} (keys must ascend)"),
+        ("start", lambda a: a[1:], f"{COMPLETE} ("),
+        ("start", lambda a: np.append(a, a[:1]), f"{COMPLETE} (start, stop and transition must "),
+        ("stop", lambda a: a[:0], f"{COMPLETE} (start, stop and transition must be "),
+        ("transition.cells", lambda a: a - 25, f"{COMPLETE} (a transition is out of range"),
+        ("transition.cells", lambda a: a[1:], f"{COMPLETE} ("),
+        ("transition.cells", lambda a: a + 25, f"{COMPLETE} ("),
+        ("trigram.cells", lambda a: np.ones(1, np.uint16), f"{COMPLETE} (row_ptr must ascend"),
+        ("parts.counts", lambda a: np.ones(5, np.uint16), f"{COMPLETE} (part_ptr must ascend"),
+        ("known_labels.cells", lambda a: np.ones(1, np.uint16), f"{COMPLETE} (row_ptr must"),
+        (
+            "known_labels.keys",
+            lambda a: np.ones(1, np.uint64),
+            "the model does not fit itself: expected a template with the attribute normal, ",
+        ),
+        ("templates", None, f"{COMPLETE} ('templates')"),
+        ("templates", lambda _: 5, COMPLETE),
+        ("templates", lambda _: "form[0", "the model does not fit itself: "),
+        ("templates", lambda _: "lemma[0]", "the model does not fit itself: "),
+        ("columns", None, f"{COMPLETE} ('columns')"),
+        ("columns", lambda _: 5, COMPLETE),
+        ("columns", lambda _: [], "the model does not fit itself: "),
+        ("label", None, f"{COMPLETE} ('label')"),
+        ("scheme", None, f"{COMPLETE} ('scheme')"),
+        ("encoding", None, f"{COMPLETE} ('encoding')"),
+        ("constrain", None, f"{COMPLETE} ('constrain')"),
+        ("constrain", lambda _: True, "the model does not fit itself: "),
+    ],
+)
+def test_a_model_that_does_not_fit_itself_is_refused(
+    backend, monkeypatch, word_tagger, name, change, message
+):
+    install(backend, monkeypatch)
+    with pytest.raises(ModelFileError) as error:
+        damaged(word_tagger, name, change)
+    assert str(error.value).startswith(f"a.seqtag: {message}")
+
+
+@each_backend
+@given(data=st.data())
+def test_random_damage_is_refused_or_harmless(backend, word_tagger, rich_tagger, data):
+    """Whatever a tensor of the right type holds, the answer is an error or labels of the model."""
+    good = data.draw(st.sampled_from([word_tagger, rich_tagger]))
+    tensors = dict(good._tensors)
+    name = data.draw(st.sampled_from(sorted(tensors)))
+    array = tensors[name].copy()
+    if len(array) and data.draw(st.booleans()):
+        at = data.draw(st.integers(0, len(array) - 1))
+        limits = np.iinfo(array.dtype)
+        array[at] = data.draw(st.integers(int(limits.min), int(limits.max)))
+    else:
+        array = array[: data.draw(st.integers(0, len(array)))]
+    tensors[name] = array
+    with pytest.MonkeyPatch.context() as patch:
+        install(backend, patch)
+        try:
+            odd = Tagger(good.info, tensors)
+        except ModelFileError:
+            return
+        found = odd.tag(["the", "man", "unseen", ""])
+        assert len(found) == 4
+        assert set(found) <= set(odd.labels)
+
+
+def test_a_file_that_is_no_model(tmp_path):
+    path = tmp_path / "a.seqtag"
+    path.write_bytes(b"")
+    with pytest.raises(ModelFileError, match="found an empty file"):
+        load(path)
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "b.seqtag")
+
+
+def test_a_model_of_another_kind(tmp_path):
+    path = tmp_path / "a.seqtag"
+    model_file.save(path, {}, {"w": np.zeros(1)})
+    with pytest.raises(ModelFileError) as error:
+        load(path)
+    assert str(error.value).startswith(f"{path}: expected the tensors ")

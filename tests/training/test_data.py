@@ -1,0 +1,132 @@
+"""Corpora to numbered columns: the native scanner and the readable way agree."""
+
+from __future__ import annotations
+
+import io
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag import train
+from seqtag.corpus import read
+from seqtag.engine import backend as kernels
+from seqtag.errors import CorpusError, LabelError
+from seqtag.features.encoder import Column
+from seqtag.labels.schemes import SCHEMES, convert, count_transitions
+from seqtag.training.data import TrainingData, gather, labels_of
+
+HEAD = "# text = Dogs bark.\n"
+DOGS = "1\tDogs\tdog\tNOUN\tNNS\tNumber=Plur\t_\t_\t_\t_\n"
+BARK = "2\tbark\tbark\tVERB\tVBP\t_\t_\t_\t_\t_\n"
+RANGE = "1-2\tDogsbark\t_\t_\t_\t_\t_\t_\t_\t_\n"
+BARE = "1\tDogs\tdog\t_\t_\t_\t_\t_\t_\t_\n"
+
+FILES = {
+    "plain": HEAD + DOGS + BARK + "\n" + DOGS + "\n",
+    "crlf": (HEAD + DOGS + BARK + "\n").replace("\n", "\r\n"),
+    "mark": "\ufeff" + HEAD + DOGS + "\n",
+    "range": RANGE + DOGS + BARK + "\n",
+    "no end": HEAD + DOGS + BARK,
+    "blank lines": "\n\n" + HEAD + DOGS + "\n\n\n" + DOGS + BARK + "\n",
+}
+
+
+def gathered(text: str, label: str, natively: bool, **options) -> TrainingData:
+    stream = read(io.BytesIO(text.encode()), options.pop("format", "conllu"))
+    source = stream if natively else list(stream)
+    return gather([source], ["form"], label, **options)
+
+
+def same(a: TrainingData, b: TrainingData) -> None:
+    assert a.digest() == b.digest()
+    assert [c.types for c in a.columns] == [c.types for c in b.columns]
+    assert (a.labels.types, a.labels.values()) == (b.labels.types, b.labels.values())
+    assert a.lengths.tolist() == b.lengths.tolist()
+
+
+@pytest.mark.parametrize("label", ["upos", "xpos", "feats", "upos+feats"])
+@pytest.mark.parametrize("text", FILES.values(), ids=FILES)
+def test_both_ways_to_read_agree(text, label):
+    expected = [labels_of(s, label) for s in read(io.BytesIO(text.encode()), "conllu")]
+    for natively in (False, True):
+        found = gathered(text, label, natively)
+        assert found.sentences(found.labels.values()) == expected
+        same(found, gathered(text, label, False))
+
+
+def test_words_of_sentences_left_out_leave_no_trace(caplog):
+    text = DOGS + BARK + "\n" + BARE.replace("Dogs", "Cats") + "\n" + DOGS + "\n"
+    for natively in (False, True):
+        found = gathered(text, "upos", natively, skip_unlabelled=True)
+        assert found.columns[0].types == ["Dogs", "bark"]
+        assert found.labels.types == ["NOUN", "VERB"]
+        assert found.lengths.tolist() == [2, 1]
+        assert "1 sentences with unannotated words were left out" in caplog.text
+
+
+@pytest.mark.parametrize("natively", [False, True])
+def test_a_missing_label_is_named_with_its_line(natively):
+    message = r'<stream>:4: expected a label in the column upos, found "_"'
+    with pytest.raises(LabelError, match=message):
+        gathered(HEAD + DOGS + "\n" + BARE + "\n", "upos", natively)
+    assert gathered(BARE + "\n", "feats", natively).labels.types == ["_"]
+
+
+@pytest.mark.parametrize("natively", [False, True])
+def test_odd_lines_are_refused_alike(natively):
+    with pytest.raises(CorpusError, match="<stream>:2: expected 10 tab-separated columns, found"):
+        gathered(DOGS + "2\tbark\tbark\tVERB\n\n", "upos", natively)
+    with pytest.raises(CorpusError, match="expected sentences to learn from, found none"):
+        gathered(HEAD, "upos", natively)
+
+
+def test_lists_of_pairs_are_refused():
+    with pytest.raises(TypeError, match=r"found \[\('the', 'DT'\)\]; make sentences of words and"):
+        train([[("the", "DT")]], label="tag")
+
+
+@pytest.mark.skipif(kernels.Scanner is None, reason="the native kernel is not built")
+def test_odd_blocks_among_plain_ones(monkeypatch):
+    """Runs of spaces are not plain: such blocks are read line by line, in the same numbering."""
+    monkeypatch.setattr("seqtag.corpus.stream.CHUNK", 16)
+    text = "the DT\ncat NN\n\na  DT\ndog   NN\n\nthe DT\ndog NN\n\na DT\ncow NN\n\n"
+    found = [
+        gather([source], ["form"], "tag")
+        for stream in (True, False)
+        for source in [read(io.BytesIO(text.encode()), columns=["form", "tag"])]
+        for source in [source if stream else list(source)]
+    ]
+    same(*found)
+    assert found[0].columns[0].types == ["the", "cat", "a", "dog", "cow"]
+
+
+CHUNKS = ("O", "B-X", "I-X", "E-X", "S-X", "B-Y", "I-Y", "E-Y", "S-Y", "L-X", "U-X", "B", "I")
+
+
+@pytest.mark.parametrize("source", SCHEMES)
+@pytest.mark.parametrize("target", SCHEMES)
+@given(data=st.data())
+def test_labels_are_converted_as_sentences_are(source, target, data):
+    """Valid or not: a window of three labels says all that the sentence does."""
+    fitting = [label for label in CHUNKS if label == "O" or label[0] in letters(source)]
+    sentence = st.lists(st.sampled_from(fitting), min_size=1, max_size=8)
+    labels = data.draw(st.lists(sentence, min_size=1, max_size=4))
+    lengths = np.array([len(names) for names in labels])
+    corpus = TrainingData([], Column.of(chain.from_iterable(labels)), lengths)
+    found = corpus.sentences(corpus.converted(source, target).values())
+    assert found == [convert(names, source, target) for names in labels]
+
+
+def letters(scheme: str) -> str:
+    return {"iob1": "BI", "iob2": "BI", "iobes": "BIES", "bilou": "BILU"}[scheme]
+
+
+@given(st.lists(st.lists(st.sampled_from("ABC"), min_size=1), min_size=1))
+def test_transitions_are_counted(labels):
+    text = "\n\n".join("\n".join(f"w {name}" for name in sentence) for sentence in labels)
+    data = gather([read(io.BytesIO(text.encode()), columns=["form", "tag"])], ["form"], "tag")
+    assert data.transitions() == count_transitions(labels)
+    assert data.lengths.dtype == np.int64

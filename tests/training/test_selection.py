@@ -1,0 +1,205 @@
+"""Splits, folds, search and curves; on numbers, on classifiers and on taggers."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag import BinaryPerceptron
+from seqtag.corpus import read
+from seqtag.errors import SeqtagError
+from seqtag.randomness import random_source
+from seqtag.training.selection import (
+    Folds,
+    classifier_fit,
+    cross_validate,
+    grid,
+    k_folds,
+    learning_curve,
+    random_settings,
+    search,
+    size,
+    split,
+    tagger_fit,
+    take,
+)
+
+
+def majority(train):
+    """Predict the most frequent label."""
+    label = max(sorted(set(train)), key=train.count)
+    return lambda test: sum(y == label for y in test) / len(test)
+
+
+@given(st.integers(1, 60), st.lists(st.floats(0.01, 10), min_size=1, max_size=5))
+def test_parts_hold_every_example_once(n, shares):
+    if n < len(shares):
+        with pytest.raises(SeqtagError, match="expected at least one example for each of"):
+            split(list(range(n)), shares)
+        return
+    parts = split(list(range(n)), shares)
+    assert sorted(i for part in parts for i in part) == list(range(n))
+    assert len(parts) == len(shares)
+    assert all(parts)
+
+
+def test_shares_count():
+    assert [len(p) for p in split(list(range(100)), (8, 1, 1))] == [80, 10, 10]
+    assert [len(p) for p in split(list(range(10)), (0.98, 0.01, 0.01))] == [8, 1, 1]
+    for shares in ((), (1, 0), (1, -1)):
+        with pytest.raises(SeqtagError, match="expected positive shares, found"):
+            split([1, 2, 3], shares)
+
+
+@given(st.integers(2, 40), st.data())
+def test_every_example_is_tested_once(n, data):
+    k = data.draw(st.integers(2, n))
+    folds = k_folds(n, k, 3)
+    assert sorted(i for _, test in folds for i in test) == list(range(n))
+    for train, test in folds:
+        assert sorted([*train, *test]) == list(range(n))
+        assert n // k <= len(test) <= n // k + 1
+
+
+@pytest.mark.parametrize(("n", "k"), [(3, 4), (3, 1), (0, 2)])
+def test_folds_need_examples(n, k):
+    with pytest.raises(
+        SeqtagError, match=f"expected from 2 to {n} folds for {n} examples, found {k}"
+    ):
+        cross_validate(majority, [0] * n, k)
+
+
+def test_a_cross_validation_by_hand():
+    seen = []
+    found = cross_validate(majority, list("aaab"), 4, on_fold=lambda *args: seen.append(args))
+    assert sorted(found.scores) == [0, 1, 1, 1]
+    assert found.mean == 0.75
+    assert found.deviation == pytest.approx(0.5)
+    assert seen == list(enumerate(found.scores, 1))
+
+
+def test_data_of_all_kinds():
+    X, y = np.arange(6).reshape(3, 2), ["a", "b", "c"]
+    rows, labels = take((X, y), [2, 0])
+    assert (rows.tolist(), labels) == ([[4, 5], [0, 1]], ["c", "a"])
+    assert size((X, y)) == 3
+    with pytest.raises(SeqtagError, match="expected X and y of one length, found 3, 2"):
+        size((X, y[:2]))
+    sparse = pytest.importorskip("scipy.sparse", reason="scipy is not installed")
+    assert take(sparse.csr_matrix(X), np.array([1])).toarray().tolist() == [[2, 3]]
+
+
+def test_random_sources():
+    state = np.random.RandomState(1)
+    assert random_source(state) is state
+    generators = (np.random.default_rng(5) for _ in range(2))
+    one, two = (random_source(g).randint(1 << 30) for g in generators)
+    assert one == two
+    assert random_source(None).randint(5) in range(5)
+    assert random_source(np.int64(3)).randint(1 << 30) == random_source(3).randint(1 << 30)
+    for seed in (-1, 2**32, "one", 1.5):
+        with pytest.raises(SeqtagError, match="expected a seed from 0 to"):
+            random_source(seed)
+
+
+def test_grids():
+    space = {"a": [1, 2], "b": ["x", "y"]}
+    assert grid(space) == [{"a": a, "b": b} for a in (1, 2) for b in "xy"]
+    assert grid({}) == [{}]
+    everything = random_settings(space, 99)
+    assert sorted(map(str, everything)) == sorted(map(str, grid(space)))
+    some = random_settings({"a": range(10**9), "b": range(10**9), "c": range(10**9)}, 20, 1)
+    assert len({str(s) for s in some}) == 20
+    assert some == random_settings({"a": range(10**9), "b": range(10**9), "c": range(10**9)}, 20, 1)
+    for bad in ([], "ab"):
+        with pytest.raises(
+            SeqtagError, match="expected a list of values for the setting 'a', found"
+        ):
+            grid({"a": bad})
+        with pytest.raises(
+            SeqtagError, match="expected a list of values for the setting 'a', found"
+        ):
+            random_settings({"a": bad}, 2)
+    with pytest.raises(SeqtagError, match="expected at least one trial, found 0"):
+        random_settings(space, 0)
+
+
+def test_a_search_by_hand():
+    def fit_with(settings):
+        return lambda train: lambda test: settings["bonus"] + len(train) + len(test) / 10
+
+    shown = []
+    found = search(
+        fit_with, grid({"bonus": [1, 3, 3]}), [0] * 4, dev=[0] * 5, on_trial=shown.append
+    )
+    assert [t.score for t in found] == [7.5, 7.5, 5.5]
+    assert [t.settings["bonus"] for t in shown] == [1, 3, 3]
+    best, *_ = search(fit_with, grid({"bonus": [1, 3]}), [0] * 4, k=2)
+    assert best.folds == Folds((5.2, 5.2))
+    assert best.score == best.folds.mean
+    with pytest.raises(
+        SeqtagError, match="expected at least one combination of settings to try, found none"
+    ):
+        search(fit_with, [], [0])
+
+
+def test_a_learning_curve_by_hand():
+    sets = []
+
+    def fit(train):
+        sets.append(set(train))
+        return len
+
+    shown = []
+    points = learning_curve(fit, list(range(10)), [0] * 3, [2, 5, 10], on_point=shown.append)
+    assert points == shown == [(2, 2.0, 3.0), (5, 5.0, 3.0), (10, 10.0, 3.0)]
+    assert sets[0] < sets[1] < sets[2]
+    for sizes in ([], [0], [11]):
+        with pytest.raises(
+            SeqtagError, match=r"expected sizes from 1 to 10, the number of examples, found"
+        ):
+            learning_curve(fit, list(range(10)), [], sizes)
+
+
+def test_classifiers_are_searched():
+    random = np.random.RandomState(0)
+    X = random.normal(size=(90, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    train, dev = split((X, y), (2, 1))
+
+    def fit_with(settings):
+        return classifier_fit(lambda: BinaryPerceptron(average=True, max_iter=20, **settings))
+
+    best, other = search(fit_with, grid({"feature_map": [None, "product"]}), train, dev=dev)
+    assert best.settings == {"feature_map": "product"}
+    assert best.score > 0.9 > other.score
+
+
+def test_taggers_are_cross_validated(sample_dir):
+    sentences = [s for s in read(sample_dir / "en-sample-dev.conllu") if len(s)]
+    found = cross_validate(tagger_fit(epochs=2), sentences, 2, 1)
+    assert 0.4 < found.mean < 1
+    again = cross_validate(tagger_fit(epochs=2), sentences, 2, 1)
+    assert found == again
+
+
+def test_folds_on_several_threads_score_alike():
+    def fit(train):
+        return lambda test: float(np.mean(test) > np.mean(train))
+
+    data = list(range(40))
+    one, two = (cross_validate(fit, data, 8, threads=threads) for threads in (1, 2))
+    assert one == two
+
+
+def test_half_a_training_is_no_score():
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    data = list(read(io.BytesIO(b"the DT\ncat NN\n\na DT\n"), columns=["form", "tag"]))
+    with pytest.raises(KeyboardInterrupt):
+        tagger_fit(label="tag", epochs=5, min_count=1, on_epoch=interrupt)(data)

@@ -1,0 +1,569 @@
+"""Training from end to end: repeatable, judged on a dev set, clear about what it cannot use."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag.corpus import read
+from seqtag.engine.keys import hash_string
+from seqtag.errors import CorpusError, LabelError, TemplateError
+from seqtag.features.encoder import Column
+from seqtag.features.language import parse
+from seqtag.labels.parts import split_labels
+from seqtag.labels.schemes import count_invalid
+from seqtag.model.freeze import freeze, mean
+from seqtag.tagging.tagger import Tagger
+from seqtag.training import train as perceptron
+from seqtag.training.known_labels import labels_of_known_words
+from seqtag.training.train import Epoch, drop_features, train
+from tests.conftest import ROOT
+from tests.strategies import cases, corpus
+
+TEMPLATES = parse("form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-1]")
+TRIGRAMS = parse("form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-2] + label[-1]")
+TRAINING = corpus(
+    "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
+    "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
+)
+DEV = corpus("a DT, man NN, runs VB; the DT, boat NN, is VB, old JJ")
+CHUNKS = corpus(
+    "the B-NP, old I-NP, man I-NP, sees B-VP, her B-NP; he B-NP, runs B-VP; "
+    "so O, did B-VP, the B-NP, man I-NP; yes O; the B-NP, man I-NP, the B-NP, boat I-NP"
+)
+CONLLU = (
+    "# text = Dogs bark.\n"
+    "1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t_\t_\t_\t_\n"
+    "2\tbark\tbark\tVERB\t_\tNumber=Plur|Tense=Pres\t_\t_\t_\t_\n"
+    "3\t.\t.\tPUNCT\t_\t_\t_\t_\t_\t_\n\n"
+)
+
+
+def model(data=TRAINING, **options) -> Tagger:
+    return train(data, **({"templates": TEMPLATES, "label": "tag", "epochs": 3} | options))
+
+
+def weights_of(tagger: Tagger) -> bytes:
+    """The weights alone: the configuration names the seed."""
+    names = sorted(tagger._tensors)
+    return b"".join(tagger._tensors[name].tobytes() for name in names)
+
+
+def column_file(tmp_path, text: str, name: str = "a.txt"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+# ----------------------------------------------------------------- the loop
+def test_a_corpus_is_learned_by_heart():
+    tagger = model(epochs=10)
+    assert tagger.tag_many([s.words for s in TRAINING]) == [s.column("tag") for s in TRAINING]
+
+
+@pytest.mark.parametrize("update", ["perceptron", "pa", "adaptive"])
+def test_every_rule_learns(update):
+    tagger = model(epochs=10, update=update, step=0.3, margin=1.0)
+    assert tagger.tag(["the", "man", "runs"]) == ["DT", "NN", "VB"]
+
+
+def test_epochs_report_what_happened():
+    epochs: list[Epoch] = []
+    model(runs=2, epochs=8, on_epoch=epochs.append)
+    assert [(e.run, e.epoch) for e in epochs] == [(run, n) for run in (1, 2) for n in range(1, 9)]
+    assert all(e.dev is None for e in epochs)
+    assert 0 < epochs[0].updates <= len(TRAINING)
+    assert epochs[0].wrong_tokens >= epochs[0].updates
+    assert (epochs[7].updates, epochs[7].wrong_tokens) == (0, 0)
+
+
+def test_the_best_epoch_of_the_dev_set_is_kept():
+    epochs: list[Epoch] = []
+    tagger = model(dev=DEV, epochs=6, on_epoch=epochs.append)
+    scores = [e.dev.score for e in epochs]
+    best = int(np.argmax(scores))  # the first of equals
+    training = tagger.info["training"]
+    assert training["best_epochs"] == [best + 1]
+    assert training["dev"]["score"] == scores[best]
+    running = np.maximum.accumulate([-1.0, *scores])
+    assert [e.best for e in epochs] == [
+        s > before for s, before in zip(scores, running, strict=False)
+    ]
+    assert weights_of(tagger) == weights_of(model(epochs=best + 1))
+
+
+def test_without_a_dev_set_the_last_epoch_is_kept():
+    assert model(epochs=4).info["training"]["best_epochs"] == [4]
+
+
+def test_patience_stops_a_run():
+    hopeless = corpus("the X, man X")  # no label of it can be learned: the first epoch stays best
+    epochs: list[Epoch] = []
+    tagger = model(dev=hopeless, patience=2, epochs=9, on_epoch=epochs.append)
+    assert [e.epoch for e in epochs] == [1, 2, 3]
+    assert tagger.info["training"]["best_epochs"] == [1]
+
+
+def test_runs_are_mixed(monkeypatch):
+    runs = []
+    monkeypatch.setattr(perceptron, "mean", lambda kept: runs.extend(kept) or mean(kept))
+    tagger = model(runs=3, epochs=1)
+    assert len(runs) == 3
+    assert len({run.weight.tobytes() for run in runs}) > 1
+    whole = freeze(
+        mean(runs), np.arange(1, len(runs[0].row_ptr), dtype=np.uint64), np.zeros(0, np.uint64), 5
+    )
+    assert sorted(whole.emission.weights) == sorted(tagger._tensors["emission.weights"])
+    transition = whole.transition.ravel()
+    cells = tagger._tensors["transition.cells"]
+    assert cells.tolist() == np.flatnonzero(transition).tolist()
+    assert tagger._tensors["transition.weights"].tolist() == transition[cells].tolist()
+    assert tagger.info["training"]["best_epochs"] == [1, 1, 1]
+
+
+def test_settings_of_the_template_file_and_of_the_caller():
+    templates = parse("form[0]\nset epochs 2\nset step 0.5\nset min-count 2")
+    training = model(templates=templates, epochs=None, min_count=1).info["training"]
+    assert (training["epochs"], training["step"], training["min_count"]) == (2, 0.5, 1)
+    assert training["update"] == perceptron.DEFAULTS["update"]
+    assert (training["sentences"], training["tokens"]) == (6, 22)
+    with pytest.raises(TemplateError, match="unknown setting 'epoch', did you mean 'epochs'"):
+        model(epoch=3)
+
+
+def test_features_seen_too_rarely_are_left_out():
+    many, few = (len(model(min_count=n)._tensors["emission.keys"]) for n in (1, 2))
+    assert 0 < few < many
+
+
+def test_labels_that_see_words():
+    """A label repeats the one before it unless the word is "not": only an edge can say so."""
+    data = corpus("a A, x A, x A; b B, x B, x B; a A, not B, x B; b B, not A, x A")
+    templates = parse("form[0]\nlabel[-1] + form[0]")
+    tagger = model(data, templates=templates, epochs=20)
+    assert len(tagger._tensors["edge.keys"])
+    assert tagger.tag(["b", "x", "not", "x", "not", "x"]) == ["B", "B", "A", "A", "B", "B"]
+
+
+def test_order_0_ignores_the_neighbours():
+    tagger = model(templates=parse("form[0]"))
+    assert not len(tagger._tensors["transition.cells"])
+    assert tagger.tag(["man", "the"]) == [tagger.tag(["man"])[0], tagger.tag(["the"])[0]]
+
+
+def test_label_trigrams_are_decoded():
+    """The words say nothing: each label follows from the two before it, A A B B A A ..."""
+    cycle = "x A, x A, x B, x B, "
+    data = corpus("; ".join((cycle * 3)[:-2] for _ in range(3)))
+    found = {}
+    for line in ("label[-1]", "label[-2] + label[-1]"):
+        tagger = model(data, templates=parse(f"form[0]\n{line}"), epochs=20)
+        found[line] = tagger.tag(["x"] * 8)
+    assert found["label[-2] + label[-1]"] == list("AABBAABB")
+    assert found["label[-1]"] != list("AABBAABB")
+    assert len(tagger._tensors["trigram.keys"])
+
+
+def test_label_trigrams_bring_bigrams_along():
+    tagger = model(templates=TRIGRAMS, epochs=10)
+    assert len(tagger._tensors["transition.cells"])
+    assert tagger.tag_many([s.words for s in TRAINING]) == [s.column("tag") for s in TRAINING]
+
+
+# ----------------------------------------------------------------- labels made of parts
+INFLECTED = corpus("ao N|s; ae N|p; io A|s; uo V|s; ue V|p; qq A|p")
+
+
+@given(st.lists(st.lists(st.sampled_from("abc|"), min_size=1, max_size=6).map("".join), min_size=1))
+def test_labels_are_split_at_bars(labels):
+    parts = split_labels(labels)
+    names = sorted({part for label in labels for part in label.split("|")})
+    assert parts.count == len(names)
+    assert [[names[part] for part in parts.of(j)] for j in range(len(labels))] == [
+        list(dict.fromkeys(label.split("|"))) for label in labels
+    ]
+
+
+@pytest.mark.parametrize("update", ["perceptron", "pa", "adaptive"])
+def test_parts_are_learned_from_all_labels_that_have_them(update):
+    """i- is A and -e is p; that "ie" is A|p no whole label could tell, as only "qq" had that."""
+    options = {"templates": parse("prefix(1)[0]\nsuffix(1)[0]"), "epochs": 20, "update": update}
+    options |= {"margin": 1.0, "step": 1.0}
+    split = model(INFLECTED, label_parts="split", **options)
+    assert split.tag_many([s.words for s in INFLECTED]) == [s.column("tag") for s in INFLECTED]
+    assert split.tag(["ie"]) == ["A|p"]
+    whole = model(INFLECTED, **options)
+    assert whole.tag_many([s.words for s in INFLECTED]) == [s.column("tag") for s in INFLECTED]
+    assert whole.tag(["ie"]) != ["A|p"]
+    assert not len(whole._tensors["parts.counts"])
+    assert split._tensors["parts.counts"].tolist() == [2] * 6
+    assert max(split._tensors["parts.parts"]) == 4
+
+
+def test_labels_that_differ_in_the_order_of_their_parts_only():
+    """A|B and B|A get the same score from the words; without neighbours the first is chosen."""
+    data = corpus("a A|B, b B|A, c C; b B|A, c C, a A|B")
+    alone = model(data, templates=parse("form[0]"), label_parts="split", epochs=9)
+    assert alone.tag(["a", "b", "c"]) == ["A|B", "A|B", "C"]
+    edges = parse("form[0]\nlabel[-1]\nlabel[-1] + form[0]")
+    context = model(data, templates=edges, label_parts="split", epochs=20)
+    assert context.tag(["a", "b", "c"]) == ["A|B", "B|A", "C"]
+
+
+# ----------------------------------------------------------------- known words
+def test_known_words_keep_to_their_labels():
+    """Endings and neighbours speak for VB; "man" has only been NN and VB, "the" only DT."""
+    templates = parse("suffix(1)[0]\nnormal[0]\nlabel[-1]")
+    free, known = (model(templates=templates, known_labels=n) for n in (0, 1))
+    seen: dict[str, set[str]] = {}
+    for sentence in TRAINING:
+        for word, label in zip(sentence.words, sentence.column("tag"), strict=True):
+            seen.setdefault(word, set()).add(label)
+    assert len(known._tensors["known_labels.keys"]) == len(seen)
+    assert known._tensors["known_labels.cells"].sum() == sum(map(len, seen.values()))
+    assert not len(free._tensors["known_labels.keys"])
+    vocabulary = sorted(seen)
+    odd = [[*vocabulary[n:], "Unseen", *vocabulary[:n]] for n in range(len(vocabulary))]
+    for words in odd:
+        for word, label in zip(words, known.tag(words), strict=True):
+            assert label in seen.get(word, known.labels)
+
+
+def test_a_known_word_has_no_other_label_whatever_the_weights():
+    templates = parse("normal[0]\nlabel[-1]")
+    trained = model(templates=templates, known_labels=2, epochs=1)
+    weights = np.zeros_like(trained._tensors["start"])
+    weights[trained._labels.index("PR")] = 10**6  # at the start of a sentence it is PR, they say
+    loud = Tagger(trained.info, trained._tensors | {"start": weights})
+    assert loud.tag(["the"]) == loud.tag(["The"]) == ["DT"]  # normal() is in lower case
+    assert loud.tag(["she"]) == ["PR"]  # seen once: not known
+    assert loud.tag(["sees"]) == ["PR"]
+    assert loud.tag(["unseen"]) == ["PR"]
+
+
+def test_labels_of_known_words():
+    compiled = parse("form[0]\nnormal[0]").compile(["form", "pos"])
+    words = ["The", "the", "cat", "The", "12", "34", "cat"]
+    known = labels_of_known_words(compiled, [Column.of(words)], np.array([2, 0, 1, 2, 4, 3, 1]), 2)
+    assert known.attribute == 1
+    rows = dict(zip(known.keys.tolist(), pairwise(known.row_ptr.tolist()), strict=True))
+    assert known.keys.tolist() == sorted(known.keys.tolist())
+    assert len(rows) == 3
+    for word, labels in {"the": [0, 2], "cat": [1], "00": [3, 4]}.items():
+        assert known.labels[slice(*rows[hash_string(word)])].tolist() == labels
+    assert not len(labels_of_known_words(compiled, [Column.of(words)], np.zeros(7, int), 4).keys)
+
+
+@pytest.mark.parametrize("templates", ["form[0]", "normal(pos)[0]", "lower[0]\nlabel[-1]"])
+def test_known_labels_need_a_template_with_normal(templates):
+    data = corpus("the DT X", "form pos tag")
+    with pytest.raises(LabelError) as error:
+        model(data, templates=parse(templates), known_labels=1)
+    assert str(error.value) == (
+        "expected a template with the attribute normal, by which the setting known-labels "
+        "recognises words, found none; add normal[0] or leave the setting out"
+    )
+
+
+# ----------------------------------------------------------------- dropout
+@given(cases(), st.floats(0.1, 0.9), st.integers(0, 99))
+def test_dropout_hides_features_and_nothing_else(case, share, seed):
+    x = case.x
+    hidden = drop_features(x, share, np.random.RandomState(seed))
+    kept = np.random.RandomState(seed).random_sample(len(x.features)) >= share
+    assert hidden.features.tolist() == x.features[kept].tolist()
+    for n in range(len(x.token_ptr) - 1):
+        span = slice(x.token_ptr[n], x.token_ptr[n + 1])
+        rows, values = hidden.active(n)
+        assert rows.tolist() == x.features[span][kept[span]].tolist()
+        assert values.tolist() == x.active(n)[1][kept[span]].tolist()
+    assert hidden.sentence_ptr is x.sentence_ptr
+    assert drop_features(x, 0.0, np.random.RandomState(seed)) is x
+
+
+def test_training_with_dropout():
+    free, hidden, again = (weights_of(model(dropout=share)) for share in (0.0, 0.4, 0.4))
+    assert hidden == again != free
+
+
+# ----------------------------------------------------------------- the same bytes
+TRAIN_AND_SAVE = """
+import sys, seqtag
+from seqtag.engine.backend import BACKEND
+tagger = seqtag.train(sys.argv[1], format="columns", columns=["form", "tag"], label="tag",
+                      templates=sys.argv[2], dev=sys.argv[1], seed=3, runs=2)
+tagger.save(sys.argv[3])
+print(BACKEND)
+"""
+
+
+def test_same_data_and_seed_same_bytes_in_any_process_on_any_backend(tmp_path):
+    lines = [
+        "\n".join(f"{w} {t}" for w, t in zip(s.words, s.column("tag"), strict=True))
+        for s in TRAINING
+    ]
+    data = column_file(tmp_path, "\n\n".join(lines) + "\n")
+    templates = column_file(
+        tmp_path,
+        f"{TEMPLATES}label[-1] + suffix(1)[0]\nlabel[-2] + label[-1]\nnormal[0]\n"
+        "set update adaptive\nset step 0.1\nset margin 1\n"
+        "set dropout 0.1\nset epochs 4\nset label-parts split\nset known-labels 2\n",
+        "t.txt",
+    )
+    found = []
+    runs = [("", "1", ""), ("", "2", ""), ("", "1", "16"), ("reference", "3", "")]
+    for number, (backend, hash_seed, vectors) in enumerate(runs):
+        path = tmp_path / f"{number}.seqtag"
+        done = subprocess.run(
+            [sys.executable, "-c", TRAIN_AND_SAVE, data, templates, path],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ
+            | {
+                "PYTHONPATH": str(ROOT),
+                "PYTHONHASHSEED": hash_seed,
+                "SEQTAG_BACKEND": backend,
+                "SEQTAG_VECTORS": vectors,
+            },
+        )
+        assert not backend or done.stdout.split() == [backend]
+        found.append(path.read_bytes())
+    assert found == found[:1] * 4
+
+
+def test_another_seed_another_model():
+    assert weights_of(model(seed=1)) == weights_of(model(seed=1))
+    assert len({weights_of(model(seed=seed)) for seed in range(5)}) > 1
+
+
+# ----------------------------------------------------------------- chunks, and two columns at once
+def test_chunks_are_trained_as_iobes_and_written_as_iob2():
+    tagger = model(CHUNKS, encoding="iobes", epochs=10)
+    assert tagger.info["encoding"] == "iobes"
+    assert {label[0] for label in tagger._labels} == set("BIESO")
+    assert tagger.label_scheme == "iob2"
+    assert tagger.labels == ("B-NP", "B-VP", "I-NP", "O")
+    assert tagger.tag_many([s.words for s in CHUNKS]) == [s.column("tag") for s in CHUNKS]
+
+
+@pytest.mark.parametrize("scheme", ["iob2", "iob1", "iobes"])
+@pytest.mark.parametrize("constrain", [True, False])
+@pytest.mark.parametrize("templates", [TEMPLATES, TRIGRAMS], ids=["bigrams", "trigrams"])
+@given(data=st.data())
+def test_chunk_labels_are_valid_whatever_the_weights(scheme, constrain, templates, data):
+    trained = model(CHUNKS, encoding="iobes", epochs=1, templates=templates)
+    random = np.random.RandomState(data.draw(st.integers(0, 2**32 - 1)))
+    K = len(trained._labels)
+    tensors = trained._tensors | {
+        "transition.cells": np.arange(K * K),
+        "transition.weights": np.zeros(K * K, np.int32),
+    }
+    for name in ("emission.weights", "trigram.weights", "start", "stop", "transition.weights"):
+        tensors[name] = random.randint(-127, 128, tensors[name].shape).astype(tensors[name].dtype)
+    wild = Tagger(trained.info | {"scheme": scheme, "constrain": constrain}, tensors)
+    sentence = data.draw(
+        st.lists(st.sampled_from(["the", "man", "so", "runs", "unknown"]), max_size=7)
+    )
+    found = wild.tag(sentence)
+    assert len(found) == len(sentence)
+    if constrain or scheme != "iobes":  # free decoding in the model's own encoding is as it is
+        assert count_invalid(found, scheme) == 0
+
+
+def test_constraints_can_be_waived():
+    assert model(CHUNKS).info["constrain"] is True
+    assert model(CHUNKS, constrain=False).info["constrain"] is False
+    assert model(TRAINING).info["constrain"] is False  # no chunk labels
+    assert model(CHUNKS, templates=parse("form[0]")).info["constrain"] is False  # no label bigrams
+
+
+def test_upos_and_feats_are_learned_and_written_together(tmp_path):
+    path = column_file(tmp_path, CONLLU, "a.conllu")
+    tagger = train(path, label="upos+feats", templates=TEMPLATES, epochs=5)
+    assert tagger.label_columns == ("upos", "feats")
+    [sentence] = read(path)
+    labels = tagger.tag(sentence)
+    assert labels == ["NOUN|Number=Plur", "VERB|Number=Plur|Tense=Pres", "PUNCT"]
+    assert tagger.split_label(labels) == {
+        "upos": ["NOUN", "VERB", "PUNCT"],
+        "feats": ["Number=Plur", "Number=Plur|Tense=Pres", "_"],
+    }
+    assert sentence.replace(tagger.split_label(labels)) == CONLLU
+
+
+def test_feats_may_be_empty(tmp_path):
+    path = column_file(tmp_path, CONLLU, "a.conllu")
+    tagger = train(path, label="feats", templates=TEMPLATES, epochs=5)
+    assert tagger.tag(["Dogs", "bark", "."]) == ["Number=Plur", "Number=Plur|Tense=Pres", "_"]
+
+
+# ----------------------------------------------------------------- what to learn, from where
+def test_the_label_column_is_found(tmp_path):
+    path = column_file(tmp_path, CONLLU, "a.conllu")
+    assert train(path, epochs=1).label == "upos"
+    assert train(corpus("a x 1", "form pos num"), templates=TEMPLATES, epochs=1).label == "num"
+
+
+def test_several_files_are_one_corpus(tmp_path):
+    paths = [column_file(tmp_path, text, name) for text, name in (("a X\n", "1"), ("b Y\n", "2"))]
+    tagger = model(paths, format="columns", columns=["form", "tag"])
+    assert tagger.tag(["b"]) == ["Y"]
+    assert tagger.info["training"]["sentences"] == 2
+
+
+def test_sentences_without_words_are_passed_over():
+    tagger = model([*TRAINING, *corpus("\n\n")], epochs=1)
+    assert tagger.info["training"]["sentences"] == len(TRAINING)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seed": -1}, "expected seed >= 0, runs >= 1, patience >= 1; found -1, 1, None"),
+        ({"runs": 0}, "expected seed >= 0, runs >= 1, patience >= 1; found 1, 0, None"),
+        ({"patience": 0}, "expected seed >= 0, runs >= 1, patience >= 1; found 1, 1, 0"),
+        ({"seed": 2**32}, "expected a seed below 2**32, found 4294967296; choose a smaller one"),
+    ],
+)
+def test_impossible_options(options, message):
+    with pytest.raises(ValueError) as error:
+        model(**options)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("nothing", [[], "empty file"])
+def test_no_sentences(tmp_path, nothing):
+    data = nothing or []
+    if data:
+        data = read(column_file(tmp_path, "\n\n"), "columns", columns=["form", "tag"])
+    with pytest.raises(CorpusError, match="expected sentences to learn from, found none"):
+        model(data)
+
+
+def test_a_file_with_other_columns(tmp_path):
+    first, second = (column_file(tmp_path, "a X\n", name) for name in ("1", "2"))
+    with (
+        read(first, "columns", columns=["form", "tag"]) as one,
+        read(second, "columns", columns=["form", "pos"]) as other,
+        pytest.raises(CorpusError) as error,
+    ):
+        model([one, other])
+    assert str(error.value).startswith(
+        f"{second}: expected the columns form, tag of the first file, found form, pos"
+    )
+
+
+def test_a_dev_set_without_a_column():
+    with pytest.raises(CorpusError) as error:
+        model(dev=corpus("a X", "form pos"))
+    assert str(error.value).startswith(
+        "expected a dev set with the columns of the training data, "
+        "found one without tag (it has form, pos)"
+    )
+
+
+def test_words_without_a_label(tmp_path, caplog):
+    path = column_file(tmp_path, "a X\nb Y\n\nc X\nd _\n")
+
+    def learn(**options) -> Tagger:
+        with read(path, "columns", columns=["form", "tag"]) as stream:
+            return model(stream, **options)
+
+    with pytest.raises(LabelError) as error:
+        learn()
+    assert str(error.value) == (
+        f'{path}:5: expected a label in the column tag, found "_" (not annotated); '
+        "annotate it, or leave such sentences out with --skip-unlabelled"
+    )
+    with caplog.at_level(logging.WARNING, "seqtag"):
+        tagger = learn(skip_unlabelled=True)
+    assert tagger.info["training"]["sentences"] == 1
+    assert "1 sentences with unannotated words were left out" in caplog.text
+    path.write_text("d _\n")
+    with pytest.raises(CorpusError, match=r"found none \(1 without labels were left out\)"):
+        learn(skip_unlabelled=True)
+
+
+def test_no_column_of_labels(tmp_path):
+    path = column_file(tmp_path, "the man runs\n")
+    with read(path, "tokens") as stream, pytest.raises(CorpusError) as error:
+        train(stream)
+    assert str(error.value) == (
+        "expected a column of labels, found the columns form only; "
+        "if there is one, name the format with --format or the columns with --columns"
+    )
+
+
+@pytest.mark.parametrize("label", ["chunk", "form"])
+def test_a_label_column_that_is_not_there(label):
+    with pytest.raises(CorpusError) as error:
+        model(label=label)
+    assert str(error.value) == (
+        f"expected one of the columns tag for labels, found {label!r}; choose one of these with "
+        "--label, or name the columns with --columns"
+    )
+
+
+def test_a_label_column_that_looks_wrong(caplog):
+    data = corpus("; ".join(f"w{n} {n}" for n in range(60)))
+    with caplog.at_level(logging.WARNING, "seqtag"):
+        model(data, epochs=1)
+    assert (
+        "the column tag has 60 different labels in 60 tokens; is it the right one?" in caplog.text
+    )
+
+
+def test_runs_on_several_threads_give_the_same_model():
+    models = [
+        train(
+            corpus("the DT, cat NN, sat VB; a DT, dog NN; cats NN, sit VB"),
+            label="tag",
+            templates=parse("form[0]\nlabel[-1]"),
+            runs=3,
+            epochs=4,
+            threads=threads,
+        )
+        for threads in (1, 3)
+    ]
+    assert pickle.dumps(models[0]) == pickle.dumps(models[1])
+
+
+def test_an_encoding_for_labels_that_are_no_chunks_is_refused():
+    with pytest.raises(LabelError, match="expected chunk labels such as B-NP to learn as iobes"):
+        train(corpus("the DT, cat NN"), label="tag", encoding="iobes")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interruption_of_several_runs_keeps_what_is_done(threads):
+    def interrupt(epoch: Epoch) -> None:
+        if epoch.run == 2 and epoch.epoch == 2:
+            raise KeyboardInterrupt
+
+    tagger = train(
+        corpus("the DT, cat NN, sat VB; a DT, dog NN"),
+        label="tag",
+        runs=5,
+        epochs=3,
+        templates=parse("form[0]\nlabel[-1]"),
+        threads=threads,
+        on_epoch=interrupt,
+    )
+    training = tagger.info["training"]
+    assert training["interrupted"]
+    assert 2 in training["best_epochs"]
+    assert threads > 1 or len(training["best_epochs"]) == 2  # threads may be done before
+
+
+def test_a_column_without_labels_teaches_nothing():
+    with pytest.raises(LabelError, match='labels in the column feats, found "_" for every'):
+        train(corpus("a _ X, b _ X", "form feats pos"), label="feats")
