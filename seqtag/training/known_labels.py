@@ -9,7 +9,7 @@ import numpy as np
 from seqtag.engine import backend
 from seqtag.engine.arrays import KnownLabels, pointers
 from seqtag.features.encoder import Column
-from seqtag.tagging.tagger import known_attribute
+from seqtag.model.known_words import known_attribute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

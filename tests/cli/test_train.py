@@ -210,7 +210,7 @@ def test_an_interruption_before_the_first_epoch_leaves_no_model(folder, call, mo
     def interrupted(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("seqtag.training.train.gather", interrupted)
+    monkeypatch.setattr("seqtag.training.train.open_corpus", interrupted)
     done = call("train", "train.conllu", "-m", "m.seqtag")
     assert (done.code, done.err.strip()) == (130, "seqtag: interrupted")
     assert not (folder / "m.seqtag").exists()
