@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from seqtag.errors import TemplateError, did_you_mean
 
@@ -193,11 +193,10 @@ class Settings:
 
 _TYPES: dict[str, type[int] | type[float] | type[str]] = {"int": int, "float": float, "str": str}
 
-SETTINGS: Mapping[str, Setting] = {
-    each.name.replace("_", "-"): Setting(
-        each.name.replace("_", "-"), _TYPES[str(each.type)], each.default, **each.metadata
-    )
+SETTINGS: dict[str, Setting] = {
+    name: Setting(name, _TYPES[str(each.type)], cast("Value", each.default), **each.metadata)
     for each in fields(Settings)
+    for name in [each.name.replace("_", "-")]
 }
 """The settings by name, as template files write it, in the order of the fields."""
 

@@ -53,13 +53,16 @@ class _Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        return importlib.import_module(f"seqtag.cli.{name}").command
+        command: click.Command = importlib.import_module(f"seqtag.cli.{name}").command
+        return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
-    def resolve_command(self, context: click.Context, args: list[str]):
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             context.fail(f"expected a command ({', '.join(COMMANDS)}), found {args[0]!r}")
         return super().resolve_command(context, args)

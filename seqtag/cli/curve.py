@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     files: tuple[str, ...],
     dev: str,
     points: int,

@@ -110,7 +110,7 @@ def command(
         gold, predicted = streams
         column = LabelColumn(label) if label else LabelColumn.default(gold.columns, gold.source)
         places = [_placed(column, stream) for stream in streams]
-        report = _compare(pairs(gold, predicted), *places, task=column.name)
+        report = _compare(pairs(gold, predicted), places[0], places[1], column.name)
     if not report.sentences:
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=streams[0].source)

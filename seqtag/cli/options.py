@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class SettingValue(click.ParamType):
+if TYPE_CHECKING:
+    Parameter = click.ParamType[Any]
+else:
+    Parameter = click.ParamType
+
+
+class SettingValue(Parameter):
     """The value of a setting."""
 
     def __init__(self, setting: Setting):
@@ -39,19 +45,21 @@ class SettingValue(click.ParamType):
 
 def setting_options(command: Command) -> Command:
     """An option for each setting of training."""
-    for setting in reversed(SETTINGS.values()):
+    for setting in reversed(list(SETTINGS.values())):
         kind = SettingValue(setting)
         option = click.option(f"--{setting.name}", type=kind, metavar=kind.name, help=setting.help)
         command = option(command)
     return command
 
 
-class ColumnList(click.ParamType):
+class ColumnList(Parameter):
     """Comma-separated column names."""
 
     name = "NAME,NAME,..."
 
-    def convert(self, value, param, context):
+    def convert(
+        self, value: Any, param: click.Parameter | None, context: click.Context | None
+    ) -> Any:
         """Split the names."""
         if not isinstance(value, str):
             return value

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     train: tuple[str, ...],
     model: str,
     dev: str | None,

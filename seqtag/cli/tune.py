@@ -7,15 +7,17 @@ from typing import Any
 import click
 
 from seqtag.cli.common import Notes, print_json
-from seqtag.cli.options import sentences_of, training_options
+from seqtag.cli.options import Parameter, sentences_of, training_options
 
 
-class Choices(click.ParamType):
+class Choices(Parameter):
     """A setting and the values to try."""
 
     name = "SETTING=VALUE,VALUE,..."
 
-    def convert(self, value, param, context):
+    def convert(
+        self, value: Any, param: click.Parameter | None, context: click.Context | None
+    ) -> Any:
         """Split the values."""
         if not isinstance(value, str):
             return value
@@ -46,6 +48,7 @@ class Choices(click.ParamType):
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     files: tuple[str, ...],
     choices: tuple[tuple[str, list[str]], ...],
     dev: str | None,

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from seqtag.engine.keys import key_plan
 from seqtag.errors import TemplateError, did_you_mean
-from seqtag.features.attributes import RESERVED, attribute_names, resolve
+from seqtag.features.attributes import RESERVED, BoundAttribute, attribute_names, resolve
 from seqtag.settings import SETTINGS, Value, check_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from seqtag.engine.arrays import KeyPlan
 
@@ -260,7 +260,7 @@ class TemplateSet:
         (((0, 0),), ((0, -1), (1, 0)))
         """
         numbers: dict[AttributeUse, int] = {}
-        functions: list[Callable[[str], str | None]] = []
+        functions: list[BoundAttribute] = []
         compiled: dict[int, list[tuple[tuple[int, int], ...]]] = {0: [], 1: []}
         for template in self.templates:
             pairs = []
@@ -349,7 +349,7 @@ class CompiledTemplates:
     edges: tuple[tuple[tuple[int, int], ...], ...]
     bigram: bool
     trigram: bool
-    functions: tuple[Callable[[str], str | None], ...] = field(compare=False, repr=False)
+    functions: tuple[BoundAttribute, ...] = field(compare=False, repr=False)
 
     @property
     def order(self) -> int:

@@ -21,7 +21,10 @@ _NOT_ANNOTATED = "_"
 
 
 class HasColumns(Protocol):
-    """A sentence, as far as labels are concerned."""
+    """A sentence of columns, such as `seqtag.corpus.Sentence`."""
+
+    def __len__(self) -> int:
+        """Number of words."""
 
     def column(self, name: str) -> list[str]:
         """Values of a column, one per word."""

@@ -47,7 +47,9 @@ class KnownWords:
     def __len__(self) -> int:
         return len(self.hashes)
 
-    def __contains__(self, word: str) -> bool:
+    def __contains__(self, word: object) -> bool:
+        if not isinstance(word, str):
+            return False
         answer = self._answers.get(word)
         if answer is None:
             if len(self._answers) > _MAX_ANSWERS:

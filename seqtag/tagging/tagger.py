@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from conllu import TokenList
     from numpy.typing import NDArray
 
-    from seqtag.corpus import Sentence
+    from seqtag.labels.column import HasColumns
     from seqtag.model.known_words import KnownWords
 
 _BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
 _MAX_TYPES = 100_000  # word types remembered by one worker before it starts afresh
 
-AnySentence: TypeAlias = "Sequence[str] | Sequence[tuple[str, ...]] | Sentence | TokenList"
+AnySentence: TypeAlias = "Sequence[str] | Sequence[tuple[str, ...]] | HasColumns | TokenList"
 """What `Tagger.tag` takes for a sentence."""
 
 

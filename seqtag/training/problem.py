@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqtag.engine.arrays import ANY_LABEL, Cells, KnownLabels, Parts
+from seqtag.engine.arrays import (
+    ANY_LABEL,
+    MAX_LABELS,
+    MAX_TRIGRAM_LABELS,
+    Cells,
+    KnownLabels,
+    Parts,
+)
 from seqtag.errors import LabelError
 from seqtag.evaluation.report import Report
 from seqtag.evaluation.scoring import score
 from seqtag.features.index import IndexedCorpus, index_corpus
+from seqtag.features.language import preset_names
 from seqtag.features.templates import TemplateSet
 from seqtag.labels.parts import split_labels
 from seqtag.model.freeze import freeze
@@ -29,6 +37,8 @@ if TYPE_CHECKING:
     from seqtag.labels.column import LabelColumn
     from seqtag.settings import Settings
     from seqtag.training.data import TrainingData
+
+MAX_BIGRAM_LABELS = 4096  # beyond, label bigrams take more memory than they are worth
 
 _log = logging.getLogger("seqtag")
 
@@ -105,7 +115,8 @@ def pose(
     column, coding
         Which labels they are, and how they are learnt.
     templates
-        With settings, which are not looked at.
+        With settings, which are not looked at. Those of a preset that are for fewer labels are
+        left out, with a note.
     available
         The columns of the corpus but those of the label.
     settings
@@ -119,6 +130,7 @@ def pose(
     learnt = examples.encoded(coding)
     labels = sorted(learnt.types)
     _check_labels(labels, len(learnt.ids), column)
+    templates = _fitting(templates, len(labels), column)
     compiled = templates.compile(available)
     number = {label: i for i, label in enumerate(labels)}
     y = np.array([number[label] for label in learnt.types], np.int32)[learnt.ids]
@@ -151,6 +163,39 @@ def pose(
             "corpus_sha256": examples.digest(),
         },
     )
+
+
+def _fitting(templates: TemplateSet, labels: int, column: LabelColumn) -> TemplateSet:
+    """The templates that so many labels can do with; others than a preset's must do as they are."""
+    if labels > MAX_LABELS:
+        msg = (
+            f"expected at most {MAX_LABELS:,} labels in the column {column}, found {labels:,}; "
+            "is it the right one?"
+        )
+        raise LabelError(msg)
+    fitting, limit, what = templates, MAX_LABELS, ""
+    if labels > MAX_TRIGRAM_LABELS:
+        fitting = templates.at_order(1).without_edges()
+        limit, what = MAX_TRIGRAM_LABELS, "label trigrams and label bigrams that see words"
+    if labels > MAX_BIGRAM_LABELS:
+        fitting = fitting.at_order(0)
+        limit, what = MAX_BIGRAM_LABELS, "label bigrams"
+    if fitting == templates:
+        return templates
+    if templates.source not in {f"{name}.txt" for name in preset_names()}:
+        msg = (
+            f"expected at most {limit:,} labels with {what}, found {labels:,} in the column "
+            f"{column}; leave such templates out, or is the column the wrong one?"
+        )
+        raise LabelError(msg, source=templates.source)
+    _log.warning(
+        "the column %s has %s labels: learnt without %s, which are for %s at most",
+        column,
+        f"{labels:,}",
+        what,
+        f"{limit:,}",
+    )
+    return fitting
 
 
 def judge_of(problem: Problem, examples: TrainingData) -> Judge:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -168,10 +169,6 @@ def train_run(
     settings, (layout, instances, *_) = problem.settings, problem.corpus
     sentences = len(instances.sentence_ptr) - 1
 
-    def judge_cells(cells: Cells, _: int) -> Verdict:
-        report = judge(cells)
-        return Verdict(report.score, report)
-
     def report(epoch: int, updates: int, wrong: int, verdict: Verdict | None, better: bool) -> None:
         if schedule.on_epoch:
             dev = verdict and verdict.detail
@@ -188,11 +185,16 @@ def train_run(
         cost=settings.margin * (1 - np.eye(layout.labels, dtype=np.float32))
         if settings.margin
         else None,
-        judge=judge and judge_cells,
+        judge=None if judge is None else partial(_verdict, judge),
         patience=schedule.patience,
         on_epoch=report,
         stopped=stopped,
     )
+
+
+def _verdict(judge: Judge, cells: Cells, _: int) -> Verdict:
+    report = judge(cells)
+    return Verdict(report.score, report)
 
 
 def drop_features(x: Instances, share: float, random: np.random.RandomState) -> Instances:

@@ -126,10 +126,8 @@ def test_labels_are_converted_as_sentences_are(source, target, data):
     lengths = np.array([len(names) for names in labels])
     corpus = TrainingData([], Column.of(chain.from_iterable(labels)), lengths)
     found = corpus.encoded(LabelCoding(source, target)).values()
-    if source == target:
-        convert_one = list  # as they are, valid or not
-    else:
-        convert_one = partial(convert, source=source, target=target)
+    as_they_are = source == target  # valid or not
+    convert_one = list if as_they_are else partial(convert, source=source, target=target)
     assert found == [new for names in labels for new in convert_one(names)]
 
 
