@@ -48,7 +48,10 @@ corpus
 model.container model.known_words model.embedded
 model.freeze
 model
+evaluation.counts
+evaluation.chunks evaluation.layout
 evaluation.report
+evaluation.scoring
 evaluation
 tagging.tagger
 tagging.tables

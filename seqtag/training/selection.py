@@ -330,25 +330,14 @@ def classifier_fit(make: Callable[[], Any]) -> Fit:
 
 def tagger_fit(**settings: Any) -> Fit:
     """The ``fit`` of a tagger on sentences: settings of `seqtag.train`; F1 or accuracy."""
-    from seqtag.evaluation.report import evaluate
-    from seqtag.training.data import labels_of
+    from seqtag.evaluation.scoring import score
     from seqtag.training.train import train
 
     def fit(sentences: Sequence[Any]) -> Score:
         tagger = train(sentences, **settings)
         if tagger.info["training"].get("interrupted"):
             raise KeyboardInterrupt  # half a training is no score
-
-        def score(test: Sequence[Any]) -> float:
-            gold, rows = [], []
-            for sentence in filter(len, test):
-                gold.append(labels_of(sentence, tagger.label))
-                values = [sentence.column(name) for name in tagger.columns]
-                rows.append(values[0] if len(values) == 1 else list(zip(*values, strict=True)))
-            scheme = tagger.label_scheme
-            return evaluate(gold, tagger.tag_many(rows), scheme=scheme, task=tagger.label).score
-
-        return score
+        return lambda test: score(tagger, test, words=False).score
 
     return fit
 
