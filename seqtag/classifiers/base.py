@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -274,7 +275,7 @@ class LinearClassifier:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Perceptron(LinearClassifier):
+class Perceptron(LinearClassifier, ABC):
     """What the tagger's trainer teaches: a mistake moves x between the rows of two labels.
 
     Parameters
@@ -371,11 +372,11 @@ class Perceptron(LinearClassifier):
         return _trajectory(vectors, self.mistakes_, len(self.classes_), self.step)
 
     # ----------------------------------------------------------------- for the members
+    @abstractmethod
     def _learn(
         self, x: Vectors, y: np.ndarray, held_out: tuple[Vectors, np.ndarray] | None
     ) -> None:
         """Run the trainer and read out."""
-        raise NotImplementedError
 
     def _run(
         self,

@@ -17,7 +17,7 @@ tie is a mistake while training, whatever it is decided for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -46,11 +46,11 @@ class BinaryPerceptron(Perceptron):
     average
         Read out the mean of w after each example (Collins 2002) instead of the last w. With
         c examples seen, CIML's algorithm 7 divides by c + 1, for it counts the zero vector that
-        training starts from: that scales w by c / (c + 1), and decides alike. It makes all
-        passes, as ``until_converged=False`` does.
+        training starts from: that scales w by c / (c + 1), and decides alike. It also makes all
+        passes: ``until_converged=False``.
     **others
-        Those of `Perceptron` and `LinearClassifier` in `seqtag.classifiers.base`, which also list
-        the attributes.
+        Those of `seqtag.classifiers.Perceptron` and `seqtag.classifiers.LinearClassifier`, which
+        also list the attributes.
 
     Notes
     -----
@@ -125,7 +125,8 @@ class MulticlassPerceptron(Perceptron):
         runs = [self._run(x, (y == k).astype(np.int32), 2, self.average) for k in range(K)]
         self._weights = np.stack([run.weights[1] for run in runs])
         for name in ("mistakes_", "history_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
+            if hasattr(self, name):
+                delattr(self, name)
         self.converged_ = all(run.converged for run in runs)
         self.n_iter_ = max(len(run.history) for run in runs)
         self.n_updates_ = sum(len(run.mistakes.example) for run in runs)
@@ -155,7 +156,7 @@ class VotedPerceptron(Perceptron):
     Parameters
     ----------
     **all
-        Those of `Perceptron` and `LinearClassifier`, as in `BinaryPerceptron`.
+        As in `BinaryPerceptron`.
 
     Attributes
     ----------
@@ -171,6 +172,8 @@ class VotedPerceptron(Perceptron):
     >>> model.predict(X).tolist(), model.n_updates_ + 1 == len(model.survival_)
     (['yes', 'no', 'no'], True)
     """
+
+    _voters: Voters = field(init=False)
 
     def _learn(
         self, x: Vectors, y: np.ndarray, held_out: tuple[Vectors, np.ndarray] | None

@@ -61,7 +61,7 @@ class SigmoidNeuron(LinearClassifier):
     tolerance
         Stop when no weight changed by more than this in a pass: `converged_`.
     **others
-        Those of `LinearClassifier` in `seqtag.classifiers.base`, which also lists the attributes;
+        Those of `seqtag.classifiers.LinearClassifier`, which also lists the attributes;
         `max_iter` is 200 here.
 
     Attributes

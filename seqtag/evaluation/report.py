@@ -25,6 +25,7 @@ class Words(Protocol):
 
     def __contains__(self, word: str, /) -> bool:
         """Tell whether the word is in it."""
+        ...
 
 
 class Origin(NamedTuple):

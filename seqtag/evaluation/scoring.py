@@ -18,9 +18,11 @@ class Annotated(Protocol):
 
     def __len__(self) -> int:
         """Count the words."""
+        ...
 
     def column(self, name: str, /) -> list[str]:
         """Values of a column, one per word."""
+        ...
 
 
 class Labeller(Protocol):
@@ -29,25 +31,31 @@ class Labeller(Protocol):
     @property
     def label(self) -> str:
         """Name of the column, or of the columns, of its labels."""
+        ...
 
     @property
     def label_scheme(self) -> str | None:
         """Scheme of its labels, if they are chunk labels."""
+        ...
 
     @property
     def label_columns(self) -> tuple[str, ...]:
         """Names of the columns that its labels are made of."""
+        ...
 
     @property
     def known_words(self) -> Words:
         """The words of its training data."""
+        ...
 
     @property
     def info(self) -> Mapping[str, Any]:
         """What its file says of it."""
+        ...
 
     def tag_many(self, sentences: Iterable[Any], threads: int = 1, /) -> list[list[str]]:
         """Labels of sentences, in order."""
+        ...
 
 
 _Sentence = TypeVar("_Sentence", bound=Annotated)

@@ -210,6 +210,21 @@ def test_one_against_all_is_k_binary_perceptrons():
         model.trajectory(X)
     with pytest.raises(SeqtagError, match="no validation set and no cost with one_vs_all=True"):
         model.fit(X, y, validation=(X, y))
+    again = MulticlassPerceptron(max_iter=6).fit(X, y)
+    again.set_params(one_vs_all=True).fit(X, y)
+    assert not hasattr(again, "mistakes_")  # those were of the earlier fit
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+
+
+def test_an_interrupted_fit_says_so(monkeypatch):
+    def interrupt(n, seed, run, epoch):
+        if epoch == 2:
+            raise KeyboardInterrupt
+        return np.arange(n, dtype=np.int64)
+
+    monkeypatch.setattr("seqtag.classifiers.base.visiting_order", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        BinaryPerceptron().fit([[1.0], [2.0]], [0, 1])
 
 
 # ----------------------------------------------------------------- labels that y does not show
