@@ -180,7 +180,7 @@ def losses() -> plt.Figure:
         left.text(*at, name, color=colour)
     left.set(xlabel="y h: right is positive", ylabel="loss", ylim=(-0.1, 4))
     a = np.linspace(-10, 10, 401)
-    right.plot(a, (a >= 0) * 1.0, color=INK)
+    right.plot(a, (a > 0) * 1.0, color=INK)
     right.plot(a, sigm(a), "--", color=PLUS)
     right.text(0.6, 0.93, "step", color=INK, va="top")
     right.text(3.0, 0.7, "sigm(a)", color=PLUS)
@@ -282,7 +282,7 @@ def learning() -> plt.Figure:
         axes.plot(sizes, scores, mark, color=colour, markersize=4)
         axes.text(sizes[-1] + 4, scores[-1], name, color=INK, va="center")
     axes.set(
-        xlim=(0, 262), ylim=(0.5, 1.03), xlabel="sentences to train on", ylabel="accuracy of UPOS"
+        xlim=(0, 262), ylim=(0.4, 1.03), xlabel="sentences to train on", ylabel="accuracy of UPOS"
     )
     return figure
 

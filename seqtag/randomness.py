@@ -32,3 +32,47 @@ def random_source(seed: Any) -> np.random.RandomState:
         return np.random.RandomState(seed)
     msg = f"expected a seed from 0 to 2**32 - 1, a numpy generator or None, found {seed!r}"
     raise SeqtagError(msg)
+
+
+def seed_of(seed: Any) -> int:
+    """A seed as a number: an int is one; of a numpy generator or None, one is drawn.
+
+    Raises
+    ------
+    SeqtagError
+        As `random_source`.
+
+    Examples
+    --------
+    >>> seed_of(7)
+    7
+    """
+    source = random_source(seed)
+    if isinstance(seed, (int, np.integer)):
+        return int(seed)
+    return int(source.randint(2**32, dtype=np.uint64))
+
+
+def visiting_order(examples: int, seed: int, run: int, epoch: int) -> np.ndarray:
+    """The order in which training visits its examples: the one rule, of taggers and classifiers.
+
+    Parameters
+    ----------
+    examples
+        Number of examples, n.
+    seed
+        From 0 to 2**32 - 1.
+    run, epoch
+        Counted from 1; a classifier makes one run.
+
+    Returns
+    -------
+    array (n,) int64
+        Their numbers, each once.
+
+    Examples
+    --------
+    >>> visiting_order(4, 1, 1, 1).tolist()
+    [3, 2, 1, 0]
+    """
+    return np.random.RandomState([seed, run, epoch]).permutation(examples).astype(np.int64)

@@ -49,6 +49,8 @@ corpus
 model.container model.known_words model.embedded model.freeze
 model.model
 model
+evaluation.counts
+evaluation.chunks evaluation.layout
 evaluation.report
 evaluation.scoring
 evaluation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from seqtag.classifiers.base import LinearClassifier, Perceptron
 from seqtag.classifiers.perceptrons import (
     BinaryPerceptron,
     MulticlassPerceptron,
@@ -9,4 +10,11 @@ from seqtag.classifiers.perceptrons import (
 )
 from seqtag.classifiers.sigmoid import SigmoidNeuron
 
-__all__ = ["BinaryPerceptron", "MulticlassPerceptron", "SigmoidNeuron", "VotedPerceptron"]
+__all__ = [
+    "BinaryPerceptron",
+    "LinearClassifier",
+    "MulticlassPerceptron",
+    "Perceptron",
+    "SigmoidNeuron",
+    "VotedPerceptron",
+]

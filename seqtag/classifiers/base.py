@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import inspect
 import sys
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,10 +20,12 @@ from seqtag.engine.arrays import Cells, Layout
 from seqtag.engine.arrays import Mistakes as EpochMistakes
 from seqtag.engine.epochs import Verdict, learn
 from seqtag.errors import LabelError, SeqtagError
-from seqtag.randomness import random_source
+from seqtag.randomness import seed_of, visiting_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from typing_extensions import Self
 
 
 class Mistakes(NamedTuple):
@@ -60,27 +64,59 @@ class Run(NamedTuple):
     converged: bool
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LinearClassifier:
-    """Parameters, checks and the passes: what the members of the family have in common."""
+    """What decides by ``w . x`` and learns w in passes over the data.
+
+    Parameters
+    ----------
+    max_iter
+        Most passes over the data.
+    shuffle, random_state
+        Visit the data in a new random order each pass, drawn from this seed (an int, a numpy
+        generator, or None for fresh entropy). The same int gives the same orders as the seed of
+        a tagger: `seqtag.randomness.visiting_order`.
+    fit_intercept
+        Learn a bias: a feature that is always 1.
+    feature_map
+        ``"product"``, ``"quadratic"``, or a function from X to X; see
+        `seqtag.classifiers.feature_maps`.
+
+    Attributes
+    ----------
+    classes_
+        (K,) labels, ascending. Of two, ``classes_[0]`` is -1 and ``classes_[1]`` is +1.
+    coef_, intercept_
+        (1, d), (1,) of ``classes_[1]`` for two labels, as in scikit-learn; else (K, d), (K,).
+    n_features_in_
+        Features of the vectors, d.
+    converged_, n_iter_, n_updates_
+        Whether learning came to its end before `max_iter`; passes and updates made.
+    """
+
+    max_iter: int = 100
+    shuffle: bool = True
+    random_state: Any = 0
+    fit_intercept: bool = True
+    feature_map: str | Callable[[Any], Any] | None = None
+
+    # what fit sets
+    classes_: np.ndarray = field(init=False)
+    converged_: bool = field(init=False)
+    n_iter_: int = field(init=False)
+    n_updates_: int = field(init=False)
+    n_features_in_: int = field(init=False)
+    _weights: np.ndarray = field(init=False)
+    _reader: Reader = field(init=False)
 
     _estimator_type: ClassVar[str] = "classifier"
-    ties_are_mistakes: bool
-    average: bool
-    step: float
-    max_iter: int
-    shuffle: bool
-    random_state: Any
-    fit_intercept: bool
-    feature_map: str | Callable[[Any], Any] | None
-    cost: Any
-    patience: int
-    history_: tuple[Any, ...]
+    _two_labels_only: ClassVar[bool] = True
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
         """Parameters by name, as scikit-learn's tools expect."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
-    def set_params(self, **params: Any) -> Any:
+    def set_params(self, **params: Any) -> Self:
         """Change parameters and return self.
 
         Raises
@@ -114,47 +150,12 @@ class LinearClassifier:
         return utils.Tags(
             estimator_type="classifier",
             target_tags=utils.TargetTags(required=True),
-            classifier_tags=utils.ClassifierTags(),
+            classifier_tags=utils.ClassifierTags(multi_class=not self._two_labels_only),
             input_tags=utils.InputTags(sparse=True),
         )
 
-    def fit(self, X: Any, y: Any, validation: tuple[Any, Any] | None = None) -> Any:
-        """Learn from labelled vectors.
-
-        Parameters
-        ----------
-        X
-            Array (n, d), scipy sparse matrix, or n feature dicts; see `seqtag.classifiers.vectors.read`.
-        y
-            (n,) labels of any one sortable type.
-        validation
-            ``(X, y)`` to score after each pass: the weights of the best pass are kept (the first
-            among equals), and training stops after `patience` passes without a better one.
-
-        Raises
-        ------
-        SeqtagError
-            If X or a parameter is unusable, or X and y differ in length.
-        LabelError
-            If y has one label only, too many, or validation has others.
-        """
-        self._check_params()
-        vectors, self._reader = read(apply_map(self.feature_map, X))
-        labels = np.asarray(y)
-        check_length(vectors, labels)
-        self.classes_, ids = _classes(labels)
-        self._check_classes()
-        self.n_features_in_ = vectors.width
-        vectors = self._with_bias(vectors)
-        held_out = None
-        if validation is not None:
-            held_out = self._read(validation[0]), self._ids(validation[1])
-            check_length(*held_out)
-        self._learn(vectors, ids.astype(np.int32), held_out)
-        return self
-
     def predict(self, X: Any) -> np.ndarray:
-        """Labels (n,) of vectors; ties go as in training.
+        """Labels (n,) of vectors; among equal scores the first in `classes_`.
 
         Raises
         ------
@@ -162,7 +163,7 @@ class LinearClassifier:
             If there was no fit, or X is not like X in fit.
         """
         decided = self._decide(self._scores(self._read(X)))
-        return self.classes_[decided]
+        return np.asarray(self.classes_[decided])
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of vectors: (n,) for two labels, positive for ``classes_[1]``; else (n, K).
@@ -184,13 +185,168 @@ class LinearClassifier:
         LabelError
             If y has labels that training had not.
         """
-        vectors = self._read(X)
-        ids = self._ids(y)
-        check_length(vectors, ids)
+        vectors, ids = self._read_labelled(X, y)
         if not len(ids):
             msg = "expected at least one vector to score, found none"
             raise SeqtagError(msg)
         return float((self._decide(self._scores(vectors)) == ids).mean())
+
+    @property
+    def feature_names_(self) -> list[str] | None:
+        """Names of the features, if X was made of dicts."""
+        names = self._reader.names
+        return None if names is None else list(names)
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights: (1, d) of ``classes_[1]`` for two labels, else (K, d); without the bias."""
+        return self._row()[:, : self.n_features_in_]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Weight of the bias: (1,) for two labels, else (K,); zero without a bias."""
+        rows = self._row()
+        return rows[:, -1] if self.fit_intercept else np.zeros(len(rows))
+
+    # ----------------------------------------------------------------- for the members
+    def _begin(self, X: Any, y: Any, classes: Any) -> tuple[Vectors, np.ndarray]:
+        """Check the parameters, read training data, and settle what the labels are."""
+        self._check_params()
+        vectors, self._reader = read(apply_map(self.feature_map, X))
+        labels = np.asarray(y)
+        check_length(vectors, labels)
+        self.classes_, ids = _classes(labels, classes)
+        if self._two_labels_only and len(self.classes_) > 2:
+            msg = (
+                f"expected two labels, found {len(self.classes_)} ({_shown(self.classes_)}); "
+                "use MulticlassPerceptron"
+            )
+            raise LabelError(msg)
+        self.n_features_in_ = vectors.width
+        return self._with_bias(vectors), ids.astype(np.int32)
+
+    def _check_params(self) -> None:
+        """Raise if a parameter cannot be used."""
+
+    def _scores(self, x: Vectors) -> np.ndarray:
+        """Scores of vectors by the weights that were read out."""
+        scores = x.dot(self._weights)
+        return scores[:, 1] if len(self.classes_) == 2 else scores
+
+    def _decide(self, scores: np.ndarray) -> np.ndarray:
+        """Numbers of labels; ties go to the lowest, as in the decoder: sign(0) = -1."""
+        if scores.ndim == 1:
+            return (scores > 0).astype(np.int64)
+        return np.asarray(scores.argmax(axis=1))
+
+    def _with_bias(self, x: Vectors) -> Vectors:
+        return x.with_bias() if self.fit_intercept else x
+
+    def _read(self, X: Any) -> Vectors:
+        """X as in fit."""
+        reader: Reader | None = getattr(self, "_reader", None)
+        if reader is None:
+            msg = (
+                f"expected a fitted {type(self).__name__}, found one without weights; "
+                "call fit(X, y) first"
+            )
+            raise SeqtagError(msg)
+        return self._with_bias(reader(apply_map(self.feature_map, X)))
+
+    def _read_labelled(self, X: Any, y: Any) -> tuple[Vectors, np.ndarray]:
+        """X as in fit, and y as numbers in `classes_`."""
+        vectors, labels = self._read(X), np.asarray(y)
+        unseen = _missing(labels, self.classes_)
+        if unseen:
+            msg = (
+                f"expected labels seen in training ({_shown(self.classes_)}), found "
+                f"{_shown(unseen)}; "
+                "leave such examples out, or compare with predict(X) to count them as wrong"
+            )
+            raise LabelError(msg)
+        check_length(vectors, labels)
+        return vectors, np.searchsorted(self.classes_, labels)
+
+    def _row(self) -> np.ndarray:
+        if not hasattr(self, "_weights"):
+            msg = f"{type(self).__name__} has no weights yet; call fit(X, y) first"
+            raise AttributeError(msg)
+        return self._weights[1:] if len(self.classes_) == 2 else self._weights
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Perceptron(LinearClassifier, ABC):
+    """What the tagger's trainer teaches: a mistake moves x between the rows of two labels.
+
+    Parameters
+    ----------
+    ties_are_mistakes
+        True: update unless the right label alone has the best score (with two labels: whenever
+        y a <= 0; CIML, algorithm 5). False: update unless the right label is decided for.
+    until_converged
+        True: a pass without mistakes is the last, as no later one would change w. False: always
+        make `max_iter` passes, as the textbooks do; then the final w, right about all, counts for
+        more in the mean and in the vote.
+    step
+        Factor of the update. From zero weights it scales w, and changes no decision.
+    cost
+        (K, K) cost of deciding for one label (column) where another is right (row), in the order
+        of ``classes_``. While training, decoding is loss-augmented: it is a mistake if the score
+        of the right label is not above that of another by more than its cost. With two labels the
+        scores are a and -a: a mistake is 2 y a <= cost.
+    patience
+        With a validation set: passes without a better score before training stops.
+
+    Attributes
+    ----------
+    converged_
+        Whether the last pass made no mistake.
+    history_
+        A `Pass` for each pass.
+    mistakes_
+        Every update: see `Mistakes`, and `trajectory`.
+    """
+
+    ties_are_mistakes: bool = True
+    until_converged: bool = True
+    step: float = 1.0
+    cost: Any = None
+    patience: int = 5
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        classes: Any = None,
+        validation: tuple[Any, Any] | None = None,
+    ) -> Self:
+        """Learn from labelled vectors.
+
+        Parameters
+        ----------
+        X
+            Array (n, d), scipy sparse matrix, or n feature dicts; see
+            `seqtag.classifiers.vectors.read`.
+        y
+            (n,) labels of any one sortable type.
+        classes
+            The labels there are, if y need not show them all; by default those of y.
+        validation
+            ``(X, y)`` to score after each pass: the weights of the best pass are kept (the first
+            among equals), and training stops after `patience` passes without a better one.
+
+        Raises
+        ------
+        SeqtagError
+            If X or a parameter is unusable, or X and y differ in length.
+        LabelError
+            If there is one label only, there are too many, or y or validation has others.
+        """
+        x, ids = self._begin(X, y, classes)
+        held_out = None if validation is None else self._read_labelled(*validation)
+        self._learn(x, ids, held_out)
+        return self
 
     def trajectory(self, X: Any) -> np.ndarray:
         """Every weight vector of the training run, rebuilt from its mistakes.
@@ -215,63 +371,53 @@ class LinearClassifier:
         vectors = self._read(X)
         return _trajectory(vectors, self.mistakes_, len(self.classes_), self.step)
 
-    # ----------------------------------------------------------------- what subclasses set
-    def _check_classes(self) -> None:
-        """Raise if the labels are too many."""
-
+    # ----------------------------------------------------------------- for the members
+    @abstractmethod
     def _learn(
         self, x: Vectors, y: np.ndarray, held_out: tuple[Vectors, np.ndarray] | None
     ) -> None:
         """Run the trainer and read out."""
-        run = self._run(x, y, held_out, last)
-        self._report(run, run.weights)
 
-    def _scores(self, x: Vectors) -> np.ndarray:
-        """Scores of vectors by the weights that were read out."""
-        scores = x.dot(self._weights)
-        return scores[:, 1] if len(self.classes_) == 2 else scores
-
-    # ----------------------------------------------------------------- shared
     def _run(
         self,
         x: Vectors,
         y: np.ndarray,
-        held_out: tuple[Vectors, np.ndarray] | None,
-        read_out: Callable[[np.ndarray, Mistakes, int], np.ndarray],
+        K: int,
+        average: bool = False,
+        held_out: tuple[Vectors, np.ndarray] | None = None,
+        read_out: Callable[[Mistakes, int], None] | None = None,
     ) -> Run:
-        """Passes of the one trainer, until one makes no mistake or the validation set says stop."""
-        K = int(y.max()) + 1
-        names = [1, 0] if K == 2 else list(range(K))  # +1 comes first: ties go there
+        """Passes of the one trainer; `read_out` is told of mistakes and examples seen to judge."""
         instances, n = x.instances(), x.size
-        gold = np.asarray(names, np.int32)[y]
-        random = random_source(self.random_state)
+        judged, gold = held_out or (x, y)
+        seed = seed_of(self.random_state)
         log: list[EpochMistakes] = []
         orders: list[np.ndarray] = []
         history: list[Pass] = []
 
-        def order(_: int) -> np.ndarray:
-            orders.append(
-                (random.permutation(n) if self.shuffle else np.arange(n)).astype(np.int64)
-            )
+        def order(number: int) -> np.ndarray:
+            fixed = np.arange(n, dtype=np.int64)
+            orders.append(visiting_order(n, seed, 1, number) if self.shuffle else fixed)
             return orders[-1]
 
         def judge(cells: Cells, number: int) -> Verdict:
-            rows = _rows(cells, K, names)
-            self._weights = read_out(rows, _gather(log, orders, y, names), number * n)
-            return Verdict((self._decide(self._scores(held_out[0])) == held_out[1]).mean())
+            self._weights = _rows(cells, K)
+            if read_out is not None:
+                read_out(_gather(log, orders, y), number * n)
+            return Verdict((self._decide(self._scores(judged)) == gold).mean())
 
         kept = learn(
             backend.Weights(Layout(x.width, K, 0), "float64", "perceptron"),
             lambda _: instances,
-            gold,
+            y,
             order,
             epochs=self.max_iter,
             rule="perceptron",
             step=self.step,
-            cost=self._cost(K, names),
+            cost=self._cost(K),
             ties_are_mistakes=self.ties_are_mistakes,
-            average=self.average,
-            until_right=True,
+            average=average,
+            until_right=self.until_converged,
             judge=judge if held_out is not None else None,
             patience=self.patience,
             out_mistakes=log,
@@ -281,27 +427,21 @@ class LinearClassifier:
         )
         if kept.interrupted:
             raise KeyboardInterrupt
-        mistakes = _gather(log, orders, y, names)
-        rows = _rows(kept.cells, K, names)
+        mistakes = _gather(log, orders, y)
+        rows = _rows(kept.cells, K)
         return Run(rows, mistakes, kept.epoch * n, tuple(history), kept.converged)
 
-    def _report(self, run: Run, weights: Any) -> None:
+    def _report(self, run: Run) -> None:
         """Set the attributes that tell how training went."""
-        self._weights = weights
+        self._weights = run.weights
         self.mistakes_ = run.mistakes
         self.history_ = run.history
         self.converged_ = run.converged
         self.n_iter_ = len(run.history)
         self.n_updates_ = len(run.mistakes.example)
 
-    def _decide(self, scores: np.ndarray) -> np.ndarray:
-        """Numbers of labels, ties as in the decoder: sign(0) = +1, else the lowest."""
-        if scores.ndim == 1:
-            return (scores >= 0).astype(np.int64)
-        return scores.argmax(axis=1)
-
-    def _cost(self, K: int, names: Sequence[int]) -> np.ndarray | None:
-        """Costs in the order of the trainer's labels."""
+    def _cost(self, K: int) -> np.ndarray | None:
+        """The costs, checked."""
         if self.cost is None:
             return None
         cost = np.asarray(self.cost, np.float64)
@@ -311,11 +451,9 @@ class LinearClassifier:
                 f"right, found shape {cost.shape}; rows are gold labels, columns decoded ones"
             )
             raise SeqtagError(msg)
-        scale = 2 if K == 2 else 1  # the scores of two rows differ by 2 w . x
-        return np.ascontiguousarray(scale * cost[np.ix_(names, names)])
+        return np.ascontiguousarray(cost)
 
     def _check_params(self) -> None:
-        """Raise if a parameter cannot be used."""
         if not (self.step > 0 and self.max_iter >= 1 and self.patience >= 1):
             msg = (
                 f"expected step > 0, max_iter >= 1, patience >= 1; found {self.step!r}, "
@@ -323,105 +461,59 @@ class LinearClassifier:
             )
             raise SeqtagError(msg)
 
-    def _with_bias(self, x: Vectors) -> Vectors:
-        return x.with_bias() if self.fit_intercept else x
-
-    def _read(self, X: Any) -> Vectors:
-        """X as in fit."""
-        reader: Reader | None = getattr(self, "_reader", None)
-        if reader is None:
-            msg = (
-                f"expected a fitted {type(self).__name__}, found one without weights; "
-                "call fit(X, y) first"
-            )
-            raise SeqtagError(msg)
-        return self._with_bias(reader(apply_map(self.feature_map, X)))
-
-    def _ids(self, y: Any) -> np.ndarray:
-        """Labels as numbers in ``classes_``."""
-        labels = np.asarray(y)
-        unseen = [
-            label for label in dict.fromkeys(labels.ravel().tolist()) if label not in self.classes_
-        ]
-        if unseen:
-            msg = (
-                f"expected labels seen in training ({shown(self.classes_)}), found "
-                f"{shown(unseen)}; "
-                "leave such examples out, or compare with predict(X) to count them as wrong"
-            )
-            raise LabelError(msg)
-        return np.searchsorted(self.classes_, labels)
-
-    @property
-    def feature_names_(self) -> list[str] | None:
-        """Names of the features, if X was made of dicts."""
-        names = self._reader.names
-        return None if names is None else list(names)
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights: (1, d) of ``classes_[1]`` for two labels, else (K, d); without the bias."""
-        return self._row()[:, : self.n_features_in_]
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """Weight of the bias: (1,) for two labels, else (K,); zero without a bias."""
-        rows = self._row()
-        return rows[:, -1] if self.fit_intercept else np.zeros(len(rows))
-
-    def _row(self) -> np.ndarray:
-        if not hasattr(self, "_weights"):
-            msg = f"{type(self).__name__} has no weights yet; call fit(X, y) first"
-            raise AttributeError(msg)
-        return self._weights[1:] if len(self.classes_) == 2 else self._weights
-
 
 # --------------------------------------------------------------------------- private
-def _classes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct labels, and the number of each example's."""
+def _classes(labels: np.ndarray, named: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The labels there are, ascending, and the number of each example's."""
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         msg = "expected labels, found NaN or infinity among them; label every vector"
         raise LabelError(msg)
     try:
-        classes, ids = np.unique(labels, return_inverse=True)
+        classes = np.unique(labels if named is None else np.asarray(named))
     except TypeError as error:
         msg = f"expected labels of one type, found a mixture ({error})"
         raise LabelError(msg) from error
-    if len(classes) < 2:
+    unnamed = _missing(labels, classes)
+    if unnamed:
         msg = (
-            f"expected at least two labels to tell apart, found one ({shown(classes)}); "
-            "add examples of another"
+            f"expected labels that classes names ({_shown(classes)}), found {_shown(unnamed)}; "
+            "name them too"
         )
         raise LabelError(msg)
-    return classes, ids
+    if len(classes) < 2:
+        msg = (
+            f"expected at least two labels to tell apart, found one ({_shown(classes)}); "
+            "add examples of another, or name both as classes=..."
+        )
+        raise LabelError(msg)
+    return classes, np.searchsorted(classes, labels)
 
 
-def last(rows: np.ndarray, mistakes: Mistakes, seen: int) -> np.ndarray:
-    """Read out the weights themselves, averaged or not."""
-    return rows
+def _missing(labels: np.ndarray, classes: np.ndarray) -> list[Any]:
+    """The distinct labels that are no classes, in order of appearance."""
+    known = set(classes.tolist())
+    return [label for label in dict.fromkeys(labels.ravel().tolist()) if label not in known]
 
 
-def shown(labels: Sequence[Any] | np.ndarray) -> str:
+def _shown(labels: Sequence[Any] | np.ndarray) -> str:
     """The first few labels."""
     return ", ".join(str(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")
 
 
-def _rows(cells: Cells, K: int, names: Sequence[int]) -> np.ndarray:
-    """Dense rows (K, d) in the order of the classes."""
+def _rows(cells: Cells, K: int) -> np.ndarray:
+    """Dense rows (K, d)."""
     d = len(cells.row_ptr) - 1
     rows = np.zeros((K, d))
     rows[cells.label, np.repeat(np.arange(d), np.diff(cells.row_ptr))] = cells.weight
-    return rows[names]
+    return rows
 
 
-def _gather(
-    log: Sequence[EpochMistakes], orders: Sequence[np.ndarray], y: np.ndarray, names: Sequence[int]
-) -> Mistakes:
-    """The mistakes of all passes, with examples and labels by their own numbers."""
+def _gather(log: Sequence[EpochMistakes], orders: Sequence[np.ndarray], y: np.ndarray) -> Mistakes:
+    """The mistakes of all passes, with examples by their own numbers."""
     n = len(y)
     example = np.concatenate([order[m.position] for m, order in zip(log, orders, strict=True)])
     seen = np.concatenate([m.position + i * n for i, m in enumerate(log)])
-    decoded = np.asarray(names)[np.concatenate([m.y_hat for m in log])]
+    decoded = np.concatenate([m.y_hat for m in log])
     return Mistakes(example, seen, y[example].astype(np.int64), decoded.astype(np.int64))
 
 

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqtag.classifiers.vectors import _is_dicts, _is_sparse, _numbers, _rows, read_array
+from seqtag.classifiers.vectors import count, is_dicts, is_sparse, numbers_of, read_array
 from seqtag.errors import SeqtagError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-# --------------------------------------------------------------------------- feature maps
 def bias(X: Any) -> Any:
     """Append a feature that is always 1.
 
@@ -23,7 +22,7 @@ def bias(X: Any) -> Any:
     >>> bias([[2, 4]])
     array([[2., 4., 1.]])
     """
-    if _is_dicts(X):
+    if is_dicts(X):
         return [{**x, "bias": 1.0} for x in X]
     matrix = _plane(X)
     return np.hstack([matrix, np.ones((len(matrix), 1))])
@@ -49,7 +48,7 @@ def product(X: Any) -> Any:
     >>> product([{"no": 1, "excellent": 1}])
     [{'no': 1.0, 'excellent': 1.0, 'excellent & no': 1.0}]
     """
-    if _is_dicts(X):
+    if is_dicts(X):
         return [_with_products(x) for x in X]
     matrix = _plane(X)
     i, j = np.triu_indices(matrix.shape[1], 1)
@@ -66,8 +65,10 @@ def quadratic(X: Any) -> Any:
     >>> quadratic([{"a": 2}])
     [{'a': 2.0, 'a & a': 4.0}]
     """
-    if _is_dicts(X):
-        squares = ({f"{name} & {name}": value**2 for name, value in _numbers(x).items()} for x in X)
+    if is_dicts(X):
+        squares = (
+            {f"{name} & {name}": value**2 for name, value in numbers_of(x).items()} for x in X
+        )
         return [_with_products(x) | more for x, more in zip(X, squares, strict=True)]
     matrix = _plane(X)
     return np.hstack([product(matrix), matrix**2])
@@ -93,10 +94,10 @@ def apply_map(feature_map: str | Callable[[Any], Any] | None, X: Any) -> Any:
             raise SeqtagError(msg)
         feature_map = MAPS[feature_map]
     mapped = feature_map(X)
-    if _rows(mapped) != _rows(X):
+    if count(mapped) != count(X):
         msg = (
-            f"expected the feature map to return one vector for each of {_rows(X)}, "
-            f"found {_rows(mapped)}"
+            f"expected the feature map to return one vector for each of {count(X)}, "
+            f"found {count(mapped)}"
         )
         raise SeqtagError(msg)
     return mapped
@@ -104,7 +105,7 @@ def apply_map(feature_map: str | Callable[[Any], Any] | None, X: Any) -> Any:
 
 def _plane(X: Any) -> np.ndarray:
     """X as a dense matrix."""
-    if _is_sparse(X):
+    if is_sparse(X):
         msg = (
             "expected an array or feature dicts for this feature map, found a sparse matrix; "
             "use X.toarray() or dicts"
@@ -115,6 +116,6 @@ def _plane(X: Any) -> np.ndarray:
 
 def _with_products(x: Mapping[str, Any]) -> dict[str, float]:
     """A dict with the products of its features, named in alphabetical order."""
-    numbers = _numbers(x)
+    numbers = numbers_of(x)
     pairs = combinations(sorted(numbers), 2)
     return numbers | {f"{a} & {b}": numbers[a] * numbers[b] for a, b in pairs}

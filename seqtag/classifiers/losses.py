@@ -1,6 +1,7 @@
 """Losses of a decision or a score, and the empirical risk: their mean over a data set.
 
-Labels y are -1 or +1, h(x) is a real score whose sign decides, and h(x) = 0 decides for +1.
+Labels y are -1 or +1, and h(x) is a real score whose sign decides; h(x) = 0 decides for -1, as in
+`seqtag.classifiers.perceptrons`.
 """
 
 from __future__ import annotations
@@ -20,23 +21,30 @@ def zero_one(y: Any, h: Any) -> np.ndarray:
 
     Examples
     --------
-    >>> zero_one([1, 1, -1], [0.5, -2, 0])
-    array([0., 1., 1.])
+    >>> zero_one([1, 1, 1, -1], [0.5, -2, 0, 0])
+    array([0., 1., 1., 0.])
     """
     return weighted_zero_one(y, h)
 
 
 def weighted_zero_one(y: Any, h: Any, gamma1: float = 1.0, gamma2: float = 1.0) -> np.ndarray:
-    """gamma1 where +1 is missed, gamma2 where -1 raises a false alarm, else 0: (n,) float64.
+    """gamma1 for a false alarm, gamma2 for a +1 that is missed, else 0: (n,) float64.
+
+    ============ ========= =========
+    decided      gold +1   gold -1
+    ============ ========= =========
+    +1           0         gamma1
+    -1           gamma2    0
+    ============ ========= =========
 
     Examples
     --------
-    >>> weighted_zero_one([1, 1, -1], [0.5, -2, 0], gamma1=5, gamma2=2)
-    array([0., 5., 2.])
+    >>> weighted_zero_one([1, 1, -1], [0.5, -2, 3], gamma1=5, gamma2=2)
+    array([0., 2., 5.])
     """
     y, h = _pair(y, h)
-    decided = np.where(h >= 0, 1, -1)
-    return np.where(decided == y, 0.0, np.where(y > 0, float(gamma1), float(gamma2)))
+    decided = np.where(h > 0, 1, -1)
+    return np.where(decided == y, 0.0, np.where(y < 0, float(gamma1), float(gamma2)))
 
 
 def hinge(y: Any, h: Any) -> np.ndarray:
@@ -48,7 +56,7 @@ def hinge(y: Any, h: Any) -> np.ndarray:
     array([0.5, 3. , 0. ])
     """
     y, h = _pair(y, h)
-    return np.maximum(0.0, 1 - y * h)
+    return np.asarray(np.maximum(0.0, 1 - y * h))
 
 
 def squared(y: Any, h: Any) -> np.ndarray:
@@ -60,7 +68,7 @@ def squared(y: Any, h: Any) -> np.ndarray:
     array([4.  , 0.25])
     """
     y, h = _pair(y, h)
-    return (y - h) ** 2
+    return np.asarray((y - h) ** 2)
 
 
 def empirical_risk(loss: Callable[..., np.ndarray], y: Any, h: Any, **settings: float) -> float:
@@ -99,15 +107,17 @@ def empirical_risk(loss: Callable[..., np.ndarray], y: Any, h: Any, **settings: 
 def costs(gamma1: float = 1.0, gamma2: float = 1.0) -> np.ndarray:
     """The weighted 0/1 loss as a matrix (2, 2): gold -1, +1 are rows, decided -1, +1 columns.
 
-    As ``cost`` of a classifier it makes training cost-sensitive: decoding is loss-augmented.
+    As ``cost`` of a classifier it makes training cost-sensitive: decoding is loss-augmented.  The
+    scores of -1 and +1 are -a and a, so that 2 y a must be above the cost: costs of 2 ask for
+    y a > 1, where the hinge loss is 0.
 
     Examples
     --------
     >>> costs(gamma1=5, gamma2=2)
-    array([[0., 2.],
-           [5., 0.]])
+    array([[0., 5.],
+           [2., 0.]])
     """
-    return np.array([[0.0, gamma2], [gamma1, 0.0]])
+    return np.array([[0.0, gamma1], [gamma2, 0.0]])
 
 
 def _pair(y: Any, h: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -157,7 +157,7 @@ def _nearest_point(points: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
                 kept[int(share.argmin())] = False
             corral = [point for point, keep in zip(corral, kept, strict=True) if keep]
             share = share[kept] / share[kept].sum()
-    return share @ points[corral]
+    return np.asarray(share @ points[corral])
 
 
 def _affine_minimiser(points: np.ndarray) -> np.ndarray:
@@ -168,4 +168,4 @@ def _affine_minimiser(points: np.ndarray) -> np.ndarray:
     system[1:, 1:] = points @ points.T
     right = np.zeros(m + 1)
     right[0] = 1
-    return np.linalg.lstsq(system, right, rcond=None)[0][1:]
+    return np.asarray(np.linalg.lstsq(system, right, rcond=None)[0][1:])

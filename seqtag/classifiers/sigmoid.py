@@ -8,15 +8,18 @@ wrong.  This is another algorithm than the rest of the package: it shares no cod
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from seqtag.classifiers.base import LinearClassifier
-from seqtag.errors import LabelError, SeqtagError
-from seqtag.randomness import random_source
+from seqtag.errors import SeqtagError
+from seqtag.randomness import seed_of, visiting_order
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from seqtag.classifiers.vectors import Vectors
 
 
@@ -28,7 +31,7 @@ def sigm(a: Any) -> np.ndarray:
     >>> sigm(np.array([0.0, 2e4, -2e4]))
     array([0.5, 1. , 0. ])
     """
-    return 0.5 * (1 + np.tanh(np.asarray(a, np.float64) / 4))
+    return np.asarray(0.5 * (1 + np.tanh(np.asarray(a, np.float64) / 4)))
 
 
 def gradient(w: np.ndarray, x: np.ndarray, target: float, penalty: np.ndarray) -> np.ndarray:
@@ -42,9 +45,10 @@ def gradient(w: np.ndarray, x: np.ndarray, target: float, penalty: np.ndarray) -
     array([-0.0625, -0.125 ])
     """
     s = float(sigm(w @ x))
-    return (s - target) * s * (1 - s) / 2 * x + penalty * w
+    return np.asarray((s - target) * s * (1 - s) / 2 * x + penalty * w)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SigmoidNeuron(LinearClassifier):
     """A neuron with a sigmoid, trained by stochastic gradient descent on the squared loss.
 
@@ -54,21 +58,17 @@ class SigmoidNeuron(LinearClassifier):
         eta of ``w <- w - eta gradient``.
     penalty
         lambda of the L2 penalty ``lambda |w|^2 / 2`` on each example; the bias is not penalised.
-    max_iter
-        Most passes over the data.
     tolerance
         Stop when no weight changed by more than this in a pass: `converged_`.
-    shuffle, random_state, fit_intercept, feature_map
-        As in `seqtag.BinaryPerceptron`.
+    **others
+        Those of `seqtag.classifiers.LinearClassifier`, which also lists the attributes;
+        `max_iter` is 200 here.
 
     Attributes
     ----------
-    classes_
-        (2,) labels; the target is 0 for the first, 1 for the second.
-    coef_, intercept_, converged_, n_iter_, n_updates_
-        (1, d), (1,), whether the weights came to rest, passes, gradient steps.
     history_
-        Mean squared loss ``(s - target)^2 / 2`` of each pass, as met while learning.
+        Mean squared loss ``(s - target)^2 / 2`` of each pass, as met while learning; the target is
+        0 for ``classes_[0]``, 1 for ``classes_[1]``.
 
     Notes
     -----
@@ -82,48 +82,20 @@ class SigmoidNeuron(LinearClassifier):
     array([0, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        step: float = 0.5,
-        penalty: float = 0.0,
-        max_iter: int = 200,
-        tolerance: float = 1e-4,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        fit_intercept: bool = True,
-        feature_map: Any = None,
-    ):
-        self.step = step
-        self.penalty = penalty
-        self.max_iter = max_iter
-        self.tolerance = tolerance
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.fit_intercept = fit_intercept
-        self.feature_map = feature_map
+    max_iter: int = 200
+    step: float = 0.5
+    penalty: float = 0.0
+    tolerance: float = 1e-4
 
-    def fit(self, X: Any, y: Any) -> SigmoidNeuron:  # type: ignore[override]
+    def fit(self, X: Any, y: Any, *, classes: Any = None) -> Self:
         """Learn from vectors (n, d) and n labels of two kinds; as `BinaryPerceptron.fit`."""
-        return super().fit(X, y)
+        self._descend(*self._begin(X, y, classes))
+        return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Activations: (n, 2), of the two labels; no calibrated probabilities."""
         s = sigm(self.decision_function(X))
         return np.stack([1 - s, s], axis=1)
-
-    def trajectory(self, X: Any) -> np.ndarray:
-        """Not kept: every example moves w."""
-        msg = (
-            "expected a perceptron for a trajectory, found a sigmoid neuron, "
-            "whose steps are not recorded; read history_ instead"
-        )
-        raise SeqtagError(msg)
-
-    def _check_classes(self) -> None:
-        if len(self.classes_) > 2:
-            msg = f"expected two labels, found {len(self.classes_)}; use MulticlassPerceptron"
-            raise LabelError(msg)
 
     def _check_params(self) -> None:
         if not (self.step > 0 and self.penalty >= 0 and self.max_iter >= 1 and self.tolerance >= 0):
@@ -133,18 +105,19 @@ class SigmoidNeuron(LinearClassifier):
             )
             raise SeqtagError(msg)
 
-    def _learn(self, x: Vectors, y: np.ndarray, held_out: Any) -> None:
+    def _descend(self, x: Vectors, y: np.ndarray) -> None:
         """Stochastic gradient descent."""
         w = np.zeros(x.width)
         penalty = np.full(x.width, float(self.penalty))
         if self.fit_intercept:
             penalty[-1] = 0
-        random = random_source(self.random_state)
+        seed = seed_of(self.random_state)
         losses: list[float] = []
         self.converged_ = False
         while not self.converged_ and len(losses) < self.max_iter:
             before, loss = w.copy(), 0.0
-            for i in random.permutation(x.size) if self.shuffle else range(x.size):
+            number = len(losses) + 1
+            for i in visiting_order(x.size, seed, 1, number) if self.shuffle else range(x.size):
                 one = x.take(np.array([i])).dense()[0]
                 loss += (float(sigm(w @ one)) - y[i]) ** 2 / 2
                 w -= self.step * gradient(w, one, float(y[i]), penalty)
@@ -156,9 +129,6 @@ class SigmoidNeuron(LinearClassifier):
                 )
                 raise SeqtagError(msg)
             self.converged_ = bool(np.abs(w - before).max() <= self.tolerance)
-        self.history_, self.n_iter_, self.n_updates_ = (
-            tuple(losses),
-            len(losses),
-            len(losses) * x.size,
-        )
+        self.history_, self.n_iter_ = tuple(losses), len(losses)
+        self.n_updates_ = len(losses) * x.size
         self._weights = np.stack([-w, w])

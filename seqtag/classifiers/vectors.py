@@ -83,7 +83,7 @@ class Vectors(NamedTuple):
     def dot(self, weights: np.ndarray) -> np.ndarray:
         """Inner products with m weight vectors (m, d): (n, m) float64."""
         if self.ptr is None:
-            return self.values @ weights.T
+            return np.asarray(self.values @ weights.T)
         owner = np.repeat(np.arange(self.size), np.diff(self.ptr))
         products = [np.bincount(owner, self.values * w[self.features], self.size) for w in weights]
         return np.stack(products, axis=1) if products else np.zeros((self.size, 0))
@@ -111,13 +111,13 @@ class Reader(NamedTuple):
         SeqtagError
             If X has another kind, width or values than it should.
         """
-        if self.names is None and _is_dicts(X):
+        if self.names is None and is_dicts(X):
             msg = (
                 "expected an array or sparse matrix, as in training, found dicts; give X as in fit"
             )
             raise SeqtagError(msg)
         if self.names is not None:
-            if not _is_dicts(X) and _rows(X):
+            if not is_dicts(X) and count(X):
                 msg = (
                     f"expected a list of feature dicts, as in training, found {_kind(X)}; "
                     "give X as in fit"
@@ -164,7 +164,7 @@ def read(X: Any) -> tuple[Vectors, Reader]:
     array([[3. , 1. ],
            [5.5, 0. ]])
     """
-    if not _is_dicts(X):
+    if not is_dicts(X):
         vectors = read_array(X)
         reader = Reader(vectors.width)
     else:
@@ -185,7 +185,7 @@ def read_array(X: Any) -> Vectors:
     SeqtagError
         If X is anything else.
     """
-    if _is_sparse(X):
+    if is_sparse(X):
         if X.ndim != 2:
             msg = f"expected a sparse matrix (n, d), found shape {X.shape}"
             raise SeqtagError(msg)
@@ -233,22 +233,38 @@ def check_length(X: Vectors, y: np.ndarray) -> None:
         raise SeqtagError(msg)
 
 
-# --------------------------------------------------------------------------- private
-def _is_sparse(X: Any) -> bool:
+def is_sparse(X: Any) -> bool:
     """Whether X is a scipy sparse matrix or array, without importing scipy."""
     return type(X).__module__.startswith("scipy.sparse")
 
 
-def _is_dicts(X: Any) -> bool:
+def is_dicts(X: Any) -> bool:
     """Whether X is a sequence that starts with a dict."""
     return isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
-def _rows(X: Any) -> int:
+def count(X: Any) -> int:
     """Number of vectors."""
     return X.shape[0] if getattr(X, "shape", ()) else len(X)
 
 
+def numbers_of(x: Mapping[str, Any]) -> dict[str, float]:
+    """The features of a dict as numbers, with indicators for strings.
+
+    Raises
+    ------
+    SeqtagError
+        If x is no dict, or a value is neither a finite number nor a string.
+
+    Examples
+    --------
+    >>> numbers_of({"length": 3, "suffix": "ed"})
+    {'length': 3.0, 'suffix=ed': 1.0}
+    """
+    return dict(_feature(name, value) for name, value in _items(x))
+
+
+# --------------------------------------------------------------------------- private
 def _kind(X: Any) -> str:
     """What X is, for a message."""
     return (
@@ -294,16 +310,11 @@ def _feature(name: str, value: Any) -> tuple[str, float]:
     return name, number
 
 
-def _numbers(x: Mapping[str, Any]) -> dict[str, float]:
-    """A dict with indicators for strings."""
-    return dict(_feature(name, value) for name, value in _items(x))
-
-
 def _from_dicts(X: Sequence[Mapping[str, Any]], names: Mapping[str, int]) -> Vectors:
     """Vectors of the features that have a number."""
     rows = []
     for x in X:
-        numbers = _numbers(x)
+        numbers = numbers_of(x)
         rows.append(
             sorted((names[name], value) for name, value in numbers.items() if name in names)
         )

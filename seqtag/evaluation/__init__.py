@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
-from seqtag.evaluation.report import Counts, Report, WordError, evaluate
+from seqtag.evaluation.counts import Counts
+from seqtag.evaluation.report import Origin, Report, WordError, evaluate
+from seqtag.evaluation.scoring import score
 
-__all__ = ["Counts", "Report", "WordError", "evaluate"]
+__all__ = ["Counts", "Origin", "Report", "WordError", "evaluate", "score"]

@@ -1,74 +1,49 @@
 """Evaluation: gold labels and predicted labels in, one `Report` out.
 
-Sentences are read once, side by side; only counts are kept. Chunks are read by the rule of
-`seqtag.labels.schemes`: on IOB labels it gives the figures of the conlleval script, on IOBES and BILOU
-those the script gives after conversion to IOB2 (alone, it merges neighbouring chunks there).
-
-Fractions lie between 0 and 1 and are rounded only in print. A fraction of nothing is 0.
+Sentences are read once, side by side; only counts are kept.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from seqtag.errors import LabelError
-from seqtag.labels.schemes import (
-    SCHEMES,
-    Span,
-    Transition,
-    count_transitions,
-    invalid_transitions,
-    scheme_of,
-    spans,
-)
+from seqtag.evaluation.chunks import ChunkCounter, conlleval_block, total_of
+from seqtag.evaluation.counts import Counts, by_key, most_frequent, share
+from seqtag.evaluation.layout import blocks
+from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-
-_Key = TypeVar("_Key", bound="tuple[str, ...]")
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
-class Counts(NamedTuple):
-    """How many items of a kind are right, were predicted, and are in the gold data.
+class Words(Protocol):
+    """A collection that can be asked for words: a set, or ``tagger.known_words``."""
 
-    Examples
-    --------
-    >>> counts = Counts(correct=1, found=2, gold=1)
-    >>> counts.precision, counts.recall, round(counts.f1, 4)
-    (0.5, 1.0, 0.6667)
+    def __contains__(self, word: str, /) -> bool:
+        """Tell whether the word is in it."""
+        ...
+
+
+class Origin(NamedTuple):
+    """Where the predicted labels come from, as far as it is known: for the signature.
+
+    Attributes
+    ----------
+    model
+        Version of seqtag that made the model.
+    data
+        Digest of its training data, the first eight digits.
+    seed
+        Seed of its training.
     """
 
-    correct: int
-    found: int
-    gold: int
-
-    @property
-    def precision(self) -> float:
-        """Share of the predicted items that are right."""
-        return _share(self.correct, self.found)
-
-    @property
-    def recall(self) -> float:
-        """Share of the gold items that were found."""
-        return _share(self.correct, self.gold)
-
-    @property
-    def f1(self) -> float:
-        """Harmonic mean of precision and recall."""
-        return _share(2 * self.correct, self.found + self.gold)
-
-    @property
-    def errors(self) -> int:
-        """Items missed and items wrongly predicted."""
-        return self.found + self.gold - 2 * self.correct
-
-    def to_dict(self) -> dict[str, float]:
-        """Counts and fractions by name."""
-        names = (*self._fields, "precision", "recall", "f1")
-        return {name: getattr(self, name) for name in names}
+    model: str | None = None
+    data: str | None = None
+    seed: int | None = None
 
 
 class WordError(NamedTuple):
@@ -80,7 +55,7 @@ class WordError(NamedTuple):
     tokens: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """Result of `evaluate`: counts as fields, fractions as properties.
 
@@ -100,6 +75,18 @@ class Report:
         Transitions that `scheme` does not allow (0 if it is None).
     word_errors
         Number of wrong labels by (gold, predicted, word); None if there were no words.
+    origin
+        What gave the predicted labels; None if that was not told.
+
+    Examples
+    --------
+    >>> report = evaluate([["DET", "NOUN"]], [["DET", "VERB"]], task="upos")
+    >>> report
+    <seqtag.Report of upos: accuracy 50.00, tokens: 2, sentences: 1>
+    >>> print(report)  # doctest: +ELLIPSIS
+                               accuracy    correct         of
+    tokens                        50.00          1          2
+    ...
     """
 
     task: str
@@ -114,22 +101,33 @@ class Report:
     chunk_types: Mapping[str, Counts]
     invalid_gold: int
     invalid_predicted: int
-    word_errors: Mapping[tuple[str, str, str], int] | None = field(repr=False)
+    word_errors: Mapping[tuple[str, str, str], int] | None
+    origin: Origin | None = None
+
+    def __str__(self) -> str:
+        """The report as `to_text` lays it out."""
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return (
+            f"<seqtag.Report of {self.task}: {self.metric} {100 * self.score:.2f}, "
+            f"tokens: {self.tokens}, sentences: {self.sentences}>"
+        )
 
     @property
     def accuracy(self) -> float:
         """Share of tokens with the right label."""
-        return _share(self.correct, self.tokens)
+        return share(self.correct, self.tokens)
 
     @property
     def sentence_accuracy(self) -> float:
         """Share of sentences without a wrong label; an empty sentence has none."""
-        return _share(self.correct_sentences, self.sentences)
+        return share(self.correct_sentences, self.sentences)
 
     @property
     def known_accuracy(self) -> float | None:
         """Accuracy on words seen in training; None if those are not given."""
-        return None if self.known_tokens is None else _share(self.known_correct, self.known_tokens)
+        return None if self.known_tokens is None else share(self.known_correct, self.known_tokens)
 
     @property
     def unknown_tokens(self) -> int | None:
@@ -145,7 +143,7 @@ class Report:
     def unknown_accuracy(self) -> float | None:
         """Accuracy on words not seen in training; None if those are not given."""
         unknown = self.unknown_tokens
-        return None if unknown is None else _share(self.unknown_correct, unknown)
+        return None if unknown is None else share(self.unknown_correct, unknown)
 
     @property
     def labels(self) -> dict[str, Counts]:
@@ -155,12 +153,12 @@ class Report:
             gold[expected] += n
             found[predicted] += n
             correct[expected] += n if expected == predicted else 0
-        return _by_key(correct, found, gold)
+        return by_key(correct, found, gold)
 
     @property
     def chunks(self) -> Counts:
         """Counts of chunks of all types together."""
-        return Counts(*(sum(c[i] for c in self.chunk_types.values()) for i in range(3)))
+        return total_of(self.chunk_types)
 
     @property
     def precision(self) -> float:
@@ -189,13 +187,18 @@ class Report:
 
     @property
     def signature(self) -> str:
-        """One line that says what `score` is a score of."""
-        from seqtag.version import __version__  # the package may import this module while it starts
-
-        return (
-            f"task:{self.task}|metric:{self.metric}|scheme:{self.scheme or 'none'}"
-            f"|sentences:{self.sentences}|tokens:{self.tokens}|version:{__version__}"
-        )
+        """One line that says what `score` is a score of, and of which model."""
+        origin = () if self.origin is None else zip(Origin._fields, self.origin, strict=True)
+        items = {
+            "task": self.task,
+            "metric": self.metric,
+            "scheme": self.scheme or "none",
+            "sentences": self.sentences,
+            "tokens": self.tokens,
+            **{name: value for name, value in origin if value is not None},
+            "version": __version__,
+        }
+        return "|".join(f"{name}:{value}" for name, value in items.items())
 
     def errors(self, n: int) -> list[WordError]:
         """List the `n` most frequent wrong labels with their words; ties in alphabetical order.
@@ -216,7 +219,7 @@ class Report:
                 "call evaluate(..., words=...)"
             )
             raise LabelError(msg)
-        return [WordError(*error, count) for error, count in _most_frequent(self.word_errors)[:n]]
+        return [WordError(*error, count) for error, count in most_frequent(self.word_errors)[:n]]
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything but the words as one JSON-able dictionary.
@@ -251,10 +254,11 @@ class Report:
         )
         return {
             **{name: getattr(self, name) for name in plain},
+            "origin": None if self.origin is None else self.origin._asdict(),
             "chunks": None if self.scheme is None else self.chunks.to_dict(),
             "chunk_types": {name: counts.to_dict() for name, counts in self.chunk_types.items()},
             "labels": {name: counts.to_dict() for name, counts in self.labels.items()},
-            "confusion": [[*pair, count] for pair, count in _most_frequent(self.confusion)],
+            "confusion": [[*pair, count] for pair, count in most_frequent(self.confusion)],
         }
 
     def to_text(self, confusion: int = 0) -> str:
@@ -271,7 +275,7 @@ class Report:
             Accuracies, chunks by type, the ten labels with most errors, confusions, signature;
             percentages with two decimals. Ends with a line end.
         """
-        return "\n".join([*_blocks(self, confusion), self.signature, ""])
+        return "\n".join([*blocks(self, confusion), self.signature, ""])
 
     def conlleval(self) -> str:
         """Write the result as the conlleval script prints it, byte for byte.
@@ -280,7 +284,7 @@ class Report:
         -------
         str
             The block of lines. Accuracy compares the labels as they were given. The script
-            knows B, I and O only: for other schemes see the head of this module.
+            knows B, I and O only: for other schemes see `seqtag.evaluation.chunks`.
 
         Raises
         ------
@@ -301,18 +305,7 @@ class Report:
                 "use to_text(), or call evaluate(..., scheme='iob2')"
             )
             raise LabelError(msg)
-        total = self.chunks
-        block = (
-            f"processed {self.tokens} tokens with {total.gold} phrases; "
-            f"found: {total.found} phrases; correct: {total.correct}.\n"
-        )
-        if self.tokens:
-            accuracy = 100 * self.correct / self.tokens
-            block += f"accuracy: {accuracy:6.2f}%; {_conlleval_figures(total)}\n"
-        for name, counts in self.chunk_types.items():
-            padded = name.encode().rjust(17).decode()  # the script counts bytes
-            block += f"{padded}: {_conlleval_figures(counts)}  {counts.found}\n"
-        return block
+        return conlleval_block(self.tokens, self.correct, self.chunk_types)
 
 
 def evaluate(
@@ -320,9 +313,10 @@ def evaluate(
     predicted: Iterable[Sequence[str]],
     *,
     words: Iterable[Sequence[str]] | None = None,
-    known: Container[str] | None = None,
+    known: Words | None = None,
     scheme: str | None = "auto",
     task: str = "label",
+    origin: Origin | None = None,
 ) -> Report:
     """Compare predicted labels with gold labels.
 
@@ -335,10 +329,13 @@ def evaluate(
     known
         The words seen in training. Given, accuracy is reported apart for known and unknown ones.
     scheme
-        One of `seqtag.labels.schemes.SCHEMES`; None scores labels only and no chunks; "auto" finds out
-        from the gold labels (`seqtag.labels.schemes.detect_scheme`).
+        One of `seqtag.labels.schemes.SCHEMES`; None scores labels only and no chunks; "auto" finds
+        out from the gold labels (`seqtag.labels.schemes.detect_scheme`).
     task
         Name of the task, for the signature.
+    origin
+        What is known of the model that gave the predicted labels, for the signature.
+        `seqtag.evaluation.scoring.score` asks a tagger for all of this.
 
     Returns
     -------
@@ -363,17 +360,10 @@ def evaluate(
     if known is not None and words is None:
         msg = "known needs words: expected both, found no words; add words=..."
         raise LabelError(msg)
-    if scheme not in (None, "auto", *SCHEMES):
-        msg = (
-            f"expected scheme 'auto', None or one of {', '.join(SCHEMES)}, found {scheme!r}; "
-            "'auto' finds the scheme of the gold labels"
-        )
-        raise LabelError(msg)
     sentences = correct_sentences = known_tokens = known_correct = 0
     confusion: Counter[tuple[str, str]] = Counter()
     word_errors: Counter[tuple[str, str, str]] = Counter()
-    transitions: tuple[Counter[Transition], Counter[Transition]] = Counter(), Counter()
-    chunks = Counter[str](), Counter[str](), Counter[str]()  # correct, found, gold; by type
+    chunks = None if scheme is None else ChunkCounter(scheme)
 
     for sentences, expected, guessed, forms in _aligned(gold, predicted, words):
         confusion.update(zip(expected, guessed, strict=True))
@@ -386,17 +376,11 @@ def evaluate(
                 seen = [form in known for form in forms]
                 known_tokens += sum(seen)
                 known_correct += sum(a and b for a, b in zip(seen, right, strict=True))
-        if scheme is not None:
-            transitions[0].update(count_transitions([expected]))
-            transitions[1].update(count_transitions([guessed]))
-            in_gold = set(_gold_spans(expected, scheme, sentences))
-            in_predicted = set(spans(guessed))
-            sets = (in_gold & in_predicted, in_predicted, in_gold)
-            for counter, found in zip(chunks, sets, strict=True):
-                counter.update(chunk_type for chunk_type, _, _ in found)
+        if chunks is not None:
+            chunks.add(expected, guessed, sentences)
 
-    used = scheme_of(transitions[0]) if scheme == "auto" else scheme
-    invalid = [0 if used is None else invalid_transitions(side, used) for side in transitions]
+    used = chunks.scheme if chunks is not None else None
+    invalid = chunks.invalid(used) if chunks is not None else (0, 0)
     return Report(
         task=task,
         scheme=used,
@@ -407,10 +391,11 @@ def evaluate(
         known_tokens=None if known is None else known_tokens,
         known_correct=None if known is None else known_correct,
         confusion=dict(confusion),
-        chunk_types={} if used is None else _by_key(*chunks),
+        chunk_types=chunks.types(used) if chunks is not None else {},
         invalid_gold=invalid[0],
         invalid_predicted=invalid[1],
         word_errors=None if words is None else dict(word_errors),
+        origin=origin,
     )
 
 
@@ -443,83 +428,3 @@ def _aligned(
                 )
                 raise LabelError(msg)
         yield number, sentence[0], sentence[1], None if words is None else sentence[2]
-
-
-def _gold_spans(labels: Sequence[str], scheme: str, sentence: int) -> list[Span]:
-    """Gold chunks; labels foreign to a scheme that was asked for are refused."""
-    try:
-        return spans(labels, None if scheme == "auto" else scheme)
-    except LabelError as error:
-        msg = f"gold sentence {sentence}: {error.message}"
-        raise LabelError(msg) from None
-
-
-def _share(part: int | None, whole: int) -> float:
-    """A fraction; 0 if there is nothing to divide by."""
-    return part / whole if part and whole else 0.0
-
-
-def _by_key(
-    correct: Mapping[str, int], found: Mapping[str, int], gold: Mapping[str, int]
-) -> dict[str, Counts]:
-    """Three counters as counts by key, sorted."""
-    keys = sorted({*found, *gold})
-    return {key: Counts(correct.get(key, 0), found.get(key, 0), gold.get(key, 0)) for key in keys}
-
-
-def _most_frequent(counts: Mapping[_Key, int]) -> list[tuple[_Key, int]]:
-    """Items by falling count, ties in order of the keys."""
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-
-
-def _conlleval_figures(counts: Counts) -> str:
-    """Percentages in the arithmetic of the script, so that the last digit rounds alike."""
-    precision = 100 * counts.correct / counts.found if counts.found else 0.0
-    recall = 100 * counts.correct / counts.gold if counts.gold else 0.0
-    f1 = 2 * precision * recall / (precision + recall) if counts.correct else 0.0
-    return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"
-
-
-def _blocks(report: Report, confusion: int) -> Iterator[str]:
-    """Tables of `Report.to_text`."""
-    rows: list[tuple[Any, ...]]
-    rows = [("tokens", report.accuracy, report.correct, report.tokens)]
-    if report.known_tokens is not None:
-        known, unknown = report.known_accuracy, report.unknown_accuracy
-        rows.append(("known words", known, report.known_correct, report.known_tokens))
-        rows.append(("unknown words", unknown, report.unknown_correct, report.unknown_tokens))
-    rows.append(("sentences", report.sentence_accuracy, report.correct_sentences, report.sentences))
-    yield _table(("", "accuracy", "correct", "of"), rows)
-
-    heading = ("precision", "recall", "F1", "gold", "found")
-    if report.scheme is not None:
-        rows = [_row("all", report.chunks), *(_row(*item) for item in report.chunk_types.items())]
-        yield _table((f"chunks ({report.scheme})", *heading), rows) + (
-            f"invalid transitions: {report.invalid_gold} in gold, "
-            f"{report.invalid_predicted} in predicted labels\n"
-        )
-    worst = sorted(report.labels.items(), key=lambda item: -item[1].errors)[:10]
-    rows = [_row(label, counts) for label, counts in worst if counts.errors]
-    if rows:
-        yield _table(("labels with most errors", *heading), rows)
-
-    wrong = {pair: n for pair, n in report.confusion.items() if pair[0] != pair[1]}
-    rows = [(f"{a} -> {b}", n) for (a, b), n in _most_frequent(wrong)[:confusion]]
-    if rows:
-        yield _table(("gold -> predicted", "tokens"), rows)
-
-
-def _row(name: str, counts: Counts) -> tuple[Any, ...]:
-    """Cells of a table line for counts."""
-    return name, counts.precision, counts.recall, counts.f1, counts.gold, counts.found
-
-
-def _table(heading: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
-    """Lines with names to the left, numbers to the right; fractions (floats) as percentages."""
-    cells = [[f"{100 * c:.2f}" if isinstance(c, float) else str(c) for c in row] for row in rows]
-    name_width = max(24, *(len(row[0]) for row in (heading, *cells)))
-    lines = (
-        row[0].ljust(name_width) + "".join(cell.rjust(11) for cell in row[1:])
-        for row in (heading, *cells)
-    )
-    return "".join(f"{line}\n" for line in lines)

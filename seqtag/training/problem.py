@@ -203,7 +203,7 @@ def judge_of(problem: Problem, examples: TrainingData) -> Judge:
     sentences = examples.sentences(
         problem.templates.compile(problem.columns).columns, problem.column
     )
-    return lambda cells: score(Tagger(problem.model(cells)), sentences)
+    return lambda cells: score(Tagger(problem.model(cells)), sentences, words=False)
 
 
 def _check_labels(labels: Sequence[str], tokens: int, column: LabelColumn) -> None:

@@ -337,7 +337,7 @@ def tagger_fit(**settings: Any) -> Fit:
         tagger = train(sentences, **settings)
         if tagger.model.interrupted:
             raise KeyboardInterrupt  # half a training is no score
-        return lambda test: score(tagger, list(filter(len, test))).score
+        return lambda test: score(tagger, test, words=False).score
 
     return fit
 

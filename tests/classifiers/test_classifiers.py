@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from seqtag import BinaryPerceptron, MulticlassPerceptron, VotedPerceptron
+from seqtag import BinaryPerceptron, MulticlassPerceptron, SigmoidNeuron, VotedPerceptron
 from seqtag.classifiers.losses import costs
 from seqtag.errors import LabelError, SeqtagError
 
@@ -50,10 +50,20 @@ def test_scores_are_w_x_plus_b():
     assert flat.intercept_.tolist() == [0.0]
 
 
-def test_sign_of_zero_is_plus_one():
-    model = BinaryPerceptron(fit_intercept=False).fit([[1.0], [-1.0]], ["b", "a"])
+@pytest.mark.parametrize("kind", [BinaryPerceptron, MulticlassPerceptron, SigmoidNeuron])
+@pytest.mark.parametrize("labels", [["a", "b"], ["b", "a"]])
+def test_ties_go_to_the_first_of_two_labels_as_of_three(kind, labels):
+    model = kind(fit_intercept=False).fit([[1.0], [-1.0]], labels)
     assert model.decision_function([[0.0]]).tolist() == [0.0]
-    assert model.predict([[0.0]]).tolist() == ["b"]
+    assert model.predict([[0.0]]).tolist() == ["a"]
+    three = MulticlassPerceptron(fit_intercept=False).fit([[1.0], [-1.0], [2.0]], [*labels, "c"])
+    assert three.predict([[0.0]]).tolist() == ["a"]
+
+
+def test_voters_on_the_boundary_are_for_the_first_label():
+    model = VotedPerceptron(fit_intercept=False, shuffle=False).fit([[1.0], [-1.0]], ["b", "a"])
+    assert model.predict([[0.0]]).tolist() == ["a"]
+    assert model.decision_function([[0.0]]).tolist() == [-1.0]  # each w says sign(0) = -1
 
 
 @each
@@ -62,7 +72,7 @@ def test_parameters(kind):
     assert kind(**model.get_params()).get_params() == model.get_params()
     assert model.set_params(step=0.5) is model
     assert model.step == 0.5
-    assert repr(model) == f"{kind.__name__}(step=0.5, max_iter=3)"
+    assert repr(model) == f"{kind.__name__}(max_iter=3, step=0.5)"
     with pytest.raises(
         SeqtagError, match=r"expected a parameter of \w+ \(.*step.*\), found 'speed'"
     ):
@@ -155,23 +165,22 @@ def test_the_mean_of_the_votes_is_the_averaged_perceptron():
 
 
 def test_a_cost_is_a_margin():
-    """With costs of 1 a mistake is y a <= 1: training then brings the hinge loss to zero."""
+    """With costs of 2 a mistake is y a <= 1: training then brings the hinge loss to zero."""
     X = [[1.0], [-1.0]]
-    model = BinaryPerceptron(cost=costs(), step=0.25, fit_intercept=False, max_iter=50).fit(
-        X, [1, -1]
-    )
+    quarter = {"cost": costs(2, 2), "step": 0.25, "fit_intercept": False}
+    model = BinaryPerceptron(max_iter=50, **quarter).fit(X, [1, -1])
     assert model.converged_
     assert model.coef_.tolist() == [[1.25]]  # 0.25 a time, the first above 1
-    ties = BinaryPerceptron(cost=costs(), step=0.25, fit_intercept=False, ties_are_mistakes=False)
-    assert ties.fit(X, [1, -1]).coef_.tolist() == [[1.25]]  # at 1.0 the tie of x = -1 goes to +1
-    assert ties.fit([[1.0], [-2.0]], [1, -1]).coef_.tolist() == [[1.0]]
+    ties = BinaryPerceptron(ties_are_mistakes=False, **quarter)
+    assert ties.fit(X, [1, -1]).coef_.tolist() == [[1.25]]  # at 1.0 the tie of x = 1 goes to -1
+    assert ties.fit([[2.0], [-1.0]], [1, -1]).coef_.tolist() == [[1.0]]
 
 
 def test_missing_what_is_dear_becomes_rare():
     X, y = blobs(400, noise=1.5)
     missed = []
-    for gamma in (1, 20):
-        model = BinaryPerceptron(cost=costs(gamma1=gamma), average=True, max_iter=20).fit(X, y)
+    for gamma in (1, 40):
+        model = BinaryPerceptron(cost=costs(gamma2=gamma), average=True, max_iter=20).fit(X, y)
         missed.append(int((model.predict(X)[y == 1] == 0).sum()))
     assert missed[1] < missed[0] / 2
 
@@ -201,6 +210,51 @@ def test_one_against_all_is_k_binary_perceptrons():
         model.trajectory(X)
     with pytest.raises(SeqtagError, match="no validation set and no cost with one_vs_all=True"):
         model.fit(X, y, validation=(X, y))
+    again = MulticlassPerceptron(max_iter=6).fit(X, y)
+    again.set_params(one_vs_all=True).fit(X, y)
+    assert not hasattr(again, "mistakes_")  # those were of the earlier fit
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+
+
+def test_an_interrupted_fit_says_so(monkeypatch):
+    def interrupt(n, seed, run, epoch):
+        if epoch == 2:
+            raise KeyboardInterrupt
+        return np.arange(n, dtype=np.int64)
+
+    monkeypatch.setattr("seqtag.classifiers.base.visiting_order", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        BinaryPerceptron().fit([[1.0], [2.0]], [0, 1])
+
+
+# ----------------------------------------------------------------- labels that y does not show
+def test_data_of_one_class_are_learnt_if_the_other_is_named():
+    X, y = [[2, 4], [-6, 1]], ["-", "-"]
+    for kind in ALL:
+        model = kind(fit_intercept=False, shuffle=False, max_iter=1).fit(X, y, classes=["-", "+"])
+        assert model.classes_.tolist() == ["+", "-"]  # ascending, as ever
+        assert model.coef_.tolist() == [[-4, 5]]  # of "-", the second
+    neuron = SigmoidNeuron(max_iter=500).fit(X, y, classes=["-", "+"])
+    assert neuron.predict(X).tolist() == y
+
+
+def test_a_label_without_examples_takes_part_in_the_choice():
+    X, y = [[1.0, 0], [0, 1], [-1, -1]], [0, 2, 0]
+    model = MulticlassPerceptron(one_vs_all=False).fit(X, y, classes=range(4))
+    assert model.classes_.tolist() == [0, 1, 2, 3]
+    assert model.coef_.shape == (4, 2)
+    assert model.score(X, y) == 1.0
+    apart = MulticlassPerceptron(one_vs_all=True).fit(X, y, classes=range(4))
+    assert apart.coef_.shape == (4, 2)
+
+
+def test_classes_must_name_all_labels_and_more_than_one():
+    with pytest.raises(LabelError, match=r"that classes names \(0, 1\), found 2; name them too"):
+        MulticlassPerceptron().fit([[1], [2]], [0, 2], classes=[0, 1])
+    with pytest.raises(LabelError, match=r"found one \(0\); add examples of another, or name both"):
+        BinaryPerceptron().fit([[1], [2]], [0, 0], classes=[0])
+    with pytest.raises(LabelError, match="expected labels of one type, found a mixture"):
+        BinaryPerceptron().fit([[1], [2]], [0, 1], classes=np.array([0, "a"], object))
 
 
 # ----------------------------------------------------------------- feature maps
@@ -233,7 +287,12 @@ X2, Y2 = [[1.0, 0], [0, 1]], [0, 1]
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        (X2, [1, 1], "expected at least two labels to tell apart, found one (1)"),
+        (
+            X2,
+            [1, 1],
+            "expected at least two labels to tell apart, found one (1); "
+            "add examples of another, or name both as classes=...",
+        ),
         (X2, [0], "expected one label per vector, found 2 vectors, 1 labels"),
         (X2, [[0], [1]], "expected y of shape (2,), found shape (2, 1); use y.ravel()"),
         (X2, [0.0, np.nan], "found NaN or infinity among them"),

@@ -23,18 +23,30 @@ pairs = st.lists(st.tuples(st.sampled_from([-1, 1]), st.floats(-5, 5)), min_size
 @given(pairs)
 def test_losses_are_their_formulas(sample):
     y, h = map(list, zip(*sample, strict=True))
-    expected = [float((1 if b >= 0 else -1) != a) for a, b in sample]
+    expected = [float((1 if b > 0 else -1) != a) for a, b in sample]
     assert zero_one(y, h).tolist() == expected
     assert hinge(y, h).tolist() == [max(0.0, 1 - a * b) for a, b in sample]
     assert squared(y, h).tolist() == pytest.approx([(a - b) ** 2 for a, b in sample])
     weighted = [
-        wrong * (3.0 if a > 0 else 0.5) for wrong, (a, _) in zip(expected, sample, strict=True)
+        wrong * (3.0 if a < 0 else 0.5) for wrong, (a, _) in zip(expected, sample, strict=True)
     ]
     assert weighted_zero_one(y, h, 3, 0.5).tolist() == weighted
     assert empirical_risk(weighted_zero_one, y, h, gamma1=3, gamma2=0.5) == pytest.approx(
         np.mean(weighted)
     )
-    assert (zero_one(y, h) <= np.maximum(hinge(y, h), np.equal(h, 0))).all()  # an upper bound
+    assert (zero_one(y, h) <= hinge(y, h)).all()  # an upper bound
+
+
+def test_gamma1_is_for_false_alarms_and_gamma2_for_what_is_missed():
+    """The lecture's table: predicted +, gold - costs gamma 1; predicted -, gold + costs gamma 2."""
+    assert weighted_zero_one([-1], [3.0], gamma1=5, gamma2=2).tolist() == [5.0]
+    assert weighted_zero_one([1], [-3.0], gamma1=5, gamma2=2).tolist() == [2.0]
+    assert costs(gamma1=5, gamma2=2).tolist() == [[0, 5], [2, 0]]
+
+
+def test_a_score_of_zero_decides_for_minus_one():
+    """As the classifiers do: ties go to the first label."""
+    assert zero_one([-1, 1], [0, 0]).tolist() == [0, 1]
 
 
 def test_costs_are_the_weighted_loss():

@@ -8,45 +8,57 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import seqtag
 from seqtag import BinaryPerceptron, MulticlassPerceptron, VotedPerceptron
 from seqtag.classifiers.perceptrons import joint_features
-from seqtag.engine import backend as kernels
-from seqtag.engine.arrays import Instances, Layout, Mistakes
+from seqtag.corpus import sentence_of
+from seqtag.engine.arrays import Instances, Layout
 from seqtag.engine.reference import phi, potentials, viterbi
-from tests.strategies import NATIVE, REFERENCE, cases, dense, each_backend, install, needs_native
+from seqtag.features.language import parse
+from seqtag.model import container
+from tests.strategies import NATIVE, REFERENCE, cases, each_backend, install, needs_native
 
 PLAIN = {"shuffle": False, "fit_intercept": False}
 
 
 # ----------------------------------------------------------------- the textbooks
-def rosenblatt(X, y, passes, ties_are_mistakes, step=1.0):
-    """Every w of the binary perceptron, and how many examples each survived; y is -1 or +1."""
+def rosenblatt(X, y, passes, ties_are_mistakes, step=1.0, cost=None, until_right=True, zero=-1):
+    """Every w of the binary perceptron, and how many examples each survived; y is -1 or +1.
+
+    `zero` is sign(0); `cost` is what each kind of mistake costs, by label.
+    """
     w = np.zeros(X.shape[1])
     trajectory, survival = [w.copy()], [0]
     for _ in range(passes):
         mistakes = 0
         for x, label in zip(X, y, strict=True):
             a = sum(w[j] * x[j] for j in range(len(x)))
-            wrong = label * a <= 0 if ties_are_mistakes else (1 if a >= 0 else -1) != label
+            if cost is not None:  # the scores of the two labels are -a and a
+                lead = 2 * label * a - cost[label]
+                wrong = lead < 0 or (lead == 0 and (ties_are_mistakes or label != zero))
+            else:
+                sign = zero if a == 0 else np.sign(a)
+                wrong = label * a <= 0 if ties_are_mistakes else sign != label
             if wrong:
                 w = w + step * label * x
                 trajectory.append(w.copy())
                 survival.append(0)
                 mistakes += 1
             survival[-1] += 1
-        if not mistakes:
+        if not mistakes and until_right:
             break
     return np.array(trajectory), np.array(survival)
 
 
-def per_class(X, y, K, passes, ties_are_mistakes):
+def per_class(X, y, K, passes, ties_are_mistakes, cost=None):
     """Every W (K, d) of the multiclass perceptron with one vector per class."""
+    cost = np.zeros((K, K)) if cost is None else cost
     W = np.zeros((K, X.shape[1]))
     trajectory = [W.copy()]
     for _ in range(passes):
         before = len(trajectory)
         for x, label in zip(X, y, strict=True):
-            scores = [float(sum(W[k] * x)) for k in range(K)]
+            scores = [float(sum(W[k] * x)) + cost[label, k] for k in range(K)]
             best = [k for k in range(K) if scores[k] == max(scores)]
             if ties_are_mistakes and len(best) > 1:
                 best = [k for k in best if k != label]
@@ -109,34 +121,83 @@ def test_the_binary_perceptron_is_rosenblatts(backend, ties):
 
 @each_backend
 @pytest.mark.usefixtures("on")
-def test_the_worked_example_of_two_points(backend):
-    X, y = np.array([[2.0, 4], [-6, 1]]), np.array([-1, -1])
-    log = trained(X, y, passes=1)
-    assert log.tolist() == [[0, 0], [-2, -4], [4, -5]]
+def test_the_worked_examples_of_two_points(backend):
+    X, y = np.array([[2.0, 4], [-6, 1]]), [-1, -1]
+    model = BinaryPerceptron(max_iter=1, **PLAIN).fit(X, y, classes=[-1, 1])
+    assert model.trajectory(X).tolist() == [[0, 0], [-2, -4], [4, -5]]
     X[1] = 1, -2
     # pass 1: y a = 0 at x1, then y a = -6 at x2 under (-2, -4) -> (-3, -2)
     # pass 2: x1: y a = 14, x2: y a = -1 -> (-4, 0); pass 3: x1: 8, x2: 4: converged
-    assert trained(X, y, passes=9).tolist() == [[0, 0], [-2, -4], [-3, -2], [-4, 0]]
+    model = BinaryPerceptron(max_iter=9, **PLAIN).fit(X, y, classes=[-1, 1])
+    assert model.trajectory(X).tolist() == [[0, 0], [-2, -4], [-3, -2], [-4, 0]]
+    assert (model.converged_, model.n_iter_) == (True, 3)
 
 
-def trained(X, y, passes):
-    """Every w through the trainer itself: these points have one label, which fit would refuse."""
-    n, d = X.shape
-    x = Instances(
-        np.arange(n + 1), np.arange(n + 1) * d, np.tile(np.arange(d, dtype=np.int32), n), X.ravel()
-    )
-    weights = kernels.Weights(Layout(d, 2, 0), "float64", "perceptron")
-    gold = np.where(y > 0, 0, 1).astype(np.int32)
-    w = [np.zeros(d)]
-    for _ in range(passes):
-        log: list[Mistakes] = []
-        weights.train_epoch(x, gold, np.arange(n), ties_are_mistakes=True, out_mistakes=log)
-        for i in log[0].position:
-            w.append(w[-1] + y[i] * X[i])
-        rows = dense(weights.cells(), Layout(d, 2, 0))[: 2 * d].reshape(d, 2)
-        np.testing.assert_array_equal(rows[:, 0], w[-1])
-        np.testing.assert_array_equal(rows[:, 1], -w[-1])
-    return np.array(w)
+@each_backend
+@pytest.mark.usefixtures("on")
+def test_a_book_whose_sign_of_zero_is_plus_one_has_its_labels_swapped(backend):
+    @given(data())
+    def check(sample):
+        X, y = sample
+        model = BinaryPerceptron(ties_are_mistakes=False, max_iter=6, **PLAIN).fit(X, 1 - y)
+        expected, _ = rosenblatt(X, 2 * y - 1, 6, False, zero=1)
+        np.testing.assert_array_equal(-model.trajectory(X), expected)
+        np.testing.assert_array_equal(1 - model.predict(X), X @ expected[-1] >= 0)
+
+    check()
+
+
+# ----------------------------------------------------------------- costs
+@each_backend
+@pytest.mark.usefixtures("on")
+@pytest.mark.parametrize("ties", [True, False])
+def test_a_cost_means_the_same_for_two_labels_and_for_three(backend, ties):
+    """Binary, multiclass with two labels, and the books' loops for two and for any number."""
+
+    @given(data(), data(K=3), arrays(np.int64, (3, 3), elements=st.integers(0, 9)))
+    def check(two, three, cost):
+        cost = cost * (1 - np.eye(3))
+        settings = {"ties_are_mistakes": ties, "max_iter": 5, **PLAIN}
+        X, y = two
+        binary, multi = (
+            kind(cost=cost[:2, :2], **settings).fit(X, y)
+            for kind in (BinaryPerceptron, MulticlassPerceptron)
+        )
+        by_label = {-1: cost[0, 1], 1: cost[1, 0]}
+        expected, _ = rosenblatt(X, 2 * y - 1, 5, ties, cost=by_label)
+        np.testing.assert_array_equal(binary.trajectory(X), expected)
+        np.testing.assert_array_equal(multi.trajectory(X), expected)
+        rows = per_class(X, y, 2, 5, ties, cost)
+        np.testing.assert_array_equal(multi.trajectory(X), rows[:, 1])
+        X, y = three
+        model = MulticlassPerceptron(cost=cost, **settings).fit(X, y)
+        np.testing.assert_array_equal(model.trajectory(X), per_class(X, y, 3, 5, ties, cost))
+
+    check()
+
+
+# ----------------------------------------------------------------- all passes
+@each_backend
+@pytest.mark.usefixtures("on")
+def test_all_passes_are_made_where_asked_for(backend):
+    """The books' averaged perceptron makes every pass, also those that change nothing."""
+
+    @given(data())
+    def check(sample):
+        X, y = sample
+        whole = {"max_iter": 7, "until_converged": False, **PLAIN}
+        w, survival = rosenblatt(X, 2 * y - 1, 7, True, until_right=False)
+        assert survival.sum() == 7 * len(X)
+        mean = BinaryPerceptron(average=True, **whole).fit(X, y)
+        np.testing.assert_allclose(mean.coef_[0], survival @ w / survival.sum(), atol=1e-12)
+        assert (mean.n_iter_, len(mean.history_)) == (7, 7)
+        assert mean.converged_ == (mean.history_[-1].updates == 0)
+        voted = VotedPerceptron(**whole).fit(X, y)
+        assert voted.survival_.tolist() == survival.tolist()
+        shorter = BinaryPerceptron(max_iter=7, **PLAIN).fit(X, y)
+        np.testing.assert_array_equal(shorter.trajectory(X), mean.trajectory(X))
+
+    check()
 
 
 # ----------------------------------------------------------------- 1 = 2, 2 = 2
@@ -219,6 +280,52 @@ def test_the_structured_perceptron_with_one_token_is_the_multiclass_one(backend)
     check()
 
 
+def test_a_tagger_of_one_word_sentences_without_label_features_is_the_multiclass_one(
+    sample_dir, tmp_path
+):
+    """The same seed: the same order, the same updates in every pass, the same weights."""
+
+    def features(word):
+        return {"form": word} | ({"suffix": word[-2:].lower()} if len(word) > 1 else {})
+
+    def words(part):
+        text = seqtag.read(sample_dir / f"en-sample-{part}.conllu")
+        return [pair for s in text for pair in zip(s.words, s.column("upos"), strict=True)]
+
+    pairs, updates = words("train"), []
+    tagger = seqtag.train(
+        [sentence_of({"form": [word], "upos": [label]}) for word, label in pairs],
+        label="upos",
+        templates=parse("form[0]\nsuffix(2)[0]"),
+        update="perceptron",
+        margin=0,
+        min_count=1,
+        epochs=3,
+        seed=7,
+        on_epoch=lambda epoch: updates.append(epoch.updates),
+    )
+    model = MulticlassPerceptron(
+        ties_are_mistakes=False,
+        average=True,
+        until_converged=False,
+        fit_intercept=False,
+        max_iter=3,
+        random_state=7,
+    ).fit([features(word) for word, _ in pairs], [label for _, label in pairs])
+    assert updates == [one.updates for one in model.history_]
+    assert tagger.labels == tuple(model.classes_)
+    whole = np.rint(model.coef_ / tagger.info["training"]["unit"])
+    tagger.save(tmp_path / "words.seqtag")
+    _, tensors = container.load(tmp_path / "words.seqtag")
+    rows = np.split(tensors["emission.weights"], np.cumsum(tensors["emission.cells"])[:-1])
+    kept = [column[column != 0] for column in whole.T if column.any()]
+    assert sorted(row.tolist() for row in rows) == sorted(column.tolist() for column in kept)
+    model._weights = whole  # a tagger decides by the rounded weights
+    new = [word for word, _ in words("test")]
+    expected = model.predict([features(word) for word in new])
+    assert tagger.tag_many([[word] for word in new]) == [[label] for label in expected]
+
+
 @needs_native
 @given(cases(), st.booleans())
 def test_both_backends_record_the_same_mistakes(case, ties):
@@ -273,9 +380,9 @@ def test_votes_are_those_of_every_stored_w(backend, ties):
         w, survival = rosenblatt(X, 2 * y - 1, 4, ties)
         assert model.survival_.tolist() == survival.tolist()
         Z = np.concatenate([X, more[:, : X.shape[1]]])
-        votes = np.where(Z @ w.T >= 0, 1, -1) @ survival
+        votes = np.where(Z @ w.T > 0, 1, -1) @ survival
         np.testing.assert_allclose(model.decision_function(Z), votes / survival.sum())
-        np.testing.assert_array_equal(model.predict(Z), (votes >= 0).astype(int))
+        np.testing.assert_array_equal(model.predict(Z), (votes > 0).astype(int))
 
     check()
 
@@ -288,5 +395,5 @@ def test_votes_in_several_blocks_are_the_same(monkeypatch):
     monkeypatch.setattr("seqtag.classifiers.perceptrons.Voters.BLOCK", 7)
     np.testing.assert_allclose(model.decision_function(X), expected)
     w = model.trajectory(X)
-    votes = np.where(np.c_[X, np.ones(60)] @ w.T >= 0, 1, -1) @ model.survival_
+    votes = np.where(np.c_[X, np.ones(60)] @ w.T > 0, 1, -1) @ model.survival_
     np.testing.assert_allclose(expected, votes / model.survival_.sum())

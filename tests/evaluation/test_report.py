@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import seqtag
 from seqtag.errors import LabelError
-from seqtag.evaluation.report import Counts, WordError, evaluate
+from seqtag.evaluation import Counts, Origin, WordError, evaluate
 from seqtag.labels.schemes import convert
 
 IOB = ["O", "B-X", "I-X", "B-Y", "I-Y"]
@@ -309,6 +309,24 @@ def test_signature():
     assert one("S-X", "S-X", task="chunk").signature == (
         f"task:chunk|metric:conlleval-f1|scheme:iobes|sentences:1|tokens:1|version:{version}"
     )
+
+
+def test_the_signature_names_the_model_that_was_scored():
+    report = one("A B", "A A", origin=Origin("0.1.0", "9f86d081", 7))
+    end = f"|tokens:2|model:0.1.0|data:9f86d081|seed:7|version:{seqtag.__version__}"
+    assert report.signature.endswith(end)
+    assert report.to_dict()["origin"] == {"model": "0.1.0", "data": "9f86d081", "seed": 7}
+    partly = one("A B", "A A", origin=Origin(seed=7))
+    assert partly.signature.endswith(f"|tokens:2|seed:7|version:{seqtag.__version__}")
+    assert one("A B", "A A").to_dict()["origin"] is None
+
+
+def test_str_is_the_report_and_repr_one_line():
+    report = pos_report()
+    assert str(report) == report.to_text()
+    assert repr(report) == "<seqtag.Report of pos: accuracy 60.00, tokens: 5, sentences: 3>"
+    chunk = one("B-X", "B-X", task="chunk")
+    assert repr(chunk) == "<seqtag.Report of chunk: conlleval-f1 100.00, tokens: 1, sentences: 1>"
 
 
 def test_to_dict_holds_everything_at_full_precision():
