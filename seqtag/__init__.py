@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from seqtag.version import __version__
 
+TYPE_CHECKING = (
+    False  # type checkers take it for true; importing typing would take ten times as long
+)
 if TYPE_CHECKING:
     from seqtag.classifiers import (
         BinaryPerceptron,
@@ -44,7 +45,7 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import a public name when it is first used, so that a command loads what it needs."""
     if name not in _HOME:
         msg = f"module 'seqtag' has no attribute {name!r}"

@@ -39,11 +39,13 @@ class SeqtagError(ValueError):
             place = f"{place}:{self.line}" if place else f"line {self.line}"
         return f"{place}: {self.message}" if place else self.message
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.message, self.source, self.line)
 
 
-def _rebuild(cls: type, message: str, source: str | None, line: int | None) -> SeqtagError:
+def _rebuild(
+    cls: type[SeqtagError], message: str, source: str | None, line: int | None
+) -> SeqtagError:
     return cls(message, source=source, line=line)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def in_order(
         yield from map(work, items)
         return
     with ThreadPoolExecutor(threads) as pool:
-        pending: deque = deque()
+        pending: deque[Future[Result]] = deque()
         failure: Exception | None = None
         items = iter(items)
         try:

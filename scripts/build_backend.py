@@ -1,0 +1,59 @@
+"""The build backend: scikit-build-core, with the sdist made from the list of tracked files.
+
+Everything else is scikit-build-core's own, see `[tool.scikit-build]` in pyproject.toml.
+"""
+
+from __future__ import annotations
+
+import compileall
+import subprocess
+from pathlib import Path
+
+from scikit_build_core import build
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def __getattr__(name: str) -> object:
+    """The hooks that are not changed here."""
+    return getattr(build, name)
+
+
+def tracked_files(root: Path = ROOT) -> list[str] | None:
+    """Files of the repository that git tracks, or None where the folder is no repository."""
+    try:
+        top, *names = (
+            subprocess.run(
+                ["git", "-C", root, *command], capture_output=True, check=True, text=True
+            ).stdout
+            for command in (["rev-parse", "--show-toplevel"], ["ls-files", "-z"])
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    if Path(top.rstrip("\n")).resolve() != root:  # unpacked inside a repository of something else
+        return None
+    return [name for name in names[0].split("\0") if (root / name).is_file()]
+
+
+def build_sdist(sdist_directory: str, config_settings: dict | None = None) -> str:
+    """Pack the tracked files, and nothing else; all of an unpacked sdist that is not ignored."""
+    files = tracked_files()
+    if files is None:
+        chosen = {"sdist.exclude": ["/PKG-INFO"]}  # is written anew
+    else:
+        chosen = {
+            "sdist.inclusion-mode": "explicit",
+            "sdist.include": [f"/{name}" for name in files],
+        }
+    settings = {**(config_settings or {}), **chosen}
+    return build.build_sdist(sdist_directory, settings)
+
+
+def build_editable(
+    wheel_directory: str,
+    config_settings: dict | None = None,
+    metadata_directory: str | None = None,
+) -> str:
+    """Install in place, with bytecode as `pip install .` makes it, so that commands start fast."""
+    compileall.compile_dir(ROOT / "seqtag", quiet=2)
+    return build.build_editable(wheel_directory, config_settings, metadata_directory)

@@ -1,0 +1,170 @@
+"""What is shipped, and what .ci/run promises: tracked files, notices, the README's own commands."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+import seqtag
+from tests.command_line import posix
+from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TRACKED = (
+    "LICENSE",
+    "LICENSES/nanobind.txt",
+    "LICENSES/robin_map.txt",
+    "README.md",
+    "benchmarks/__main__.py",
+    "docs/tour/order.svg",
+    "models/LICENSE.txt",
+    "pyproject.toml",
+    "scripts/build_backend.py",
+    "seqtag/version.py",
+    "tests/test_packaging.py",
+)
+
+
+CI_RUN = (ROOT / ".ci" / "run").read_text("utf-8")
+
+
+def quick_start() -> list[str]:
+    """The commands of the README's quick start."""
+    text = (ROOT / "README.md").read_text("utf-8").split("## Quick start")[1].split("\n## ")[0]
+    return re.findall(r"^```sh\n(.*)\n```$", text, re.M)
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", "-C", folder, *arguments], check=True, capture_output=True)
+
+
+def small_tree(folder: Path) -> Path:
+    """A few of our files, to be tracked."""
+    for name in TRACKED:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def sdist(tree: Path, out: Path) -> tarfile.TarFile:
+    """The source distribution that the backend of a tree builds."""
+    subprocess.run(
+        [sys.executable, "-c", f"import build_backend as b; b.build_sdist({str(out)!r})"],
+        cwd=tree,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tree / "scripts"), *sys.path])},
+        check=True,
+        capture_output=True,
+    )
+    [path] = out.glob("*.tar.gz")
+    return tarfile.open(path)
+
+
+def names(archive: tarfile.TarFile) -> list[str]:
+    """Names in an archive, without its top folder."""
+    return sorted(name.split("/", 1)[1] for name in archive.getnames())
+
+
+# ----------------------------------------------------------------- the source distribution
+@pytest.fixture
+def archive(tmp_path):
+    """The sdist of a tracked tree with other things lying about."""
+    pytest.importorskip(
+        "scikit_build_core", reason="needs scikit-build-core: pip install '.[test]'"
+    )
+    tree = small_tree(tmp_path / "tree")
+    git(tree, "init", "--quiet")
+    git(tree, "add", "--all")
+    (tree / "notes.txt").touch()
+    (tree / "seqtag" / "scratch.py").touch()
+    (tree / "build").mkdir()
+    (tree / "build" / "left.o").touch()
+    with sdist(tree, tmp_path / "first") as built:
+        yield built
+
+
+def test_the_sdist_holds_the_tracked_files_and_nothing_else(archive):
+    assert names(archive) == sorted([*TRACKED, "PKG-INFO"])
+
+
+def test_an_unpacked_sdist_gives_the_same_sdist(archive, tmp_path):
+    archive.extractall(
+        tmp_path / "unpacked", **({"filter": "data"} if sys.version_info >= (3, 12) else {})
+    )
+    [tree] = (tmp_path / "unpacked").iterdir()
+    git(tmp_path, "init", "--quiet")  # a repository around it is not ours
+    with sdist(tree, tmp_path / "second") as again:
+        assert names(again) == names(archive)
+
+
+def test_metadata_say_the_version_once_and_name_every_licence(archive):
+    member = next(name for name in archive.getnames() if name.endswith("PKG-INFO"))
+    metadata = archive.extractfile(member).read().decode()
+    assert f"\nVersion: {seqtag.__version__}\n" in metadata
+    assert set(re.findall(r"^License-File: (.*)$", metadata, re.M)) == {
+        name for name in TRACKED if name.startswith("LICENSE") or name.startswith("models/")
+    }
+    versions = re.findall(r"^Classifier: .* :: (3\.\d+)$", metadata, re.M)
+    assert f"{sys.version_info[0]}.{sys.version_info[1]}" in versions
+
+
+# ----------------------------------------------------------------- .ci/run
+@posix
+def test_ci_runs_the_commands_of_the_readme():
+    function = re.search(r"^quick_start\(\) \{.*?^\}$", CI_RUN, re.M | re.S)[0]
+    found = [
+        subprocess.run(
+            ["bash", "-c", f"{function}\nquick_start {n}"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.rstrip("\n")
+        for n in (1, 2)
+    ]
+    assert found == quick_start()
+    assert all(f'bash -c "$(quick_start {n})"' in CI_RUN for n in (1, 2))
+
+
+@posix
+def test_ci_leaves_the_folder_alone_and_nothing_behind(tmp_path):
+    tree = small_tree(tmp_path / "tree")
+    (tree / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "run", tree / ".ci" / "run")
+    git(tree, "init", "--quiet")
+    git(tree, "add", "--all")
+    (tree / ".venv").mkdir()
+    (tree / ".venv" / "mine").touch()
+    before = {path for path in tree.rglob("*") if ".git" not in path.parts}
+
+    python = tmp_path / "bin" / "python3"  # fails, so that nothing is installed
+    python.parent.mkdir()
+    python.write_text('#!/bin/sh\necho "$PWD: $*"; ls -A; exit 9\n')
+    python.chmod(0o755)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", tree / ".ci" / "run"],
+        env=os.environ | {"PATH": path, "TMPDIR": str(temporary)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 9, done.stderr
+    assert quick_start()[0] in done.stdout
+    assert f"{temporary}/" in done.stdout
+    assert "-m venv .venv" in done.stdout
+    assert "pyproject.toml" in done.stdout.splitlines()
+    assert ".venv" not in done.stdout.splitlines()
+    assert {path for path in tree.rglob("*") if ".git" not in path.parts} == before
+    assert list(temporary.iterdir()) == []

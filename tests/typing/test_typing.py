@@ -1,0 +1,81 @@
+"""Type checkers accept user code: that of `user_code.py`, and the README's examples."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import json
+import os
+import re
+import site
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import seqtag
+from tests.conftest import ROOT
+
+USER_CODE = (Path(__file__).parent / "user_code.py").read_text(encoding="utf-8")
+PACKAGES = str(Path(seqtag.__file__).parents[1])
+
+
+def readme_code() -> str:
+    """The README's Python examples as one module."""
+    blocks = re.findall(
+        r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S
+    )
+    examples = doctest.DocTestParser().get_examples("\n".join(blocks))
+    return "".join(example.source for example in examples)
+
+
+WANTED = pytest.mark.xfail(
+    reason="wanted: Tagger.tag and tag_many of Sentence, fit() -> Self, score() -> float"
+)
+
+
+@pytest.fixture(params=[pytest.param(name, marks=WANTED) for name in ("user_code", "readme")])
+def module(request, tmp_path) -> Path:
+    """A module of user code in a folder of its own."""
+    path = tmp_path / f"{request.param}.py"
+    path.write_text(USER_CODE if request.param == "user_code" else readme_code(), "utf-8")
+    return path
+
+
+def run(command: list[str], **environment: str) -> None:
+    """Run a type checker; its complaints are the failure."""
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | environment
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_readme_has_examples():
+    assert "seqtag.evaluate(" in readme_code()
+
+
+def test_mypy_accepts(module):
+    if importlib.util.find_spec("mypy") is None:
+        pytest.skip("mypy is not installed: pip install '.[test]'")
+    # Where it is not installed, as in a source tree on PYTHONPATH, the checker is told the place.
+    place = {} if PACKAGES in site.getsitepackages() else {"MYPYPATH": PACKAGES}
+    strict = ["--strict"] if module.stem == "user_code" else []
+    options = [
+        "--ignore-missing-imports",
+        "--follow-imports=silent",
+        f"--cache-dir={module.parent}",
+    ]
+    run([sys.executable, "-m", "mypy", *strict, *options, str(module)], **place)
+
+
+def test_pyright_accepts(module):
+    if importlib.util.find_spec("pyright") is None:
+        pytest.skip("pyright is not installed: pip install '.[dev]'")
+    version = [sys.executable, "-m", "pyright", "--version"]
+    if subprocess.run(version, capture_output=True, check=False).returncode:
+        pytest.skip("pyright cannot fetch the program that it wraps")
+    settings = {"include": [module.name], "extraPaths": [PACKAGES], "reportMissingImports": True}
+    (module.parent / "pyrightconfig.json").write_text(json.dumps(settings))
+    python = ["--pythonpath", sys.executable]
+    run([sys.executable, "-m", "pyright", *python, "--project", str(module.parent)])

@@ -1,0 +1,82 @@
+"""User code for type checkers: never run, checked by `test_typing.py`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from typing_extensions import assert_type
+
+import seqtag
+from seqtag import BinaryPerceptron, MulticlassPerceptron, VotedPerceptron
+from seqtag.corpus.sentence import Sentence
+from seqtag.errors import CorpusError, SeqtagError
+from seqtag.evaluation.report import Report
+from seqtag.integrations.nltk import SeqtagTagger
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def tag(model: Path) -> None:
+    tagger = seqtag.load(model)
+    assert_type(tagger, seqtag.Tagger)
+    assert_type(seqtag.load("en-ewt-upos"), seqtag.Tagger)
+    assert_type(tagger.tag(["Stop", "!"]), list[str])
+    assert_type(tagger.tag(("Stop", "!")), list[str])
+    assert_type(tagger.tag([("Stop", "VB"), ("!", ".")]), list[str])
+    assert_type(tagger.tag_many([["Stop"], ["!"]], threads=2), list[list[str]])
+    assert_type(tagger.tag_many(iter([("Stop", "!")])), list[list[str]])
+    assert_type(tagger.labels, tuple[str, ...])
+    assert_type(tagger.save("model.seqtag"), int)
+
+
+def read_and_train(path: Path) -> seqtag.Tagger:
+    sentences = list(seqtag.read(path))
+    assert_type(sentences, list[Sentence])
+    assert_type(sentences[0].words, list[str])
+    seqtag.train(sentences, label="upos", epochs=5, step=0.1)
+    seqtag.train([str(path), path], label="xpos", templates="pos", dev=path)
+    return seqtag.train(path, dev=str(path), label="upos", seed=2, runs=2, threads=2)
+
+
+def evaluate(tagger: seqtag.Tagger, path: Path) -> float:
+    test = [sentence for sentence in seqtag.read(path) if sentence]
+    report = seqtag.evaluate(
+        [sentence.column("upos") for sentence in test],
+        tagger.tag_many(test),
+        words=[sentence.words for sentence in test],
+        known=tagger.known_words,
+    )
+    assert_type(report, Report)
+    seqtag.evaluate([["B-NP", "O"]], [["B-NP", "O"]], words=[("a", "b")])
+    seqtag.evaluate((["A"],), iter([("A",)]))
+    assert_type(report.accuracy, float)
+    assert_type(report.known_accuracy, "float | None")  # None where no words were given
+    return report.accuracy
+
+
+def classify(x: NDArray[np.float64], y: NDArray[np.int64]) -> None:
+    assert_type(BinaryPerceptron().fit(x, y), BinaryPerceptron)
+    assert_type(MulticlassPerceptron(max_iter=5).fit(x.tolist(), ["a", "b"]), MulticlassPerceptron)
+    model = VotedPerceptron().fit([{"a": 1.0}, {"b": 2.0}], [0, 1])
+    assert_type(model, VotedPerceptron)
+    assert_type(model.score(x, y), float)
+
+
+def errors(path: Path) -> str:
+    try:
+        list(seqtag.read(path))
+    except CorpusError as error:
+        assert_type(error.line, int | None)
+        return f"{error.source}: {error.message}"
+    except SeqtagError as error:
+        return str(error)
+    return seqtag.__version__
+
+
+def nltk_tagger() -> None:
+    for _word, label in SeqtagTagger("en-ewt-xpos").tag(["The", "cat"]):
+        assert_type(label, str)
