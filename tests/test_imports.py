@@ -41,8 +41,9 @@ corpus.aliases corpus.stream
 corpus.sentence
 corpus.table corpus.text corpus.memory
 corpus.conllu corpus.penn
-corpus.write
-corpus.formats corpus.token_lists
+corpus.formats
+corpus.detect corpus.write
+corpus.read corpus.token_lists
 corpus.scanner
 corpus
 model.container model.known_words model.embedded

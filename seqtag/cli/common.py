@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from seqtag.corpus import FORMATS
+from seqtag.corpus import READABLE
 from seqtag.files import naming
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class ColumnList(click.ParamType):
 format_option = click.option(
     "--format",
     "format",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice(READABLE),
     default="auto",
     metavar="FORMAT",
     help="Format of the input: conllu, conll2000, columns, text, tokens, ... (default: found out).",
@@ -68,15 +68,20 @@ class Notes(logging.Handler):
     """Messages on stderr, unless quiet; the log of the library goes there too."""
 
     def __init__(self, quiet: bool):
-        super().__init__(logging.WARNING)
+        super().__init__(logging.INFO)
         self.quiet = quiet
+        self._shown: set[str] = set()
         log = logging.getLogger("seqtag")
         log.handlers[:] = [self]
+        log.setLevel(logging.INFO)
         log.propagate = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Show a log record."""
-        self(f"note: {record.getMessage()}")
+        """Show a log record, unless it was shown before."""
+        message = record.getMessage()
+        if message not in self._shown:
+            self._shown.add(message)
+            self(f"note: {message}")
 
     def __call__(self, message: str) -> None:
         """Show a message."""

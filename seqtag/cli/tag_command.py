@@ -14,7 +14,7 @@ from seqtag.cli.common import (
     reading_format,
     threads_option,
 )
-from seqtag.corpus import RENDERED
+from seqtag.corpus import WRITABLE
 
 
 @click.command("tag")
@@ -31,7 +31,7 @@ from seqtag.corpus import RENDERED
 @columns_option
 @click.option(
     "--to",
-    type=click.Choice(list(RENDERED)),
+    type=click.Choice(WRITABLE),
     metavar="FORMAT",
     help="Format of the output: conllu, columns, conll2000, tagged, tokens "
     "(default: the input with its label columns filled; conllu for text).",

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import SentenceStream
 
-_CONLLU = ("conllu", "conllu-plus")
-
 
 def scanner_of(stream: SentenceStream, read: Sequence[str], write: Sequence[int] = ()) -> Any:
     """A native scanner for a file of columns, whose separator is known.
@@ -26,7 +24,7 @@ def scanner_of(stream: SentenceStream, read: Sequence[str], write: Sequence[int]
     write
         Numbers of the columns to splice labels into; -1 is a new one behind the last.
     """
-    is_conllu = stream.format in _CONLLU
+    is_conllu = not stream.extensible
     return backend.Scanner(
         len(stream.columns),
         stream.separator,

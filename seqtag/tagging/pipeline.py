@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from seqtag.corpus import Block, Sentence, SentenceStream, render
+from seqtag.corpus import Block, Sentence, SentenceStream, into_misc, render
 from seqtag.corpus.aliases import find_column
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.engine.backend import BACKEND
@@ -14,7 +14,7 @@ from seqtag.parallel import in_order
 from seqtag.tagging.tables import BlockPlan, BlockTagger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from seqtag.tagging.tagger import Tagger
 
@@ -92,7 +92,8 @@ class Tagged:
                     line=sentence.line,
                 )
             if foreign and is_conllu and filled:
-                filled["misc"] = self._misc({name: filled.pop(name) for name in foreign})
+                added = {name: filled.pop(name) for name in foreign}
+                filled["misc"] = into_misc(sentence.column("misc"), added)
             return sentence.replace(filled) if filled else sentence.raw
         left_out = {"id", "misc"} if to == "columns" and not is_conllu else {"id"}
         if to == "tagged" and filled:
@@ -100,20 +101,6 @@ class Tagged:
             filled = dict([filled.popitem()])  # the last model's, also where its column is old
         read = {n: sentence.column(n) for n in sentence.columns if n not in left_out}
         return render(read | filled, to)
-
-    def _misc(self, columns: Mapping[str, list[str]]) -> list[str]:
-        """The column MISC with more columns in it, as ``Chunk=B-NP``."""
-        misc = self.sentence.column("misc")
-        for name, labels in columns.items():
-            key = f"{name[:1].upper()}{name[1:]}="
-            kept = [
-                [item for item in value.split("|") if item != "_" and not item.startswith(key)]
-                for value in misc
-            ]
-            misc = [
-                "|".join([*items, key + label]) for items, label in zip(kept, labels, strict=True)
-            ]
-        return misc
 
 
 def tag_stream(

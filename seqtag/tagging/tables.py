@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seqtag.corpus.aliases import find_column
-from seqtag.corpus.scanner import _CONLLU, scanner_of
+from seqtag.corpus.scanner import scanner_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,8 +81,7 @@ class BlockPlan:
         """Whether every column is there and every label can be written as it is."""
         known = all(source is not None for sources in self.sources for source in sources)
         separator = self._stream.separator
-        is_conllu = self._stream.format in _CONLLU
-        has_room = not is_conllu or all(target.column >= 0 for target in self.targets)
+        has_room = self._stream.extensible or all(target.column >= 0 for target in self.targets)
         names = [name for target in self.targets for name in target.names]
         odd = any(not name or set(name) & set(f"{separator}\t\r\n".encode()) for name in names)
         whole = all(tagger.writes_ids for tagger in self.taggers)
