@@ -185,7 +185,7 @@ def tag_text(
             worker = idle.pop()
         except IndexError:
             worker = BlockTagger(plan)
-        done = worker.tag(block.text.encode(), block.line == 1)
+        done = worker.tag(block)
         idle.append(worker)
         if done is None:
             again = tag_stream(taggers, stream.parse([block], block.line))

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seqtag.corpus.aliases import find_column
-from seqtag.corpus.scanner import scanner_of
+from seqtag.corpus.scanner import BlockScanner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.corpus import SentenceStream
+    from seqtag.corpus import Block, SentenceStream
     from seqtag.tagging.tagger import Tagger
 
 _MAX_TYPES = 100_000  # values of a column numbered before a worker starts afresh
@@ -87,9 +87,13 @@ class BlockPlan:
         whole = all(tagger.writes_ids for tagger in self.taggers)
         return bool(self.read and separator) and known and has_room and whole and not odd
 
-    def scanner(self) -> Any:
-        """A native scanner for the file."""
-        return scanner_of(self._stream, self.read, [target.column for target in self.targets])
+    def scanner(self) -> BlockScanner:
+        """A scanner for the file."""
+        return BlockScanner(self._stream, self.read, [target.column for target in self.targets])
+
+    def workers(self) -> list[Any]:
+        """A worker of each tagger, with no types numbered."""
+        return [tagger.new_worker() for tagger in self.taggers]
 
 
 class BlockTagger:
@@ -97,27 +101,19 @@ class BlockTagger:
 
     def __init__(self, plan: BlockPlan):
         self._plan = plan
-        self._start()
+        self._scanner = plan.scanner()
+        self._workers = plan.workers()
 
-    def _start(self) -> None:
-        """Begin with no types numbered."""
-        self._scanner = self._plan.scanner()
-        self._workers = [tagger.new_worker() for tagger in self._plan.taggers]
-        self._known = [0] * len(self._plan.read)  # values of each column numbered so far
-
-    def tag(self, block: bytes, file_start: bool) -> bytes | None:
+    def tag(self, block: Block) -> bytes | None:
         """The block with its label columns filled, or None if it is not plain."""
         if max(len(worker.encoder) for worker in self._workers) > _MAX_TYPES:
-            self._start()
-        scanned = self._scanner.scan(block, file_start)
+            self._scanner.restart()
+            self._workers = self._plan.workers()
+        scanned = self._scanner.scan(block)
         if scanned is None:
-            self._start()  # what it numbered on the way is not known to the encoders
+            self._workers = self._plan.workers()  # the scanner starts over, so they do
             return None
-        types, sentence_ptr = scanned
-        new = [
-            [value.decode() for value in self._scanner.new_values(c)]
-            for c in range(len(self._plan.read))
-        ]
+        types, sentence_ptr, known, new = scanned
         labels: list[np.ndarray] = []
         for tagger, worker, sources in zip(
             self._plan.taggers, self._workers, self._plan.sources, strict=True
@@ -129,13 +125,11 @@ class BlockTagger:
                     row[:] = numbers[labels[source.tagger]]
                 else:
                     at = self._plan.read.index(source)
-                    worker.encoder.extend(column, self._known[at], new[at])
+                    worker.encoder.extend(column, known[at], new[at])
                     row[:] = types[at]
             labels.append(tagger.decode_types(ids, sentence_ptr, worker))
-        self._known = [count + len(values) for count, values in zip(self._known, new, strict=True)]
         targets = self._plan.targets
         return self._scanner.splice(
-            block,
             [labels[target.tagger] for target in targets],
             [target.names for target in targets],
         )
