@@ -17,7 +17,8 @@ from tests.conftest import ROOT
 
 FLOORS = """
 version errors
-parallel randomness files
+parallel randomness compression
+files
 settings
 engine.arrays
 engine.keys engine.reference
@@ -87,6 +88,7 @@ HEAVY = {"nltk", "conllu", "click", "tqdm"}
 
 FOREIGN = {
     "errors": set(),
+    "compression": {"compression", "zstandard"},
     "engine": {"numpy"},
     "features": {"numpy"},
     "labels": {"numpy"},
