@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
@@ -178,18 +180,14 @@ def _unxz() -> Decompressor:
 
 def _zstd() -> Any:
     """The module that knows zstd: Python's own from 3.14 on, else the package zstandard."""
-    try:
-        from compression import zstd
-    except ImportError:
-        try:
-            import zstandard as zstd
-        except ImportError:
-            msg = (
-                "expected Python 3.14 or the package zstandard to read or write zstd files, found "
-                "neither; pip install 'seqtag[zstd]'"
-            )
-            raise CorpusError(msg) from None
-    return zstd
+    for name in ("compression.zstd", "zstandard"):
+        with suppress(ImportError):
+            return importlib.import_module(name)
+    msg = (
+        "expected Python 3.14 or the package zstandard to read or write zstd files, found "
+        "neither; pip install 'seqtag[zstd]'"
+    )
+    raise CorpusError(msg)
 
 
 def _unzstd() -> Decompressor:

@@ -88,7 +88,7 @@ HEAVY = {"nltk", "conllu", "click", "tqdm"}
 
 FOREIGN = {
     "errors": set(),
-    "compression": {"compression", "zstandard"},
+    "compression": set(),
     "engine": {"numpy"},
     "features": {"numpy"},
     "labels": {"numpy"},

@@ -87,7 +87,8 @@ class BlockScanner:
         ]
         for values, more in zip(self.values, new, strict=True):
             values += more
-        return Scanned(*found, known, new)
+        types, sentence_ptr = found
+        return Scanned(types, sentence_ptr, known, new)
 
     def splice(self, labels: Sequence[Any], names: Sequence[Sequence[bytes]]) -> bytes:
         """The block scanned last with other labels.

@@ -130,7 +130,7 @@ def test_zstd_of_the_standard_library_is_preferred(monkeypatch):
         CompressionParameter=types.SimpleNamespace(checksum_flag=7),
         ZstdError=OSError,
     )
-    monkeypatch.setitem(sys.modules, "compression", types.SimpleNamespace(zstd=zstd))
+    monkeypatch.setitem(sys.modules, "compression.zstd", zstd)
     kind = compression_for("a.zst")
     packed = io.BytesIO()
     with kind.compressor(packed) as file:
