@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -45,11 +46,20 @@ SENTENCES = [
 
 
 class Result(NamedTuple):
-    """What a command left behind."""
+    """What a command left behind; the notes say which formats were found out."""
 
     code: int
     out: bytes
     err: str
+    notes: list[str] = []  # noqa: RUF012  (never changed)
+
+    @classmethod
+    def of(cls, code: int, out: bytes, err: str) -> Result:
+        """The result with the notes apart from the rest of stderr."""
+        lines = err.splitlines(keepends=True)
+        notes = [line for line in lines if re.match(r"seqtag: note: .*: read as ", line)]
+        rest = "".join(line for line in lines if line not in notes)
+        return cls(code, out, rest, [note.rstrip("\n") for note in notes])
 
 
 def run(
@@ -73,7 +83,7 @@ def run(
         done = subprocess.run(
             command, input=stdin, capture_output=True, env=changed, cwd=cwd or folder, timeout=60
         )
-    return Result(done.returncode, done.stdout, done.stderr.decode())
+    return Result.of(done.returncode, done.stdout, done.stderr.decode())
 
 
 class Caller:
@@ -84,13 +94,14 @@ class Caller:
 
     def __call__(self, *args: object) -> Result:
         log = logging.getLogger("seqtag")
-        before = log.handlers[:], log.propagate
+        before = log.handlers[:], log.propagate, log.level
         try:
             code = main([str(arg) for arg in args])
         finally:
-            log.handlers[:], log.propagate = before
+            log.handlers[:], log.propagate = before[:2]
+            log.setLevel(before[2])
         out, err = self._capture.readouterr()
-        return Result(code, out, err.decode())
+        return Result.of(code, out, err.decode())
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ from tests.conftest import ROOT
 
 FLOORS = """
 version errors
-parallel randomness files
+parallel randomness compression
+files
 settings
 engine.arrays
 engine.keys engine.reference
@@ -42,8 +43,9 @@ corpus.aliases corpus.stream
 corpus.sentence
 corpus.table corpus.text corpus.memory
 corpus.conllu corpus.penn
-corpus.write
-corpus.formats corpus.token_lists
+corpus.formats
+corpus.detect corpus.write
+corpus.read corpus.token_lists
 corpus.scanner
 corpus
 model.container model.known_words model.embedded model.freeze
@@ -92,6 +94,7 @@ HEAVY = {"nltk", "conllu", "click", "tqdm"}
 
 FOREIGN = {
     "errors": set(),
+    "compression": set(),
     "engine": {"numpy"},
     "features": {"numpy"},
     "labels": {"numpy"},

@@ -34,7 +34,7 @@ COMMANDS = {
 }
 
 
-class _ReaderGone(Exception):
+class _ReaderGoneError(Exception):
     """The reader of our output has seen enough: no error (click would make it one)."""
 
 
@@ -45,18 +45,18 @@ class _Commands(click.Group):
         try:
             return super().invoke(context)
         except BrokenPipeError as error:
-            raise _ReaderGone from error
+            raise _ReaderGoneError from error
 
-    def list_commands(self, context: click.Context) -> list[str]:
+    def list_commands(self, _: click.Context) -> list[str]:
         return list(COMMANDS)
 
-    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"seqtag.cli.{name}").command
         return command
 
-    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
@@ -109,7 +109,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except getattr(click.exceptions, "NoArgsIsHelpError", ()) as error:
         click.echo(error.format_message(), err=True)
         return 2
-    except (_ReaderGone, BrokenPipeError):
+    except (_ReaderGoneError, BrokenPipeError):
         _close_stdout()
         return 0
     except (KeyboardInterrupt, click.Abort):

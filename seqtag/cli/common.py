@@ -25,15 +25,20 @@ class Notes(logging.Handler):
     """Messages on stderr, unless quiet; the log of the library goes there too."""
 
     def __init__(self, quiet: bool):
-        super().__init__(logging.WARNING)
+        super().__init__(logging.INFO)
         self.quiet = quiet
+        self._shown: set[str] = set()
         log = logging.getLogger("seqtag")
         log.handlers[:] = [self]
+        log.setLevel(logging.INFO)
         log.propagate = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Show a log record."""
-        self(f"note: {record.getMessage()}")
+        """Show a log record, unless it was shown before."""
+        message = record.getMessage()
+        if message not in self._shown:
+            self._shown.add(message)
+            self(f"note: {message}")
 
     def __call__(self, message: str) -> None:
         """Show a message."""

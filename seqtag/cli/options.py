@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from seqtag.corpus import FORMATS
+from seqtag.corpus import READABLE
 from seqtag.errors import TemplateError
 from seqtag.settings import SETTINGS, Setting
 
@@ -73,7 +73,7 @@ class ColumnList(Parameter):
 format_option = click.option(
     "--format",
     "format",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice(READABLE),
     default="auto",
     metavar="FORMAT",
     help="Format of the input: conllu, conll2000, columns, text, tokens, ... (default: found out).",

@@ -12,7 +12,7 @@ from seqtag.cli.options import (
     reading_format,
     threads_option,
 )
-from seqtag.corpus import RENDERED
+from seqtag.corpus import WRITABLE
 
 
 @click.command("tag")
@@ -29,7 +29,7 @@ from seqtag.corpus import RENDERED
 @columns_option
 @click.option(
     "--to",
-    type=click.Choice(list(RENDERED)),
+    type=click.Choice(WRITABLE),
     metavar="FORMAT",
     help="Format of the output: conllu, columns, conll2000, tagged, tokens "
     "(default: the input with its label columns filled; conllu for text).",

@@ -24,7 +24,8 @@ class Choices(Parameter):
         setting, _, values = value.partition("=")
         found = [item.strip() for item in values.split(",")]
         if not setting.strip() or not all(found):
-            self.fail(f"expected a setting and its values, such as epochs=5,10, found {value!r}")
+            msg = f"expected a setting and its values, such as epochs=5,10, found {value!r}"
+            self.fail(msg, param, context)
         return setting.strip().replace("-", "_"), found
 
 

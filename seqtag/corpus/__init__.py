@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from seqtag.corpus.formats import FORMATS, Layout, SentenceStream, detect_format, read
+from seqtag.corpus.detect import Layout, detect_format
+from seqtag.corpus.formats import FORMATS, READABLE, WRITABLE, Format
 from seqtag.corpus.memory import sentence_of
+from seqtag.corpus.read import SentenceStream, read
 from seqtag.corpus.sentence import Sentence
 from seqtag.corpus.stream import Block
 from seqtag.corpus.token_lists import to_token_list
-from seqtag.corpus.write import RENDERED, render
+from seqtag.corpus.write import into_misc, render
 
 __all__ = [
     "FORMATS",
-    "RENDERED",
+    "READABLE",
+    "WRITABLE",
     "Block",
+    "Format",
     "Layout",
     "Sentence",
     "SentenceStream",
     "detect_format",
+    "into_misc",
     "read",
     "render",
     "sentence_of",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from seqtag.corpus.table import ColumnReader, TableSentence, shorten
+from seqtag.corpus.table import ColumnReader, TableSentence, shorten, write_rows
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 GLOBAL_COLUMNS = re.compile(r"\ufeff?#\s*global\.columns\s*=\s*([^\n]*)")
@@ -161,3 +161,15 @@ def _range_fits(span: re.Match[str], done: int, covered: int) -> bool:
     """Tell whether a range starts at the next word, behind the last range, and is not reversed."""
     first, last = int(span[1]), int(span[2])
     return done + 1 == first and covered < first <= last
+
+
+def write_conllu(columns: Mapping[str, Sequence[str]]) -> str:
+    """A sentence of ten columns, ``_`` where one is missing, numbered anew and with its text."""
+    count = len(columns["form"])
+    known = {name: columns.get(name, ["_"] * count) for name in COLUMNS}
+    known["id"] = [str(i) for i in range(1, count + 1)]
+    text = "".join(
+        form if "SpaceAfter=No" in misc.split("|") else form + " "
+        for form, misc in zip(known["form"], known["misc"], strict=True)
+    ).rstrip(" ")
+    return f"# text = {text}\n" + write_rows(list(known.values()), "\t")

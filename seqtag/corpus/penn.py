@@ -13,7 +13,7 @@ from seqtag.corpus.text import lines_of, start_of
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
 _ITEM = re.compile(r"[^ \t\r\n]+")
 _POS_ITEM = re.compile(r"[\[\]]|[^ \t\r\n\[\]]+")
@@ -29,6 +29,24 @@ def read_tagged(stream: ByteStream, source: str) -> Iterator[Sentence]:
     for raw, line in lines_of(stream):
         found = [m.span() for m in _ITEM.finditer(raw, start_of(raw, line))]
         yield _tagged(raw, source, line, found)
+
+
+def write_tagged(columns: Mapping[str, Sequence[str]]) -> str:
+    """The items ``word/TAG`` on one line; TAG is the last column other than ``misc``.
+
+    Raises
+    ------
+    CorpusError
+        If there is no such column.
+    """
+    label = next((n for n in reversed(list(columns)) if n not in ("form", "misc")), None)
+    if label is None:
+        msg = (
+            "expected a column 'label' to write the format tagged, found "
+            f"{', '.join(columns)}; add it or choose another format"
+        )
+        raise CorpusError(msg)
+    return " ".join(map("/".join, zip(columns["form"], columns[label], strict=True))) + "\n"
 
 
 def read_pos(stream: ByteStream, source: str) -> Iterator[Sentence]:

@@ -1,37 +1,104 @@
-"""The one driver of the native scanner."""
+"""The one driver of the native scanner: blocks of column files to numbered values."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.engine import backend
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.corpus import SentenceStream
+    import numpy as np
 
-_CONLLU = ("conllu", "conllu-plus")
+    from seqtag.corpus import Block, SentenceStream
 
 
-def scanner_of(stream: SentenceStream, read: Sequence[str], write: Sequence[int] = ()) -> Any:
-    """A native scanner for a file of columns, whose separator is known.
+class Scanned(NamedTuple):
+    """What the scanner found in one block of plain lines.
+
+    Attributes
+    ----------
+    types
+        The number of each token's value, (columns, tokens) int32.
+    sentence_ptr
+        Where each sentence begins among the tokens, (sentences + 1,) int64.
+    known
+        How many values of each column had a number before; 0 after a new start.
+    new
+        The values of each column that got the next numbers.
+    """
+
+    types: np.ndarray[Any, np.dtype[np.int32]]
+    sentence_ptr: np.ndarray[Any, np.dtype[np.int64]]
+    known: list[int]
+    new: list[list[str]]
+
+
+class BlockScanner:
+    """Numbers the values of some columns of a file, block by block; for one thread at a time.
+
+    A block with an odd line (an error, irregular spacing) is left to the readable way. What was
+    numbered on the way to it may be nonsense, and so numbering starts over behind it.
 
     Parameters
     ----------
     stream
-        The file.
+        A file of columns whose separator is known.
     read
         Names of the columns to number.
     write
         Numbers of the columns to splice labels into; -1 is a new one behind the last.
+
+    Attributes
+    ----------
+    values : list of list of str
+        The values of each column, by their numbers.
     """
-    is_conllu = stream.format in _CONLLU
-    return backend.Scanner(
-        len(stream.columns),
-        stream.separator,
-        stream.columns.index("id") if is_conllu and "id" in stream.columns else -1,
-        is_conllu,
-        [stream.columns.index(name) for name in read],
-        list(write),
-    )
+
+    def __init__(self, stream: SentenceStream, read: Sequence[str], write: Sequence[int] = ()):
+        self._arguments = (
+            len(stream.columns),
+            stream.separator,
+            stream.columns.index("id") if not stream.extensible and "id" in stream.columns else -1,
+            not stream.extensible,  # CoNLL-U: comments, ranges and empty nodes
+            [stream.columns.index(name) for name in read],
+            list(write),
+        )
+        self._block = b""
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget all numbers."""
+        self._scanner: Any = backend.Scanner(*self._arguments)
+        self.values: list[list[str]] = [[] for _ in self._arguments[4]]
+
+    def scan(self, block: Block) -> Scanned | None:
+        """Number a block; None, and a new start, if it is not plain."""
+        self._block = block.text.encode()
+        found = self._scanner.scan(self._block, block.line == 1)
+        if found is None:
+            self.restart()
+            return None
+        known = [len(values) for values in self.values]
+        new = [
+            [value.decode() for value in self._scanner.new_values(c)]
+            for c in range(len(self.values))
+        ]
+        for values, more in zip(self.values, new, strict=True):
+            values += more
+        types, sentence_ptr = found
+        return Scanned(types, sentence_ptr, known, new)
+
+    def splice(self, labels: Sequence[Any], names: Sequence[Sequence[bytes]]) -> bytes:
+        """The block scanned last with other labels.
+
+        Parameters
+        ----------
+        labels
+            For each column to write the label id of every token.
+        names
+            For each of these columns what to write for each label id.
+        """
+        spliced: bytes = self._scanner.splice(self._block, list(labels), list(names))
+        return spliced

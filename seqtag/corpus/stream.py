@@ -1,4 +1,4 @@
-"""Bytes in and out: standard streams, gzip, blocks of whole sentences, atomic output files."""
+"""Bytes in: standard streams, compressed files, blocks of whole sentences."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import errno
 import os
 import re
 import sys
-import zlib
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
+from seqtag.compression import compression_of, may_be_compressed
 from seqtag.errors import CorpusError
-from seqtag.files import naming
+from seqtag.files import CONVERT, naming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -52,7 +52,7 @@ def before_last_tree(data: bytearray, start: int) -> int:
 class ByteStream:
     r"""A file, standard input (``"-"``) or open binary file, read in decoded blocks.
 
-    gzip is recognised by its first bytes, not by name. Memory stays at about one block
+    Compression is recognised by the first bytes, not by name. Memory stays at about one block
     unless a single sentence is longer than that.
 
     Parameters
@@ -146,15 +146,16 @@ class ByteStream:
             yield chunk
 
     def _decompressed(self) -> Iterator[bytes]:
-        """The pieces, unzipped if the stream starts like gzip; UTF-16 is refused."""
+        """The pieces, decompressed if they need to be; UTF-16 is refused."""
         chunks = self._raw_chunks()
         first = b""
         for chunk in chunks:
             first += chunk
-            if len(first) >= 2:
+            if len(first) >= 2 and not may_be_compressed(first):
                 break
-        if first.startswith(b"\x1f\x8b"):
-            yield from self._gunzip(_chain(first, chunks))
+        packed = compression_of(first)
+        if packed is not None:
+            yield from packed.decompress(_chain(first, chunks), self.name)
             return
         if first.startswith((b"\xff\xfe", b"\xfe\xff")):
             msg = (
@@ -168,43 +169,6 @@ class ByteStream:
             )
         yield from _chain(first, chunks)
 
-    def _gunzip(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """Unzip one or more gzip members, refusing what is cut short or damaged."""
-        inflate = zlib.decompressobj(wbits=31)
-        for chunk in chunks:
-            # Small pieces bound what a malicious file can blow up to (at most 1032 times).
-            for start in range(0, len(chunk), HEAD):
-                packed = chunk[start : start + HEAD]
-                while packed:
-                    if inflate.eof:
-                        packed = packed.lstrip(b"\0")  # padding between members is legal
-                        if not packed:
-                            break
-                        inflate = zlib.decompressobj(wbits=31)
-                    try:
-                        data = inflate.decompress(packed)
-                    except zlib.error as err:
-                        msg = (
-                            f"expected sound gzip data, found damage ({err}); "
-                            "fetch or compress the file again"
-                        )
-                        raise CorpusError(
-                            msg,
-                            source=self.name,
-                        ) from err
-                    packed = inflate.unused_data
-                    if data:
-                        yield data
-        if not inflate.eof:
-            msg = (
-                "expected the end of the gzip data, found the end of the file: it "
-                "is cut short; fetch or compress it again"
-            )
-            raise CorpusError(
-                msg,
-                source=self.name,
-            )
-
     def _decode(self, data: bytearray, line: int, offset: int) -> str:
         """Decode strict UTF-8; an error names line and byte."""
         try:
@@ -212,7 +176,7 @@ class ByteStream:
         except UnicodeDecodeError as err:
             msg = (
                 f"expected UTF-8, found the byte 0x{data[err.start]:02x} at byte offset "
-                f"{offset + err.start} ({err.reason}); convert the file to UTF-8"
+                f"{offset + err.start} ({err.reason}); {CONVERT}"
             )
             raise CorpusError(
                 msg,

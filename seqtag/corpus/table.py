@@ -300,6 +300,22 @@ class ColumnReader:
         )
 
 
+def write_columns(columns: Mapping[str, Sequence[str]]) -> str:
+    """One line per word, its values separated by tabs, and a blank line."""
+    return write_rows(list(columns.values()), "\t")
+
+
+def write_conll2000(columns: Mapping[str, Sequence[str]]) -> str:
+    """Form, part of speech and chunk separated by spaces; ``xpos`` stands in for ``pos``."""
+    pos = "pos" if "pos" in columns else "xpos"
+    return write_rows([columns["form"], columns[pos], columns["chunk"]], " ")
+
+
+def write_rows(columns: Sequence[Sequence[str]], separator: str) -> str:
+    """One line per word and a blank line."""
+    return "\n".join(map(separator.join, zip(*columns, strict=True))) + "\n\n"
+
+
 def find_separator(text: str) -> str:
     """What separates the columns: a tab if the first token line has one, else spaces.
 

@@ -10,7 +10,7 @@ from seqtag.corpus.sentence import Sentence, Span, SpanSentence
 from seqtag.corpus.stream import ByteStream, after_last_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
 # Abbreviations that rarely end a sentence, as Punkt wants them: lower case, no final period.
 ABBREVIATIONS = """
@@ -42,6 +42,11 @@ def read_tokens(stream: ByteStream, source: str) -> Iterator[Sentence]:
         spans = [m.span() for m in _TOKEN.finditer(raw, start_of(raw, line))]
         words = [raw[a:b] for a, b in spans]
         yield SpanSentence(raw, source, line, {"form": words}, [a for a, _ in spans], {})
+
+
+def write_tokens(columns: Mapping[str, Sequence[str]]) -> str:
+    """The words on one line."""
+    return " ".join(columns["form"]) + "\n"
 
 
 def read_text(stream: ByteStream, source: str) -> Iterator[Sentence]:

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from seqtag.corpus.conllu import COLUMNS
+from seqtag.corpus.formats import FORMATS, WRITABLE
 from seqtag.corpus.sentence import bad_value
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-# Format -> characters that its values cannot hold.
-RENDERED = {
-    "conllu": "\t\r\n",
-    "columns": "\t\r\n",
-    "conll2000": " \t\r\n",
-    "tagged": " \t\r\n",
-    "tokens": " \t\r\n",
-}
 
 
 def render(columns: Mapping[str, Sequence[str]], format: str) -> str:
@@ -31,7 +22,7 @@ def render(columns: Mapping[str, Sequence[str]], format: str) -> str:
     format
         ``"conllu"``: ten columns, ``_`` where a column is missing, and ``# text``. A column
         ``pos`` goes to XPOS if there is no ``xpos``; columns that CoNLL-U does not have go to
-        MISC as ``Chunk=B-NP``.
+        MISC, see `into_misc`.
         ``"columns"``: the given columns, in their order, separated by tabs.
         ``"conll2000"``: ``form pos chunk`` with spaces (``xpos`` stands in for ``pos``).
         ``"tagged"``: ``word/TAG`` on one line; TAG is the last column other than ``misc``.
@@ -58,13 +49,80 @@ def render(columns: Mapping[str, Sequence[str]], format: str) -> str:
     1 Hi _ _ UH _ _ _ _ SpaceAfter=No
     2 ! _ _ . _ _ _ _ _
     """
-    if format not in RENDERED:
+    if format not in WRITABLE:
         msg = (
-            f"expected one of the formats {', '.join(RENDERED)} to write, found "
+            f"expected one of the formats {', '.join(WRITABLE)} to write, found "
             f"{format!r}; choose one of these"
         )
         raise CorpusError(msg)
-    _need(columns, ("form",), format)
+    known = FORMATS[format]
+    _check_there(columns, ("form",), format)
+    _check_values(columns, known.excludes, format)
+    if not columns["form"]:
+        return ""
+    _check_there(columns, known.needs, format)
+    if known.fixed is not None and "misc" in known.fixed:
+        columns = _folded(columns, known.fixed)
+    assert known.write is not None  # noqa: S101  (what WRITABLE means)
+    return known.write(columns)
+
+
+def into_misc(misc: Sequence[str], columns: Mapping[str, Sequence[str]]) -> list[str]:
+    """Values of MISC with further columns in it, as ``Chunk=B-NP``.
+
+    A value that is there already is replaced where it stands; a new one goes behind the others.
+
+    Parameters
+    ----------
+    misc
+        MISC of each word; ``_`` if there is none.
+    columns
+        The columns to add, one value per word; names begin with a capital letter in MISC.
+
+    Examples
+    --------
+    >>> into_misc(["_", "Chunk=O|SpaceAfter=No"], {"chunk": ["B-NP", "I-NP"]})
+    ['Chunk=B-NP', 'Chunk=I-NP|SpaceAfter=No']
+    """
+    done = list(misc)
+    for name, values in columns.items():
+        key = f"{name[:1].upper()}{name[1:]}="
+        for word, (old, value) in enumerate(zip(done, values, strict=True)):
+            items = [item for item in old.split("|") if item != "_"]
+            at = next((i for i, item in enumerate(items) if item.startswith(key)), len(items))
+            rest = [item for item in items[at + 1 :] if not item.startswith(key)]
+            done[word] = "|".join([*items[:at], key + value, *rest])
+    return done
+
+
+def _folded(
+    columns: Mapping[str, Sequence[str]], names: Sequence[str]
+) -> Mapping[str, Sequence[str]]:
+    """The columns under the names of a format; what it has no name for is in MISC."""
+    placed = dict(columns)
+    if "xpos" not in placed and "pos" in placed:
+        placed["xpos"] = placed.pop("pos")
+    foreign = {name: placed.pop(name) for name in list(placed) if name not in names}
+    if foreign:
+        blank = ["_"] * len(columns["form"])
+        placed["misc"] = into_misc(placed.get("misc", blank), foreign)
+    return placed
+
+
+def _check_there(columns: Mapping[str, Sequence[str]], names: Sequence[str], format: str) -> None:
+    """Refuse to write without a column that the format cannot do without."""
+    for name in names:
+        if not any(choice in columns for choice in name.split("|")):
+            msg = (
+                f"expected a column {name.split('|')[0]!r} to write the format {format}, found "
+                f"{', '.join(columns) or 'no columns'}; add it or choose another "
+                "format"
+            )
+            raise CorpusError(msg)
+
+
+def _check_values(columns: Mapping[str, Sequence[str]], excluded: str, format: str) -> None:
+    """Refuse columns of different lengths, and values that would not read back as they are."""
     count = len(columns["form"])
     for name, values in columns.items():
         if len(values) != count:
@@ -73,66 +131,10 @@ def render(columns: Mapping[str, Sequence[str]], format: str) -> str:
                 f"found {len(values)}; give one value per word"
             )
             raise CorpusError(msg)
-        bad = bad_value(values, RENDERED[format])
+        bad = bad_value(values, excluded)
         if bad is not None:
             msg = (
                 f"expected values that fit the format {format}, found {values[bad]!r} in the "
                 f"column {name!r}, word {bad + 1}; change the value or choose another format"
             )
             raise CorpusError(msg)
-    if not count:
-        return ""
-    if format == "conllu":
-        return _conllu(columns, count)
-    if format == "columns":
-        return _lines(list(columns.values()), "\t")
-    if format == "conll2000":
-        pos = "pos" if "pos" in columns else "xpos"
-        _need(columns, ("form", pos, "chunk"), format)
-        return _lines([columns["form"], columns[pos], columns["chunk"]], " ")
-    if format == "tokens":
-        return " ".join(columns["form"]) + "\n"
-    label = next((n for n in reversed(list(columns)) if n not in ("form", "misc")), "label")
-    _need(columns, (label,), format)
-    return " ".join(map("/".join, zip(columns["form"], columns[label], strict=True))) + "\n"
-
-
-def _need(columns: Mapping[str, Sequence[str]], names: Sequence[str], format: str) -> None:
-    """Refuse to write without a column that the format cannot do without."""
-    for name in names:
-        if name not in columns:
-            msg = (
-                f"expected a column {name!r} to write the format {format}, found "
-                f"{', '.join(columns) or 'no columns'}; add it or choose another "
-                "format"
-            )
-            raise CorpusError(msg)
-
-
-def _lines(columns: Sequence[Sequence[str]], separator: str) -> str:
-    """One line per word and a blank line."""
-    return "\n".join(map(separator.join, zip(*columns, strict=True))) + "\n\n"
-
-
-def _conllu(columns: Mapping[str, Sequence[str]], count: int) -> str:
-    """A CoNLL-U sentence."""
-    blank = ["_"] * count
-    known = {name: columns.get(name, blank) for name in COLUMNS}
-    known["id"] = [str(i) for i in range(1, count + 1)]
-    if "xpos" not in columns:
-        known["xpos"] = columns.get("pos", blank)
-    moved = {"pos"} if "xpos" not in columns else set()
-    extra = [name for name in columns if name not in COLUMNS and name not in moved]
-    text = "".join(
-        form if "SpaceAfter=No" in misc.split("|") else form + " "
-        for form, misc in zip(columns["form"], known["misc"], strict=True)
-    ).rstrip(" ")
-    misc = list(known["misc"])
-    for name in extra:
-        key = name[:1].upper() + name[1:]
-        misc = [
-            f"{key}={value}" if m == "_" else f"{m}|{key}={value}"
-            for m, value in zip(misc, columns[name], strict=True)
-        ]
-    known["misc"] = misc
-    return f"# text = {text}\n" + _lines(list(known.values()), "\t")

@@ -104,6 +104,7 @@ class BoundAttribute:
     function: AttributeFunction = field(repr=False)
 
     def __call__(self, word: str) -> str | None:
+        """The value of one word."""
         return self.many([word])[0]
 
     def many(self, words: Sequence[str]) -> list[str | None]:

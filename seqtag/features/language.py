@@ -14,10 +14,10 @@ One item a line::
     label[-2] + label[-1]        # label trigrams: second order
     set epochs 10                # a setting for training, see SETTINGS
 
-A bare name that is no attribute (see `seqtag.features.attributes`) is a column and stands for its value;
-a column that bears the name of an attribute is written ``form(name)``. ``#`` begins a comment at
-the start of a line or after white space, but not between quotes. A string runs to the next quote
-without a backslash before it, and keeps its backslashes (as Python's r"..." does).
+A bare name that is no attribute (see `seqtag.features.attributes`) is a column and stands for its
+value; a column that bears the name of an attribute is written ``form(name)``. ``#`` begins a
+comment at the start of a line or after white space, but not between quotes. A string runs to the
+next quote without a backslash before it, and keeps its backslashes (as Python's r"..." does).
 
 Template files of CRF++ and Wapiti are read, too. There ``U`` lines see the current label, ``B``
 lines label bigrams, ``*`` lines both; ``%x[row,col]`` is a column by number, ``%m[row,col,"re"]``
@@ -27,6 +27,7 @@ the part that Wapiti's small regular expression matches, ``%t[...]`` whether it 
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,6 +45,7 @@ from seqtag.features.templates import (
     TemplateSet,
     Term,
 )
+from seqtag.files import CONVERT
 from seqtag.settings import SETTINGS, Value, find_setting
 
 if TYPE_CHECKING:
@@ -64,6 +66,8 @@ __all__ = [
     "preset_text",
 ]
 
+_log = logging.getLogger("seqtag")
+
 _TERM = re.compile(
     rf'\s*(?P<name>{NAME}|%[0-9]{{1,9}})\s*(?:\((?P<args>(?:{STRING}|[^"()])*)\))?'
     r"\s*\[\s*(?P<offset>[+-]?[0-9]{1,9})\s*\]\s*"
@@ -78,7 +82,8 @@ _PRESETS = Path(__file__).with_name("presets")
 def parse(text: str, source: str = "<templates>") -> TemplateSet:
     r"""Read templates in the language of this module, or in that of CRF++ and Wapiti.
 
-    The first line that is no comment and no setting decides between the two.
+    The first line that is no comment and no setting decides between the two. A template that is
+    repeated is an error in ours; in a foreign file it is kept once, with a warning in the log.
 
     Parameters
     ----------
@@ -102,6 +107,7 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
     templates: list[Template] = []
     settings: dict[str, Value] = {}
     read = None
+    first_lines: dict[object, int] = {}
     for number, raw in enumerate(text.split("\n"), start=1):
         found = _BEFORE_COMMENT.match(raw.strip())
         line = found[0].strip() if found else ""
@@ -118,7 +124,18 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
             if read is None:
                 foreign = CRFPP_LINE.match(line) and not _TERM.match(line)
                 read = parse_crfpp if foreign else _parse_native
-            templates += [Template(*parts, line=number) for parts in read(line)]
+            for terms, labels in read(line):
+                key = frozenset(terms), labels
+                first = first_lines.setdefault(key, number)
+                if read is parse_crfpp and first < number:
+                    _log.warning(
+                        "%s:%d: the template is on line %d already; it is kept once",
+                        source,
+                        number,
+                        first,
+                    )
+                else:
+                    templates.append(Template(terms, labels, line=number))
         except TemplateError as error:
             raise TemplateError(error.message, source=source, line=number) from error
     try:
@@ -258,11 +275,7 @@ def load(name_or_path: str | PathLike[str]) -> TemplateSet:
     try:
         return parse(path.read_text(encoding="utf-8-sig"), source)
     except UnicodeDecodeError as error:
-        msg = (
-            f"expected UTF-8 text, found byte {error.object[error.start]:#04x} at offset "
-            f"{error.start}; convert the file to UTF-8"
-        )
-        raise TemplateError(
-            msg,
-            source=source,
-        ) from error
+        found, at = error.object[error.start], error.start
+        msg = f"expected UTF-8, found the byte {found:#04x} at byte offset {at}; {CONVERT}"
+        line = error.object.count(b"\n", 0, at) + 1
+        raise TemplateError(msg, source=source, line=line) from error

@@ -209,9 +209,8 @@ class TemplateSet:
 
     def __str__(self) -> str:
         lines = [str(template) for template in self.templates]
-        for name in SETTINGS:
-            if name in self.settings:
-                lines.append(f"set {name} {str(self.settings[name]).removesuffix('.0')}")
+        made = [name for name in SETTINGS if name in self.settings]
+        lines += [f"set {name} {str(self.settings[name]).removesuffix('.0')}" for name in made]
         return "\n".join(lines) + "\n"
 
     @property

@@ -84,7 +84,12 @@ def detect_scheme(sequences: Iterable[Sequence[str]]) -> str | None:
     str or None
         Of the schemes that know every prefix, the one with the fewest invalid transitions
         (IOB2 if tied). None if the labels are not chunk labels: one of them is neither ``O`` nor
-        a prefix of one scheme with a type, or there is nothing but ``O``, or nothing at all.
+        a prefix of one scheme, or there is nothing but ``O``, or nothing at all. Prefixes without
+        any type are the labels of one nameless type, as the conlleval script reads them, if there
+        are two different ones with ``B`` among them, or if they are ``I`` and ``O``: a ``B`` or
+        an ``S`` alone may be a part of speech. So ``B I O`` are chunks, and ``B I`` and
+        ``B I E S`` the words of a character segmentation; ``B M E S`` are plain labels, as are
+        ``B`` and ``NN``.
 
     Examples
     --------
@@ -92,6 +97,8 @@ def detect_scheme(sequences: Iterable[Sequence[str]]) -> str | None:
     'iob2'
     >>> detect_scheme([["I-NP", "B-NP", "O"]])
     'iob1'
+    >>> detect_scheme([["B", "I", "O"]])
+    'iob2'
     >>> detect_scheme([["DET", "NOUN"]]) is None
     True
     """
@@ -106,11 +113,13 @@ def scheme_of(transitions: Mapping[Transition, int]) -> str | None:
     >>> scheme_of(count_transitions([["S-NP", "O"]]))
     'iobes'
     """
-    labels = {label for pair in transitions for label in pair if label not in (None, OUTSIDE)}
-    # A bare "B" can be a part-of-speech label as well: only labels with a type are convincing.
-    if not labels or not all(_split(label)[1] for label in labels):
-        return None
+    labels = {label for pair in transitions for label in pair if label is not None}
     prefixes = {_split(label)[0] for label in labels}
+    typed = any(_split(label)[1] for label in labels)
+    # One bare "B" can be a part of speech as well; a type, or a second letter, is convincing.
+    bare = len(prefixes) > 1 and ("B" in prefixes or prefixes == {"I", OUTSIDE})
+    if "" in prefixes or not (typed or bare):
+        return None
     fitting = [name for name, scheme in _SCHEMES.items() if prefixes <= scheme.prefixes]
     return min(
         fitting,

@@ -24,14 +24,12 @@ import errno
 import hashlib
 import json
 import math
-import mmap
 import os
 import re
 import reprlib
-import secrets
-import shutil
+import stat
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +37,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqtag.errors import ModelFileError
+from seqtag.files import Output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1  # what this module writes, and the newest it reads
 _MIN_READER = 1  # the oldest reader that understands what this module writes
 _MAX_HEADER = 16 * 2**20  # bytes: thousands of labels fit, and a hostile header stays harmless
+_MAX_SIZE = 4 * 2**30  # bytes of tensors: a thousand times the usual model
 _MAX_DIMENSIONS = 8
 _MAX_DIGITS = 20  # of an integer in JSON: every 64-bit number fits, no slow conversion does
 
@@ -121,7 +121,8 @@ def save(
         message = f"{os.strerror(number)}: expected a regular file or a new name to save the model"
         raise OSError(number, message, os.fspath(path))
     try:
-        _replace(target, data)
+        with Output(target, compress=False) as out:
+            out.write(data)
     except OSError as err:
         message = (
             f"{err.strerror or err}: could not save the model of {len(data)} bytes; an older file "
@@ -134,11 +135,11 @@ def save(
 def load(
     path: str | os.PathLike[str], *, verify: bool = True
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Open a model file: its configuration, and its arrays as views of the mapped file.
+    """Read a model file: its configuration, and its arrays as views of the bytes read.
 
-    The arrays are read-only and take no memory of their own: all processes that load one file
-    share one copy.  They stay valid when `save` replaces the file; overwriting a loaded file in
-    place, as ``cp`` does, is not safe.
+    The file is read once, after its header and no further than that announces, and all checks
+    and arrays are of these bytes: whatever becomes of the file later changes nothing.  The arrays
+    are read-only.
 
     Parameters
     ----------
@@ -160,7 +161,7 @@ def load(
     ModelFileError
         The file is empty, truncated, damaged, no seqtag model, or needs a newer seqtag.
     OSError
-        The file cannot be opened: missing, a folder, no permission.
+        The file cannot be read: missing, a folder, no permission.
 
     Examples
     --------
@@ -168,35 +169,45 @@ def load(
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'no/such.seqtag'
     """
+    with _located(os.fspath(path)):
+        data = _read(path)
+    return from_bytes(data, source=os.fspath(path), verify=verify)
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    """The contents of a file, of which no more is read than its header announces.
+
+    A file that is no model, or says that it is absurdly large, is not read into memory.
+    """
     with Path(path).open("rb") as file:
-        if os.fstat(file.fileno()).st_size == 0:  # which mmap refuses
-            return from_bytes(b"", source=os.fspath(path), verify=verify)
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    return from_bytes(mapped, source=os.fspath(path), verify=verify)
+        start = file.read(8)
+        length = int.from_bytes(start, "little")
+        if len(start) < 8 or length > _MAX_HEADER:
+            return start  # which says what is wrong
+        start += file.read(length)
+        if len(start) < 8 + length:
+            return start
+        announced = _announced(start)
+        if announced > _MAX_SIZE:
+            msg = (
+                f"expected a model of at most {_MAX_SIZE} bytes, found a header that announces "
+                f"{announced}; this is no seqtag model, check the path"
+            )
+            raise ModelFileError(msg)
+        about = os.fstat(file.fileno())
+        rest = about.st_size - len(start) if stat.S_ISREG(about.st_mode) else announced
+        # One byte more shows a file that is too long.
+        return start + file.read(min(announced, max(rest, 0)) + 1)
 
 
-def _replace(target: Path, data: bytes) -> None:
-    """Put `data` in the place of `target` in one step that survives a crash."""
-    temporary = target.with_name(f".seqtag-{secrets.token_hex(8)}.tmp")
+def _announced(start: bytes) -> int:
+    """How many bytes of tensors a header announces; 0 if it cannot be read, as is found later."""
     try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, temporary)
-        temporary.replace(target)
-    finally:
-        with suppress(OSError):  # gone already, unless a step above failed
-            temporary.unlink()
-    # The new file is in place.  Making its name durable is a courtesy that some file systems
-    # and Windows refuse; the model is no worse for it.
-    with suppress(OSError):
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        header, _ = _split(memoryview(start))
+        offsets = [entry["data_offsets"] for name, entry in header.items() if name[:1] != "_"]
+        return max((end for _, end in offsets if type(end) is int), default=0)
+    except (ModelFileError, KeyError, TypeError, ValueError):
+        return 0
 
 
 # ---- bytes
@@ -260,11 +271,17 @@ def to_bytes(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> 
             f"{len(text)}; move long lists of strings to tensors with pack_strings"
         )
         raise ModelFileError(msg)
+    if end > _MAX_SIZE:
+        msg = (
+            f"expected tensors of at most {_MAX_SIZE} bytes, found {end}; "
+            "train with fewer features or labels"
+        )
+        raise ModelFileError(msg)
     return b"".join([len(text).to_bytes(8, "little"), text, *pieces.values()])
 
 
 def from_bytes(
-    data: bytes | mmap.mmap, *, source: str = "<bytes>", verify: bool = True
+    data: bytes | bytearray, *, source: str = "<bytes>", verify: bool = True
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Decode what `to_bytes` made; the arrays are read-only views of `data`.
 

@@ -1,4 +1,4 @@
-"""Any sentence to columns: lists of words, of tuples, `seqtag.corpus.Sentence`, `conllu.TokenList`."""
+"""Any sentence to columns: lists of words or tuples, `Sentence`, `conllu.TokenList`."""
 
 from __future__ import annotations
 

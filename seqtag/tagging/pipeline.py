@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from seqtag.corpus import Block, Sentence, SentenceStream, render
+from seqtag.corpus import Block, Sentence, SentenceStream, into_misc, render
 from seqtag.corpus.aliases import find_column
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.engine.backend import BACKEND
 from seqtag.errors import CorpusError
 from seqtag.parallel import in_order
-from seqtag.tagging.tables import BlockPlan, BlockTagger
+from seqtag.tagging.tables import TablePlan, TableTagger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from seqtag.tagging.tagger import Tagger
 
@@ -92,7 +92,8 @@ class Tagged:
                     line=sentence.line,
                 )
             if foreign and is_conllu and filled:
-                filled["misc"] = self._misc({name: filled.pop(name) for name in foreign})
+                added = {name: filled.pop(name) for name in foreign}
+                filled["misc"] = into_misc(sentence.column("misc"), added)
             return sentence.replace(filled) if filled else sentence.raw
         left_out = {"id", "misc"} if to == "columns" and not is_conllu else {"id"}
         if to == "tagged" and filled:
@@ -100,20 +101,6 @@ class Tagged:
             filled = dict([filled.popitem()])  # the last model's, also where its column is old
         read = {n: sentence.column(n) for n in sentence.columns if n not in left_out}
         return render(read | filled, to)
-
-    def _misc(self, columns: Mapping[str, list[str]]) -> list[str]:
-        """The column MISC with more columns in it, as ``Chunk=B-NP``."""
-        misc = self.sentence.column("misc")
-        for name, labels in columns.items():
-            key = f"{name[:1].upper()}{name[1:]}="
-            kept = [
-                [item for item in value.split("|") if item != "_" and not item.startswith(key)]
-                for value in misc
-            ]
-            misc = [
-                "|".join([*items, key + label]) for items, label in zip(kept, labels, strict=True)
-            ]
-        return misc
 
 
 def tag_stream(
@@ -155,8 +142,8 @@ def tag_text(
 ) -> Iterator[bytes]:
     r"""The text of a stream with its label columns filled, or in another format, piece by piece.
 
-    Column files that keep their format take the native way, `seqtag.tagging.tables`; what it leaves, and
-    all else, goes through `tag_stream`. The bytes are the same.
+    Column files that keep their format take the native way, `seqtag.tagging.tables`; what it leaves,
+    and all else, goes through `tag_stream`. The bytes are the same.
 
     Parameters
     ----------
@@ -179,7 +166,7 @@ def tag_text(
     if to is None and BACKEND == "native" and stream.is_table:
         blocks = stream.blocks()
         first = list(islice(blocks, 1))
-        plan = BlockPlan(taggers, stream)
+        plan = TablePlan(taggers, stream)
         sentences = stream.parse(chain(first, blocks))
     if plan is None or not plan.possible:
         pending: list[str] = []
@@ -191,14 +178,14 @@ def tag_text(
         yield "".join(pending).encode()
         return
 
-    idle: list[BlockTagger] = []  # not in use; list operations are atomic
+    idle: list[TableTagger] = []  # not in use; list operations are atomic
 
     def tag(block: Block) -> bytes:
         try:
             worker = idle.pop()
         except IndexError:
-            worker = BlockTagger(plan)
-        done = worker.tag(block.text.encode(), block.line == 1)
+            worker = TableTagger(plan)
+        done = worker.tag(block)
         idle.append(worker)
         if done is None:
             again = tag_stream(taggers, stream.parse([block], block.line))

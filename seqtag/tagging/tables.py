@@ -1,24 +1,26 @@
 """Column files tagged block by block: the native scanner reads, the kernel decodes and splices.
 
-The readable way is `seqtag.tagging.pipeline`: a `Sentence` for each sentence.  This is the same job for
-column formats with Python touching word types only.  Whatever is not plain (an odd line, an error)
-is left to the readable way, block by block, so that output and messages are the same.
+The readable way is `seqtag.tagging.pipeline`: a `Sentence` for each sentence.  This is the same
+job for column formats with Python touching word types only.  Whatever is not plain (an odd line,
+an error) is left to the readable way, block by block: output and messages are the same.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from seqtag.corpus.aliases import find_column
-from seqtag.corpus.scanner import _CONLLU, scanner_of
+from seqtag.corpus.scanner import BlockScanner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.corpus import SentenceStream
-    from seqtag.tagging.tagger import Tagger
+    from numpy.typing import NDArray
+
+    from seqtag.corpus import Block, SentenceStream
+    from seqtag.tagging.tagger import Tagger, Worker
 
 _MAX_TYPES = 100_000  # values of a column numbered before a worker starts afresh
 
@@ -38,7 +40,7 @@ class _Target(NamedTuple):
     names: list[bytes]
 
 
-class BlockPlan:
+class TablePlan:
     """Which columns of a file some taggers read and write.
 
     Parameters
@@ -81,45 +83,40 @@ class BlockPlan:
         """Whether every column is there and every label can be written as it is."""
         known = all(source is not None for sources in self.sources for source in sources)
         separator = self._stream.separator
-        is_conllu = self._stream.format in _CONLLU
-        has_room = not is_conllu or all(target.column >= 0 for target in self.targets)
+        has_room = self._stream.extensible or all(target.column >= 0 for target in self.targets)
         names = [name for target in self.targets for name in target.names]
         odd = any(not name or set(name) & set(f"{separator}\t\r\n".encode()) for name in names)
         whole = all(tagger.writes_ids for tagger in self.taggers)
         return bool(self.read and separator) and known and has_room and whole and not odd
 
-    def scanner(self) -> Any:
-        """A native scanner for the file."""
-        return scanner_of(self._stream, self.read, [target.column for target in self.targets])
+    def scanner(self) -> BlockScanner:
+        """A scanner for the file."""
+        return BlockScanner(self._stream, self.read, [target.column for target in self.targets])
+
+    def workers(self) -> list[Worker]:
+        """A worker of each tagger, with no types numbered."""
+        return [tagger.new_worker() for tagger in self.taggers]
 
 
-class BlockTagger:
+class TableTagger:
     """Tags blocks of one file; for one thread at a time."""
 
-    def __init__(self, plan: BlockPlan):
+    def __init__(self, plan: TablePlan):
         self._plan = plan
-        self._start()
+        self._scanner = plan.scanner()
+        self._workers = plan.workers()
 
-    def _start(self) -> None:
-        """Begin with no types numbered."""
-        self._scanner = self._plan.scanner()
-        self._workers = [tagger.new_worker() for tagger in self._plan.taggers]
-        self._known = [0] * len(self._plan.read)  # values of each column numbered so far
-
-    def tag(self, block: bytes, file_start: bool) -> bytes | None:
+    def tag(self, block: Block) -> bytes | None:
         """The block with its label columns filled, or None if it is not plain."""
         if max(len(worker.encoder) for worker in self._workers) > _MAX_TYPES:
-            self._start()
-        scanned = self._scanner.scan(block, file_start)
+            self._scanner.restart()
+            self._workers = self._plan.workers()
+        scanned = self._scanner.scan(block)
         if scanned is None:
-            self._start()  # what it numbered on the way is not known to the encoders
+            self._workers = self._plan.workers()  # the scanner starts over, so they do
             return None
-        types, sentence_ptr = scanned
-        new = [
-            [value.decode() for value in self._scanner.new_values(c)]
-            for c in range(len(self._plan.read))
-        ]
-        labels: list[np.ndarray] = []
+        types, sentence_ptr, known, new = scanned
+        labels: list[NDArray[np.int32]] = []
         for tagger, worker, sources in zip(
             self._plan.taggers, self._workers, self._plan.sources, strict=True
         ):
@@ -129,14 +126,12 @@ class BlockTagger:
                     numbers = worker.encoder.number(column, source.names)
                     row[:] = numbers[labels[source.tagger]]
                 else:
-                    at = self._plan.read.index(source)
-                    worker.encoder.extend(column, self._known[at], new[at])
+                    at = self._plan.read.index(str(source))
+                    worker.encoder.extend(column, known[at], new[at])
                     row[:] = types[at]
             labels.append(tagger.decode_types(ids, sentence_ptr, worker))
-        self._known = [count + len(values) for count, values in zip(self._known, new, strict=True)]
         targets = self._plan.targets
         return self._scanner.splice(
-            block,
             [labels[target.tagger] for target in targets],
             [target.names for target in targets],
         )

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seqtag.corpus import Block, Sentence, SentenceStream, read, sentence_of
-from seqtag.corpus.scanner import scanner_of
+from seqtag.corpus.scanner import BlockScanner
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError, LabelError
@@ -28,6 +28,8 @@ from seqtag.labels.column import LabelColumn
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
+
+    from numpy.typing import NDArray
 
     from seqtag.labels.coding import LabelCoding
     from seqtag.labels.schemes import Transition
@@ -269,11 +271,7 @@ class _Gathering:
                 f'expected a label in the column {self._label}, found "_" (not annotated); '
                 "annotate it, or leave such sentences out with --skip-unlabelled"
             )
-            raise LabelError(
-                msg,
-                source=sentence.source,
-                line=sentence.line_of(unannotated),
-            )
+            raise LabelError(msg, source=sentence.source, line=sentence.line_of(unannotated))
         for ids, number, column in zip(self._ids, self._numbers, values, strict=True):
             ids.extend([number.setdefault(value, len(number)) for value in column])
         self._lengths.append(len(sentence))
@@ -286,9 +284,7 @@ class _Gathering:
             if scan is None and stream.separator:
                 scan = _Scan(stream, self._names)
             found = scan and scan.read(block)
-            if scan is None or found is None:
-                scan = None  # what it numbered on the way may be nonsense
-            elif self._label.may_be_empty or not scan.has(self._gold, "_"):
+            if scan and found and (self._label.may_be_empty or not scan.has(self._gold, "_")):
                 self._add_scanned(scan, *found)
                 continue
             for sentence in stream.parse([block], block.line):
@@ -322,35 +318,37 @@ class _Scan:
     """The native scanner over the blocks of a file, and what its numbers mean."""
 
     def __init__(self, stream: SentenceStream, names: Sequence[str]):
-        self._scanner = scanner_of(stream, names)
-        self._values: list[list[str]] = [[] for _ in names]  # by the scanner's numbers
+        self._scanner = BlockScanner(stream, names)
         self._renumber = [np.zeros(0, np.int32) for _ in names]  # to ours; -1: not met yet
         self._types = np.zeros((len(names), 0), np.int32)
 
     def read(self, block: Block) -> tuple[np.ndarray, np.ndarray] | None:
         """The scanner's type ids (columns, tokens) and sentence_ptr; None if it is not plain."""
-        found = self._scanner.scan(block.text.encode(), block.line == 1)
+        found = self._scanner.scan(block)
         if found is None:
             return None
-        self._types, sentence_ptr = found
-        for c, values in enumerate(self._values):
-            values += [value.decode() for value in self._scanner.new_values(c)]
-        return self._types, sentence_ptr
+        self._types = found.types
+        pairs = zip(self._renumber, found.known, strict=True)
+        self._renumber = [numbers[:count] for numbers, count in pairs]  # 0 after a new start
+        return self._types, found.sentence_ptr
 
     def has(self, column: int, value: str) -> bool:
         """Whether the column has the value in the block read last."""
-        values = self._values[column]
+        values = self._scanner.values[column]
         return value in values and bool((self._types[column] == values.index(value)).any())
 
-    def renumbered(self, column: int, types: np.ndarray, number: dict[str, int]) -> np.ndarray:
+    def renumbered(
+        self, column: int, types: NDArray[np.int32], number: dict[str, int]
+    ) -> NDArray[np.int32]:
         """The types as `number` has them, which grows by the values that it lacks."""
-        values, known = self._values[column], self._renumber[column]
+        values, known = self._scanner.values[column], self._renumber[column]
         if len(known) < len(values):
             more = np.full(len(values) - len(known), -1, np.int32)
             known = self._renumber[column] = np.concatenate([known, more])
         for new in np.unique(types[known[types] < 0]).tolist():
             known[new] = number.setdefault(values[new], len(number))
-        return known[types]
+        numbers: NDArray[np.int32] = known[types]
+        return numbers
 
 
 def _joined(label: LabelColumn, first: Column, second: Column) -> Column:

@@ -236,10 +236,22 @@ def test_progress_is_for_terminals_only(home, tmp_path):
     assert run("tag", "-m", home / "upos.seqtag", tmp_path / "in.conllu").err == ""
 
 
+def test_what_was_found_out_is_said_once_unless_quiet(home, call, tmp_path):
+    (tmp_path / "in").write_text(conllu(["the dog barks", "a cat"]))
+    command = ("tag", "-m", home / "upos.seqtag", tmp_path / "in")
+    note = f"seqtag: note: {tmp_path}/in: read as conllu (10 tab-separated fields in 5 of 5 rows)"
+    assert call(*command, tmp_path / "in").notes == [note]
+    assert call(*command, "--quiet").notes == []
+    assert call(*command, "--format", "conllu").notes == []
+    (tmp_path / "in").write_text("the dog barks")
+    [note] = call(*command).notes
+    assert note.endswith("in: read as text (1 line of 3 words)")
+
+
 @posix
 def test_a_reader_that_stops_early_is_no_error(home, tmp_path):
     (tmp_path / "in.conllu").write_text(conllu() * 300)
-    command = [*SEQTAG, "tag", "-m", str(home / "upos.seqtag"), "in.conllu"]
+    command = [*SEQTAG, "tag", "-q", "-m", str(home / "upos.seqtag"), "in.conllu"]
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -289,6 +301,7 @@ def test_memory_stays_flat(home):
             "-c",
             script,
             "tag",
+            "--quiet",
             "-m",
             str(home / "upos.seqtag"),
             "-o",

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.corpus import FORMATS, detect_format, read, render, to_token_list
+from seqtag.corpus import (
+    FORMATS,
+    READABLE,
+    WRITABLE,
+    detect_format,
+    into_misc,
+    read,
+    render,
+    to_token_list,
+)
 from seqtag.corpus.text import word_spans
 from seqtag.errors import CorpusError
 
@@ -251,7 +260,7 @@ def test_render_and_read_back():
 
 def test_render_messages():
     assert (
-        "expected one of the formats conllu, columns, conll2000, tagged, tokens to write, "
+        "expected one of the formats conllu, columns, conll2000, tokens, tagged to write, "
         "found 'text'" in fails(render, COLUMNS, "text")
     )
     assert "expected a column 'form' to write the format tokens, found pos" in fails(
@@ -279,3 +288,34 @@ def test_a_line_without_end_is_read_in_pieces():
     assert sum(map(len, sentences)) == 7 * 5000
     word = "x" * 50_000
     assert "".join(s.raw for s in read(io.BytesIO(word.encode()), "text")) == word
+
+
+def test_misc_has_one_rule():
+    old = ["_", "Chunk=OLD", "A=b|Chunk=OLD|SpaceAfter=No|Chunk=OLDER", "Chunky=1"]
+    new = {"chunk": ["B-NP", "I-NP", "O", "O"], "ner": ["O", "O", "B-X", "O"]}
+    assert into_misc(old, new) == [
+        "Chunk=B-NP|Ner=O",
+        "Chunk=I-NP|Ner=O",
+        "A=b|Chunk=O|SpaceAfter=No|Ner=B-X",
+        "Chunky=1|Chunk=O|Ner=O",
+    ]
+    plus = "# global.columns = FORM MISC\nHi\tChunk=OLD\n!\t_\n\n"
+    [sentence] = sentences(plus)
+    columns = {name: sentence.column(name) for name in sentence.columns}
+    text = render(columns | {"chunk": ["B-INTJ", "O"]}, "conllu")
+    assert [line.split("\t")[9] for line in text.splitlines()[1:3]] == ["Chunk=B-INTJ", "Chunk=O"]
+
+
+def test_every_format_is_one_record():
+    assert ("auto", *FORMATS) == READABLE
+    assert " ".join(WRITABLE) == "conllu columns conll2000 tokens tagged"
+    for name, format in FORMATS.items():
+        assert name == format.name
+        assert format.help
+        assert (format.read is None) is format.is_table
+
+
+def test_only_tables_are_parsed_in_blocks():
+    stream = read(io.BytesIO(b"a b\n"), "text")
+    message = "<stream>: expected a file of one word a line to parse in blocks, found text"
+    assert fails(stream.parse, []) == message

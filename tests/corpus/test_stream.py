@@ -1,16 +1,22 @@
-"""Bytes in and out: gzip, atomic output, refusals."""
+"""Bytes in and out: compressed files, atomic output, refusals."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
+import stat
 import sys
+import types
 from pathlib import Path
 
 import pytest
 
+from seqtag.compression import compression_for
 from seqtag.corpus import read
+from seqtag.corpus.stream import ByteStream
 from seqtag.errors import CorpusError
 from seqtag.files import Output, check_output
 
@@ -21,32 +27,118 @@ def raw(source) -> bytes:
     return "".join(s.raw for s in read(source, "columns")).encode()
 
 
-def test_gzip_is_found_by_its_first_bytes(tmp_path):
+def zstandard():
+    return pytest.importorskip("zstandard", reason="zstd needs the package zstandard")
+
+
+PACKED = {
+    "gz": ("gzip", gzip.compress),
+    "bz2": ("bzip2", bz2.compress),
+    "xz": ("xz", lzma.compress),
+    "zst": ("zstd", lambda data: zstandard().ZstdCompressor(write_checksum=True).compress(data)),
+}
+each_compression = pytest.mark.parametrize("suffix", PACKED)
+
+
+@each_compression
+def test_compressed_files_are_found_by_their_first_bytes(suffix, tmp_path):
+    _, pack = PACKED[suffix]
     path = tmp_path / "no-suffix"
-    path.write_bytes(gzip.compress(TEXT))
+    path.write_bytes(pack(TEXT))
     assert raw(path) == TEXT
-    members = gzip.compress(TEXT[:500]) + gzip.compress(TEXT[500:]) + b"\0" * 9
-    assert raw(io.BytesIO(members)) == TEXT
-    misnamed = tmp_path / "plain.gz"
+    members = pack(TEXT[:500]) + pack(b"") + pack(TEXT[500:])
+    for data in (members, members + b"\0" * 8, Slow(members)):
+        assert raw(data if isinstance(data, Slow) else io.BytesIO(data)) == TEXT
+    assert raw(io.BytesIO(pack(b""))) == b""
+    misnamed = tmp_path / f"plain.{suffix}"
     misnamed.write_bytes(TEXT)
     assert raw(misnamed) == TEXT
 
 
-@pytest.mark.parametrize(
-    ("damage", "expected"),
-    [
-        (lambda z: z[:-9], "found the end of the file: it is cut short"),
-        (lambda z: z[:-8] + b"12345678", "expected sound gzip data, found damage ("),
-        (lambda z: z + b"junk", "expected sound gzip data, found damage ("),
-    ],
-)
-def test_damaged_gzip(tmp_path, damage, expected):
-    path = tmp_path / "a.gz"
-    path.write_bytes(damage(gzip.compress(TEXT)))
-    with pytest.raises(CorpusError) as caught:
-        raw(path)
-    assert str(caught.value).startswith(str(path))
-    assert expected in str(caught.value)
+class Slow(io.BytesIO):
+    """A pipe that gives one byte at a time."""
+
+    def read1(self, size: int = -1) -> bytes:
+        return self.read(min(size, 1))
+
+
+@each_compression
+def test_damaged_compressed_files_are_refused(suffix, tmp_path):
+    name, pack = PACKED[suffix]
+    whole = pack(TEXT)
+    cut = f"expected the end of the {name} data, found the end of the file: it is cut short; fetch"
+    damage = f"expected sound {name} data, found damage ("
+    middle = len(whole) // 2
+    broken = whole[:middle] + bytes(byte ^ 0xFF for byte in whole[middle : middle + 9])
+    path = tmp_path / "a"
+    for data, expected in [
+        (whole[:-5], cut),
+        (whole[: len(whole) // 3], cut),
+        (whole + b"junk and more of it, enough for any header", damage),
+        (broken + whole[middle + 9 :], damage),
+    ]:
+        path.write_bytes(data)
+        with pytest.raises(CorpusError) as caught:
+            raw(path)
+        assert str(caught.value).startswith(f"{path}: {expected}")
+
+
+@each_compression
+def test_a_small_file_that_blows_up_comes_in_pieces(suffix):
+    _, pack = PACKED[suffix]
+    bomb = pack(b"w NN\n\n" * (10_000_000 if suffix == "zst" else 1_000_000))
+    assert len(bomb) < 20_000
+    pieces = list(ByteStream(io.BytesIO(bomb))._all_chunks())
+    assert max(map(len, pieces)) <= 1 << (24 if suffix == "zst" else 20) < sum(map(len, pieces))
+
+
+def test_text_that_begins_like_bzip2_is_text():
+    for text in (b"B\n", b"BZ\n", b"BZh9\n", b"BZh91AY or so\n"):
+        assert raw(io.BytesIO(text)) == text
+        assert raw(Slow(text)) == text
+
+
+def test_an_xz_file_that_asks_for_much_memory_is_refused():
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 29}]
+    try:
+        data = lzma.compress(b"w NN\n", filters=filters)
+    except MemoryError:
+        pytest.skip("no memory to make such a file")
+    with pytest.raises(CorpusError, match=r"expected sound xz data, found damage .Memory usage"):
+        raw(io.BytesIO(data))
+
+
+def test_zstd_without_its_package_is_named(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "compression", None)
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    message = (
+        "expected Python 3.14 or the package zstandard to read or write zstd files, found "
+        r"neither; pip install 'seqtag\[zstd\]'"
+    )
+    with pytest.raises(CorpusError, match=message):
+        raw(io.BytesIO(b"\x28\xb5\x2f\xfd rest of it"))
+    with pytest.raises(CorpusError, match=message), Output(tmp_path / "a.zst"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_zstd_of_the_standard_library_is_preferred(monkeypatch):
+    """Its reader has the interface of bz2's, so that one stands in for it here."""
+    zstd = types.SimpleNamespace(
+        ZstdDecompressor=bz2.BZ2Decompressor,
+        ZstdFile=lambda file, mode, options: bz2.BZ2File(file, mode, compresslevel=options[7]),
+        CompressionParameter=types.SimpleNamespace(checksum_flag=7),
+        ZstdError=OSError,
+    )
+    monkeypatch.setitem(sys.modules, "compression.zstd", zstd)
+    kind = compression_for("a.zst")
+    packed = io.BytesIO()
+    with kind.compressor(packed) as file:
+        file.write(TEXT)
+    data = packed.getvalue()
+    assert b"".join(kind.decompress([data[:99], data[99:]], "a")) == TEXT
+    with pytest.raises(CorpusError, match="a: expected sound zstd data, found damage"):
+        list(kind.decompress([b"junk"], "a"))
 
 
 def test_system_errors_pass(tmp_path):
@@ -99,13 +191,100 @@ def test_failed_rename_removes_the_temporary_file(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_output_gzip_is_reproducible(tmp_path):
-    for name in ("a.gz", "b.gz"):
-        with Output(tmp_path / name) as out:
-            out.write(TEXT)
+@each_compression
+def test_compressed_output_is_reproducible_and_atomic(suffix, tmp_path):
+    PACKED[suffix][1](b"")
+    names = [tmp_path / f"{name}.{suffix}" for name in "ab"]
+    for name in names:
+        with Output(name) as out:
+            assert out.write(TEXT) == len(TEXT)
             out.flush()
-    assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == TEXT
-    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+            assert not name.exists()
+    assert raw(names[0]) == TEXT
+    assert names[0].read_bytes() == names[1].read_bytes() != TEXT
+    with pytest.raises(RuntimeError), Output(names[0]) as out:
+        out.write(b"new")
+        raise RuntimeError
+    assert sorted(tmp_path.iterdir()) == names
+    assert names[0].read_bytes() == names[1].read_bytes()
+    with Output(names[0], compress=False) as out:
+        out.write(TEXT)
+    assert names[0].read_bytes() == TEXT
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o400, 0o666])
+def test_output_is_as_private_as_the_file_it_replaces(mode, tmp_path):
+    target = tmp_path / "out"
+    target.write_bytes(b"old")
+    target.chmod(mode)
+    created = []
+
+    def spy(name, flags, mode=0o777, **rest):
+        number = opened(name, flags, mode, **rest)
+        created.append(stat.S_IMODE(os.fstat(number).st_mode))
+        return number
+
+    opened = os.open
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "open", spy)
+        with Output(target) as out:
+            [temporary] = set(tmp_path.iterdir()) - {target}
+            assert created == [0o600]
+            assert mode_of(temporary) == mode  # before the first byte
+            out.write(b"new")
+            target.chmod(0o600)
+    assert (mode_of(target), target.read_bytes()) == (0o600, b"new")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+def test_new_output_follows_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        with Output(tmp_path / "out") as out:
+            [temporary] = tmp_path.iterdir()
+            assert mode_of(temporary) == 0o640
+            out.write(b"new")
+    finally:
+        os.umask(before)
+    assert mode_of(tmp_path / "out") == 0o640
+
+
+@pytest.mark.skipif(not hasattr(os, "fchown"), reason="POSIX owners")
+def test_a_group_that_may_not_be_kept_gains_nothing(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError
+
+    target = tmp_path / "out"
+    target.write_bytes(b"old")
+    target.chmod(0o664)
+    real = os.fstat
+
+    def of_another_group(number):
+        found = list(real(number))
+        found[stat.ST_GID] += 1
+        return os.stat_result(found)
+
+    monkeypatch.setattr(os, "fchown", refuse)
+    monkeypatch.setattr(os, "fstat", of_another_group)
+    with Output(target) as out:
+        out.write(b"new")
+    assert mode_of(target) == 0o644
+
+
+def test_an_interrupt_while_opening_leaves_no_temporary_file(tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    (tmp_path / "out").write_bytes(b"old")
+    monkeypatch.setattr(Path, "chmod", interrupt)
+    with pytest.raises(KeyboardInterrupt), Output(tmp_path / "out"):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_output_keeps_links_and_devices(tmp_path):

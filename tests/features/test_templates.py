@@ -416,7 +416,8 @@ def test_load_file(tmp_path):
     with pytest.raises(TemplateError) as caught:
         load(path)
     assert str(caught.value) == (
-        f"{path}: expected UTF-8 text, found byte 0xe9 at offset 8; convert the file to UTF-8"
+        f"{path}:2: expected UTF-8, found the byte 0xe9 at byte offset 8; convert the file to "
+        "UTF-8, from EUC-JP for example with iconv -f EUC-JP -t UTF-8"
     )
     path.write_text("form[0]\nform")
     with pytest.raises(TemplateError, match=re.escape(f"{path}:2: expected a term")):
@@ -541,11 +542,23 @@ def test_wapiti_regex(regex, word, value):
             "X:%x[0,0]",
             "expected a CRF++ or Wapiti template that begins with U, B or *, found 'X:%x[0,0]'",
         ),
-        ("U99:%x[0,0]", 'the template "%0[0]" is on line 1 already; remove one'),
     ],
 )
 def test_crfpp_error(line, start):
     assert message(f"U:%x[0,0]\n{line}").startswith(f"my.txt:2: {start}")
+
+
+def test_a_foreign_template_that_is_repeated_is_kept_once(caplog):
+    text = "# Unigram\nU00:%x[0,0]\n\nU01:%x[0,1]/%x[0,0]\nU02:%x[0,0]\nU03:%x[0,0]/%x[0,1]\nB\n"
+    assert parse(text, "a") == parse("U:%x[0,0]\nU:%x[0,1]/%x[0,0]\nB\n")
+    assert caplog.messages == [
+        "a:5: the template is on line 2 already; it is kept once",
+        "a:6: the template is on line 4 already; it is kept once",
+    ]
+    caplog.clear()
+    assert parse("*:%x[0,0]\nB:%x[0,0]\nU:%x[0,1]\nB\n*\n") == parse("*:%x[0,0]\nU:%x[0,1]\nB\nU\n")
+    assert [message.split(":")[1] for message in caplog.messages] == ["2", "5"]
+    assert "is on line 1 already; remove one" in message("form[0]\nform[0]")
 
 
 def test_a_column_that_looks_like_crfpp():

@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -142,7 +143,7 @@ def test_any_memory_layout_and_byte_order_is_stored_right(array):
     assert got.dtype.isnative or sys.byteorder == "big"
 
 
-def test_views_of_a_file_are_mapped_aligned_and_read_only(tmp_path):
+def test_views_of_a_file_are_aligned_and_read_only(tmp_path):
     path = tmp_path / "m.seqtag"
     save(path, CONFIG, tiny())
     for array in load(path)[1].values():
@@ -157,6 +158,55 @@ def test_views_of_a_file_are_mapped_aligned_and_read_only(tmp_path):
 def test_views_of_a_bytearray_are_read_only_too():
     tensors = from_bytes(bytearray(to_bytes({}, tiny())))[1]
     assert not any(array.flags.writeable for array in tensors.values())
+
+
+def test_what_becomes_of_the_file_after_loading_changes_nothing(tmp_path):
+    path = tmp_path / "m.seqtag"
+    save(path, CONFIG, tiny())
+    old = path.read_bytes()
+    tensors = load(path)[1]
+    for change in (lambda: os.truncate(path, 10), lambda: path.write_bytes(b"x" * len(old))):
+        change()
+        assert same(tensors, tiny())
+        assert to_bytes(CONFIG, tensors) == old
+
+
+def test_a_model_is_read_no_further_than_its_header_announces(tmp_path, monkeypatch):
+    path = tmp_path / "m.seqtag"
+    save(path, CONFIG, tiny())
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.truncate(2**40)  # a hole
+    with pytest.raises(ModelFileError, match=r"m.seqtag: expected \d+ bytes of data, found \d+"):
+        load(path)
+    os.truncate(path, size)
+    monkeypatch.setattr(model_file, "_MAX_SIZE", 40)
+    with pytest.raises(
+        ModelFileError, match=r"m.seqtag: expected a model of at most 40 bytes, found a header that"
+    ):
+        load(path)
+    with pytest.raises(ModelFileError, match=r"expected tensors of at most 40 bytes, found \d+"):
+        save(path, CONFIG, tiny())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_model_may_come_through_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    data = to_bytes(CONFIG, tiny())
+    thread = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=[data])
+    thread.start()
+    assert same(load(tmp_path / "pipe")[1], tiny())
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    "header",
+    [b"[1]     ", b"{}      ", b'{"a":1} ', b'{"a":{"data_offsets":[0]}}      ', b"nonsense"],
+)
+def test_a_header_that_announces_nothing_is_refused_as_ever(tmp_path, header):
+    (tmp_path / "m").write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(ModelFileError, match="m: expected "):
+        load(tmp_path / "m")
 
 
 def test_loaded_views_survive_a_new_save(tmp_path):
@@ -461,7 +511,7 @@ def test_tensors_the_format_cannot_hold_are_refused(name, array, message):
 # ---- saving
 
 
-class Boom(OSError):
+class BoomError(OSError):
     """A fault that we injected."""
 
 
@@ -474,6 +524,9 @@ class FullFile:
     def __enter__(self):
         return self
 
+    def __getattr__(self, name):
+        return getattr(self.file, name)
+
     def __exit__(self, *_):
         self.file.close()
 
@@ -483,19 +536,19 @@ class FullFile:
 
 
 def fail(*_args, **_keywords):
-    raise Boom(errno.EIO, "boom")
+    raise BoomError(errno.EIO, "boom")
 
 
 def break_write(patch):
-    opened = Path.open
-    patch.setattr(Path, "open", lambda self, mode="r": FullFile(opened(self, mode)))
+    opened = os.fdopen
+    patch.setattr(os, "fdopen", lambda *args: FullFile(opened(*args)))
 
 
 FAULTS = {
-    "open": lambda patch: patch.setattr(Path, "open", fail),
+    "open": lambda patch: patch.setattr(os, "open", fail),
     "write": break_write,
     "fsync": lambda patch: patch.setattr(os, "fsync", fail),
-    "copymode": lambda patch: patch.setattr(model_file.shutil, "copymode", fail),
+    "chmod": lambda patch: patch.setattr(Path, "chmod", fail),
     "replace": lambda patch: patch.setattr(Path, "replace", fail),
 }
 
@@ -592,10 +645,10 @@ def test_a_read_only_folder_is_named_in_plain_words(tmp_path, monkeypatch):
         tmp_path.chmod(0o500)
     else:  # the administrator may write anywhere: pretend
 
-        def deny(self, *_):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self))
+        def deny(name, *_):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(name))
 
-        monkeypatch.setattr(Path, "open", deny)
+        monkeypatch.setattr(os, "open", deny)
     with pytest.raises(PermissionError, match="choose an existing, writable folder") as caught:
         save(tmp_path / "m.seqtag", {}, {})
     assert caught.value.filename == str(tmp_path / "m.seqtag")  # not the temporary file

@@ -18,7 +18,7 @@ from seqtag.parallel import in_order
 from seqtag.tagging import pipeline
 from seqtag.tagging import tables as blocks
 from seqtag.tagging.pipeline import tag_text
-from seqtag.tagging.tables import BlockPlan
+from seqtag.tagging.tables import TablePlan
 from tests.command_line import chunks, conllu
 from tests.strategies import NATIVE
 
@@ -107,13 +107,13 @@ def goes_natively(data: bytes, names: list[str], **options) -> bool:
     """Whether no block is left to the readable way."""
     done = []
 
-    class Spy(blocks.BlockTagger):
+    class Spy(blocks.TableTagger):
         def tag(self, *arguments):
             done.append(super().tag(*arguments))
             return done[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "BlockTagger", Spy)
+        patch.setattr(pipeline, "TableTagger", Spy)
         outcome(data, names, **options)
     return bool(done) and None not in done
 
@@ -328,7 +328,7 @@ def test_a_column_of_the_file_is_nearer_than_the_alias_of_one_that_was_filled():
     """To pos, xpos is nearer than upos, whoever wrote it."""
     for filled, expected in (("upos", "xpos"), ("xpos", blocks._Filled)):
         sentences = read(io.BytesIO(conllu().encode()))
-        [source] = BlockPlan([tagger(filled), tagger("shape")], sentences).sources[1]
+        [source] = TablePlan([tagger(filled), tagger("shape")], sentences).sources[1]
         assert source == expected or type(source) is expected
 
 
@@ -387,15 +387,15 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch, threads, 
     expected = outcome(lines.encode(), names, backend="reference", **options)
     starts = []
 
-    class Counting(blocks.BlockTagger):
-        def _start(self):
+    class Counting(blocks.TablePlan):
+        def workers(self):
             starts.append(self)
-            super()._start()
+            return super().workers()
 
     monkeypatch.setattr(blocks, "_MAX_TYPES", 9)
-    monkeypatch.setattr(pipeline, "BlockTagger", Counting)
+    monkeypatch.setattr(pipeline, "TablePlan", Counting)
     assert outcome(lines.encode(), names, **options) == expected
-    assert len(starts) > 5 + len(set(map(id, starts)))
+    assert len(starts) > 5 + threads
 
 
 def test_a_worker_that_met_an_odd_block_goes_on():

@@ -1,0 +1,352 @@
+"""Recognise the format of a file by the weight of the evidence in its first 64 kB.
+
+One damaged row must not change what a file is: most rows decide, and the reader, which is strict,
+then names the odd one.  Where the evidence is mixed, nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from seqtag.corpus import conllu
+from seqtag.corpus.formats import FORMATS
+from seqtag.corpus.stream import HEAD
+from seqtag.corpus.table import DOCSTART
+from seqtag.errors import CorpusError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_CHUNKS = frozenset("NP VP PP ADVP ADJP SBAR PRT CONJP INTJ LST UCP".split())  # noqa: SIM905
+_BIO = re.compile(r"O|[BIESLUM]-\S+")
+_TYPED = re.compile(r"[BIESLUM]-[A-Z]{2,}")
+_TAG = re.compile(r"[A-Z][A-Z0-9$|+_-]*|[^\w\s]{1,6}|-[LR]RB-")
+_LABEL = re.compile(rf"{_TAG.pattern}|{_BIO.pattern}|[A-Z][A-Z0-9]*[.:|+_-]\S+|[A-Z]\w*=\S+|_")
+_TAGGED = re.compile(rf"\S+/(?:{_TAG.pattern})")
+_TREE = re.compile(r"\(\s*(?:\(\s*[A-Z]|[A-Z][\w=|-]*\s+\(\s*[^\s()])")
+_LEAF = re.compile(r"\([A-Z$,.:#`'|=-]+ [^\s()]+\)")
+_COMMENT = re.compile(r"#(?:\s|$)|#\s*\w+\s*=")
+_KEY = re.compile(r"#\s*\w+(?:\s\w+)?\s*=")
+_ID = re.compile(r"[0-9]{1,9}(?:[-.][0-9]{1,9})?[\t ]")
+_SENTENCE_ENDS = tuple("。！？｡．؟।။")
+_LONG = 15  # characters; most words are shorter, in any language
+_NARROW = 4  # columns; most lines of prose have more words
+
+
+class Layout(NamedTuple):
+    """A format and its column names.
+
+    Attributes
+    ----------
+    format
+        A name of `seqtag.corpus.formats.FORMATS`.
+    columns
+        Names of the columns.
+    separator
+        What stands between columns; empty if that is not known, or there are none.
+    evidence
+        What spoke for it, for a note to the user; empty if nothing had to be found out.
+    """
+
+    format: str
+    columns: tuple[str, ...]
+    separator: str = ""
+    evidence: str = ""
+
+
+def detect_format(head: bytes) -> Layout:
+    r"""Recognise the format of a file from its beginning.
+
+    The rules, in order, each by what most lines are:
+
+    * ``# global.columns`` in the first line is CoNLL-U Plus.
+    * Ten tab-separated fields with ids, or below comments, are CoNLL-U; comments alone, too.
+    * Bracketed trees are ``mrg``.
+    * ``word/TAG`` items are ``pos`` if there are base-NP brackets, else ``tagged``.
+    * ``-DOCSTART-``, or single words between tabs, as many on most lines, are ``columns``. So are
+      fields between spaces, as many on most lines, if the last looks like a label.
+    * One word a line and blank lines between sentences are ``columns``, too.
+    * Lines that differ in the number of words, and a single line, are ``text``; ``tokens`` must
+      be asked for.
+
+    Column names go by number and by the last column: three, the last like ``B-NP`` or all of
+    ``B``, ``I`` and ``O``: form pos chunk; with other types: form pos ner; four: form pos chunk
+    ner; two: form ner, form chunk, or else form label. Other files get form, 2, 3, ...
+
+    Parameters
+    ----------
+    head
+        The first bytes (uncompressed); the last line may be cut.
+
+    Returns
+    -------
+    Layout
+        Without any word: ``columns`` with the one column form, and no evidence.
+
+    Raises
+    ------
+    CorpusError
+        If the text could be several formats; the message says how to name one.
+
+    Examples
+    --------
+    >>> layout = detect_format(b"The DT B-NP\ndog NN I-NP\nbarks B-VP\n\n")
+    >>> layout.format, layout.columns, layout.evidence
+    ('columns', ('form', 'pos', 'chunk'), '3 fields in 2 of 3 rows')
+    >>> detect_format(b"The dog barks.\n").format
+    'text'
+    """
+    content = head.decode("utf-8-sig", errors="replace")
+    named = conllu.plus_columns(content)
+    if named is not None:
+        return Layout("conllu-plus", named, "\t", "named by # global.columns")
+    every = whole_lines(head)
+    lines = [line for line in every if line.strip(" \t")]
+    if not lines:
+        return Layout("columns", ("form",))
+    return (
+        _find_conllu(lines)
+        or _find_trees(lines)
+        or _find_tagged(lines)
+        or _find_columns(lines, in_blocks=_in_blocks(every))
+        or _text(lines)
+    )
+
+
+def whole_lines(head: bytes) -> list[str]:
+    """Lines without line ends, byte order mark, and the line that the end of the head cuts."""
+    lines = head.decode("utf-8-sig", errors="replace").split("\n")
+    if len(head) >= HEAD and len(lines) > 1:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def columns_layout(lines: Sequence[str]) -> Layout:
+    """The layout of a file that is known to have columns, by what most of its lines are."""
+    rows, separator = _rows_of(lines)
+    if not rows:
+        return Layout("columns", ("form",))
+    width = _width(rows)
+    return Layout("columns", _names([row for row in rows if len(row) == width]), separator)
+
+
+def _text(lines: Sequence[str]) -> Layout:
+    """Raw text, with what spoke for it."""
+    counts = [len(line.split()) for line in lines]
+    span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{counts[0]}"
+    return _fixed("text", f"{_many(len(lines), 'line')} of {_many(span, 'word')}")
+
+
+def _fixed(format: str, evidence: str) -> Layout:
+    """A format whose columns are the same in every file."""
+    return Layout(format, FORMATS[format].fixed or (), "", evidence)
+
+
+def _many(count: object, noun: str) -> str:
+    """``1 line``, ``2 lines``."""
+    return f"{count} {noun}{'s' * (count not in (1, '1'))}"
+
+
+def _in_blocks(lines: Sequence[str]) -> bool:
+    """Tell whether blank lines cut the text into pieces, one of them longer than a line.
+
+    One piece of three lines will do if a blank line ends it: column files end so, few texts do.
+    """
+    text = "\n".join(line.strip(" \t") for line in lines)
+    pieces = text.strip("\n").split("\n\n")
+    longest = max(piece.count("\n") for piece in pieces)
+    return longest > 0 and (len(pieces) > 1 or (longest > 1 and text.endswith("\n\n")))
+
+
+# ---- CoNLL-U
+
+
+def _find_conllu(lines: Sequence[str]) -> Layout | None:
+    """CoNLL-U, if half of the lines or more could not be anything else."""
+    rows = [line for line in lines if not _COMMENT.match(line)]
+    commented = any(map(_KEY.match, lines))
+    alike = sum(_is_conllu(row, commented) for row in rows)
+    if 2 * alike < len(rows) or not (rows or commented):
+        return None
+    whole = sum(row.count("\t") == 9 for row in rows)
+    evidence = f"10 tab-separated fields in {whole} of {_many(len(rows), 'row')}"
+    return Layout("conllu", conllu.COLUMNS, "\t", evidence if rows else "nothing but comments")
+
+
+def _is_conllu(line: str, commented: bool) -> bool:
+    """Tell whether a line is a row of CoNLL-U, at most one thing being wrong with it."""
+    fields = line.split("\t")
+    has_id = _ID.match(line) is not None
+    if len(fields) >= 8:
+        near = 9 <= len(fields) <= 11
+        return has_id or (near and (commented or _has_tree_columns(fields)))
+    spaced = line.split()
+    return has_id and len(spaced) == 10 and "_" in spaced
+
+
+def _has_tree_columns(fields: Sequence[str]) -> bool:
+    """Tell whether ten fields, or nine without id, have features and a head as CoNLL-U has."""
+    feats, head = fields[len(fields) - 5], fields[len(fields) - 4]
+    plausible = (feats == "_" or "=" in feats) and (head == "_" or head.isdecimal())
+    return plausible and len(fields) in (9, 10)
+
+
+# ---- treebanks
+
+
+def _find_trees(lines: Sequence[str]) -> Layout | None:
+    """Bracketed trees, if most lines open a bracket."""
+    opening = sum(line.lstrip(" \t").startswith("(") for line in lines)
+    if 2 * opening < len(lines):
+        return None
+    text = "\n".join(lines)
+    leaves = sum(1 for _ in _LEAF.finditer(text))
+    first = _TREE.match(text.lstrip(" \t")) is not None and ")" in text
+    if first or len(lines) <= leaves < text.count("("):
+        return _fixed("mrg", f"{_many(opening, 'line')} of {len(lines)} open a bracket")
+    return None
+
+
+def _find_tagged(lines: Sequence[str]) -> Layout | None:
+    """Items word/TAG, if most are."""
+    words, rules, brackets = 0, False, False
+    tagged = 0
+    for line in lines:
+        if not line.strip("= \t"):
+            rules = True
+            continue
+        for item in re.findall(r"[^ \t]+", line):
+            if item in ("[", "]"):
+                brackets = True
+                continue
+            words += 1
+            tagged += _TAGGED.fullmatch(item) is not None
+    if 2 * tagged <= words:
+        return None
+    return _fixed(
+        "pos" if rules or brackets else "tagged", f"word/TAG in {tagged} of {_many(words, 'item')}"
+    )
+
+
+# ---- columns
+
+
+def _rows_of(lines: Sequence[str]) -> tuple[list[list[str]], str]:
+    """The fields of the lines that hold words, and what separates them: as on most lines."""
+    words = [line for line in lines if not line.startswith(DOCSTART)]
+    tabbed = ["\t" in line.strip(" \t") for line in words]  # a first line may be indented
+    if 2 * sum(tabbed) > len(words) - (True in tabbed[:1]):  # if tied, as the first row has it
+        return [line.split("\t") for line in words], "\t"
+    return [[field for field in line.split(" ") if field] for line in words], " "
+
+
+def _width(rows: Sequence[Sequence[str]]) -> int:
+    """The number of fields that most rows have; if tied, that with more labels, then the first."""
+    counts = Counter(map(len, rows))
+    labels = Counter(len(row) for row in rows if _LABEL.fullmatch(row[-1]))
+    return max(counts, key=lambda width: (counts[width], labels[width]))
+
+
+def _find_columns(lines: Sequence[str], *, in_blocks: bool) -> Layout | None:
+    """Columns, if most rows have the same number of fields, and these look like columns.
+
+    None if nothing speaks for them.
+
+    Raises
+    ------
+    CorpusError
+        If something does, but not enough.
+    """
+    rows, separator = _rows_of(lines)
+    if not rows:
+        return Layout("columns", ("form",), "", DOCSTART)
+    width = _width(rows)
+    typical = [row for row in rows if len(row) == width]
+    most = 2 * len(typical) >= len(rows)
+    if len(rows) < len(lines):
+        found, possible = True, True
+    elif separator == "\t":
+        words = not _has_prose(typical)
+        found, possible = most and width > 1 and words, words or most
+    elif width == 1:
+        found, possible = _are_words(rows, len(typical), in_blocks=in_blocks)
+    else:
+        found, possible = _are_labelled(rows, typical, in_blocks=in_blocks)
+    if found:
+        evidence = f"{_many(width, 'field')} in {len(typical)} of {_many(len(rows), 'row')}"
+        return Layout("columns", _names(typical), separator, evidence)
+    if not possible:
+        return None
+    msg = (
+        f"expected a format that can be told from the others, found {_many(len(rows), 'line')} of "
+        f"{_many(width, 'field')}{' or another number' * (len(typical) < len(rows))} that may be "
+        "words in columns or raw text; name it with --format columns, --format text or "
+        "--format tokens"
+    )
+    raise CorpusError(msg)
+
+
+def _has_prose(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether a column holds several words in half of the rows, or the first on average.
+
+    Words may hold spaces, in some languages often; labels do not.
+    """
+    words, *others = zip(*rows, strict=True)
+    if 2 * len(rows) <= sum(len(cell.split(" ")) for cell in words):
+        return True
+    return any(2 * sum(" " in cell for cell in column) >= len(rows) for column in others)
+
+
+def _are_words(
+    rows: Sequence[Sequence[str]], singles: int, *, in_blocks: bool
+) -> tuple[bool, bool]:
+    """Whether single fields on their lines are words in a column, and whether they may be."""
+    cells = [row[0] for row in rows]
+    ends = sum(len(cell) > 1 and cell.endswith(_SENTENCE_ENDS) for cell in cells)
+    if 4 * sum(len(cell) > _LONG for cell in cells) >= len(cells) or 2 * ends >= len(cells):
+        return False, False  # a script that has no spaces
+    found = in_blocks and len(rows) > 1 and 10 * singles >= 9 * len(rows)
+    return found, len(rows) > 1 and 3 * singles >= 2 * len(rows)
+
+
+def _are_labelled(
+    rows: Sequence[Sequence[str]], typical: Sequence[Sequence[str]], *, in_blocks: bool
+) -> tuple[bool, bool]:
+    """Whether the last of some fields between spaces are labels, and whether they may be."""
+    last = [row[-1] for row in typical]
+    width = len(typical[0])
+    most = 2 * len(typical) >= len(rows)
+    like = sum(_LABEL.fullmatch(value) is not None for value in last)
+    labels = 10 * like >= 9 * len(last) and any(value[0].isalpha() for value in last)
+    if len(last) == 1:
+        typed = _TYPED.fullmatch(last[0]) is not None
+        return typed and most, labels and most and len(rows) == 2
+    # Or a small set of values, as labels of other alphabets and in lower case are.
+    if in_blocks and len(last) >= 10:
+        letters = sum(value[0].isalpha() for value in last)
+        labels = labels or (2 <= len({*last}) <= len(last) // 3 and 2 * letters >= len(last))
+    if labels:
+        return most, False
+    uniform = most if width <= _NARROW else 10 * len(typical) >= 9 * len(rows)
+    return False, uniform and in_blocks and len(rows) > 2
+
+
+def _names(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Names for the columns of rows that are equally long."""
+    count = len(rows[0])
+    last = [row[-1] for row in rows]
+    chunks = [label for label in last if _BIO.fullmatch(label)]
+    if count > 1 and 10 * len(chunks) >= 9 * len(last):
+        types = {label[2:] for label in chunks if label != "O"}
+        chunk = bool(types & _CHUNKS) or (count == 3 and not types)
+        if count == 4 and not types & _CHUNKS:
+            return ("form", "pos", "chunk", "ner")
+        if count in (2, 3):
+            return ("form", "pos")[: count - 1] + (("chunk",) if chunk else ("ner",))
+    if count == 3 and {"B", "I"} & {*last} and {*last} <= {"B", "I", "O"}:
+        return ("form", "pos", "chunk")
+    if count == 2:
+        return ("form", "label")
+    return ("form", *(str(i) for i in range(2, count + 1)))

@@ -1,0 +1,237 @@
+"""Open a file in any format, and read its sentences one by one."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, BinaryIO
+
+from seqtag.corpus import conllu
+from seqtag.corpus.detect import Layout, columns_layout, detect_format, whole_lines
+from seqtag.corpus.formats import AUTO, FORMATS, READABLE
+from seqtag.corpus.stream import Block, ByteStream, after_last_blank_line
+from seqtag.corpus.table import ColumnReader, find_separator
+from seqtag.errors import CorpusError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator, Sequence
+    from types import TracebackType
+
+    from seqtag.corpus.sentence import Sentence
+
+_log = logging.getLogger("seqtag")
+
+
+class SentenceStream:
+    """The sentences of a source, read while one iterates; also a context manager.
+
+    Attributes
+    ----------
+    format : str
+        ``conllu``, ``conllu-plus``, ``columns``, ``text``, ``tokens``, ``tagged``, ``pos`` or
+        ``mrg``.
+    columns : tuple of str
+        Names of the columns.
+    source : str
+        Name of the file, ``<stdin>`` or ``<stream>``.
+    separator : str
+        What stands between columns: a tab or a space; empty while it is not known.
+    """
+
+    def __init__(self, stream: ByteStream, layout: Layout):
+        self.format, self.columns, self.separator, _ = layout
+        self.source = stream.name
+        self._format = FORMATS[self.format]
+        self._stream = stream
+        self._sentences = self._read()
+
+    def _read(self) -> Iterator[Sentence]:
+        """The sentences; the file is closed behind the last."""
+        with self:
+            if self._format.read is None:
+                yield from self.parse(self._stream.blocks(after_last_blank_line))
+            else:
+                yield from self._format.read(self._stream, self.source)
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return self._sentences
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the file has one word on a line, and so can be read as blocks."""
+        return self._format.is_table
+
+    @property
+    def extensible(self) -> bool:
+        """Whether the rows of the file have room for another column."""
+        return self._format.extensible
+
+    def blocks(self) -> Iterator[Block]:
+        """The text of a table in pieces of whole sentences, instead of its sentences.
+
+        `separator` is known when the first block is.
+        """
+        with self:
+            for block in self._stream.blocks(after_last_blank_line):
+                if not self.separator:
+                    self.separator = find_separator(block.text.removeprefix("\ufeff"))
+                yield block
+
+    def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
+        """The sentences of some blocks of a table, the first of which starts at `line`.
+
+        Raises
+        ------
+        CorpusError
+            If the file is no table.
+        """
+        if self._format.rows is None:
+            msg = f"expected a file of one word a line to parse in blocks, found {self.format}"
+            raise CorpusError(msg, source=self.source)
+        reader = self._format.rows(self.source, self.columns, self.separator)
+        return reader.read(blocks, line)
+
+    def close(self) -> None:
+        """Close the file, if it was opened here."""
+        self._stream.close()
+
+    def __enter__(self) -> SentenceStream:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def read(
+    source: str | os.PathLike[str] | BinaryIO,
+    format: str = AUTO,
+    *,
+    columns: Sequence[str] | None = None,
+) -> SentenceStream:
+    r"""Read the sentences of a file one by one, losing no byte.
+
+    ``"".join(s.raw for s in read(path)).encode()`` is the file. Input is UTF-8, plain or
+    compressed (`seqtag.compression`).
+
+    Parameters
+    ----------
+    source
+        Path, ``"-"`` for standard input, or a binary file, which stays open.
+    format
+        A name from `seqtag.corpus.formats.READABLE`. ``"auto"`` waits for 64 kB or the end of the
+        input, decides by what most lines are (`detect_format`) and says so in the log, at level
+        INFO; a named format gives each sentence as soon as it has arrived.
+    columns
+        Names for the columns of a column file, one of them ``form``.
+
+    Returns
+    -------
+    SentenceStream
+        To iterate over once. An empty file has no sentences.
+
+    Raises
+    ------
+    CorpusError
+        Here, if the format is unknown or cannot be recognised; while iterating, at the first
+        line that does not keep to it.
+    OSError
+        As the system reports it: no such file, no permission, a directory.
+
+    Examples
+    --------
+    >>> import io
+    >>> stream = read(io.BytesIO(b"Stop !\n"), "tokens")
+    >>> stream.format, [sentence.words for sentence in stream]
+    ('tokens', [['Stop', '!']])
+    """
+    if format not in READABLE:
+        msg = (
+            f"expected one of the formats {', '.join(READABLE)}, found {format!r}; "
+            "choose one of these"
+        )
+        raise CorpusError(msg)
+    if columns is not None:
+        _check_columns(columns, format)
+    stream = ByteStream(source)
+    try:
+        return SentenceStream(stream, _layout(stream, format, columns))
+    except BaseException:
+        stream.close()
+        raise
+
+
+def _check_columns(columns: Sequence[str], format: str) -> None:
+    """Refuse column names that cannot be used."""
+    if format not in (AUTO, "columns"):
+        msg = (
+            "expected column names only with the format 'columns', found them with "
+            f"{format!r}, which has its own; leave out one of the two"
+        )
+        raise CorpusError(msg)
+    if isinstance(columns, str) or "form" not in columns or len(set(columns)) < len(columns):
+        msg = (
+            "expected different column names with 'form' among them, found "
+            f"{columns!r}; name each column once"
+        )
+        raise CorpusError(msg)
+
+
+def _layout(stream: ByteStream, format: str, columns: Sequence[str] | None) -> Layout:
+    """Format and columns, looking into the stream no further than needed."""
+    if columns is not None:
+        return Layout("columns", tuple(columns))
+    if format == AUTO:
+        found = _detected(stream)
+    elif format in ("conllu", "conllu-plus"):
+        found = _conllu_layout(stream, format)
+    else:
+        known = FORMATS[format]
+        # Column files by another name: what is read is a column file.
+        name = "columns" if known.rows is ColumnReader else format
+        if known.fixed is not None:
+            return Layout(name, known.fixed)
+        found = columns_layout([line for line in whole_lines(stream.head()) if line.strip(" \t")])
+        if known.columns:
+            names = known.columns.get(len(found.columns)) or known.columns[min(known.columns)]
+            found = found._replace(columns=names)
+    if "form" not in found.columns or len(set(found.columns)) < len(found.columns):
+        msg = (
+            "expected different column names with FORM among them, found "
+            f"{', '.join(found.columns)}; correct # global.columns"
+        )
+        raise CorpusError(msg, source=stream.name, line=1)
+    return found
+
+
+def _conllu_layout(stream: ByteStream, format: str) -> Layout:
+    """CoNLL-U, or CoNLL-U Plus if the first line says so."""
+    head = stream.head(first_line=True).decode("utf-8", errors="replace")
+    named = conllu.plus_columns(head)
+    if named is not None:
+        return Layout("conllu-plus", named, "\t")
+    if format == "conllu-plus":
+        msg = (
+            'expected "# global.columns = ID FORM ..." in the first line, found '
+            "none; add it, or use --format conllu"
+        )
+        raise CorpusError(msg, source=stream.name, line=1)
+    return Layout("conllu", conllu.COLUMNS, "\t")
+
+
+def _detected(stream: ByteStream) -> Layout:
+    """The layout of a stream, which is noted in the log; an error knows its name."""
+    head = stream.head()
+    try:
+        found = detect_format(head)
+    except CorpusError as err:
+        raise CorpusError(err.message, source=stream.name) from err
+    if found.evidence:
+        named = () if FORMATS[found.format].fixed else found.columns
+        shown = " ".join([found.format, *named])
+        _log.info("%s: read as %s (%s)", stream.name, shown, found.evidence)
+    return found
