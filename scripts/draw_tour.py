@@ -24,9 +24,8 @@ from seqtag.classifiers.losses import hinge, squared, zero_one
 from seqtag.classifiers.sigmoid import sigm
 from seqtag.engine.reference import Weights, potentials, viterbi
 from seqtag.features.encoder import Column
-from seqtag.features.index import JointFeatureMap
+from seqtag.features.index import index_corpus
 from seqtag.features.language import parse
-from seqtag.tagging.tagger import plans
 from seqtag.training.selection import learning_curve, tagger_fit
 
 if TYPE_CHECKING:
@@ -249,14 +248,8 @@ def cake() -> tuple[list[str], list[str], Potentials]:
     names = sorted(set(gold))
     y = np.array([names.index(label) for label in gold])
     compiled = parse("normal[0]\nsuffix(3)[0]\nlabel[-1]").compile(["form"])
-    text = JointFeatureMap(
-        compiled,
-        *plans(compiled),
-        [Column.of(word for s in corpus for word in s.words)],
-        [len(s) for s in corpus],
-        len(names),
-        order=1,
-    )
+    words = Column.of(word for s in corpus for word in s.words)
+    text = index_corpus(compiled, [words], [len(s) for s in corpus], len(names))
     weights = Weights(text.layout)
     for epoch in range(5):
         shuffled = np.random.RandomState(epoch).permutation(len(train))

@@ -22,7 +22,6 @@ from seqtag.features.encoder import Encoder
 from seqtag.features.language import load, preset_text
 from seqtag.tagging.tagger import label_order, plans
 from seqtag.training import train as perceptron
-from seqtag.training.data import labels_of
 
 if TYPE_CHECKING:
     from seqtag.evaluation.report import Report
@@ -63,7 +62,7 @@ def score(tagger: seqtag.Tagger, path: Path) -> Report:
     """Report of a tagger on an annotated file."""
     sentences = [sentence for sentence in seqtag.read(path) if sentence]
     return seqtag.evaluate(
-        [labels_of(sentence, tagger.label) for sentence in sentences],
+        [tagger.model.column.of(sentence) for sentence in sentences],
         tagger.tag_many(sentences),
         words=[sentence.words for sentence in sentences],
         known=tagger.known_words,
@@ -114,7 +113,7 @@ class Unrounded:
         encoder = Encoder(compiled, hash_strings)
         types = encoder.encode([words], len(words))
         found = decoder.decode(types, encoder.hashes, pointers(map(len, sentences)))
-        gold = [label for sentence in sentences for label in labels_of(sentence, tagger.label)]
+        gold = [label for sentence in sentences for label in tagger.model.column.of(sentence)]
         names = tagger.outputs
         return 100 * np.mean([names[i] == label for i, label in zip(found, gold, strict=True)])
 

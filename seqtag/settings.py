@@ -1,45 +1,208 @@
-"""The settings of training: type, range and meaning, each written down once."""
+"""The settings of training: one record each, from which all else is made.
+
+Template files (``set min-count 2``), `seqtag.train` (``min_count=2``), the command line
+(``--min-count 2``), ``seqtag info`` and the documentation of all of them read the fields of
+`Settings`; a new setting is a new field.
+"""
 
 from __future__ import annotations
 
-from math import inf
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field, fields, replace
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Any, cast
 
 from seqtag.errors import TemplateError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-Setting = int | float | str
+Value = int | float | str
 
-SETTINGS: Mapping[str, tuple[type, str, Callable[..., bool]]] = {
-    "epochs": (int, "a whole number from 1", lambda v: v >= 1),
-    "update": (str, "perceptron, pa or adaptive", lambda v: v in ("perceptron", "pa", "adaptive")),
-    "step": (float, "a number above 0", lambda v: 0 < v < inf),
-    "margin": (float, "a number from 0", lambda v: 0 <= v < inf),
-    "min-count": (int, "a whole number from 1", lambda v: v >= 1),
-    "encoding": (
-        str,
-        "keep, iob2, iobes or bilou",
-        lambda v: v in ("keep", "iob2", "iobes", "bilou"),
-    ),
-    "dropout": (float, "a number from 0 to below 1", lambda v: 0 <= v < 1),
-    "label-parts": (str, "whole or split", lambda v: v in ("whole", "split")),
-    "known-labels": (int, "a whole number from 0", lambda v: v >= 0),
+
+@dataclass(frozen=True)
+class Setting:
+    """What one setting is.
+
+    Attributes
+    ----------
+    name
+        As template files and the command line write it: ``min-count``.
+    type
+        ``int``, ``float`` or ``str``.
+    default
+        Its value where neither templates nor caller give one.
+    help
+        What it does, in a sentence.
+    choices
+        The words that are allowed, if it is a word.
+    least, most
+        The range of a number; with `open_ends` these two are just outside of it.
+    """
+
+    name: str
+    type: type[int] | type[float] | type[str]
+    default: Value
+    help: str
+    choices: tuple[str, ...] = ()
+    least: float = -inf
+    most: float = inf
+    open_ends: str = ""
+
+    @property
+    def attribute(self) -> str:
+        """The name in Python: ``min_count``."""
+        return self.name.replace("-", "_")
+
+    @property
+    def expected(self) -> str:
+        """What is allowed, in words.
+
+        >>> SETTINGS["step"].expected
+        'a number above 0, at most 1,000,000'
+        """
+        if self.choices:
+            return f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
+        kind = "a whole number" if self.type is int else "a number"
+        low = f"{'above' if 'least' in self.open_ends else 'from'} {self.least:,}"
+        if "most" in self.open_ends:
+            return f"{kind} {low} to below {self.most:,}"
+        return f"{kind} {low}, at most {self.most:,}"
+
+    def check(self, value: Value) -> Value:
+        """The value in the setting's type, if it is allowed.
+
+        Raises
+        ------
+        TemplateError
+            If it has another type or is out of range.
+        """
+        if self.type is float and type(value) is int:
+            value = float(value)
+        if type(value) is not self.type or not self._allows(value):
+            msg = f"the setting {self.name} expects {self.expected}, found {value!r}"
+            raise TemplateError(msg)
+        return value
+
+    def parse(self, text: str) -> Value:
+        """The value that a text gives.
+
+        Raises
+        ------
+        TemplateError
+            If it gives none.
+        """
+        try:
+            value: Value = self.type(text)
+        except ValueError:
+            value = text
+        return self.check(value)
+
+    def _allows(self, value: Value) -> bool:
+        if isinstance(value, str):
+            return value in self.choices
+        if not isfinite(value) or not self.least <= value <= self.most:
+            return False
+        at_end = (value == self.least and "least" in self.open_ends) or (
+            value == self.most and "most" in self.open_ends
+        )
+        return not at_end
+
+
+def _setting(default: Value, help: str, **more: Any) -> Any:
+    """The field of `Settings` for a setting."""
+    return field(default=default, metadata={"help": help, **more})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Values of all settings.
+
+    Examples
+    --------
+    >>> Settings().with_values({"min-count": 2}).min_count
+    2
+    """
+
+    epochs: int = _setting(10, "Passes over the training sentences.", least=1, most=10**9)
+    update: str = _setting(
+        "perceptron",
+        "Step rule: the classical perceptron, passive-aggressive, or adaptive per weight.",
+        choices=("perceptron", "pa", "adaptive"),
+    )
+    step: float = _setting(
+        1.0,
+        "C of pa, eta of adaptive; perceptron ignores it.",
+        least=0,
+        most=10**6,
+        open_ends="least",
+    )
+    margin: float = _setting(
+        0.0, "Cost of a wrong label while learning; 0 is none.", least=0, most=10**6
+    )
+    min_count: int = _setting(
+        1, "Leave out features seen less often in training.", least=1, most=10**9
+    )
+    encoding: str = _setting(
+        "keep",
+        "Scheme to learn chunk labels in; they are written back in their own.",
+        choices=("keep", "iob2", "iobes", "bilou"),
+    )
+    dropout: float = _setting(
+        0.0,
+        "Share of features hidden at random in each epoch.",
+        least=0,
+        most=1,
+        open_ends="most",
+    )
+    label_parts: str = _setting(
+        "whole",
+        "Give weights to whole labels, or to the parts of labels such as NOUN|Case=Nom.",
+        choices=("whole", "split"),
+    )
+    known_labels: int = _setting(
+        0,
+        "Words seen so often in training keep to the labels they had there; 0 restricts none.",
+        least=0,
+        most=10**9,
+    )
+
+    def with_values(self, values: Mapping[str, Value | None]) -> Settings:
+        """These settings with others in the place of some; None leaves a setting as it is.
+
+        Parameters
+        ----------
+        values
+            By name, written with hyphens or underscores.
+
+        Raises
+        ------
+        TemplateError
+            If a setting is unknown, or a value is not allowed.
+        """
+        changed = {
+            name.replace("-", "_"): check_setting(name.replace("_", "-"), value)
+            for name, value in values.items()
+            if value is not None
+        }
+        return replace(self, **changed)  # type: ignore[arg-type]
+
+    def to_dict(self) -> dict[str, Value]:
+        """The values by their names in Python."""
+        return asdict(self)
+
+
+_TYPES: dict[str, type[int] | type[float] | type[str]] = {"int": int, "float": float, "str": str}
+
+SETTINGS: dict[str, Setting] = {
+    name: Setting(name, _TYPES[str(each.type)], cast("Value", each.default), **each.metadata)
+    for each in fields(Settings)
+    for name in [each.name.replace("_", "-")]
 }
-"""Settings that a template file can make: type, what is allowed (in words, and as a test).
-
-epochs: passes over the training sentences. update: the learning rule. step: C of pa, eta of
-adaptive; perceptron ignores it. margin: cost of a wrong label in training. min-count: features
-seen less often are dropped. encoding: the label scheme trained with. dropout: the share of
-features hidden at random in training. label-parts: split gives weights to the parts of labels
-such as NOUN|Case=Nom. known-labels: words seen this often in training are only given labels they
-had there; 0 restricts no word.
-"""
+"""The settings by name, as template files write it, in the order of the fields."""
 
 
-def check_setting(name: str, value: Setting) -> Setting:
-    """The value of a setting in its type, if `SETTINGS` allows it.
+def check_setting(name: str, value: Value) -> Value:
+    """The value of a setting in its type.
 
     Raises
     ------
@@ -51,20 +214,21 @@ def check_setting(name: str, value: Setting) -> Setting:
     >>> check_setting("margin", 1)
     1.0
     """
+    return find_setting(name).check(value)
+
+
+def find_setting(name: str) -> Setting:
+    """The setting of a name, written with hyphens.
+
+    Raises
+    ------
+    TemplateError
+        If there is none.
+    """
     if name not in SETTINGS:
         msg = (
             f"unknown setting {name!r}{did_you_mean(name, SETTINGS)}; "
             f"settings are {', '.join(SETTINGS)}"
         )
         raise TemplateError(msg)
-    kind, _, allows = SETTINGS[name]
-    if kind is float and type(value) is int:
-        value = float(value)
-    if type(value) is not kind or not allows(value):
-        raise setting_error(name, value)
-    return value
-
-
-def setting_error(name: str, value: Setting) -> TemplateError:
-    """The error that says what a setting expects."""
-    return TemplateError(f"the setting {name} expects {SETTINGS[name][1]}, found {value!r}")
+    return SETTINGS[name]

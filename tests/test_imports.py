@@ -36,6 +36,7 @@ features.index
 features
 labels.schemes
 labels.parts
+labels.column labels.coding
 labels
 corpus.aliases corpus.stream
 corpus.sentence
@@ -45,19 +46,22 @@ corpus.write
 corpus.formats corpus.token_lists
 corpus.scanner
 corpus
-model.container model.known_words model.embedded
-model.freeze
+model.container model.known_words model.embedded model.freeze
+model.model
 model
 evaluation.counts
 evaluation.chunks evaluation.layout
 evaluation.report
 evaluation.scoring
 evaluation
+tagging.inputs
 tagging.tagger
 tagging.tables
 tagging.pipeline
 tagging
 training.data training.known_labels
+training.problem
+training.runs
 training.train
 training.selection
 training
@@ -68,9 +72,8 @@ classifiers.perceptrons classifiers.sigmoid
 classifiers
 integrations.nltk
 integrations
-cli.common
-cli.cv_command
-cli.curve_command cli.eval_command cli.info_command cli.tag_command cli.templates_command cli.train_command cli.tune_command
+cli.common cli.options
+cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
 cli
 __init__
 __main__

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import complain
+from seqtag.cli.common import Terminated, complain, interruption_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,13 +53,16 @@ class _Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        return importlib.import_module(f"seqtag.cli.{name}_command").command
+        command: click.Command = importlib.import_module(f"seqtag.cli.{name}").command
+        return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
-    def resolve_command(self, context: click.Context, args: list[str]):
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             context.fail(f"expected a command ({', '.join(COMMANDS)}), found {args[0]!r}")
         return super().resolve_command(context, args)
@@ -93,7 +96,8 @@ def main(args: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in args
     with suppress(ValueError):  # only the main thread may; others are not terminated so
-        signal.signal(signal.SIGTERM, _terminate)
+        Terminated.received = False
+        signal.signal(signal.SIGTERM, Terminated.raise_it)
     for stream in (sys.stdout, sys.stderr):  # the same bytes in every locale
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
@@ -109,8 +113,8 @@ def main(args: Sequence[str] | None = None) -> int:
         _close_stdout()
         return 0
     except (KeyboardInterrupt, click.Abort):
-        complain("interrupted")
-        return 130
+        complain("terminated" if Terminated.received else "interrupted")
+        return interruption_code()
     except click.UsageError as error:
         where = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
         complain(error.format_message() + where)
@@ -132,11 +136,6 @@ def main(args: Sequence[str] | None = None) -> int:
             complain(f"internal error, please report it: {what} (seqtag --debug ... shows where)")
         _close_stdout()
         return 1
-
-
-def _terminate(*_: object) -> None:
-    """Leave by the way of all errors, so that no half-written file is left behind."""
-    sys.exit(128 + signal.SIGTERM)
 
 
 def _os_message(error: OSError) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import json
 import logging
+import signal
 import sys
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from seqtag.corpus import FORMATS
 from seqtag.files import naming
 
 if TYPE_CHECKING:
@@ -19,49 +19,6 @@ if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
 
 Item = TypeVar("Item")
-
-
-class ColumnList(click.ParamType):
-    """Comma-separated column names."""
-
-    name = "NAME,NAME,..."
-
-    def convert(self, value, param, context):
-        """Split the names."""
-        if not isinstance(value, str):
-            return value
-        names = tuple(name.strip() for name in value.split(","))
-        if not all(names):
-            message = f"expected column names such as form,pos,chunk, found {value!r}"
-            self.fail(message, param, context)
-        return names
-
-
-format_option = click.option(
-    "--format",
-    "format",
-    type=click.Choice(list(FORMATS)),
-    default="auto",
-    metavar="FORMAT",
-    help="Format of the input: conllu, conll2000, columns, text, tokens, ... (default: found out).",
-)
-columns_option = click.option(
-    "--columns", type=ColumnList(), help="Names of the columns of a column file: form,pos,chunk."
-)
-quiet_option = click.option(
-    "-q", "--quiet", is_flag=True, help="Print nothing but errors on stderr."
-)
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
-)
-threads_option = click.option(
-    "--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads to work on."
-)
-
-
-def reading_format(format: str, columns: tuple[str, ...] | None) -> str:
-    """``--columns`` alone means a column file."""
-    return "columns" if columns and format == "auto" else format
 
 
 class Notes(logging.Handler):
@@ -96,6 +53,23 @@ class Notes(logging.Handler):
             for item in items:
                 yield item
                 bar.update(size(item))
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: a command ends as it does when interrupted, and keeps what it would keep then."""
+
+    received = False
+
+    @classmethod
+    def raise_it(cls, *_: object) -> None:
+        """Handle the signal."""
+        cls.received = True
+        raise cls
+
+
+def interruption_code() -> int:
+    """The exit code of a command that was interrupted or terminated."""
+    return 128 + (signal.SIGTERM if Terminated.received else signal.SIGINT)
 
 
 def complain(message: str) -> None:

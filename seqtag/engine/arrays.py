@@ -10,6 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+MAX_LABELS = 65_535
+MAX_TRIGRAM_LABELS = 255
 FORBIDDEN = -1e30  # the potential of what may not happen; finite, so that arithmetic stays finite
 
 

@@ -5,24 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from seqtag.evaluation.report import Origin, Report, Words, evaluate
-from seqtag.labels.parts import join_parts
+from seqtag.labels.column import HasColumns, LabelColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _DIGITS = 8  # of the digest of training data
-
-
-class Annotated(Protocol):
-    """A sentence with columns, such as `seqtag.corpus.Sentence`."""
-
-    def __len__(self) -> int:
-        """Count the words."""
-        ...
-
-    def column(self, name: str, /) -> list[str]:
-        """Values of a column, one per word."""
-        ...
 
 
 class Labeller(Protocol):
@@ -36,11 +24,6 @@ class Labeller(Protocol):
     @property
     def label_scheme(self) -> str | None:
         """Scheme of its labels, if they are chunk labels."""
-        ...
-
-    @property
-    def label_columns(self) -> tuple[str, ...]:
-        """Names of the columns that its labels are made of."""
         ...
 
     @property
@@ -58,7 +41,7 @@ class Labeller(Protocol):
         ...
 
 
-_Sentence = TypeVar("_Sentence", bound=Annotated)
+_Sentence = TypeVar("_Sentence", bound=HasColumns)
 
 
 def score(
@@ -79,7 +62,7 @@ def score(
     sentences
         Read once, a generator will do; those without words are left out.
     gold
-        Gives the labels of a sentence; by default the tagger's label columns do.
+        Gives the labels of a sentence; by default the tagger's label column does.
     task
         Name of what is scored, for the signature; by default the tagger's label column.
     words
@@ -110,13 +93,14 @@ def score(
     >>> report.accuracy, report.known_tokens
     (1.0, 2)
     """
+    give = LabelColumn(tagger.label).of if gold is None else gold
     labels: list[Sequence[str]] = []
     forms: list[list[str]] = []
 
     def noted() -> Iterator[_Sentence]:
         for sentence in sentences:
             if len(sentence):
-                labels.append(gold(sentence) if gold else labels_of(sentence, tagger.label_columns))
+                labels.append(give(sentence))
                 if words:
                     forms.append(sentence.column("form"))
                 yield sentence
@@ -151,17 +135,3 @@ def origin_of(info: Mapping[str, Any]) -> Origin:
         data=str(digest)[:_DIGITS] if digest else None,
         seed=None if seed is None else int(seed),
     )
-
-
-def labels_of(sentence: Annotated, columns: Sequence[str]) -> list[str]:
-    """The labels of a sentence: a column, or UPOS and FEATS joined; ``_`` where there is none.
-
-    >>> from seqtag.corpus import sentence_of
-    >>> sentence = sentence_of({"form": ["I"], "upos": ["PRON"], "feats": ["Person=1"]})
-    >>> labels_of(sentence, ["upos", "feats"])
-    ['PRON|Person=1']
-    """
-    first, *others = (sentence.column(name) for name in columns)
-    if not others:
-        return first
-    return ["_" if u == "_" else join_parts(u, f) for u, f in zip(first, *others, strict=True)]

@@ -96,7 +96,7 @@ def attribute_names() -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Bound:
+class BoundAttribute:
     """An attribute with its arguments: word -> value. A class, so that it can be pickled."""
 
     name: str
@@ -126,7 +126,7 @@ class _Bound:
                 raise TemplateError(msg)
 
 
-def resolve(name: str, args: Sequence[int | str] = ()) -> Callable[[str], str | None]:
+def resolve(name: str, args: Sequence[int | str] = ()) -> BoundAttribute:
     """Look up an attribute and fix its arguments.
 
     Parameters
@@ -139,7 +139,7 @@ def resolve(name: str, args: Sequence[int | str] = ()) -> Callable[[str], str | 
 
     Returns
     -------
-    Callable
+    BoundAttribute
         Maps a word to the value (at most `MAX_LENGTH` code points) or None.
 
     Raises
@@ -163,7 +163,7 @@ def resolve(name: str, args: Sequence[int | str] = ()) -> Callable[[str], str | 
         )
         raise TemplateError(msg)
     _check_arguments(name, function, args)
-    bound = _Bound(name, tuple(args), function)
+    bound = BoundAttribute(name, tuple(args), function)
     bound("a")
     return bound
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from seqtag.features.templates import CompiledTemplates
 
@@ -34,7 +36,7 @@ class Column(NamedTuple):
         return list(map(self.types.__getitem__, self.ids.tolist()))
 
 
-class _Types(dict):
+class _Types(dict[str, int]):
     """Type ids by value; a value not seen before gets the next id and is noted as new."""
 
     def __init__(self) -> None:
@@ -60,7 +62,11 @@ class Encoder:
         Backend of `hash_string` for many strings: ``list[str] -> (n,) uint64``.
     """
 
-    def __init__(self, compiled: CompiledTemplates, hash_strings):
+    def __init__(
+        self,
+        compiled: CompiledTemplates,
+        hash_strings: Callable[[list[str]], NDArray[np.uint64]],
+    ):
         self._compiled = compiled
         self._hash_strings = hash_strings
         self._types = {column: _Types() for column in compiled.columns}

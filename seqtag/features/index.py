@@ -1,8 +1,8 @@
-"""The joint feature map phi(x, y) of templates over sentences: the bridge from text to w."""
+"""A corpus as numbers: the features that templates find, and which rows each token has."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,69 +13,74 @@ from seqtag.features.encoder import Column, Encoder
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from seqtag.features.templates import CompiledTemplates
 
 
-class JointFeatureMap:
-    """The features that templates find in a corpus, numbered: which cells of w a sentence touches.
+class IndexedCorpus(NamedTuple):
+    """The joint feature map of a corpus: which cells of w its sentences touch.
 
     A feature is an attribute of the words (a row) together with a label (a column); `layout` says
     where its weight is in w, and `seqtag.engine.reference.phi` counts them.
+
+    Attributes
+    ----------
+    layout
+        Shape of w.
+    instances
+        The corpus as rows.
+    keys, edge_keys
+        Feature key of each row, (R,) and (B,) uint64.
+    """
+
+    layout: Layout
+    instances: Instances
+    keys: NDArray[np.uint64]
+    edge_keys: NDArray[np.uint64]
+
+
+def index_corpus(
+    compiled: CompiledTemplates,
+    columns: Sequence[Column],
+    lengths: Sequence[int] | NDArray[np.int64],
+    labels: int,
+    min_count: int = 1,
+    parts: Parts | None = None,
+) -> IndexedCorpus:
+    """Number the features of a corpus.
 
     Parameters
     ----------
     compiled
         Templates bound to columns.
-    emission_plan, edge_plan
-        Their key plans.
     columns
         For each of ``compiled.columns`` its numbered values, all sentences end to end.
     lengths
         Tokens per sentence.
     labels
         Number of labels, K.
-    order
-        0, 1 for label bigrams, 2 for trigrams.
     min_count
         Features seen less often get no row.
     parts
         Parts of the labels that emission weights belong to, if they do.
-
-    Attributes
-    ----------
-    layout : Layout
-    instances : Instances
-        The corpus as rows.
-    keys, edge_keys : (R,) and (B,) uint64
-        Feature key of each row.
     """
+    sentence_ptr = pointers(lengths)
+    encoder = Encoder(compiled, backend.hash_strings)
+    for name, column in zip(compiled.columns, columns, strict=True):
+        encoder.extend(name, 0, column.types)
+    types = np.array([column.ids for column in columns], np.int32)
+    types = types.reshape(len(columns), int(sentence_ptr[-1]))
 
-    def __init__(
-        self,
-        compiled: CompiledTemplates,
-        emission_plan: KeyPlan,
-        edge_plan: KeyPlan,
-        columns: Sequence[Column],
-        lengths: Sequence[int] | np.ndarray,
-        labels: int,
-        order: int,
-        min_count: int = 1,
-        parts: Parts | None = None,
-    ):
-        sentence_ptr = pointers(lengths)
-        encoder = Encoder(compiled, backend.hash_strings)
-        for name, column in zip(compiled.columns, columns, strict=True):
-            encoder.extend(name, 0, column.types)
-        types = np.array([column.ids for column in columns], np.int32)
-        types = types.reshape(len(columns), int(sentence_ptr[-1]))
+    def index(plan: KeyPlan) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32]]:
+        return backend.index_features(plan, types, encoder.hashes, sentence_ptr, min_count)
 
-        def index(plan: KeyPlan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            return backend.index_features(plan, types, encoder.hashes, sentence_ptr, min_count)
-
-        self.keys, token_ptr, features = index(emission_plan)
-        self.instances = Instances(sentence_ptr, token_ptr, features)
-        self.edge_keys = np.zeros(0, np.uint64)
-        if compiled.transitions:
-            self.edge_keys, edge_ptr, edges = index(edge_plan)
-            self.instances = self.instances._replace(edge_ptr=edge_ptr, edges=edges)
-        self.layout = Layout(len(self.keys), labels, order, len(self.edge_keys), parts)
+    emission_plan, edge_plan = compiled.key_plans()
+    keys, token_ptr, features = index(emission_plan)
+    instances = Instances(sentence_ptr, token_ptr, features)
+    edge_keys = np.zeros(0, np.uint64)
+    if compiled.edges:
+        edge_keys, edge_ptr, edges = index(edge_plan)
+        instances = instances._replace(edge_ptr=edge_ptr, edges=edges)
+    layout = Layout(len(keys), labels, compiled.order, len(edge_keys), parts)
+    return IndexedCorpus(layout, instances, keys, edge_keys)

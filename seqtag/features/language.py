@@ -44,7 +44,7 @@ from seqtag.features.templates import (
     TemplateSet,
     Term,
 )
-from seqtag.settings import SETTINGS, Setting, check_setting, setting_error
+from seqtag.settings import SETTINGS, Value, find_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +100,7 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
     label[-1]
     """
     templates: list[Template] = []
-    settings: dict[str, Setting] = {}
+    settings: dict[str, Value] = {}
     read = None
     for number, raw in enumerate(text.split("\n"), start=1):
         found = _BEFORE_COMMENT.match(raw.strip())
@@ -194,19 +194,14 @@ def _column(text: str) -> str | int:
     return int(text[1:]) if text[0] == "%" else text
 
 
-def _parse_setting(line: str) -> tuple[str, Setting]:
+def _parse_setting(line: str) -> tuple[str, Value]:
     """Name and value of a line such as ``set epochs 10``."""
     words = line.split()
     if len(words) != 3:
         msg = f"expected a setting such as set epochs 10, found {line!r}"
         raise TemplateError(msg)
     _, name, text = words
-    kind = SETTINGS[name][0] if name in SETTINGS else str
-    try:
-        value = kind(text)
-    except ValueError as error:
-        raise setting_error(name, text) from error
-    return name, check_setting(name, value)
+    return name, find_setting(name).parse(text)
 
 
 def preset_names() -> list[str]:

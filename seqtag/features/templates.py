@@ -9,12 +9,15 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from seqtag.engine.keys import key_plan
 from seqtag.errors import TemplateError, did_you_mean
-from seqtag.features.attributes import RESERVED, attribute_names, resolve
-from seqtag.settings import SETTINGS, Setting, check_setting
+from seqtag.features.attributes import RESERVED, BoundAttribute, attribute_names, resolve
+from seqtag.settings import SETTINGS, Value, check_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+
+    from seqtag.engine.arrays import KeyPlan
 
 NAME = r"[^\W\d][\w.:-]*"
 """Regular expression of the names of columns and attributes."""
@@ -164,7 +167,7 @@ class TemplateSet:
     templates
         At least one; conjunctions that differ only in the order of their terms are the same.
     settings
-        Values by name, see `SETTINGS`; those not named are left to the trainer.
+        Values by name, see `seqtag.settings.SETTINGS`; those not named are left to the trainer.
     source
         File the templates were read from, for messages; not compared.
 
@@ -187,7 +190,7 @@ class TemplateSet:
     """
 
     templates: tuple[Template, ...]
-    settings: Mapping[str, Setting] = field(default_factory=dict, hash=False)
+    settings: Mapping[str, Value] = field(default_factory=dict, hash=False)
     source: str | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -216,6 +219,24 @@ class TemplateSet:
         """How many labels back a label depends on: 0 (no label template), 1 or 2."""
         return max(len(template.label_offsets) for template in self.templates)
 
+    def at_order(self, order: int) -> TemplateSet:
+        r"""The templates that look back `order` labels at most; settings stay.
+
+        Examples
+        --------
+        >>> from seqtag.features.language import parse
+        >>> print(parse("form[0]\nlabel[-1]\nlabel[-2] + label[-1]").at_order(1), end="")
+        form[0]
+        label[-1]
+        """
+        kept = tuple(t for t in self.templates if len(t.label_offsets) <= order)
+        return TemplateSet(kept, self.settings, self.source)
+
+    def without_edges(self) -> TemplateSet:
+        """The templates without label bigrams that see words."""
+        kept = tuple(t for t in self.templates if not (t.label_offsets and t.terms))
+        return TemplateSet(kept, self.settings, self.source)
+
     def compile(self, columns: Sequence[str]) -> CompiledTemplates:
         r"""Bind the templates to the columns of a corpus.
 
@@ -239,7 +260,7 @@ class TemplateSet:
         (((0, 0),), ((0, -1), (1, 0)))
         """
         numbers: dict[AttributeUse, int] = {}
-        functions: list[Callable[[str], str | None]] = []
+        functions: list[BoundAttribute] = []
         compiled: dict[int, list[tuple[tuple[int, int], ...]]] = {0: [], 1: []}
         for template in self.templates:
             pairs = []
@@ -262,7 +283,7 @@ class TemplateSet:
             columns=tuple(column for column in columns if column in used),
             attributes=tuple(numbers),
             templates=tuple(compiled[0]),
-            transitions=tuple(compiled[1]),
+            edges=tuple(compiled[1]),
             bigram=(-1,) in plain or (-2, -1) in plain,
             trigram=(-2, -1) in plain,
             functions=tuple(functions),
@@ -311,7 +332,7 @@ class CompiledTemplates:
     templates
         Per template without labels, its terms as (number of the attribute, offset); an empty
         tuple is the bias.
-    transitions
+    edges
         The same for templates with ``label[-1]`` and at least one term.
     bigram
         Whether there are plain transition weights: ``label[-1]`` alone, or trigrams, which need
@@ -325,10 +346,21 @@ class CompiledTemplates:
     columns: tuple[str, ...]
     attributes: tuple[AttributeUse, ...]
     templates: tuple[tuple[tuple[int, int], ...], ...]
-    transitions: tuple[tuple[tuple[int, int], ...], ...]
+    edges: tuple[tuple[tuple[int, int], ...], ...]
     bigram: bool
     trigram: bool
-    functions: tuple[Callable[[str], str | None], ...] = field(compare=False, repr=False)
+    functions: tuple[BoundAttribute, ...] = field(compare=False, repr=False)
+
+    @property
+    def order(self) -> int:
+        """How many labels back the score of a label looks: 0, 1 or 2."""
+        return 2 if self.trigram else int(self.bigram or bool(self.edges))
+
+    def key_plans(self) -> tuple[KeyPlan, KeyPlan]:
+        """How to make the keys of the emission features, and of the edge features."""
+        columns = [self.columns.index(use.column) for use in self.attributes]
+        emission = key_plan(self.templates, columns)
+        return emission, key_plan(self.edges, columns, first=len(self.templates))
 
     def apply(self, attribute_index: int, value: str) -> str | None:
         """Value of an attribute (by number) for a value of its column; None means no feature.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from seqtag.errors import LabelError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
 
 def mean(runs: Sequence[Cells]) -> Cells:
     """The mean of the weights of several runs over the same features."""
@@ -25,8 +27,10 @@ def mean(runs: Sequence[Cells]) -> Cells:
         return runs[0]
 
     def rows(
-        ptrs: Sequence[np.ndarray], labels: Sequence[np.ndarray], weights: Sequence[np.ndarray]
-    ):
+        ptrs: Sequence[NDArray[Any]],
+        labels: Sequence[NDArray[Any]],
+        weights: Sequence[NDArray[Any]],
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         width = 1 + max((int(label.max()) for label in labels if len(label)), default=0)
         ids = [
             np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)) * width + label
@@ -39,7 +43,7 @@ def mean(runs: Sequence[Cells]) -> Cells:
 
     *sparse, block = zip(*runs, strict=True)
     found = [rows(*sparse[i : i + 3]) for i in range(0, len(sparse), 3)]
-    return Cells(*chain.from_iterable(found), np.mean(block, axis=0))
+    return Cells._make([*chain.from_iterable(found), np.mean(block, axis=0)])
 
 
 def freeze(cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: int) -> FrozenWeights:

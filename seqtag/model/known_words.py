@@ -1,10 +1,19 @@
-"""The words of the training data."""
+"""The words of the training data, and the attribute by which known words are recognised."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from seqtag.engine import backend
+from seqtag.errors import LabelError
+from seqtag.features.templates import AttributeUse, CompiledTemplates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
 
 _MAX_ANSWERS = 100_000  # words whose answer is remembered
 
@@ -13,22 +22,58 @@ class KnownWords:
     """The words of the training data, kept as hashes: ``word in tagger.known_words``.
 
     About 8 bytes a word; a word that is not there is taken for known once in 2**64 / len times.
+
+    Parameters
+    ----------
+    hashes
+        (words,) uint64, ascending.
+
+    Examples
+    --------
+    >>> words = KnownWords.of(["to", "be"])
+    >>> "be" in words, "or" in words, len(words)
+    (True, False, 2)
     """
 
-    def __init__(self, hashes: np.ndarray):
-        self._hashes = hashes
+    def __init__(self, hashes: NDArray[np.uint64]):
+        self.hashes = hashes
         self._answers: dict[str, bool] = {}
 
-    def __len__(self) -> int:
-        return len(self._hashes)
+    @classmethod
+    def of(cls, words: Iterable[str]) -> KnownWords:
+        """Hash some words."""
+        return cls(np.unique(backend.hash_strings(sorted(words))))
 
-    def __contains__(self, word: str) -> bool:
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def __contains__(self, word: object) -> bool:
+        if not isinstance(word, str):
+            return False
         answer = self._answers.get(word)
         if answer is None:
             if len(self._answers) > _MAX_ANSWERS:
                 self._answers.clear()
             wanted = backend.hash_strings([word])[0]
-            at = np.searchsorted(self._hashes, wanted)
-            answer = bool(at < len(self._hashes) and self._hashes[at] == wanted)
+            at = np.searchsorted(self.hashes, wanted)
+            answer = bool(at < len(self.hashes) and self.hashes[at] == wanted)
             self._answers[word] = answer
         return answer
+
+
+def known_attribute(compiled: CompiledTemplates) -> int:
+    """Number of the attribute by which known words are recognised: ``normal`` of the form.
+
+    Raises
+    ------
+    LabelError
+        If no template looks at it.
+    """
+    try:
+        return compiled.attributes.index(AttributeUse("form", "normal"))
+    except ValueError:
+        msg = (
+            "expected a template with the attribute normal, by which the setting known-labels "
+            "recognises words, found none; add normal[0] or leave the setting out"
+        )
+        raise LabelError(msg) from None

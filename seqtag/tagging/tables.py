@@ -52,13 +52,13 @@ class BlockPlan:
     def __init__(self, taggers: Sequence[Tagger], stream: SentenceStream):
         self.taggers, self._stream = taggers, stream
         self.read: list[str] = []  # columns of the file that are looked at
-        self.sources: list[list[str | _Filled]] = []  # per tagger and column
+        self.sources: list[list[str | _Filled | None]] = []  # per tagger and column
         filled: dict[str, _Filled] = {}  # by the name that the file has for it
         for number, tagger in enumerate(taggers):
-            found = []
+            found: list[str | _Filled | None] = []
             for column in tagger.columns:
                 name = find_column(column, (*filled, *stream.columns))
-                source = filled.get(name, name)
+                source = None if name is None else filled.get(name, name)
                 if isinstance(source, str) and source not in self.read:
                     self.read.append(source)
                 found.append(source)

@@ -18,17 +18,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.corpus import Block, Sentence, SentenceStream, read
+from seqtag.corpus import Block, Sentence, SentenceStream, read, sentence_of
 from seqtag.corpus.scanner import scanner_of
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError, LabelError
 from seqtag.features.encoder import Column
-from seqtag.labels.parts import join_parts
-from seqtag.labels.schemes import convert
+from seqtag.labels.column import LabelColumn
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
+
+    from seqtag.labels.coding import LabelCoding
+    from seqtag.labels.schemes import Transition
 
 _log = logging.getLogger("seqtag")
 
@@ -52,12 +54,17 @@ class TrainingData(NamedTuple):
     labels: Column
     lengths: np.ndarray
 
-    def sentences(self, values: Sequence[Any]) -> list[Sequence[Any]]:
-        """The values, one per token, cut into sentences."""
+    def sentences(self, names: Sequence[str], label: LabelColumn) -> list[Sentence]:
+        """The sentences again, with the columns of these names and those of the label."""
+        columns = {name: column.values() for name, column in zip(names, self.columns, strict=True)}
+        columns |= label.split(self.labels.values())
         ends = np.cumsum(self.lengths).tolist()
-        return [values[end - n : end] for end, n in zip(ends, self.lengths.tolist(), strict=True)]
+        return [
+            sentence_of({name: values[end - n : end] for name, values in columns.items()})
+            for end, n in zip(ends, self.lengths.tolist(), strict=True)
+        ]
 
-    def transitions(self) -> Counter[tuple[str | None, str | None]]:
+    def transitions(self) -> Counter[Transition]:
         """How often which label follows which; see `seqtag.labels.schemes.count_transitions`."""
         names = [*self.labels.types, None]
         before, after = self._neighbours()
@@ -72,12 +79,14 @@ class TrainingData(NamedTuple):
             }
         )
 
-    def converted(self, source: str, target: str) -> Column:
-        """The labels in another scheme; see `seqtag.labels.schemes.convert`.
+    def encoded(self, coding: LabelCoding) -> Column:
+        """The labels as they are learnt.
 
         A label's chunk begins and ends by what its neighbours are, so that each window of three
-        labels is converted once.
+        labels is encoded once.
         """
+        if not coding.changes_labels:
+            return self.labels
         names = [*self.labels.types, None]
         before, after = self._neighbours()
         width = np.int64(len(names))
@@ -87,7 +96,7 @@ class TrainingData(NamedTuple):
         for i in first.tolist():
             window = [names[n] for n in (before[i], self.labels.ids[i], after[i])]
             known = [name for name in window if name is not None]
-            labels.append(convert(known, source, target)[int(window[0] is not None)])
+            labels.append(coding.encode(known)[int(window[0] is not None)])
         found = Column.of(labels)
         return Column(found.types, found.ids[which.reshape(-1)])
 
@@ -108,10 +117,93 @@ class TrainingData(NamedTuple):
         return sha.hexdigest()
 
 
-def open_sources(
+class Corpus(NamedTuple):
+    """One or several sources with the same columns, open.
+
+    Attributes
+    ----------
+    sources
+        Streams of sentences, or lists of them.
+    columns
+        The columns that all of them have.
+    name
+        The file that a message is about: the first one; None if there are only sentences.
+    """
+
+    sources: list[SentenceStream | list[Sentence]]
+    columns: tuple[str, ...]
+    name: str | None
+
+    def label_column(self, label: str | None) -> LabelColumn:
+        """The label column: the one named, if it is there, else the usual one.
+
+        Raises
+        ------
+        CorpusError
+            If there is no such column, or no sentence at all: an empty file has no columns.
+        """
+        try:
+            if not label:
+                return LabelColumn.default(self.columns, self.name)
+            LabelColumn(label).check(self.columns, self.name)
+        except CorpusError:
+            self._check_any()
+            raise
+        return LabelColumn(label)
+
+    def check_columns(self, wanted: Sequence[str]) -> None:
+        """Refuse a dev set without columns that the training data have.
+
+        Raises
+        ------
+        CorpusError
+            If one is missing.
+        """
+        missing = [name for name in wanted if name not in self.columns]
+        if missing:
+            self._check_any()
+            msg = (
+                "expected a dev set with the columns of the training data, found one without "
+                f"{', '.join(missing)} (it has {', '.join(self.columns)}); "
+                "give one in the same format"
+            )
+            raise CorpusError(msg, source=self.name)
+
+    def _check_any(self) -> None:
+        """Read up to the first sentence with words, for a better message than a wrong column's."""
+        if not any(len(sentence) for sentence in chain.from_iterable(self.sources)):
+            raise _nothing(self.name) from None
+
+    def gather(
+        self, columns: Sequence[str], label: LabelColumn, skip_unlabelled: bool = False
+    ) -> TrainingData:
+        """The columns and labels of the sentences that have words.
+
+        Raises
+        ------
+        CorpusError
+            If there are no sentences, or a column is missing.
+        LabelError
+            If a label is ``_``: not annotated.
+        """
+        gathering = _Gathering(columns, label, skip_unlabelled)
+        for source in self.sources:
+            if (
+                backend.Scanner is not None
+                and isinstance(source, SentenceStream)
+                and source.is_table
+            ):
+                gathering.scan(source)
+            else:
+                for sentence in source:
+                    gathering.add(sentence)
+        return gathering.finish()
+
+
+def open_corpus(
     data: Source | Sequence[Source], format: str, columns: Sequence[str] | None, files: ExitStack
-) -> tuple[list[SentenceStream | list[Sentence]], tuple[str, ...]]:
-    """One or several sources and the columns that all of them have; `files` closes what it opens.
+) -> Corpus:
+    """One or several sources as one corpus; `files` closes what is opened.
 
     Raises
     ------
@@ -120,23 +212,22 @@ def open_sources(
     TypeError
         If sentences are lists of pairs and the like.
     """
-    if isinstance(data, (str, PathLike)):
-        data = [data]
-    data = list(data) if not hasattr(data, "columns") else [data]
-    if data and isinstance(data[0], Sentence):
-        return [data], data[0].columns
-    if data and isinstance(data[0], (list, tuple)):
+    given: list[Any] = [data] if isinstance(data, (str, PathLike, SentenceStream)) else list(data)
+    name = str(given[0]) if given and isinstance(given[0], (str, PathLike)) else None
+    if given and isinstance(given[0], Sentence):
+        return Corpus([given], given[0].columns, name)
+    if given and isinstance(given[0], (list, tuple)):
         msg = (
-            f"expected files or seqtag.corpus.Sentence objects, found {data[0]!r:.60}; make "
+            f"expected files or seqtag.corpus.Sentence objects, found {given[0]!r:.60}; make "
             'sentences of words and labels with seqtag.corpus.sentence_of({"form": words, '
             '"upos": labels})'
         )
         raise TypeError(msg)
     streams = [
         source
-        if hasattr(source, "columns")
+        if isinstance(source, SentenceStream)
         else files.enter_context(read(source, format, columns=columns))
-        for source in data
+        for source in given
     ]
     if not streams:
         raise _nothing(None)
@@ -146,83 +237,16 @@ def open_sources(
                 f"expected the columns {', '.join(streams[0].columns)} of the first file, "
                 f"found {', '.join(stream.columns)}"
             )
-            raise CorpusError(
-                msg,
-                source=stream.source,
-            )
-    return streams, streams[0].columns
-
-
-def choose_label(
-    label: str | None,
-    available: Sequence[str],
-    sources: Iterable[Iterable[Sentence]],
-    source: str | None,
-) -> str:
-    """The label column: the one named, if it is there, else `default_label`.
-
-    Raises
-    ------
-    CorpusError
-        If there is no such column, or no sentence at all: an empty file has no columns.
-    """
-    try:
-        label = label or default_label(available, source)
-        _check_label(label_columns(label), available, source)
-    except CorpusError:
-        check_any(sources, source)
-        raise
-    return label
-
-
-def check_any(sources: Iterable[Iterable[Sentence]], source: str | None) -> None:
-    """Read up to the first sentence with words, for a message better than that of a wrong column.
-
-    Raises
-    ------
-    CorpusError
-        If there is none, or the file cannot be read.
-    """
-    if not any(len(sentence) for sentence in chain.from_iterable(sources)):
-        raise _nothing(source) from None
-
-
-def label_columns(label: str) -> list[str]:
-    """The columns that a label is made of: ``upos+feats`` of two, all others of one."""
-    return label.split("+") if label == "upos+feats" else [label]
-
-
-def gather(
-    sources: Iterable[SentenceStream | Iterable[Sentence]],
-    columns: Sequence[str],
-    label: str,
-    skip_unlabelled: bool = False,
-) -> TrainingData:
-    """The columns and labels of the sentences that have words.
-
-    Raises
-    ------
-    CorpusError
-        If there are no sentences, or a column is missing.
-    LabelError
-        If a label is ``_``: not annotated.
-    """
-    gathering = _Gathering(columns, label, skip_unlabelled)
-    for source in sources:
-        if backend.Scanner is not None and getattr(source, "is_table", False):
-            gathering.scan(source)
-        else:
-            for sentence in source:
-                gathering.add(sentence)
-    return gathering.finish()
+            raise CorpusError(msg, source=stream.source)
+    return Corpus(list(streams), streams[0].columns, name)
 
 
 class _Gathering:
     """Columns that grow sentence by sentence, or block by block."""
 
-    def __init__(self, columns: Sequence[str], label: str, skip_unlabelled: bool):
+    def __init__(self, columns: Sequence[str], label: LabelColumn, skip_unlabelled: bool):
         self._label, self._skip = label, skip_unlabelled
-        self._names = [*columns, *label_columns(label)]
+        self._names = [*columns, *label.columns]
         self._gold = len(columns)  # where the labels' columns begin
         self._numbers: list[dict[str, int]] = [{} for _ in self._names]
         self._ids = [array("i") for _ in self._names]
@@ -236,7 +260,8 @@ class _Gathering:
         if not len(sentence):
             return
         values = [sentence.column(name) for name in self._names]
-        if self._label != "feats" and "_" in values[self._gold]:
+        unannotated = self._label.unannotated(values[self._gold])
+        if unannotated is not None:
             if self._skip:
                 self._skipped += 1
                 return
@@ -247,7 +272,7 @@ class _Gathering:
             raise LabelError(
                 msg,
                 source=sentence.source,
-                line=sentence.line_of(values[self._gold].index("_")),
+                line=sentence.line_of(unannotated),
             )
         for ids, number, column in zip(self._ids, self._numbers, values, strict=True):
             ids.extend([number.setdefault(value, len(number)) for value in column])
@@ -263,7 +288,7 @@ class _Gathering:
             found = scan and scan.read(block)
             if scan is None or found is None:
                 scan = None  # what it numbered on the way may be nonsense
-            elif self._label == "feats" or not scan.has(self._gold, "_"):
+            elif self._label.may_be_empty or not scan.has(self._gold, "_"):
                 self._add_scanned(scan, *found)
                 continue
             for sentence in stream.parse([block], block.line):
@@ -288,7 +313,7 @@ class _Gathering:
         labels = columns[self._gold :]
         return TrainingData(
             columns[: self._gold],
-            labels[0] if len(labels) == 1 else _joined(*labels),
+            labels[0] if len(labels) == 1 else _joined(self._label, *labels),
             np.frombuffer(self._lengths, np.int64),
         )
 
@@ -328,64 +353,15 @@ class _Scan:
         return known[types]
 
 
-def _joined(upos: Column, feats: Column) -> Column:
-    """The labels ``upos+feats`` of two columns."""
-    width = len(feats.types)
-    pairs, ids = np.unique(upos.ids * np.int64(width) + feats.ids, return_inverse=True)
+def _joined(label: LabelColumn, first: Column, second: Column) -> Column:
+    """The labels that two columns make."""
+    width = len(second.types)
+    pairs, ids = np.unique(first.ids * np.int64(width) + second.ids, return_inverse=True)
     names = [
-        join_parts(upos.types[pair // width], feats.types[pair % width]) for pair in pairs.tolist()
+        label.join((first.types[pair // width], second.types[pair % width]))
+        for pair in pairs.tolist()
     ]
     return Column(names, ids.reshape(-1).astype(np.int32))
-
-
-def labels_of(sentence: Sentence, label: str) -> list[str]:
-    """The labels of a sentence: a column, or UPOS and FEATS joined."""
-    if label != "upos+feats":
-        return sentence.column(label)
-    upos, feats = sentence.column("upos"), sentence.column("feats")
-    return ["_" if u == "_" else join_parts(u, f) for u, f in zip(upos, feats, strict=True)]
-
-
-def default_label(columns: Sequence[str], source: str | None = None) -> str:
-    """The column to learn when none is named: upos, or the last one.
-
-    Raises
-    ------
-    CorpusError
-        If there are words only.
-    """
-    candidates = [name for name in columns if name not in ("id", "form", "misc")]
-    if not candidates:
-        msg = (
-            f"expected a column of labels, found the columns {', '.join(columns)} only; "
-            "if there is one, name the format with --format or the columns with --columns"
-        )
-        raise CorpusError(
-            msg,
-            source=source,
-        )
-    return "upos" if "upos" in candidates else candidates[-1]
-
-
-def _check_label(names: Sequence[str], available: Sequence[str], source: str | None) -> None:
-    """Refuse labels that are not there, or are the words themselves."""
-    for name in names:
-        if name not in available or name in ("id", "form"):
-            columns = ", ".join(other for other in available if other not in ("id", "form"))
-            msg = (
-                f"expected one of the columns {columns} for labels, found {name!r}; choose one of "
-                "these with --label, or name the columns with --columns"
-            )
-            raise CorpusError(
-                msg,
-                source=source,
-            )
-
-
-def name_of(data: Any) -> str | None:
-    """The file that a message is about: the first one, if the data are files."""
-    first = data[0] if isinstance(data, (list, tuple)) and data else data
-    return str(first) if isinstance(first, (str, PathLike)) else None
 
 
 def _nothing(source: str | None, skipped: int = 0) -> CorpusError:

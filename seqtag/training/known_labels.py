@@ -9,7 +9,7 @@ import numpy as np
 from seqtag.engine import backend
 from seqtag.engine.arrays import KnownLabels, pointers
 from seqtag.features.encoder import Column
-from seqtag.tagging.tagger import known_attribute
+from seqtag.model.known_words import known_attribute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ def labels_of_known_words(
     """The labels that words seen at least `min_count` times had, by the words' normal forms."""
     attribute = known_attribute(compiled)
     words = columns[compiled.columns.index("form")]
-    normal = Column.of(compiled.apply_many(attribute, words.types))
+    normal = Column.of(str(value) for value in compiled.apply_many(attribute, words.types))
     form = normal.ids[words.ids]
     often = np.flatnonzero(np.bincount(form) >= min_count)
     keys = backend.hash_strings([normal.types[i] for i in often])

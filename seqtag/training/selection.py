@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqtag.errors import SeqtagError
+from seqtag.evaluation.scoring import score
 from seqtag.parallel import in_order
 from seqtag.randomness import random_source
+from seqtag.training.train import train
 
 Score = Callable[[Any], float]
 Fit = Callable[[Any], Score]
@@ -330,12 +332,10 @@ def classifier_fit(make: Callable[[], Any]) -> Fit:
 
 def tagger_fit(**settings: Any) -> Fit:
     """The ``fit`` of a tagger on sentences: settings of `seqtag.train`; F1 or accuracy."""
-    from seqtag.evaluation.scoring import score
-    from seqtag.training.train import train
 
     def fit(sentences: Sequence[Any]) -> Score:
         tagger = train(sentences, **settings)
-        if tagger.info["training"].get("interrupted"):
+        if tagger.model.interrupted:
             raise KeyboardInterrupt  # half a training is no score
         return lambda test: score(tagger, test, words=False).score
 

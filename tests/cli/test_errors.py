@@ -126,9 +126,6 @@ def test_bad_files(folder, call, name, message):
             "minus:1: the setting epochs expects a whole number",
         ),
         (["train.txt", "--templates", "none"], "none: expected at least one template, found none"),
-        (["train.txt", "--step", "nan"], "the setting step expects a number above 0, found nan"),
-        (["train.txt", "--margin", "-1"], "the setting margin expects a number from 0, found -1.0"),
-        (["train.txt", "--dropout", "1"], "expects a number from 0 to below 1, found 1.0"),
     ],
 )
 def test_training_refuses(folder, call, args, message):
@@ -159,13 +156,46 @@ def test_training_refuses(folder, call, args, message):
         (["train", "-", "-m", "n", "--dev", "-"], 'expected "-" (standard input) once'),
         (
             ["train", "train.txt", "-m", "n", "--epochs", "0"],
-            "'--epochs': 0 is not in the range x>=1",
+            "'--epochs': the setting epochs expects a whole number from 1, at most 1,000,000,000, "
+            "found 0",
         ),
         (
             ["train", "train.txt", "-m", "n", "--seed", "4294967296"],
             "'--seed': 4294967296 is not in",
         ),
-        (["train", "train.txt", "-m", "n", "--update", "x"], "'--update': 'x' is not one of"),
+        (
+            ["train", "train.txt", "-m", "n", "--update", "x"],
+            "'--update': the setting update expects perceptron, pa or adaptive, found 'x'",
+        ),
+        (
+            ["train", "train.txt", "-m", "n", "--step", "nan"],
+            "the setting step expects a number above 0, at most 1,000,000, found nan",
+        ),
+        (
+            ["train", "train.txt", "-m", "n", "--step", "1e38"],
+            "the setting step expects a number above 0, at most 1,000,000, found 1e+38",
+        ),
+        (
+            ["train", "train.txt", "-m", "n", "--margin", "-1"],
+            "the setting margin expects a number from 0, at most 1,000,000, found -1.0",
+        ),
+        (
+            ["train", "train.txt", "-m", "n", "--margin", "1e39"],
+            "the setting margin expects a number from 0, at most 1,000,000, found 1e+39",
+        ),
+        (
+            ["train", "train.txt", "-m", "n", "--dropout", "1"],
+            "expects a number from 0 to below 1, found 1.0",
+        ),
+        (["cv", "train.txt", "--seed", "4294967296"], "'--seed': 4294967296 is not in"),
+        (
+            ["curve", "train.txt", "--dev", "train.txt", "--seed", "4294967296"],
+            "'--seed': 4294967296 is not in",
+        ),
+        (
+            ["tune", "train.txt", "--try", "epochs=1", "--seed", "4294967296"],
+            "'--seed': 4294967296 is not in",
+        ),
         (
             ["train", "train.txt", "-m", "n", "--columns", "form,,x"],
             "such as form,pos,chunk, found",

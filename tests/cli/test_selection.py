@@ -86,7 +86,10 @@ def test_tune_refuses(files, capsys, choices, message):
 
 def test_a_value_of_the_wrong_kind(files, capsys):
     assert main(["tune", files[0], "--try", "epochs=many"]) == 1
-    assert "epochs expects a whole number from 1, found 'many'" in capsys.readouterr().err
+    assert (
+        "epochs expects a whole number from 1, at most 1,000,000,000, found 'many'"
+        in capsys.readouterr().err
+    )
 
 
 def test_curve(files, capsys, tmp_path):

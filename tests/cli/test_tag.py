@@ -252,7 +252,7 @@ def test_a_reader_that_stops_early_is_no_error(home, tmp_path):
 @posix
 @pytest.mark.parametrize(
     ("sent", "code", "says"),
-    [("SIGINT", 130, b"seqtag: interrupted"), ("SIGTERM", 143, b"")],
+    [("SIGINT", 130, b"seqtag: interrupted"), ("SIGTERM", 143, b"seqtag: terminated")],
 )
 def test_a_run_that_is_stopped_leaves_no_file(home, tmp_path, sent, code, says):
     (tmp_path / "out").write_bytes(b"before")

@@ -189,15 +189,16 @@ def test_templates(call, tmp_path):
 
 
 @posix
-def test_an_interrupted_training_keeps_what_it_learnt(folder):
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_an_interrupted_training_keeps_what_it_learnt(folder, name, code):
     command = [*SEQTAG, "train", "train.conllu", "-m", "m.seqtag", "--epochs", "10000000"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         for line in process.stderr:
             if "epoch 2:" in line:
-                os.kill(process.pid, signal.SIGINT)
+                os.kill(process.pid, getattr(signal, name))
                 break
         rest = process.stderr.read()
-    assert process.returncode == 130
+    assert process.returncode == code
     assert rest.endswith("seqtag: interrupted: the model holds the epochs finished until then\n")
     assert "Traceback" not in rest
     tagger = seqtag.load("m.seqtag")
@@ -210,7 +211,7 @@ def test_an_interruption_before_the_first_epoch_leaves_no_model(folder, call, mo
     def interrupted(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("seqtag.training.train.gather", interrupted)
+    monkeypatch.setattr("seqtag.training.train.open_corpus", interrupted)
     done = call("train", "train.conllu", "-m", "m.seqtag")
     assert (done.code, done.err.strip()) == (130, "seqtag: interrupted")
     assert not (folder / "m.seqtag").exists()

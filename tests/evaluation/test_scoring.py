@@ -8,7 +8,7 @@ import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.errors import CorpusError
 from seqtag.evaluation import Origin, evaluate, score
-from seqtag.evaluation.scoring import labels_of, origin_of
+from seqtag.evaluation.scoring import origin_of
 
 INFO = {"writer": "seqtag 0.1.9", "training": {"seed": 3, "corpus_sha256": "0123456789abcdef"}}
 
@@ -21,7 +21,6 @@ class Stub:
 
     def __init__(self, answer="NOUN", label="upos", info=None):
         self.answer, self.label, self.info = answer, label, info or {}
-        self.label_columns = tuple(label.split("+"))
         self.asked, self.threads = [], None
 
     def tag_many(self, sentences, threads=1):
@@ -61,8 +60,6 @@ def test_labels_of_two_columns_are_joined():
     report = score(Stub("NOUN|Number=Sing", "upos+feats"), sentences())
     assert report.confusion[("NOUN|Number=Plur", "NOUN|Number=Sing")] == 1
     assert report.correct == 1
-    bare = sentence_of({"form": ["x"], "upos": ["_"], "feats": ["Number=Sing"]})
-    assert labels_of(bare, ["upos", "feats"]) == ["_"]  # not annotated
 
 
 def test_labels_and_the_task_may_be_others():

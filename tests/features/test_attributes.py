@@ -78,9 +78,9 @@ def test_value(name, args, word, value):
 
 
 def test_every_builtin_is_documented():
-    assert len(attribute_names()) == len(set(attribute_names())) >= 16
-    for function in attributes._REGISTRY.values():
-        assert function.__doc__
+    builtin = [f for f in attributes._REGISTRY.values() if f.__module__.endswith(".builtin")]
+    assert len(attribute_names()) >= len(builtin) >= 16
+    assert all(function.__doc__ for function in builtin)
 
 
 @given(st.text(max_size=12))

@@ -110,15 +110,15 @@ templates = st.one_of(
 settings = st.fixed_dictionaries(
     {},
     optional={
-        "epochs": st.integers(1),
+        "epochs": st.integers(1, 10**9),
         "update": st.sampled_from(["perceptron", "pa", "adaptive"]),
-        "step": st.floats(0, exclude_min=True, allow_infinity=False),
-        "margin": st.floats(0, allow_infinity=False),
-        "min-count": st.integers(1),
+        "step": st.floats(0, 1e6, exclude_min=True),
+        "margin": st.floats(0, 1e6),
+        "min-count": st.integers(1, 10**9),
         "encoding": st.sampled_from(["keep", "iob2", "iobes", "bilou"]),
         "dropout": st.floats(0, 1, exclude_max=True),
         "label-parts": st.sampled_from(["whole", "split"]),
-        "known-labels": st.integers(0),
+        "known-labels": st.integers(0, 10**9),
     },
 )
 template_sets = st.builds(
@@ -241,21 +241,33 @@ def test_order(text, order):
             "epochs, update, step, margin, min-count, encoding, dropout",
         ),
         ("set epochs 3\nset epochs 3", "my.txt:2: the setting epochs is made twice; remove one"),
-        ("set epochs 0", "my.txt:1: the setting epochs expects a whole number from 1, found 0"),
+        (
+            "set epochs 0",
+            "my.txt:1: the setting epochs expects a whole number from 1, at most 1,000,000,000, found 0",
+        ),
         (
             "set epochs 1.5",
-            "my.txt:1: the setting epochs expects a whole number from 1, found '1.5'",
+            "my.txt:1: the setting epochs expects a whole number from 1, at most 1,000,000,000, found '1.5'",
         ),
         (
             "set update sgd",
             "my.txt:1: the setting update expects perceptron, pa or adaptive, found 'sgd'",
         ),
-        ("set step 0", "my.txt:1: the setting step expects a number above 0, found 0.0"),
-        ("set step nan", "my.txt:1: the setting step expects a number above 0, found nan"),
-        ("set margin -1", "my.txt:1: the setting margin expects a number from 0, found -1.0"),
+        (
+            "set step 0",
+            "my.txt:1: the setting step expects a number above 0, at most 1,000,000, found 0.0",
+        ),
+        (
+            "set step nan",
+            "my.txt:1: the setting step expects a number above 0, at most 1,000,000, found nan",
+        ),
+        (
+            "set margin -1",
+            "my.txt:1: the setting margin expects a number from 0, at most 1,000,000, found -1.0",
+        ),
         (
             "set min-count 0",
-            "my.txt:1: the setting min-count expects a whole number from 1, found 0",
+            "my.txt:1: the setting min-count expects a whole number from 1, at most 1,000,000,000, found 0",
         ),
         (
             "set encoding BIO",
@@ -267,7 +279,7 @@ def test_order(text, order):
         ),
         (
             "set known-labels -1",
-            "my.txt:1: the setting known-labels expects a whole number from 0, found -1",
+            "my.txt:1: the setting known-labels expects a whole number from 0, at most 1,000,000,000, found -1",
         ),
         (
             "set dropout 1",
@@ -290,7 +302,10 @@ def test_parts_made_in_code_are_checked_too():
     with pytest.raises(TemplateError) as caught:
         TemplateSet((Template((Term("lower"),)), Template((Term("lower"),))))
     assert str(caught.value) == 'the template "lower[0]" occurs twice; remove one'
-    with pytest.raises(TemplateError, match="epochs expects a whole number from 1, found True"):
+    with pytest.raises(
+        TemplateError,
+        match="epochs expects a whole number from 1, at most 1,000,000,000, found True",
+    ):
         TemplateSet((Template(()),), {"epochs": True})
     assert TemplateSet((Template(()),), {"margin": 1}).settings == {"margin": 1.0}
 
@@ -310,7 +325,7 @@ def test_compile():
         AttributeUse("form", "form"),
     )
     assert compiled.templates == ((), ((0, 0),), ((0, -1), (1, 0)), ((2, 1),), ((3, 0),))
-    assert compiled.transitions == (((1, -1),),)
+    assert compiled.edges == (((1, -1),),)
     assert (compiled.bigram, compiled.trigram) == (False, False)
     assert compiled.apply(2, "Walked") == compiled.functions[2]("Walked") == "ed"
     assert pickle.loads(pickle.dumps(compiled)) == compiled
@@ -324,7 +339,7 @@ def test_compile_label_templates(text, bigram, trigram):
     compiled = parse(text).compile(["form"])
     assert (compiled.bigram, compiled.trigram) == (bigram, trigram)
     assert compiled.templates == (((),) if text == "bias" else ())
-    assert compiled.transitions == compiled.attributes == compiled.columns == ()
+    assert compiled.edges == compiled.attributes == compiled.columns == ()
 
 
 def test_unknown_column():
@@ -468,7 +483,7 @@ def test_crfpp_file():
         "1",
         "0",
     ]
-    assert len(compiled.transitions) == 4
+    assert len(compiled.edges) == 4
 
 
 def test_wapiti_punctuation():

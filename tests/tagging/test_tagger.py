@@ -16,6 +16,7 @@ from seqtag.errors import ModelFileError, TemplateError
 from seqtag.features import attributes
 from seqtag.features.language import parse
 from seqtag.model import container as model_file
+from seqtag.model.model import Model
 from seqtag.tagging import tagger
 from seqtag.tagging.tagger import Tagger, load
 from seqtag.training.train import train
@@ -68,7 +69,7 @@ def test_many_sentences_are_tagged_like_each_on_any_number_of_threads(word_tagge
 
 
 def test_blocks_on_threads_keep_their_order(word_tagger, monkeypatch):
-    monkeypatch.setattr(tagger, "_BLOCK_TOKENS", 10)
+    monkeypatch.setattr(tagger, "_BATCH_TOKENS", 10)
     batch = [s.words[n % 3 :] for n in range(70) for s in TRAINING]
     one_by_one = [word_tagger.tag(sentence) for sentence in batch]
     for threads in (1, 2, 4):
@@ -81,7 +82,7 @@ def test_backends_agree(backend, monkeypatch, word_tagger, rich_tagger):
     expected = [each.tag_many(batch) for each in (word_tagger, rich_tagger)]
     install(backend, monkeypatch)
     for each, labels in zip((word_tagger, rich_tagger), expected, strict=True):
-        copy = Tagger(each.info, each._tensors)
+        copy = Tagger(Model.from_file(each.info, each.model.tensors()))
         assert copy.tag_many(batch) == labels
         assert [w in copy.known_words for w in ("man", "unseen")] == [True, False]
 
@@ -271,15 +272,16 @@ def test_what_a_tagger_is(word_tagger):
 
 def test_what_each_label_is_written_as():
     chunks = trained(CHUNKS, encoding="iobes")
-    written = [label.replace("S-", "B-").replace("E-", "I-") for label in chunks._labels]
-    assert chunks.outputs == written != chunks._labels
+    written = [label.replace("S-", "B-").replace("E-", "I-") for label in chunks.model.labels]
+    assert chunks.outputs == written != chunks.model.labels
     assert chunks.labels == ("B-NP", "I-NP", "O")
     assert chunks.writes_ids
-    as_learned = Tagger(chunks.info | {"scheme": "iobes"}, chunks._tensors)
-    assert as_learned.outputs == chunks._labels
+    as_learned = Tagger(Model.from_file(chunks.info | {"scheme": "iobes"}, chunks.model.tensors()))
+    assert as_learned.outputs == chunks.model.labels
     assert as_learned.writes_ids
     for changed in ({"scheme": "iob1"}, {"constrain": False}):  # it depends on the neighbours
-        assert not Tagger(chunks.info | changed, chunks._tensors).writes_ids
+        model = Model.from_file(chunks.info | changed, chunks.model.tensors())
+        assert not Tagger(model).writes_ids
 
 
 # ----------------------------------------------------------------- files
@@ -300,13 +302,13 @@ def test_saved_loaded_and_pickled_it_is_the_same(tmp_path, data, rich_tagger):
 
 def damaged(good: Tagger, name: str, change) -> Tagger:
     """The tagger with one tensor or configuration entry changed, or without it."""
-    config, tensors = dict(good.info), dict(good._tensors)
+    config, tensors = dict(good.info), dict(good.model.tensors())
     part = tensors if name in tensors else config
     if change is None:
         del part[name]
     else:
         part[name] = change(part[name])
-    return Tagger(config, tensors, source="a.seqtag")
+    return Tagger(Model.from_file(config, tensors, "a.seqtag"), "a.seqtag")
 
 
 def of_type(dtype):
@@ -409,7 +411,7 @@ def test_a_model_that_does_not_fit_itself_is_refused(
 def test_random_damage_is_refused_or_harmless(backend, word_tagger, rich_tagger, data):
     """Whatever a tensor of the right type holds, the answer is an error or labels of the model."""
     good = data.draw(st.sampled_from([word_tagger, rich_tagger]))
-    tensors = dict(good._tensors)
+    tensors = dict(good.model.tensors())
     name = data.draw(st.sampled_from(sorted(tensors)))
     array = tensors[name].copy()
     if len(array) and data.draw(st.booleans()):
@@ -422,7 +424,7 @@ def test_random_damage_is_refused_or_harmless(backend, word_tagger, rich_tagger,
     with pytest.MonkeyPatch.context() as patch:
         install(backend, patch)
         try:
-            odd = Tagger(good.info, tensors)
+            odd = Tagger(Model.from_file(good.info, tensors))
         except ModelFileError:
             return
         found = odd.tag(["the", "man", "unseen", ""])

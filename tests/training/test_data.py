@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -15,8 +16,10 @@ from seqtag.corpus import read
 from seqtag.engine import backend as kernels
 from seqtag.errors import CorpusError, LabelError
 from seqtag.features.encoder import Column
+from seqtag.labels.coding import LabelCoding
+from seqtag.labels.column import LabelColumn
 from seqtag.labels.schemes import SCHEMES, convert, count_transitions
-from seqtag.training.data import TrainingData, gather, labels_of
+from seqtag.training.data import Corpus, TrainingData
 
 HEAD = "# text = Dogs bark.\n"
 DOGS = "1\tDogs\tdog\tNOUN\tNNS\tNumber=Plur\t_\t_\t_\t_\n"
@@ -34,10 +37,14 @@ FILES = {
 }
 
 
+def tagged(sources) -> TrainingData:
+    return Corpus(sources, ("form", "tag"), None).gather(["form"], LabelColumn("tag"))
+
+
 def gathered(text: str, label: str, natively: bool, **options) -> TrainingData:
     stream = read(io.BytesIO(text.encode()), options.pop("format", "conllu"))
     source = stream if natively else list(stream)
-    return gather([source], ["form"], label, **options)
+    return Corpus([source], stream.columns, None).gather(["form"], LabelColumn(label), **options)
 
 
 def same(a: TrainingData, b: TrainingData) -> None:
@@ -50,10 +57,12 @@ def same(a: TrainingData, b: TrainingData) -> None:
 @pytest.mark.parametrize("label", ["upos", "xpos", "feats", "upos+feats"])
 @pytest.mark.parametrize("text", FILES.values(), ids=FILES)
 def test_both_ways_to_read_agree(text, label):
-    expected = [labels_of(s, label) for s in read(io.BytesIO(text.encode()), "conllu")]
+    expected = [LabelColumn(label).of(s) for s in read(io.BytesIO(text.encode()), "conllu")]
     for natively in (False, True):
         found = gathered(text, label, natively)
-        assert found.sentences(found.labels.values()) == expected
+        assert [
+            LabelColumn(label).of(s) for s in found.sentences(["form"], LabelColumn(label))
+        ] == expected
         same(found, gathered(text, label, False))
 
 
@@ -94,7 +103,7 @@ def test_odd_blocks_among_plain_ones(monkeypatch):
     monkeypatch.setattr("seqtag.corpus.stream.CHUNK", 16)
     text = "the DT\ncat NN\n\na  DT\ndog   NN\n\nthe DT\ndog NN\n\na DT\ncow NN\n\n"
     found = [
-        gather([source], ["form"], "tag")
+        tagged([source])
         for stream in (True, False)
         for source in [read(io.BytesIO(text.encode()), columns=["form", "tag"])]
         for source in [source if stream else list(source)]
@@ -116,8 +125,10 @@ def test_labels_are_converted_as_sentences_are(source, target, data):
     labels = data.draw(st.lists(sentence, min_size=1, max_size=4))
     lengths = np.array([len(names) for names in labels])
     corpus = TrainingData([], Column.of(chain.from_iterable(labels)), lengths)
-    found = corpus.sentences(corpus.converted(source, target).values())
-    assert found == [convert(names, source, target) for names in labels]
+    found = corpus.encoded(LabelCoding(source, target)).values()
+    as_they_are = source == target  # valid or not
+    convert_one = list if as_they_are else partial(convert, source=source, target=target)
+    assert found == [new for names in labels for new in convert_one(names)]
 
 
 def letters(scheme: str) -> str:
@@ -127,6 +138,6 @@ def letters(scheme: str) -> str:
 @given(st.lists(st.lists(st.sampled_from("ABC"), min_size=1), min_size=1))
 def test_transitions_are_counted(labels):
     text = "\n\n".join("\n".join(f"w {name}" for name in sentence) for sentence in labels)
-    data = gather([read(io.BytesIO(text.encode()), columns=["form", "tag"])], ["form"], "tag")
+    data = tagged([read(io.BytesIO(text.encode()), columns=["form", "tag"])])
     assert data.transitions() == count_transitions(labels)
     assert data.lengths.dtype == np.int64

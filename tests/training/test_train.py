@@ -22,10 +22,13 @@ from seqtag.features.language import parse
 from seqtag.labels.parts import split_labels
 from seqtag.labels.schemes import count_invalid
 from seqtag.model.freeze import freeze, mean
+from seqtag.model.model import Model
+from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
 from seqtag.training import train as perceptron
 from seqtag.training.known_labels import labels_of_known_words
-from seqtag.training.train import Epoch, drop_features, train
+from seqtag.training.runs import Epoch, drop_features
+from seqtag.training.train import train
 from tests.conftest import ROOT
 from tests.strategies import cases, corpus
 
@@ -54,8 +57,8 @@ def model(data=TRAINING, **options) -> Tagger:
 
 def weights_of(tagger: Tagger) -> bytes:
     """The weights alone: the configuration names the seed."""
-    names = sorted(tagger._tensors)
-    return b"".join(tagger._tensors[name].tobytes() for name in names)
+    names = sorted(tagger.model.tensors())
+    return b"".join(tagger.model.tensors()[name].tobytes() for name in names)
 
 
 def column_file(tmp_path, text: str, name: str = "a.txt"):
@@ -122,11 +125,11 @@ def test_runs_are_mixed(monkeypatch):
     whole = freeze(
         mean(runs), np.arange(1, len(runs[0].row_ptr), dtype=np.uint64), np.zeros(0, np.uint64), 5
     )
-    assert sorted(whole.emission.weights) == sorted(tagger._tensors["emission.weights"])
+    assert sorted(whole.emission.weights) == sorted(tagger.model.tensors()["emission.weights"])
     transition = whole.transition.ravel()
-    cells = tagger._tensors["transition.cells"]
+    cells = tagger.model.tensors()["transition.cells"]
     assert cells.tolist() == np.flatnonzero(transition).tolist()
-    assert tagger._tensors["transition.weights"].tolist() == transition[cells].tolist()
+    assert tagger.model.tensors()["transition.weights"].tolist() == transition[cells].tolist()
     assert tagger.info["training"]["best_epochs"] == [1, 1, 1]
 
 
@@ -134,14 +137,14 @@ def test_settings_of_the_template_file_and_of_the_caller():
     templates = parse("form[0]\nset epochs 2\nset step 0.5\nset min-count 2")
     training = model(templates=templates, epochs=None, min_count=1).info["training"]
     assert (training["epochs"], training["step"], training["min_count"]) == (2, 0.5, 1)
-    assert training["update"] == perceptron.DEFAULTS["update"]
+    assert training["update"] == Settings().update
     assert (training["sentences"], training["tokens"]) == (6, 22)
     with pytest.raises(TemplateError, match="unknown setting 'epoch', did you mean 'epochs'"):
         model(epoch=3)
 
 
 def test_features_seen_too_rarely_are_left_out():
-    many, few = (len(model(min_count=n)._tensors["emission.keys"]) for n in (1, 2))
+    many, few = (len(model(min_count=n).model.tensors()["emission.keys"]) for n in (1, 2))
     assert 0 < few < many
 
 
@@ -150,13 +153,13 @@ def test_labels_that_see_words():
     data = corpus("a A, x A, x A; b B, x B, x B; a A, not B, x B; b B, not A, x A")
     templates = parse("form[0]\nlabel[-1] + form[0]")
     tagger = model(data, templates=templates, epochs=20)
-    assert len(tagger._tensors["edge.keys"])
+    assert len(tagger.model.tensors()["edge.keys"])
     assert tagger.tag(["b", "x", "not", "x", "not", "x"]) == ["B", "B", "A", "A", "B", "B"]
 
 
 def test_order_0_ignores_the_neighbours():
     tagger = model(templates=parse("form[0]"))
-    assert not len(tagger._tensors["transition.cells"])
+    assert not len(tagger.model.tensors()["transition.cells"])
     assert tagger.tag(["man", "the"]) == [tagger.tag(["man"])[0], tagger.tag(["the"])[0]]
 
 
@@ -170,12 +173,12 @@ def test_label_trigrams_are_decoded():
         found[line] = tagger.tag(["x"] * 8)
     assert found["label[-2] + label[-1]"] == list("AABBAABB")
     assert found["label[-1]"] != list("AABBAABB")
-    assert len(tagger._tensors["trigram.keys"])
+    assert len(tagger.model.tensors()["trigram.keys"])
 
 
 def test_label_trigrams_bring_bigrams_along():
     tagger = model(templates=TRIGRAMS, epochs=10)
-    assert len(tagger._tensors["transition.cells"])
+    assert len(tagger.model.tensors()["transition.cells"])
     assert tagger.tag_many([s.words for s in TRAINING]) == [s.column("tag") for s in TRAINING]
 
 
@@ -204,9 +207,9 @@ def test_parts_are_learned_from_all_labels_that_have_them(update):
     whole = model(INFLECTED, **options)
     assert whole.tag_many([s.words for s in INFLECTED]) == [s.column("tag") for s in INFLECTED]
     assert whole.tag(["ie"]) != ["A|p"]
-    assert not len(whole._tensors["parts.counts"])
-    assert split._tensors["parts.counts"].tolist() == [2] * 6
-    assert max(split._tensors["parts.parts"]) == 4
+    assert not len(whole.model.tensors()["parts.counts"])
+    assert split.model.tensors()["parts.counts"].tolist() == [2] * 6
+    assert max(split.model.tensors()["parts.parts"]) == 4
 
 
 def test_labels_that_differ_in_the_order_of_their_parts_only():
@@ -228,9 +231,9 @@ def test_known_words_keep_to_their_labels():
     for sentence in TRAINING:
         for word, label in zip(sentence.words, sentence.column("tag"), strict=True):
             seen.setdefault(word, set()).add(label)
-    assert len(known._tensors["known_labels.keys"]) == len(seen)
-    assert known._tensors["known_labels.cells"].sum() == sum(map(len, seen.values()))
-    assert not len(free._tensors["known_labels.keys"])
+    assert len(known.model.tensors()["known_labels.keys"]) == len(seen)
+    assert known.model.tensors()["known_labels.cells"].sum() == sum(map(len, seen.values()))
+    assert not len(free.model.tensors()["known_labels.keys"])
     vocabulary = sorted(seen)
     odd = [[*vocabulary[n:], "Unseen", *vocabulary[:n]] for n in range(len(vocabulary))]
     for words in odd:
@@ -241,9 +244,11 @@ def test_known_words_keep_to_their_labels():
 def test_a_known_word_has_no_other_label_whatever_the_weights():
     templates = parse("normal[0]\nlabel[-1]")
     trained = model(templates=templates, known_labels=2, epochs=1)
-    weights = np.zeros_like(trained._tensors["start"])
-    weights[trained._labels.index("PR")] = 10**6  # at the start of a sentence it is PR, they say
-    loud = Tagger(trained.info, trained._tensors | {"start": weights})
+    weights = np.zeros_like(trained.model.tensors()["start"])
+    weights[trained.model.labels.index("PR")] = (
+        10**6
+    )  # at the start of a sentence it is PR, they say
+    loud = Tagger(Model.from_file(trained.info, trained.model.tensors() | {"start": weights}))
     assert loud.tag(["the"]) == loud.tag(["The"]) == ["DT"]  # normal() is in lower case
     assert loud.tag(["she"]) == ["PR"]  # seen once: not known
     assert loud.tag(["sees"]) == ["PR"]
@@ -350,7 +355,7 @@ def test_another_seed_another_model():
 def test_chunks_are_trained_as_iobes_and_written_as_iob2():
     tagger = model(CHUNKS, encoding="iobes", epochs=10)
     assert tagger.info["encoding"] == "iobes"
-    assert {label[0] for label in tagger._labels} == set("BIESO")
+    assert {label[0] for label in tagger.model.labels} == set("BIESO")
     assert tagger.label_scheme == "iob2"
     assert tagger.labels == ("B-NP", "B-VP", "I-NP", "O")
     assert tagger.tag_many([s.words for s in CHUNKS]) == [s.column("tag") for s in CHUNKS]
@@ -363,14 +368,16 @@ def test_chunks_are_trained_as_iobes_and_written_as_iob2():
 def test_chunk_labels_are_valid_whatever_the_weights(scheme, constrain, templates, data):
     trained = model(CHUNKS, encoding="iobes", epochs=1, templates=templates)
     random = np.random.RandomState(data.draw(st.integers(0, 2**32 - 1)))
-    K = len(trained._labels)
-    tensors = trained._tensors | {
+    K = len(trained.model.labels)
+    tensors = trained.model.tensors() | {
         "transition.cells": np.arange(K * K),
         "transition.weights": np.zeros(K * K, np.int32),
     }
     for name in ("emission.weights", "trigram.weights", "start", "stop", "transition.weights"):
         tensors[name] = random.randint(-127, 128, tensors[name].shape).astype(tensors[name].dtype)
-    wild = Tagger(trained.info | {"scheme": scheme, "constrain": constrain}, tensors)
+    wild = Tagger(
+        Model.from_file(trained.info | {"scheme": scheme, "constrain": constrain}, tensors)
+    )
     sentence = data.draw(
         st.lists(st.sampled_from(["the", "man", "so", "runs", "unknown"]), max_size=7)
     )

@@ -8,25 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import (
-    Notes,
-    check_stdin,
-    check_stdout,
+from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
+from seqtag.cli.options import (
     columns_option,
     format_option,
     json_option,
-    load_model,
-    print_json,
     quiet_option,
     reading_format,
-    say,
     threads_option,
 )
+from seqtag.corpus import Sentence, SentenceStream, read
+from seqtag.corpus.aliases import find_column
+from seqtag.errors import CorpusError
+from seqtag.evaluation.report import Report, evaluate
+from seqtag.labels.column import LabelColumn
+from seqtag.tagging.pipeline import tag_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from seqtag.corpus import Sentence
+    from seqtag.tagging.tagger import Tagger
 
 FAILED = 3
 
@@ -81,18 +82,12 @@ def command(
     threads: int,
     quiet: bool,
 ) -> int:
-    r"""Score a model on annotated sentences, or one file against another.
+    """Score a model on annotated sentences, or one file against another.
 
     \b
     seqtag eval -m english.seqtag test.conllu
     seqtag eval gold.txt predicted.txt --label chunk --conlleval
     """
-    from seqtag.corpus import read
-    from seqtag.errors import CorpusError
-    from seqtag.evaluation.report import evaluate
-    from seqtag.tagging.pipeline import find_column, tag_stream
-    from seqtag.training.data import default_label, labels_of
-
     notes = Notes(quiet)
     if len(files) != (1 if model else 2):
         wanted = "GOLD with -m MODEL" if model else "GOLD PREDICTED, or -m MODEL GOLD"
@@ -106,38 +101,19 @@ def command(
     check_stdout()
     format = reading_format(format, columns)
     streams = [context.with_resource(read(name, format, columns=columns)) for name in files]
-    tagger = load_model(model) if model else None
-    if not label:
-        label = tagger.label if tagger else default_label(streams[0].columns, streams[0].source)
-    # "pos" may stand for Penn tags, as in CoNLL-2000, never for UPOS
-    exact = label == "upos" or "+" in label
-    places = [label if exact else find_column(label, stream.columns) or label for stream in streams]
-    words: list[list[str]] = []
-    gold: list[list[str]] = []
-    predicted: list[list[str]] = []
-
-    if tagger:
-        for tagged in tag_stream([tagger], notes.progress(streams[0], " sentences"), threads):
-            if len(tagged):
-                words.append(tagged.sentence.words)
-                gold.append(labels_of(tagged.sentence, places[0]))
-                predicted.append(labels_of(tagged, tagger.label))
+    if model:
+        tagger = load_model(model)
+        column = LabelColumn(label or tagger.label)
+        sentences = notes.progress(streams[0], " sentences")
+        report = _score_model(tagger, sentences, _placed(column, streams[0]), column.name, threads)
     else:
-        for left, right in pairs(streams[0], streams[1]):
-            words.append(left.words)
-            gold.append(labels_of(left, places[0]))
-            predicted.append(labels_of(right, places[1]))
-    if not gold:
+        gold, predicted = streams
+        column = LabelColumn(label) if label else LabelColumn.default(gold.columns, gold.source)
+        places = [_placed(column, stream) for stream in streams]
+        report = _compare(pairs(gold, predicted), places[0], places[1], column.name)
+    if not report.sentences:
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=streams[0].source)
-    report = evaluate(
-        gold,
-        predicted,
-        words=words,
-        known=tagger.known_words if tagger else None,
-        scheme=tagger.label_scheme if tagger and tagger.label_scheme else "auto",
-        task=label,
-    )
 
     if as_json:
         value: dict[str, Any] = report.to_dict()
@@ -158,6 +134,52 @@ def command(
     return 0
 
 
+def _placed(column: LabelColumn, stream: SentenceStream) -> LabelColumn:
+    """The label column under the name that a file has for it."""
+    if column.is_exact:
+        return column
+    return LabelColumn(find_column(column.name, stream.columns) or column.name)
+
+
+def _score_model(
+    tagger: Tagger,
+    sentences: Iterable[Sentence],
+    gold_column: LabelColumn,
+    task: str,
+    threads: int,
+) -> Report:
+    """The tagger's labels against those of the sentences."""
+    words, gold, predicted = [], [], []
+    for tagged in tag_stream([tagger], sentences, threads):
+        if len(tagged):
+            words.append(tagged.sentence.words)
+            gold.append(gold_column.of(tagged.sentence))
+            predicted.append(tagger.model.column.of(tagged))
+    return evaluate(
+        gold,
+        predicted,
+        words=words,
+        known=tagger.known_words,
+        scheme=tagger.label_scheme or "auto",
+        task=task,
+    )
+
+
+def _compare(
+    both: Iterable[tuple[Sentence, Sentence]],
+    gold_column: LabelColumn,
+    predicted_column: LabelColumn,
+    task: str,
+) -> Report:
+    """The labels of one file against those of another."""
+    words, gold, predicted = [], [], []
+    for left, right in both:
+        words.append(left.words)
+        gold.append(gold_column.of(left))
+        predicted.append(predicted_column.of(right))
+    return evaluate(gold, predicted, words=words, scheme="auto", task=task)
+
+
 def pairs(
     gold: Iterable[Sentence], predicted: Iterable[Sentence]
 ) -> Iterator[tuple[Sentence, Sentence]]:
@@ -168,8 +190,6 @@ def pairs(
     CorpusError
         Where the words differ.
     """
-    from seqtag.errors import CorpusError
-
     for left, right in zip_longest(filter(len, gold), filter(len, predicted)):
         if left is None or right is None:
             short, long = ("gold", right) if left is None else ("predicted", left)

@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-from seqtag.cli.common import json_option, load_model, print_json, say
+from seqtag.cli.common import load_model, print_json, say
+from seqtag.cli.options import json_option
+from seqtag.settings import SETTINGS
 
 
 @click.command("info")
@@ -42,7 +44,7 @@ def command(model: str, as_json: bool) -> int:
         ("known words", f"{facts['known_words']:,}"),
         ("trained on", f"{training['sentences']:,} sentences, {training['tokens']:,} tokens"),
         ("corpus", f"sha256 {training['corpus_sha256'][:16]}..."),
-        ("settings", ", ".join(f"{k} {training[k]}" for k in _SETTINGS if k in training)),
+        ("settings", _settings(training)),
         ("epochs kept", ", ".join(map(str, training["best_epochs"])) + cut_short),
     ]
     if "dev" in training:
@@ -54,18 +56,9 @@ def command(model: str, as_json: bool) -> int:
     return 0
 
 
-_SETTINGS = (
-    "update",
-    "step",
-    "margin",
-    "epochs",
-    "min_count",
-    "dropout",
-    "label_parts",
-    "known_labels",
-    "seed",
-    "runs",
-)
+def _settings(training: dict[str, Any]) -> str:
+    names = [*(setting.attribute for setting in SETTINGS.values()), "seed", "runs"]
+    return ", ".join(f"{name} {training[name]}" for name in names if name in training)
 
 
 def _scheme(info: dict[str, Any]) -> str:

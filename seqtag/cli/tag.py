@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import click
 
-from seqtag.cli.common import (
-    Notes,
-    check_stdin,
+from seqtag.cli.common import Notes, check_stdin, load_model
+from seqtag.cli.options import (
     columns_option,
     format_option,
-    load_model,
     quiet_option,
     reading_format,
     threads_option,
@@ -50,7 +48,7 @@ def command(
     threads: int,
     quiet: bool,
 ) -> int:
-    r"""Label text or CoNLL files; all of the input is written back, with its labels filled in.
+    """Label text or CoNLL files; all of the input is written back, with its labels filled in.
 
     \b
     echo "Time flies like an arrow." | seqtag tag --to tagged

@@ -7,15 +7,17 @@ from typing import Any
 import click
 
 from seqtag.cli.common import Notes, print_json
-from seqtag.cli.cv_command import sentences_of, training_options
+from seqtag.cli.options import Parameter, sentences_of, training_options
 
 
-class Choices(click.ParamType):
+class Choices(Parameter):
     """A setting and the values to try."""
 
     name = "SETTING=VALUE,VALUE,..."
 
-    def convert(self, value, param, context):
+    def convert(
+        self, value: Any, param: click.Parameter | None, context: click.Context | None
+    ) -> Any:
         """Split the values."""
         if not isinstance(value, str):
             return value
@@ -34,8 +36,8 @@ class Choices(click.ParamType):
     type=Choices(),
     multiple=True,
     required=True,
-    help="A setting of template files (epochs, update, step, margin, min-count, encoding, dropout) "
-    "or templates, with the values to try; more than once makes a grid.",
+    help="A setting of training (epochs, update, step, ...) or templates, with the values to try; "
+    "more than once makes a grid.",
 )
 @click.option("--dev", help="Sentences to score on (default: cross-validation).")
 @click.option(
@@ -46,6 +48,7 @@ class Choices(click.ParamType):
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     files: tuple[str, ...],
     choices: tuple[tuple[str, list[str]], ...],
     dev: str | None,
@@ -57,28 +60,27 @@ def command(
     quiet: bool,
     **fixed: Any,
 ) -> int:
-    r"""Try combinations of settings; the best first.
+    """Try combinations of settings; the best first.
 
     \b
     seqtag tune train.conllu --dev dev.conllu --try epochs=5,10 --try min-count=1,2
     """
-    from seqtag.settings import check_setting
+    from seqtag.settings import SETTINGS, find_setting
     from seqtag.training.selection import grid, random_settings, search, tagger_fit
-    from seqtag.training.train import DEFAULTS
 
     notes = Notes(quiet)
     space: dict[str, list[Any]] = {}
     for setting, values in choices:
         name = setting.replace("_", "-")
-        if name not in DEFAULTS and name != "templates":
-            known = ", ".join([*DEFAULTS, "templates"])
+        if name not in SETTINGS and name != "templates":
+            known = ", ".join([*SETTINGS, "templates"])
             msg = f"expected --try with one of {known}, found {name!r}"
             raise click.UsageError(msg, context)
         if setting in space:
             msg = f"expected --try {name} once, found it twice"
             raise click.UsageError(msg, context)
         space[setting] = (
-            values if name == "templates" else [check_setting(name, _typed(v)) for v in values]
+            values if name == "templates" else [find_setting(name).parse(v) for v in values]
         )
     candidates = random_settings(space, trials, fixed["seed"]) if trials else grid(space)
     found = search(
@@ -101,16 +103,6 @@ def command(
         for trial in found:
             click.echo(f"{100 * trial.score:.2f}  {_shown(trial.settings)}")
     return 0
-
-
-def _typed(text: str) -> int | float | str:
-    """A number, if it is one."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
 
 
 def _shown(settings: dict[str, Any]) -> str:

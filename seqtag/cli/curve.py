@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from seqtag.cli.common import Notes, print_json
-from seqtag.cli.cv_command import sentences_of, training_options
+from seqtag.cli.options import sentences_of, training_options
+
+if TYPE_CHECKING:
+    from seqtag.training.runs import Epoch
 
 
 @click.command("curve")
@@ -26,6 +29,7 @@ from seqtag.cli.cv_command import sentences_of, training_options
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     files: tuple[str, ...],
     dev: str,
     points: int,
@@ -36,7 +40,7 @@ def command(
     quiet: bool,
     **settings: Any,
 ) -> int:
-    r"""Error on training and dev sentences, by epoch and by training size.
+    """Error on training and dev sentences, by epoch and by training size.
 
     By epoch the training error is what the trainer meets: weights in motion, each sentence decoded
     just before it is learnt, with the margin of the templates against it; so it is high. The dev
@@ -46,7 +50,7 @@ def command(
     seqtag curve train.conllu --dev dev.conllu --plot curves.png
     """
     from seqtag.training.selection import Point, learning_curve, tagger_fit
-    from seqtag.training.train import Epoch, train
+    from seqtag.training.train import train
 
     notes = Notes(quiet)
     if plot and Path(plot).suffix.lower() not in (".png", ".svg"):
@@ -72,7 +76,7 @@ def command(
         )
 
     tagger = train(sentences, dev=held_out, on_epoch=by_epoch, **settings)
-    if tagger.info["training"].get("interrupted"):
+    if tagger.model.interrupted:
         raise KeyboardInterrupt
     n = len(sentences)
     sizes = sorted({max(1, round(n / 2**i)) for i in range(points)})

@@ -1,0 +1,159 @@
+"""Options that several commands share; those of the settings are made from the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from seqtag.corpus import FORMATS
+from seqtag.errors import TemplateError
+from seqtag.settings import SETTINGS, Setting
+
+if TYPE_CHECKING:
+    from seqtag.corpus import Sentence
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+if TYPE_CHECKING:
+    Parameter = click.ParamType[Any]
+else:
+    Parameter = click.ParamType
+
+
+class SettingValue(Parameter):
+    """The value of a setting."""
+
+    def __init__(self, setting: Setting):
+        self.setting = setting
+        kinds = {int: "INTEGER", float: "NUMBER", str: "WORD"}
+        self.name = "|".join(setting.choices) or kinds[setting.type]
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, context: click.Context | None
+    ) -> Any:
+        """Parse and check the value."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.setting.parse(value)
+        except TemplateError as error:
+            return self.fail(f"{error.message}", param, context)
+
+
+def setting_options(command: Command) -> Command:
+    """An option for each setting of training."""
+    for setting in reversed(list(SETTINGS.values())):
+        kind = SettingValue(setting)
+        option = click.option(f"--{setting.name}", type=kind, metavar=kind.name, help=setting.help)
+        command = option(command)
+    return command
+
+
+class ColumnList(Parameter):
+    """Comma-separated column names."""
+
+    name = "NAME,NAME,..."
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, context: click.Context | None
+    ) -> Any:
+        """Split the names."""
+        if not isinstance(value, str):
+            return value
+        names = tuple(name.strip() for name in value.split(","))
+        if not all(names):
+            message = f"expected column names such as form,pos,chunk, found {value!r}"
+            self.fail(message, param, context)
+        return names
+
+
+format_option = click.option(
+    "--format",
+    "format",
+    type=click.Choice(list(FORMATS)),
+    default="auto",
+    metavar="FORMAT",
+    help="Format of the input: conllu, conll2000, columns, text, tokens, ... (default: found out).",
+)
+columns_option = click.option(
+    "--columns", type=ColumnList(), help="Names of the columns of a column file: form,pos,chunk."
+)
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, help="Print nothing but errors on stderr."
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
+)
+threads_option = click.option(
+    "--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads to work on."
+)
+
+
+def reading_format(format: str, columns: tuple[str, ...] | None) -> str:
+    """``--columns`` alone means a column file."""
+    return "columns" if columns and format == "auto" else format
+
+
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=1,
+    show_default=True,
+    help="Of all that is random.",
+)
+label_option = click.option(
+    "--label",
+    metavar="COLUMN",
+    help="Column to learn: upos, xpos, feats, upos+feats, chunk, ner, ... "
+    "(default: upos in CoNLL-U, the last column elsewhere).",
+)
+templates_option = click.option(
+    "--templates",
+    metavar="PRESET|FILE",
+    help="Feature templates: pos, chunk, ner, morph or a file (default: what fits the label).",
+)
+skip_unlabelled_option = click.option(
+    "--skip-unlabelled", is_flag=True, help='Leave out sentences with a label "_".'
+)
+
+
+def training_options(command: Command) -> Command:
+    """Options of every command that trains."""
+    options = (
+        label_option,
+        format_option,
+        columns_option,
+        templates_option,
+        seed_option,
+        setting_options,
+        skip_unlabelled_option,
+        json_option,
+        quiet_option,
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def sentences_of(
+    files: Sequence[str], format: str, columns: tuple[str, ...] | None
+) -> list[Sentence]:
+    """All sentences with words of some files.
+
+    Raises
+    ------
+    CorpusError
+        If there are none.
+    """
+    from seqtag.corpus import read
+    from seqtag.errors import CorpusError
+
+    format = reading_format(format, columns)
+    found = [s for name in files for s in read(name, format, columns=columns) if len(s)]
+    if not found:
+        msg = "expected sentences to learn from, found none"
+        raise CorpusError(msg, source=files[0])
+    return found

@@ -1,0 +1,144 @@
+"""``seqtag train``."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from seqtag.cli.common import (
+    Notes,
+    check_stdin,
+    check_stdout,
+    interruption_code,
+    print_json,
+)
+from seqtag.cli.options import reading_format, threads_option, training_options
+
+if TYPE_CHECKING:
+    from seqtag.training.runs import Epoch
+
+
+@click.command("train")
+@click.argument("train", nargs=-1, required=True)
+@click.option("-m", "--model", required=True, help="File to write the model to.")
+@click.option("--dev", help="Development set: the epoch that scores best on it is kept.")
+@click.option(
+    "--runs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Models trained with different shuffling and averaged into one.",
+)
+@click.option(
+    "--patience",
+    type=click.IntRange(1),
+    help="Stop after this many epochs without a better score on the dev set.",
+)
+@click.option(
+    "--constrain/--no-constrain",
+    default=True,
+    show_default=True,
+    help="Give only valid sequences of chunk labels.",
+)
+@training_options
+@threads_option
+@click.option("--force", is_flag=True, help="Overwrite the model file.")
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    train: tuple[str, ...],
+    model: str,
+    dev: str | None,
+    format: str,
+    columns: tuple[str, ...] | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> int:
+    """Train a tagger on annotated sentences.
+
+    \b
+    seqtag train train.conllu --dev dev.conllu -m english.seqtag
+    seqtag train train.txt --label chunk -m chunks.seqtag
+    """
+    from seqtag.files import check_output
+    from seqtag.training.train import train as train_tagger
+
+    notes = Notes(quiet)
+    if options["patience"] and not dev:
+        msg = "--patience needs a --dev set"
+        raise click.UsageError(msg, context)
+    for name, value in (("--model", model), ("--label", options["label"])):
+        if value in ("", "-"):
+            msg = f"expected a name for {name}, found {value!r}"
+            raise click.UsageError(msg, context)
+    inputs = [*train, *([dev] if dev else [])]
+    check_stdin(context, inputs)
+    check_output(model, [*inputs, *filter(None, [options["templates"]])])
+    if as_json:
+        check_stdout()
+    _check_target(context, Path(model), force)
+
+    epochs: list[Epoch] = []
+
+    def show(epoch: Epoch) -> None:
+        notes(_line_of(epoch, options["runs"]))
+        epochs.append(epoch)
+
+    tagger = train_tagger(
+        train,
+        dev=dev,
+        format=reading_format(format, columns),
+        columns=columns,
+        on_epoch=show,
+        **options,
+    )
+    size = tagger.save(model)
+    notes(
+        f"{model}: {tagger.label} from {', '.join(tagger.columns)}, {len(tagger.labels)} labels, "
+        f"{tagger.info['training']['sentences']} sentences, {size / 1e6:.1f} MB"
+    )
+    if as_json:
+        facts = {"model": model, "bytes": size, "epochs": list(map(_facts_of, epochs))}
+        print_json(facts | tagger.info)
+    if tagger.model.interrupted:
+        notes("interrupted: the model holds the epochs finished until then")
+        return interruption_code()
+    return 0
+
+
+def _check_target(context: click.Context, target: Path, force: bool) -> None:
+    """Refuse a model file that cannot be written, before the work."""
+    if target.exists() and not target.is_file():
+        msg = f"expected a file to write the model to, found {target}"
+        raise click.UsageError(msg, context)
+    if target.exists() and not force:
+        msg = f"{target} is there already; overwrite it with --force"
+        raise click.UsageError(msg, context)
+    if not target.resolve().parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such directory", str(target.parent))
+
+
+def _line_of(epoch: Epoch, runs: int) -> str:
+    """What happened in an epoch, on one line."""
+    line = f"run {epoch.run} " if runs > 1 else ""
+    line += f"epoch {epoch.epoch}: {epoch.updates} updates, {epoch.wrong_tokens} wrong tokens"
+    if epoch.dev is not None:
+        line += f", dev {epoch.dev.metric} {100 * epoch.dev.score:.2f}" + " *" * epoch.best
+    return line
+
+
+def _facts_of(epoch: Epoch) -> dict[str, Any]:
+    """What happened in an epoch, for JSON."""
+    return {
+        "run": epoch.run,
+        "epoch": epoch.epoch,
+        "updates": epoch.updates,
+        "wrong_tokens": epoch.wrong_tokens,
+        "dev": epoch.dev and epoch.dev.score,
+    }

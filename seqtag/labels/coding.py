@@ -1,0 +1,129 @@
+"""Label coding: labels as files have them, labels as they are learnt, and what may follow what.
+
+Chunk labels may be learnt in another scheme than they are written in: IOBES tells the model more
+than IOB2 does. Weights, constraints and label ids are those of the scheme learnt; what goes in and
+out is the scheme written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from seqtag.errors import LabelError
+from seqtag.labels.schemes import Transition, allowed, convert, scheme_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+_IN_IOB2 = {"S": "B", "U": "B", "E": "I", "L": "I"}
+
+
+@dataclass(frozen=True)
+class LabelCoding:
+    """How labels are written, how they are learnt.
+
+    Parameters
+    ----------
+    written
+        Scheme of the labels in files, one of `seqtag.labels.schemes.SCHEMES`; None if they are no
+        chunk labels.
+    learnt
+        Scheme of the labels that have weights.
+    constrained
+        Whether decoding gives valid sequences of the scheme learnt only.
+
+    Examples
+    --------
+    >>> coding = LabelCoding("iob2", "iobes", constrained=True)
+    >>> coding.encode(["B-NP", "I-NP", "O"])
+    ['B-NP', 'E-NP', 'O']
+    >>> coding.decode(["B-NP", "E-NP", "O"])
+    ['B-NP', 'I-NP', 'O']
+    """
+
+    written: str | None = None
+    learnt: str | None = None
+    constrained: bool = False
+
+    @classmethod
+    def choose(
+        cls,
+        transitions: Mapping[Transition, int],
+        encoding: str,
+        *,
+        constrained: bool,
+        asked: bool = False,
+    ) -> LabelCoding:
+        """The coding for the labels of a corpus.
+
+        Parameters
+        ----------
+        transitions
+            Which label follows which how often; see `seqtag.labels.schemes.count_transitions`.
+        encoding
+            Scheme to learn chunk labels in; ``keep`` for that they are written in.
+        constrained
+            Whether chunk labels may be decoded as valid sequences only.
+        asked
+            Whether the encoding was asked for, not just a preset's.
+
+        Raises
+        ------
+        LabelError
+            If an encoding was asked for and the labels are no chunk labels.
+        """
+        written = scheme_of(transitions)
+        if written is None:
+            if asked and encoding != "keep":
+                label = next(label for pair in transitions for label in pair if label is not None)
+                msg = (
+                    f"expected chunk labels such as B-NP to learn as {encoding}, found labels "
+                    f"like {label!r}; leave the encoding out"
+                )
+                raise LabelError(msg)
+            return cls()
+        return cls(written, written if encoding == "keep" else encoding, constrained)
+
+    @property
+    def changes_labels(self) -> bool:
+        """Whether labels are learnt in another scheme than they are written in."""
+        return self.learnt is not None and self.learnt != self.written
+
+    def encode(self, labels: Sequence[str]) -> list[str]:
+        """The labels of a sentence as they are learnt."""
+        if self.written is None or self.learnt is None or not self.changes_labels:
+            return list(labels)
+        return convert(labels, self.written, self.learnt)
+
+    def decode(self, labels: Sequence[str]) -> list[str]:
+        """The labels of a sentence, given as they are learnt, as files have them."""
+        if self.written is None or self.learnt is None or not self.changes_labels:
+            return list(labels)
+        return convert(labels, self.learnt, self.written)
+
+    def written_alone(self, label: str) -> str:
+        """What a label is written as if that does not hang on its neighbours: see `is_local`."""
+        if not self.changes_labels:
+            return label
+        return _IN_IOB2.get(label[0], label[0]) + label[1:]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether `written_alone` says how to write each label, whatever its neighbours are.
+
+        Not so if labels are learnt in another scheme and decoded freely, or written as IOB1.
+        """
+        return not self.changes_labels or (self.constrained and self.written == "iob2")
+
+    def allowed(
+        self, labels: Sequence[str]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]] | None:
+        """Which of the labels learnt may start, follow one another, and end; None: all may.
+
+        See `seqtag.labels.schemes.allowed`.
+        """
+        return allowed(labels, str(self.learnt)) if self.constrained else None

@@ -1,0 +1,140 @@
+"""The label column: which columns of a file hold the labels, and how a sentence gives them.
+
+Most labels are one column. ``upos+feats`` is two: part of speech and morphology make one label,
+``NOUN|Case=Nom``, and are written back into both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from seqtag.errors import CorpusError
+from seqtag.labels.parts import join_parts, split_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FACTORED = "upos+feats"
+_NO_LABELS = ("id", "form")  # columns that are never labels
+_NOT_ANNOTATED = "_"
+
+
+class HasColumns(Protocol):
+    """A sentence of columns, such as `seqtag.corpus.Sentence`."""
+
+    def __len__(self) -> int:
+        """Number of words."""
+
+    def column(self, name: str) -> list[str]:
+        """Values of a column, one per word."""
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """The column, or the columns, that hold the labels.
+
+    Parameters
+    ----------
+    name
+        A column, or ``upos+feats`` for both as one label.
+
+    Examples
+    --------
+    >>> LabelColumn("upos+feats").columns
+    ('upos', 'feats')
+    >>> LabelColumn("upos+feats").split(["NOUN|Case=Nom", "ADP"])
+    {'upos': ['NOUN', 'ADP'], 'feats': ['Case=Nom', '_']}
+    """
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def default(cls, available: Sequence[str], source: str | None = None) -> LabelColumn:
+        """The column to learn when none is named: upos, or else the last one.
+
+        Raises
+        ------
+        CorpusError
+            If there are words only.
+        """
+        candidates = [name for name in available if name not in (*_NO_LABELS, "misc")]
+        if not candidates:
+            msg = (
+                f"expected a column of labels, found the columns {', '.join(available)} only; "
+                "if there is one, name the format with --format or the columns with --columns"
+            )
+            raise CorpusError(msg, source=source)
+        return cls("upos" if "upos" in candidates else candidates[-1])
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.name.split("+")) if self._is_factored else (self.name,)
+
+    @property
+    def preset(self) -> str:
+        """Name of the templates that fit these labels."""
+        presets = {"chunk": "chunk", "ner": "ner", "feats": "morph", _FACTORED: "morph"}
+        return presets.get(self.name, "pos")
+
+    @property
+    def may_be_empty(self) -> bool:
+        """Whether ``_`` is a label: no features. Elsewhere it says that a word has none yet."""
+        return self.name == "feats"
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no other column may stand in: "pos" may be Penn tags, never UPOS."""
+        return self.name == "upos" or self._is_factored
+
+    @property
+    def _is_factored(self) -> bool:
+        return self.name == _FACTORED
+
+    def check(self, available: Sequence[str], source: str | None = None) -> None:
+        """Refuse labels that are not there, or are the words themselves.
+
+        Raises
+        ------
+        CorpusError
+            If one of `columns` is not among those available.
+        """
+        for name in self.columns:
+            if name not in available or name in _NO_LABELS:
+                others = ", ".join(other for other in available if other not in _NO_LABELS)
+                msg = (
+                    f"expected one of the columns {others} for labels, found {name!r}; choose one "
+                    "of these with --label, or name the columns with --columns"
+                )
+                raise CorpusError(msg, source=source)
+
+    def of(self, sentence: HasColumns) -> list[str]:
+        """The labels of a sentence, one per word; ``_`` where a word is not annotated."""
+        values = [sentence.column(name) for name in self.columns]
+        if len(values) == 1:
+            return values[0]
+        return [
+            _NOT_ANNOTATED if row[0] == _NOT_ANNOTATED else self.join(row)
+            for row in zip(*values, strict=True)
+        ]
+
+    def join(self, values: Sequence[str]) -> str:
+        """The label that a value for each of `columns` makes."""
+        return join_parts(*values) if self._is_factored else values[0]
+
+    def split(self, labels: Sequence[str]) -> dict[str, list[str]]:
+        """The values of each of `columns` for the labels of a sentence."""
+        if not self._is_factored:
+            return {self.name: list(labels)}
+        pairs = [split_parts(label) for label in labels]
+        return {"upos": [upos for upos, _ in pairs], "feats": [feats for _, feats in pairs]}
+
+    def unannotated(self, values: Sequence[str]) -> int | None:
+        """Number of the first word without a label, given the values of the first column."""
+        if self.may_be_empty or _NOT_ANNOTATED not in values:
+            return None
+        return list(values).index(_NOT_ANNOTATED)

@@ -1,0 +1,274 @@
+"""What a model is: all that training leaves behind and tagging needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqtag.engine import backend
+from seqtag.engine.arrays import (
+    ANY_LABEL,
+    FORBIDDEN,
+    FrozenWeights,
+    KnownLabels,
+    Parts,
+    Rows,
+    pointers,
+)
+from seqtag.errors import ModelFileError, SeqtagError
+from seqtag.features.language import parse
+from seqtag.labels.coding import LabelCoding
+from seqtag.labels.column import LabelColumn
+from seqtag.model import container
+from seqtag.model.known_words import KnownWords, known_attribute
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from seqtag.engine.backend import Frozen
+    from seqtag.features.templates import CompiledTemplates, TemplateSet
+
+Tensors = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """All that training leaves behind and tagging needs. Never changes.
+
+    Parameters
+    ----------
+    column
+        What it labels.
+    coding
+        How its labels are written and learnt.
+    labels
+        The labels as they are learnt; a label's place is its id.
+    templates
+        Its feature templates, without settings.
+    columns
+        The columns of the training files up to the last that templates look at: templates may
+        count columns.
+    weights
+        Whole-number weights.
+    known_words
+        The words of the training data, as hashes.
+    parts
+        The parts of labels that emission weights belong to, if they do.
+    known_labels
+        The labels that known words may have.
+    training
+        Where it comes from: settings, seed, size and digest of the corpus, scores. JSON values.
+    """
+
+    column: LabelColumn
+    coding: LabelCoding
+    labels: Sequence[str]
+    templates: TemplateSet
+    columns: Sequence[str]
+    weights: FrozenWeights
+    known_words: KnownWords
+    parts: Parts | None = None
+    known_labels: KnownLabels = ANY_LABEL
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def compiled(self) -> CompiledTemplates:
+        """The templates bound to the columns."""
+        return self.templates.compile(self.columns)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether its training was cut short."""
+        return bool(self.training.get("interrupted"))
+
+    def frozen(self) -> Frozen:
+        """The engine's view of it, with what the label coding forbids."""
+        start, stop, transition = self.weights[3:6]
+        legal = self.coding.allowed(self.labels)
+        if legal is not None:
+            start, transition, stop = (
+                np.where(fine, part, np.float32(FORBIDDEN))
+                for fine, part in zip(legal, (start, transition, stop), strict=True)
+            )
+        weights = self.weights._replace(
+            start=np.ascontiguousarray(start),
+            stop=np.ascontiguousarray(stop),
+            transition=np.ascontiguousarray(transition),
+        )
+        compiled = self.compiled
+        return backend.Frozen(
+            compiled.order, *compiled.key_plans(), weights, self.parts, self.known_labels
+        )
+
+    # ----------------------------------------------------------------- files
+    def config(self) -> dict[str, Any]:
+        """Its configuration, as a model file holds it."""
+        return {
+            "label": self.column.name,
+            "scheme": self.coding.written,
+            "encoding": self.coding.learnt,
+            "constrain": self.coding.constrained,
+            "columns": list(self.columns),
+            "templates": str(self.templates),
+            "training": dict(self.training),
+        }
+
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Its arrays, as a model file holds them."""
+        return _tensors_of(self)
+
+    def to_bytes(self) -> bytes:
+        """Its file."""
+        return container.to_bytes(self.config(), self.tensors())
+
+    def save(self, path: str | PathLike[str]) -> int:
+        """Write its file, whole or not at all; return the size in bytes."""
+        return container.save(path, self.config(), self.tensors())
+
+    @classmethod
+    def from_file(
+        cls, config: Mapping[str, Any], tensors: Tensors, source: str = "<model>"
+    ) -> Model:
+        """The model of a file's configuration and arrays.
+
+        Raises
+        ------
+        ModelFileError
+            If they are not those of a model, or do not fit together.
+        """
+        container.expect(dict(tensors), _TENSORS, source=source)
+        with fitting(source):
+            return _from_format_1(config, tensors, source)
+
+
+@contextmanager
+def fitting(source: str) -> Iterator[None]:
+    """Say of what goes wrong inside that the parts of a model do not fit together."""
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except SeqtagError as error:
+        msg = f"the model does not fit itself: {error}"
+        raise ModelFileError(msg, source=source) from error
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        msg = (
+            f"expected a complete seqtag model, found a damaged one ({error}); "
+            "get the file again or retrain"
+        )
+        raise ModelFileError(msg, source=source) from error
+
+
+# --------------------------------------------------------------------------- format 1
+_TENSORS = {
+    "labels.blob": ("u1", 1),
+    "labels.offsets": ("i8", 1),
+    "known": ("u8", 1),
+    "emission.keys": ("u8", 1),
+    "emission.cells": ("u2", 1),
+    "emission.labels": ("u2", 1),
+    "emission.weights": ("i1", 1),
+    "edge.keys": ("u8", 1),
+    "edge.cells": ("u2", 1),
+    "edge.labels": ("u2", 1),
+    "edge.weights": ("i1", 1),
+    "trigram.keys": ("u8", 1),
+    "trigram.cells": ("u2", 1),
+    "trigram.labels": ("u2", 1),
+    "trigram.weights": ("i1", 1),
+    "start": ("i4", 1),
+    "stop": ("i4", 1),
+    "transition.cells": ("i8", 1),
+    "transition.weights": ("i4", 1),
+    "parts.counts": ("u2", 1),
+    "parts.parts": ("i4", 1),
+    "known_labels.keys": ("u8", 1),
+    "known_labels.cells": ("u2", 1),
+    "known_labels.labels": ("u2", 1),
+}
+"""Type and number of dimensions of each array of a file."""
+
+
+def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:
+    """The arrays of a file."""
+    weights, parts, known_labels = model.weights, model.parts, model.known_labels
+    blob, offsets = container.pack_strings(list(model.labels))
+    tensors: dict[str, NDArray[Any]] = {"labels.blob": blob, "labels.offsets": offsets}
+    tensors["known"] = model.known_words.hashes
+    for name in ("emission", "edge", "trigram"):
+        rows: Rows = getattr(weights, name)
+        tensors[f"{name}.keys"] = rows.keys
+        tensors[f"{name}.cells"] = np.diff(rows.row_ptr).astype(np.uint16)
+        tensors[f"{name}.labels"] = rows.labels
+        tensors[f"{name}.weights"] = rows.weights
+    transition = weights.transition.ravel()
+    cells = np.flatnonzero(transition)
+    tensors["transition.cells"] = cells.astype(np.int64)
+    tensors["transition.weights"] = transition[cells].astype(np.int32)
+    tensors["start"] = weights.start.astype(np.int32)
+    tensors["stop"] = weights.stop.astype(np.int32)
+    tensors["parts.counts"] = np.diff(parts.ptr if parts else []).astype(np.uint16)
+    tensors["parts.parts"] = (parts.part if parts else np.zeros(0)).astype(np.int32)
+    tensors["known_labels.keys"] = known_labels.keys
+    tensors["known_labels.cells"] = np.diff(known_labels.row_ptr).astype(np.uint16)
+    tensors["known_labels.labels"] = known_labels.labels
+    return tensors
+
+
+def _from_format_1(config: Mapping[str, Any], tensors: Tensors, source: str) -> Model:
+    """The model of a file of format 1."""
+    blob, offsets = tensors["labels.blob"], tensors["labels.offsets"]
+    labels = container.unpack_strings(blob, offsets, source=source)
+    templates = parse(config["templates"])
+    keys, row_ptr, allowed, _ = _rows(tensors, "known_labels")
+    attribute = known_attribute(templates.compile(config["columns"])) if len(keys) else -1
+    return Model(
+        LabelColumn(str(config["label"])),
+        LabelCoding(config["scheme"], config["encoding"], bool(config["constrain"])),
+        labels,
+        templates,
+        config["columns"],
+        _weights(tensors, len(labels)),
+        KnownWords(tensors["known"]),
+        _parts(tensors),
+        KnownLabels(attribute, keys, row_ptr, allowed),
+        config["training"],
+    )
+
+
+def _weights(tensors: Tensors, labels: int) -> FrozenWeights:
+    transition = np.zeros(labels * labels, np.float32)
+    cells = tensors["transition.cells"]
+    if len(cells) and cells.min() < 0:
+        msg = "a transition is out of range"
+        raise ValueError(msg)
+    transition[cells] = tensors["transition.weights"]
+    return FrozenWeights(
+        _rows(tensors, "emission"),
+        _rows(tensors, "edge"),
+        _rows(tensors, "trigram"),
+        np.asarray(tensors["start"], np.float32),
+        np.asarray(tensors["stop"], np.float32),
+        transition.reshape(labels, labels),
+    )
+
+
+def _rows(tensors: Tensors, name: str) -> Rows:
+    row_ptr = pointers(tensors[f"{name}.cells"])
+    keys, labels = (np.ascontiguousarray(tensors[f"{name}.{part}"]) for part in ("keys", "labels"))
+    weights = tensors.get(f"{name}.weights", np.zeros(len(labels), np.int8))
+    return Rows(keys, row_ptr, labels, np.ascontiguousarray(weights))
+
+
+def _parts(tensors: Tensors) -> Parts | None:
+    counts, part = tensors["parts.counts"], np.ascontiguousarray(tensors["parts.parts"])
+    if not len(counts):
+        return None
+    count = min(int(part.max(initial=-1)) + 1, len(part))  # each is listed: no damage asks for more
+    return Parts(pointers(counts), part, count)

@@ -1,0 +1,59 @@
+"""Any sentence to columns: lists of words, of tuples, `seqtag.corpus.Sentence`, `conllu.TokenList`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Tokens = list[dict[str, Any]]
+"""The words of a ``conllu.TokenList``."""
+
+
+def columns_of(sentence: Any, columns: Sequence[str]) -> Sequence[Sequence[str]]:
+    """A sentence's values of each column; those of the forms if there is no column.
+
+    Raises
+    ------
+    TypeError
+        If it is one string, or lacks values of a column.
+
+    Examples
+    --------
+    >>> columns_of([("Time", "NN"), ("flies", "VBZ")], ["form", "pos"])
+    [('Time', 'flies'), ('NN', 'VBZ')]
+    """
+    if hasattr(sentence, "column"):  # a seqtag.corpus.Sentence
+        return [sentence.column(name) for name in columns or ("form",)]
+    tokens = tokens_of(sentence)
+    if tokens is not None:
+        from conllu.serializer import serialize_field
+
+        return [[serialize_field(token[name]) for token in tokens] for name in columns or ("form",)]
+    if isinstance(sentence, str):
+        msg = f"expected a list of words, found the string {sentence[:40]!r}; split it first"
+        raise TypeError(msg)
+    if len(columns) <= 1:
+        return [sentence]
+    for values in sentence:
+        if isinstance(values, str) or len(values) != len(columns):
+            msg = f"expected a tuple ({', '.join(columns)}) for every word, found {values!r}"
+            raise TypeError(msg)
+    return list(zip(*sentence, strict=True)) or [()] * len(columns)
+
+
+def tokens_of(sentence: Any) -> Tokens | None:
+    """The words of a ``conllu.TokenList``, or None if the sentence is something else."""
+    if type(sentence).__name__ != "TokenList":
+        return None
+    return [token for token in sentence if isinstance(token["id"], int)]
+
+
+def fill(tokens: Tokens, values: Mapping[str, Sequence[str]]) -> None:
+    """Write the values of some columns into the words of a ``conllu.TokenList``."""
+    from conllu.parser import parse_dict_value
+
+    for name, column in values.items():
+        for token, value in zip(tokens, column, strict=True):
+            token[name] = parse_dict_value(value) if name == "feats" else value

@@ -1,0 +1,207 @@
+"""Runs: the epochs of several differently shuffled trainings, and what is kept when they stop."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from seqtag.engine import backend
+from seqtag.engine.epochs import Kept, Verdict, learn
+from seqtag.parallel import in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from seqtag.engine.arrays import Cells, Instances
+    from seqtag.evaluation.report import Report
+    from seqtag.training.problem import Judge, Problem
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What happened in one pass over the training data.
+
+    Attributes
+    ----------
+    run, epoch
+        Counted from 1.
+    updates
+        Sentences that moved the weights.
+    wrong_tokens
+        Tokens labelled wrongly while learning.
+    dev
+        Report on the dev set with the averaged weights, if there is a dev set.
+    best
+        Whether this is the run's best epoch so far.
+    """
+
+    run: int
+    epoch: int
+    updates: int
+    wrong_tokens: int
+    dev: Report | None
+    best: bool
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Which runs there are.
+
+    Parameters
+    ----------
+    seed
+        Of the shuffling, 0 to 2**32 - 1.
+    runs
+        Trainings with different shuffling.
+    patience
+        With a dev set: a run stops after this many epochs without a better score.
+    threads
+        Runs at the same time.
+    on_epoch
+        Called after each epoch.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+
+    seed: int
+    runs: int
+    patience: int | None
+    threads: int
+    on_epoch: Callable[[Epoch], None] | None
+
+    def __post_init__(self) -> None:
+        if self.seed < 0 or self.runs < 1 or (self.patience is not None and self.patience < 1):
+            msg = (
+                "expected seed >= 0, runs >= 1, patience >= 1; "
+                f"found {self.seed}, {self.runs}, {self.patience}"
+            )
+            raise ValueError(msg)
+        if self.seed >= 2**32:
+            msg = f"expected a seed below 2**32, found {self.seed}; choose a smaller one"
+            raise ValueError(msg)
+        if self.threads < 1:
+            msg = f"expected threads of 1 or more, found {self.threads}"
+            raise ValueError(msg)
+
+    def random(self, *more: int) -> np.random.RandomState:
+        """The random stream of a run, an epoch, and a purpose."""
+        return np.random.RandomState([self.seed, *more])
+
+
+class Outcome(NamedTuple):
+    """What the runs left behind.
+
+    Attributes
+    ----------
+    kept
+        The weights of each run that got through an epoch, in the order of the runs.
+    interrupted
+        Whether something stopped them before their time.
+    """
+
+    kept: list[Kept]
+    interrupted: bool
+
+    def provenance(self, schedule: Schedule, dev: Report | None) -> Mapping[str, Any]:
+        """What a model file says of how its weights came about."""
+        facts: dict[str, Any] = {
+            "seed": schedule.seed,
+            "runs": schedule.runs,
+            "best_epochs": [run.epoch for run in self.kept],
+        }
+        if self.interrupted:
+            facts["interrupted"] = True
+        if dev is not None:
+            facts["dev"] = {
+                "score": dev.score,
+                "metric": dev.metric,
+                "signature": dev.signature,
+            }
+        return facts
+
+
+def train_runs(problem: Problem, schedule: Schedule, judge: Judge | None) -> Outcome:
+    """Train all runs; an interruption ends them, and what is done is kept.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it comes before any epoch is finished.
+    """
+    stop = threading.Event()
+    done: dict[int, Kept] = {}
+
+    def train_one(run: int) -> None:
+        if not stop.is_set():
+            done[run] = train_run(problem, schedule, run, judge, stop.is_set)
+            if done[run].interrupted:
+                stop.set()
+
+    interrupted = False
+    try:
+        every = range(1, schedule.runs + 1)
+        for _ in in_order(train_one, every, min(schedule.threads, schedule.runs)):
+            pass
+    except KeyboardInterrupt:  # on several threads runs end with their epoch
+        interrupted = True
+    if not done:
+        raise KeyboardInterrupt
+    kept = [done[run] for run in sorted(done)]
+    cut_short = len(kept) < schedule.runs or any(run.interrupted for run in kept)
+    return Outcome(kept, interrupted or cut_short)
+
+
+def train_run(
+    problem: Problem,
+    schedule: Schedule,
+    run: int,
+    judge: Judge | None,
+    stopped: Callable[[], bool],
+) -> Kept:
+    """One run: the averaged weights of the best epoch by the dev set, or of the last one."""
+    settings, (layout, instances, *_) = problem.settings, problem.corpus
+    sentences = len(instances.sentence_ptr) - 1
+
+    def report(epoch: int, updates: int, wrong: int, verdict: Verdict | None, better: bool) -> None:
+        if schedule.on_epoch:
+            dev = verdict and verdict.detail
+            schedule.on_epoch(Epoch(run, epoch, updates, wrong, dev, better))
+
+    return learn(
+        backend.Weights(layout, "float32", settings.update),
+        lambda epoch: drop_features(instances, settings.dropout, schedule.random(run, epoch, 1)),
+        problem.y,
+        lambda epoch: schedule.random(run, epoch).permutation(sentences).astype(np.int64),
+        epochs=settings.epochs,
+        rule=settings.update,
+        step=1.0 if settings.update == "perceptron" else settings.step,
+        cost=settings.margin * (1 - np.eye(layout.labels, dtype=np.float32))
+        if settings.margin
+        else None,
+        judge=None if judge is None else partial(_verdict, judge),
+        patience=schedule.patience,
+        on_epoch=report,
+        stopped=stopped,
+    )
+
+
+def _verdict(judge: Judge, cells: Cells, _: int) -> Verdict:
+    report = judge(cells)
+    return Verdict(report.score, report)
+
+
+def drop_features(x: Instances, share: float, random: np.random.RandomState) -> Instances:
+    """The instances without a random share of their features, as "dropout" hides them."""
+    if not share:
+        return x
+    kept = random.random_sample(len(x.features)) >= share
+    token_ptr = np.concatenate([[0], np.cumsum(kept)])[x.token_ptr].astype(np.int64)
+    values = None if x.values is None else x.values[kept]
+    return x._replace(token_ptr=token_ptr, features=x.features[kept], values=values)

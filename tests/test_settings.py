@@ -1,0 +1,61 @@
+"""Settings: one record each, and everything made from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from seqtag.cli.train import command as train_command
+from seqtag.errors import TemplateError
+from seqtag.features.language import load, preset_names
+from seqtag.settings import SETTINGS, Settings, check_setting, find_setting
+
+
+def test_every_field_is_a_setting_with_a_default_that_is_allowed():
+    assert [setting.attribute for setting in SETTINGS.values()] == list(Settings().to_dict())
+    for setting in SETTINGS.values():
+        assert setting.check(setting.default) == setting.default
+        assert setting.help.endswith(".")
+
+
+def test_presets_leave_nothing_to_the_trainer():
+    for name in preset_names():
+        assert list(load(name).settings) == list(SETTINGS)
+
+
+def test_the_command_line_has_every_setting():
+    options = {option.name: option for option in train_command.params}
+    for setting in SETTINGS.values():
+        assert options[setting.attribute].help == setting.help
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("epochs", 0, "the setting epochs expects a whole number from 1, at most 1,000,000,000, "),
+        ("epochs", True, "found True"),
+        ("step", 0.0, "the setting step expects a number above 0, at most 1,000,000, found 0.0"),
+        ("step", 1e38, "found 1e+38"),
+        ("margin", float("inf"), "found inf"),
+        ("dropout", 1, "the setting dropout expects a number from 0 to below 1, found 1.0"),
+        ("update", "sgd", "expects perceptron, pa or adaptive, found 'sgd'"),
+        ("min-counts", 1, "unknown setting 'min-counts', did you mean 'min-count'?; settings are"),
+    ],
+)
+def test_what_is_not_allowed_is_refused(name, value, message):
+    with pytest.raises(TemplateError) as error:
+        check_setting(name, value)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [("epochs", "5", 5), ("margin", "1", 1.0), ("update", "pa", "pa"), ("step", ".5", 0.5)],
+)
+def test_texts_are_parsed(name, text, value):
+    found = find_setting(name).parse(text)
+    assert (found, type(found)) == (value, type(value))
+
+
+def test_none_leaves_a_setting_as_it_is():
+    settings = Settings().with_values({"min_count": 3, "epochs": None, "label-parts": "split"})
+    assert settings == Settings(min_count=3, label_parts="split")

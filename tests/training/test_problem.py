@@ -1,0 +1,74 @@
+"""Large label sets: what does not fit is known before training, and said."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from seqtag.corpus import sentence_of
+from seqtag.errors import LabelError
+from seqtag.features.language import parse
+from seqtag.training import train as training
+from seqtag.training.train import train
+
+
+def word(number: int) -> str:
+    """A word that shares little with others."""
+    return "".join(chr(ord("a") + (number * 7919 // 26**place) % 26) for place in range(5))
+
+
+def many(labels: int):
+    """Sentences with so many labels."""
+    names = [word(i) for i in range(labels)]
+    return [
+        sentence_of({"form": names[i : i + 50], "xpos": names[i : i + 50]})
+        for i in range(0, labels, 50)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "order", "note"),
+    [
+        (255, 2, None),
+        (
+            256,
+            1,
+            "the column xpos has 256 labels: learnt without label trigrams and label bigrams that "
+            "see words, which are for 255 at most",
+        ),
+        (
+            4097,
+            0,
+            "the column xpos has 4,097 labels: learnt without label bigrams, which are for 4,096 "
+            "at most",
+        ),
+    ],
+)
+def test_a_preset_falls_back_to_what_fits(labels, order, note, caplog):
+    with caplog.at_level(logging.WARNING, "seqtag"):
+        tagger = train(many(labels), label="xpos", epochs=5, min_count=1)
+    notes = [r.getMessage() for r in caplog.records if "learnt without" in r.getMessage()]
+    assert notes == ([note] if note else [])
+    assert tagger.model.compiled.order == order
+    words = [word(i) for i in range(50)]
+    assert tagger.tag(words) == words
+
+
+@pytest.mark.parametrize(
+    ("labels", "line", "message"),
+    [
+        (256, "label[-2] + label[-1]", "expected at most 255 labels with label trigrams and"),
+        (256, "label[-1] + form[0]", "found 256 in the column xpos; leave such templates out"),
+        (4097, "label[-1]", "expected at most 4,096 labels with label bigrams, found 4,097"),
+        (65_536, "bias", "expected at most 65,535 labels in the column xpos, found 65,536; is it"),
+    ],
+)
+def test_templates_of_ones_own_are_refused_before_training(labels, line, message, monkeypatch):
+    def too_late(*_: object) -> None:
+        pytest.fail("training began")
+
+    monkeypatch.setattr(training, "train_runs", too_late)
+    with pytest.raises(LabelError) as error:
+        train(many(labels), label="xpos", templates=parse(f"form[0]\n{line}"))
+    assert message in str(error.value)
