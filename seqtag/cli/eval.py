@@ -21,13 +21,13 @@ from seqtag.corpus import Sentence, SentenceStream, read
 from seqtag.corpus.aliases import find_column
 from seqtag.errors import CorpusError
 from seqtag.evaluation.report import Report, evaluate
+from seqtag.evaluation.scoring import score
 from seqtag.labels.column import LabelColumn
-from seqtag.tagging.pipeline import tag_stream
+from seqtag.tagging.pipeline import Tagged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from seqtag.tagging.tagger import Tagger
 
 FAILED = 3
 
@@ -105,7 +105,14 @@ def command(
         tagger = load_model(model)
         column = LabelColumn(label or tagger.label)
         sentences = notes.progress(streams[0], " sentences")
-        report = _score_model(tagger, sentences, _placed(column, streams[0]), column.name, threads)
+        place = _placed(column, streams[0])
+        report = score(
+            tagger,
+            map(Tagged, sentences),
+            gold=lambda tagged: place.of(tagged.sentence),
+            task=column.name,
+            threads=threads,
+        )
     else:
         gold, predicted = streams
         column = LabelColumn(label) if label else LabelColumn.default(gold.columns, gold.source)
@@ -139,30 +146,6 @@ def _placed(column: LabelColumn, stream: SentenceStream) -> LabelColumn:
     if column.is_exact:
         return column
     return LabelColumn(find_column(column.name, stream.columns) or column.name)
-
-
-def _score_model(
-    tagger: Tagger,
-    sentences: Iterable[Sentence],
-    gold_column: LabelColumn,
-    task: str,
-    threads: int,
-) -> Report:
-    """The tagger's labels against those of the sentences."""
-    words, gold, predicted = [], [], []
-    for tagged in tag_stream([tagger], sentences, threads):
-        if len(tagged):
-            words.append(tagged.sentence.words)
-            gold.append(gold_column.of(tagged.sentence))
-            predicted.append(tagger.model.column.of(tagged))
-    return evaluate(
-        gold,
-        predicted,
-        words=words,
-        known=tagger.known_words,
-        scheme=tagger.label_scheme or "auto",
-        task=task,
-    )
 
 
 def _compare(
