@@ -104,11 +104,11 @@ def command(
     if model:
         tagger = load_model(model)
         column = LabelColumn(label or tagger.label)
-        sentences = map(Tagged, notes.progress(streams[0], " sentences"))
+        sentences = notes.progress(streams[0], " sentences")
         place = _placed(column, streams[0])
         report = score(
             tagger,
-            sentences,
+            map(Tagged, sentences),
             gold=lambda tagged: place.of(tagged.sentence),
             task=column.name,
             threads=threads,

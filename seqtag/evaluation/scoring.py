@@ -93,14 +93,14 @@ def score(
     >>> report.accuracy, report.known_tokens
     (1.0, 2)
     """
-    labels_of = gold or LabelColumn(tagger.label).of
-    labels: list[list[str]] = []
+    give = LabelColumn(tagger.label).of if gold is None else gold
+    labels: list[Sequence[str]] = []
     forms: list[list[str]] = []
 
     def noted() -> Iterator[_Sentence]:
         for sentence in sentences:
             if len(sentence):
-                labels.append(labels_of(sentence))
+                labels.append(give(sentence))
                 if words:
                     forms.append(sentence.column("form"))
                 yield sentence

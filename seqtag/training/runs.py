@@ -12,6 +12,7 @@ import numpy as np
 from seqtag.engine import backend
 from seqtag.engine.epochs import Kept, Verdict, learn
 from seqtag.parallel import in_order
+from seqtag.randomness import visiting_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -178,7 +179,7 @@ def train_run(
         backend.Weights(layout, "float32", settings.update),
         lambda epoch: drop_features(instances, settings.dropout, schedule.random(run, epoch, 1)),
         problem.y,
-        lambda epoch: schedule.random(run, epoch).permutation(sentences).astype(np.int64),
+        lambda epoch: visiting_order(sentences, schedule.seed, run, epoch),
         epochs=settings.epochs,
         rule=settings.update,
         step=1.0 if settings.update == "perceptron" else settings.step,

@@ -7,6 +7,8 @@ import json
 
 import pytest
 
+import seqtag
+from seqtag.evaluation import score
 from tests.command_line import call, chunks, conllu, home, run
 
 
@@ -69,6 +71,16 @@ def test_a_model(home, call):
     assert b"100.00         44         44" in other.out
     named = call("eval", "-m", home / "upos.seqtag", home / "train.conllu", "--label", "xpos")
     assert named.code == 0 and b"task:xpos|" in named.out
+
+
+def test_the_signature_is_the_same_in_python(home, call):
+    """It names the model's training data and seed."""
+    tagger = seqtag.load(home / "upos.seqtag")
+    report = score(tagger, seqtag.read(home / "train.conllu"))
+    digest = tagger.info["training"]["corpus_sha256"][:8]
+    assert f"|data:{digest}|seed:1|version:" in report.signature
+    out = call("eval", "-m", home / "upos.seqtag", home / "train.conllu").out.decode()
+    assert out == str(report)
 
 
 def test_standard_input_and_formats_may_differ(folder):

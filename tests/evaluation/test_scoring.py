@@ -22,7 +22,6 @@ class Stub:
 
     def __init__(self, answer="NOUN", label="upos", info=None):
         self.answer, self.label, self.info = answer, label, info or {}
-
         self.asked, self.threads = [], None
 
     def tag_many(self, sentences, threads=1):
