@@ -73,9 +73,12 @@ class Compression:
         Raises
         ------
         CorpusError
-            If the data are damaged, cut short, or followed by others.
+            If the data are damaged, cut short, or followed by others, or a package is missing.
         """
-        member = self.decompressor()
+        try:
+            member = self.decompressor()
+        except CorpusError as err:
+            raise CorpusError(err.message, source=source) from None
         for chunk in chunks:
             for start in range(0, len(chunk), _PIECE):
                 packed = chunk[start : start + _PIECE]

@@ -121,6 +121,9 @@ class Output:
         except OSError as err:  # name the file the user knows
             self._discard()
             raise type(err)(err.errno, err.strerror, self.path) from err
+        except CorpusError as err:
+            self._discard()
+            raise CorpusError(err.message, source=self.path) from None
         except BaseException:
             self._discard()
             raise

@@ -165,10 +165,10 @@ def _in_blocks(lines: Sequence[str]) -> bool:
 
 def _find_conllu(lines: Sequence[str]) -> Layout | None:
     """CoNLL-U, if half of the lines or more could not be anything else."""
-    rows = [line for line in lines if not _COMMENT.match(line)]
-    commented = any(map(_KEY.match, lines))
+    rows = [line for line in lines if line[0] != "#" or not _COMMENT.match(line)]
+    commented = any(line[0] == "#" and _KEY.match(line) for line in lines)
     alike = sum(_is_conllu(row, commented) for row in rows)
-    if 2 * alike < len(rows) or not (rows or commented):
+    if 2 * alike < len(rows) or (not rows and any("\t" in line for line in lines)):
         return None
     whole = sum(row.count("\t") == 9 for row in rows)
     evidence = f"10 tab-separated fields in {whole} of {_many(len(rows), 'row')}"
@@ -177,20 +177,18 @@ def _find_conllu(lines: Sequence[str]) -> Layout | None:
 
 def _is_conllu(line: str, commented: bool) -> bool:
     """Tell whether a line is a row of CoNLL-U, at most one thing being wrong with it."""
-    fields = line.split("\t")
-    has_id = _ID.match(line) is not None
-    if len(fields) >= 8:
+    has_id = line[0].isdecimal() and _ID.match(line) is not None
+    if line.count("\t") >= 7:
+        fields = line.split("\t")
         near = 9 <= len(fields) <= 11
         return has_id or (near and (commented or _has_tree_columns(fields)))
-    spaced = line.split()
-    return has_id and len(spaced) == 10 and "_" in spaced
+    return has_id and "_" in (spaced := line.split()) and len(spaced) == 10
 
 
 def _has_tree_columns(fields: Sequence[str]) -> bool:
-    """Tell whether ten fields, or nine without id, have features and a head as CoNLL-U has."""
+    """Tell whether fields have features and a head where CoNLL-U has them, from the right."""
     feats, head = fields[len(fields) - 5], fields[len(fields) - 4]
-    plausible = (feats == "_" or "=" in feats) and (head == "_" or head.isdecimal())
-    return plausible and len(fields) in (9, 10)
+    return (feats == "_" or "=" in feats) and (head == "_" or head.isdecimal())
 
 
 # ---- treebanks
@@ -211,8 +209,9 @@ def _find_trees(lines: Sequence[str]) -> Layout | None:
 
 def _find_tagged(lines: Sequence[str]) -> Layout | None:
     """Items word/TAG, if most are."""
-    words, rules, brackets = 0, False, False
-    tagged = 0
+    if 4 * sum("/" in line for line in lines) < len(lines):
+        return None  # soon said of most files
+    words, tagged, rules, brackets = 0, 0, False, False
     for line in lines:
         if not line.strip("= \t"):
             rules = True
@@ -245,6 +244,9 @@ def _rows_of(lines: Sequence[str]) -> tuple[list[list[str]], str]:
 def _width(rows: Sequence[Sequence[str]]) -> int:
     """The number of fields that most rows have; if tied, that with more labels, then the first."""
     counts = Counter(map(len, rows))
+    first = max(counts, key=counts.__getitem__)
+    if list(counts.values()).count(counts[first]) == 1:
+        return first
     labels = Counter(len(row) for row in rows if _LABEL.fullmatch(row[-1]))
     return max(counts, key=lambda width: (counts[width], labels[width]))
 
@@ -315,30 +317,30 @@ def _are_labelled(
     rows: Sequence[Sequence[str]], typical: Sequence[Sequence[str]], *, in_blocks: bool
 ) -> tuple[bool, bool]:
     """Whether the last of some fields between spaces are labels, and whether they may be."""
-    last = [row[-1] for row in typical]
-    width = len(typical[0])
-    most = 2 * len(typical) >= len(rows)
-    like = sum(_LABEL.fullmatch(value) is not None for value in last)
-    labels = 10 * like >= 9 * len(last) and any(value[0].isalpha() for value in last)
-    if len(last) == 1:
-        typed = _TYPED.fullmatch(last[0]) is not None
+    last = Counter(row[-1] for row in typical)
+    width, count = len(typical[0]), len(typical)
+    most = 2 * count >= len(rows)
+    like = sum(number for value, number in last.items() if _LABEL.fullmatch(value))
+    labels = 10 * like >= 9 * count and any(value[0].isalpha() for value in last)
+    if count == 1:
+        typed = _TYPED.fullmatch(typical[0][-1]) is not None
         return typed and most, labels and most and len(rows) == 2
     # Or a small set of values, as labels of other alphabets and in lower case are.
-    if in_blocks and len(last) >= 10:
-        letters = sum(value[0].isalpha() for value in last)
-        labels = labels or (2 <= len({*last}) <= len(last) // 3 and 2 * letters >= len(last))
+    if in_blocks and count >= 10:
+        letters = sum(number for value, number in last.items() if value[0].isalpha())
+        labels = labels or (2 <= len(last) <= count // 3 and 2 * letters >= count)
     if labels:
         return most, False
-    uniform = most if width <= _NARROW else 10 * len(typical) >= 9 * len(rows)
+    uniform = most if width <= _NARROW else 10 * count >= 9 * len(rows)
     return False, uniform and in_blocks and len(rows) > 2
 
 
 def _names(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Names for the columns of rows that are equally long."""
     count = len(rows[0])
-    last = [row[-1] for row in rows]
-    chunks = [label for label in last if _BIO.fullmatch(label)]
-    if count > 1 and 10 * len(chunks) >= 9 * len(last):
+    last = Counter(row[-1] for row in rows)
+    chunks = {label: number for label, number in last.items() if _BIO.fullmatch(label)}
+    if count > 1 and 10 * sum(chunks.values()) >= 9 * len(rows):
         types = {label[2:] for label in chunks if label != "O"}
         chunk = bool(types & _CHUNKS) or (count == 3 and not types)
         if count == 4 and not types & _CHUNKS:

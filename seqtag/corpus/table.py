@@ -233,7 +233,7 @@ class ColumnReader:
             start = raw.find("\n", start) + 1 or len(raw)
         return start
 
-    def _find_rows(self, fields: list[str], line: int) -> list[int] | None:
+    def _find_rows(self, fields: list[str], line: int) -> list[int] | None:  # noqa: ARG002
         """Rows that are words; None: all. `line` is that of the first row."""
         return None
 

@@ -49,13 +49,13 @@ def render(columns: Mapping[str, Sequence[str]], format: str) -> str:
     1 Hi _ _ UH _ _ _ _ SpaceAfter=No
     2 ! _ _ . _ _ _ _ _
     """
-    if format not in WRITABLE:
+    known = FORMATS.get(format)
+    if known is None or known.write is None:
         msg = (
             f"expected one of the formats {', '.join(WRITABLE)} to write, found "
             f"{format!r}; choose one of these"
         )
         raise CorpusError(msg)
-    known = FORMATS[format]
     _check_there(columns, ("form",), format)
     _check_values(columns, known.excludes, format)
     if not columns["form"]:
@@ -63,7 +63,6 @@ def render(columns: Mapping[str, Sequence[str]], format: str) -> str:
     _check_there(columns, known.needs, format)
     if known.fixed is not None and "misc" in known.fixed:
         columns = _folded(columns, known.fixed)
-    assert known.write is not None  # noqa: S101  (what WRITABLE means)
     return known.write(columns)
 
 

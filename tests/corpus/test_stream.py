@@ -115,9 +115,9 @@ def test_zstd_without_its_package_is_named(monkeypatch, tmp_path):
         "expected Python 3.14 or the package zstandard to read or write zstd files, found "
         r"neither; pip install 'seqtag\[zstd\]'"
     )
-    with pytest.raises(CorpusError, match=message):
+    with pytest.raises(CorpusError, match=f"<stream>: {message}"):
         raw(io.BytesIO(b"\x28\xb5\x2f\xfd rest of it"))
-    with pytest.raises(CorpusError, match=message), Output(tmp_path / "a.zst"):
+    with pytest.raises(CorpusError, match=f"a.zst: {message}"), Output(tmp_path / "a.zst"):
         pass
     assert list(tmp_path.iterdir()) == []
 
