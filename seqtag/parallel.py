@@ -14,9 +14,14 @@ Result = TypeVar("Result")
 
 
 def in_order(
-    work: Callable[[Item], Result], items: Iterable[Item], threads: int
+    work: Callable[[Item], Result],
+    items: Iterable[Item],
+    threads: int,
+    ready: Callable[[], bool] = lambda: True,
 ) -> Iterator[Result]:
     """The results of the work in the order of the items, a few items ahead at most.
+
+    Where the next item is not `ready`, but will be long in coming, no result is kept waiting.
 
     >>> list(in_order(str, range(5), threads=2))
     ['0', '1', '2', '3', '4']
@@ -36,7 +41,7 @@ def in_order(
                     break
                 except Exception as error:  # of the items: the work before it comes first
                     failure = error
-                if len(pending) > 2 * threads:
+                while pending and (len(pending) > 2 * threads or not ready()):
                     yield pending.popleft().result()
             while pending:
                 yield pending.popleft().result()

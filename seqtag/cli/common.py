@@ -7,6 +7,7 @@ import json
 import logging
 import signal
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -14,8 +15,10 @@ import click
 from seqtag.files import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import TextIO
 
+    from seqtag.corpus import SentenceStream
     from seqtag.tagging.tagger import Tagger
 
 Item = TypeVar("Item")
@@ -45,19 +48,47 @@ class Notes(logging.Handler):
         if not self.quiet:
             complain(message)
 
-    def progress(
-        self, items: Iterable[Item], unit: str, size: Callable[[Item], int] = lambda _: 1
+    def progress(self, items: Iterable[Item], unit: str) -> Iterator[Item]:
+        """The items, with a progress bar when a person is looking."""
+        with self._bar(unit, None) as bar:
+            for item in items:
+                yield item
+                bar(1)
+
+    def reading(
+        self, items: Iterable[Item], streams: Sequence[SentenceStream], *, shared: bool
     ) -> Iterator[Item]:
-        """The items, with a progress bar when a person is looking; `size` is of one, in units."""
-        if self.quiet or sys.stderr is None or not sys.stderr.isatty():
-            yield from items
+        """The items, with a bar of how much of the streams has been read.
+
+        `shared`: the items go to standard output, where a bar must not come between them.
+        """
+        sizes = [stream.size for stream in streams]
+        known = [size for size in sizes if size is not None]
+        total = sum(known) if len(known) == len(sizes) else None
+        seen = 0
+        with self._bar("B", total, shown=not (shared and _is_terminal(sys.stdout))) as bar:
+            for item in items:
+                yield item
+                position = sum(stream.position for stream in streams)
+                bar(position - seen)
+                seen = position
+
+    @contextmanager
+    def _bar(
+        self, unit: str, total: int | None, *, shown: bool = True
+    ) -> Iterator[Callable[[int], object]]:
+        """What moves a bar on."""
+        if self.quiet or not shown or not _is_terminal(sys.stderr):
+            yield lambda _: None
             return
         from tqdm import tqdm
 
-        with tqdm(unit=unit, file=sys.stderr, leave=False, unit_scale=True) as bar:
-            for item in items:
-                yield item
-                bar.update(size(item))
+        with tqdm(unit=unit, total=total, file=sys.stderr, leave=False, unit_scale=True) as bar:
+            yield bar.update
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
 
 
 class Terminated(KeyboardInterrupt):

@@ -34,6 +34,11 @@ from seqtag.corpus import WRITABLE
     help="Format of the output: conllu, columns, conll2000, tagged, tokens "
     "(default: the input with its label columns filled; conllu for text).",
 )
+@click.option(
+    "--flush/--no-flush",
+    default=None,
+    help="Write each sentence as soon as it is tagged (default: before waiting for more input).",
+)
 @threads_option
 @quiet_option
 @click.pass_context
@@ -45,6 +50,7 @@ def command(
     format: str,
     columns: tuple[str, ...] | None,
     to: str | None,
+    flush: bool | None,
     threads: int,
     quiet: bool,
 ) -> int:
@@ -82,9 +88,11 @@ def command(
             )
     if to is None and streams[0].format in ("text", "tokens", "mrg"):
         to = "conllu" if {*labels} <= {"upos", "xpos", "feats", "pos"} else "columns"
-    pieces = (piece for stream in streams for piece in tag_text(taggers, stream, to, threads))
+    pieces = (
+        piece for stream in streams for piece in tag_text(taggers, stream, to, threads, flush=flush)
+    )
     with Output(output) as out:
-        for piece in notes.progress(pieces, "B", len):
+        for piece in notes.reading(pieces, streams, shared=output == "-"):
             out.write(piece)
             if output == "-":
                 out.flush()

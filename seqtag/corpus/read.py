@@ -91,6 +91,20 @@ class SentenceStream:
         reader = self._format.rows(self.source, self.columns, self.separator)
         return reader.read(blocks, line)
 
+    @property
+    def position(self) -> int:
+        """Bytes of the file read so far, as they are on disk."""
+        return self._stream.position
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the file; None if nobody knows, as of a pipe."""
+        return self._stream.size
+
+    def ready(self) -> bool:
+        """Whether more input is there: false of a pipe or a terminal that waits for an answer."""
+        return self._stream.ready()
+
     def close(self) -> None:
         """Close the file, if it was opened here."""
         self._stream.close()
@@ -124,7 +138,7 @@ def read(
         Path, ``"-"`` for standard input, or a binary file, which stays open.
     format
         A name from `seqtag.corpus.formats.READABLE`. ``"auto"`` waits for 64 kB or the end of the
-        input, decides by what most lines are (`detect_format`) and says so in the log, at level
+        input (less where a pipe or a terminal pauses), decides by what most lines are (`detect_format`) and says so in the log, at level
         INFO; a named format gives each sentence as soon as it has arrived.
     columns
         Names for the columns of a column file, one of them ``form``.

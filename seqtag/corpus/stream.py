@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import re
+import select
+import stat
 import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 20  # bytes asked for at a time; also about the size of a block
 HEAD = 1 << 16  # bytes that format detection looks at
+_MOMENT = 0.2  # seconds; who pauses so long waits for an answer
 _BLANK_LINE = re.compile(rb"\n[ \t]*\r?\n")
 
 
@@ -82,6 +85,9 @@ class ByteStream:
             name = getattr(source, "name", None)
             self.name = name if isinstance(name, str) else "<stream>"
             self._file = source
+        self.position = 0  # bytes of the file read so far
+        self._status = _status_of(self._file)
+        self._waits = self._status is not None and not stat.S_ISREG(self._status.st_mode)
         self._chunks = self._decompressed()
         self._seen: list[bytes] = []
 
@@ -90,14 +96,35 @@ class ByteStream:
         if self._owned:
             self._file.close()
 
+    @property
+    def size(self) -> int | None:
+        """Bytes of the file, as they are on disk; None if nobody knows, as of a pipe."""
+        return None if self._status is None or self._waits else self._status.st_size
+
+    def ready(self, seconds: float = 0.0) -> bool:
+        """Whether more input, or its end, is there to be read, within some seconds.
+
+        Always so of files. Of a pipe or a terminal that has nothing to say just now it is not:
+        what has arrived should be answered before one waits for more.
+        """
+        if not self._waits:
+            return True
+        try:
+            return bool(select.select([self._file], [], [], seconds)[0])
+        except (OSError, ValueError):  # a system that knows this of sockets only
+            return not self._file.isatty()
+
     def head(self, *, first_line: bool = False) -> bytes:
-        """Return the start of the stream (64 kB, and a whole line at least) unconsumed."""
+        """Return the start of the stream (64 kB, and a whole line at least) unconsumed.
+
+        Less of a pipe or a terminal that has given a line and then stays silent for a moment.
+        """
         size, whole = 0, False
         for chunk in self._chunks:
             self._seen.append(chunk)
             size += len(chunk)
             whole = whole or b"\n" in chunk
-            if whole and (size >= HEAD or first_line):
+            if whole and (size >= HEAD or first_line or not self.ready(_MOMENT)):
                 break
         head = b"".join(self._seen)
         return head[: max(HEAD, head.find(b"\n") + 1)]
@@ -143,6 +170,7 @@ class ByteStream:
                     'open it with mode "rb"'
                 )
                 raise TypeError(msg)
+            self.position += len(chunk)
             yield chunk
 
     def _decompressed(self) -> Iterator[bytes]:
@@ -183,6 +211,14 @@ class ByteStream:
                 source=self.name,
                 line=line + data.count(b"\n", 0, err.start),
             ) from err
+
+
+def _status_of(file: IO[bytes]) -> os.stat_result | None:
+    """What the system says of an open file; None if it is no file of the system's."""
+    try:
+        return os.fstat(file.fileno())
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from seqtag.evaluation.report import Origin, Report, Words, evaluate
 from seqtag.labels.column import HasColumns, LabelColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _DIGITS = 8  # of the digest of training data
 

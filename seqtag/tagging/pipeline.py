@@ -14,11 +14,11 @@ from seqtag.parallel import in_order
 from seqtag.tagging.tables import TablePlan, TableTagger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from seqtag.tagging.tagger import Tagger
 
-_BLOCK_SENTENCES = 1000  # sentences tagged at once, times the threads
+_BATCH_SENTENCES = 1000  # tagged at once, times the threads
 
 
 class Tagged:
@@ -125,20 +125,48 @@ def tag_stream(
     >>> tagged.text("tagged")
     'Stop/VERB !/PUNCT\n'
     """
-    stream = map(Tagged, sentences)
-    while block := list(islice(stream, _BLOCK_SENTENCES * threads)):
-        with_words = [tagged for tagged in block if len(tagged)]
+    for batch in _tagged_batches(taggers, sentences, threads):
+        yield from batch
+
+
+def _tagged_batches(
+    taggers: Sequence[Tagger],
+    sentences: Iterable[Sentence],
+    threads: int,
+    ready: Callable[[], bool] = lambda: True,
+) -> Iterator[list[Tagged]]:
+    """The sentences of `tag_stream` in batches; one ends where no more is `ready`."""
+    for batch in _batches(sentences, _BATCH_SENTENCES * threads, ready):
+        with_words = [tagged for tagged in batch if len(tagged)]
         for tagger in taggers:
             found = tagger.tag_many(with_words, threads)
             for tagged, labels in zip(with_words, found, strict=True):
                 for name, values in tagger.split_label(labels).items():
                     tagged.filled.pop(name, None)  # what was filled last stands last
                     tagged.filled[name] = values
-        yield from block
+        yield batch
+
+
+def _batches(
+    sentences: Iterable[Sentence], most: int, ready: Callable[[], bool]
+) -> Iterator[list[Tagged]]:
+    batch: list[Tagged] = []
+    for sentence in sentences:
+        batch.append(Tagged(sentence))
+        if len(batch) == most or not ready():
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def tag_text(
-    taggers: Sequence[Tagger], stream: SentenceStream, to: str | None = None, threads: int = 1
+    taggers: Sequence[Tagger],
+    stream: SentenceStream,
+    to: str | None = None,
+    threads: int = 1,
+    *,
+    flush: bool | None = None,
 ) -> Iterator[bytes]:
     r"""The text of a stream with its label columns filled, or in another format, piece by piece.
 
@@ -153,6 +181,10 @@ def tag_text(
         What `seqtag.read` returns.
     to
         Format to write, or None for that of the stream.
+    flush
+        Whether each sentence is a piece by itself. By default pieces are large, but what has
+        arrived is given back before one waits for more: a terminal or a co-process gets its
+        answer.
 
     Examples
     --------
@@ -161,6 +193,7 @@ def tag_text(
     >>> b"".join(tag_text([seqtag.load("en-ewt-upos")], stream))
     b'Stop VERB\n! PUNCT\n'
     """
+    ready = stream.ready if flush is None else (lambda: not flush)
     plan = None
     sentences: Iterable[Sentence] = stream
     if to is None and BACKEND == "native" and stream.is_table:
@@ -168,14 +201,9 @@ def tag_text(
         first = list(islice(blocks, 1))
         plan = TablePlan(taggers, stream)
         sentences = stream.parse(chain(first, blocks))
-    if plan is None or not plan.possible:
-        pending: list[str] = []
-        for tagged in tag_stream(taggers, sentences, threads):
-            pending.append(tagged.text(to))
-            if len(pending) == _BLOCK_SENTENCES:
-                yield "".join(pending).encode()
-                pending.clear()
-        yield "".join(pending).encode()
+    if plan is None or not plan.possible or flush:
+        for batch in _tagged_batches(taggers, sentences, threads, ready):
+            yield "".join(tagged.text(to) for tagged in batch).encode()
         return
 
     idle: list[TableTagger] = []  # not in use; list operations are atomic
@@ -192,4 +220,4 @@ def tag_text(
             done = "".join(tagged.text() for tagged in again).encode()
         return done
 
-    yield from in_order(tag, chain(first, blocks), threads)
+    yield from in_order(tag, chain(first, blocks), threads, ready)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import select
 import signal
 import struct
 import subprocess
@@ -214,26 +215,92 @@ def test_extreme_sizes(home, call, tmp_path):
         assert re.sub(rb"\t\S+", b"\tX", done.out).decode() == text
 
 
-def test_progress_is_for_terminals_only(home, tmp_path):
-    fcntl, pty, termios = map(pytest.importorskip, ("fcntl", "pty", "termios"))
+class Terminal:
+    """A pseudo-terminal of 80 columns for a command to write to."""
+
+    def __init__(self):
+        fcntl, pty, termios = map(pytest.importorskip, ("fcntl", "pty", "termios"))
+        self.ours, self.theirs = pty.openpty()
+        fcntl.ioctl(self.theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+
+    def shown(self) -> bytes:
+        """All that was written."""
+        os.write(self.theirs, b"END")
+        shown = b""
+        while not shown.endswith(b"END"):
+            shown += os.read(self.ours, 10_000)
+        os.close(self.ours)
+        os.close(self.theirs)
+        return shown
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_progress_is_for_terminals_only(home, tmp_path, quiet):
     (tmp_path / "in.conllu").write_text(conllu())
-    for quiet in ((), ("--quiet",)):
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
-        done = subprocess.run(
-            [*SEQTAG, "tag", "-m", str(home / "upos.seqtag"), "in.conllu", "-o", "out", *quiet],
-            stderr=theirs,
-            stdout=subprocess.PIPE,
-            cwd=tmp_path,
-            timeout=60,
-        )
-        os.write(theirs, b"END")
-        shown = os.read(ours, 10_000)
-        os.close(ours)
-        os.close(theirs)
-        assert (done.returncode, done.stdout) == (0, b"")
-        assert (b"B/s" in shown) is (not quiet)
-    assert run("tag", "-m", home / "upos.seqtag", tmp_path / "in.conllu").err == ""
+    command = [*SEQTAG, "tag", "-m", home / "upos.seqtag", "in.conllu", "-o", "out"]
+    terminal = Terminal()
+    done = subprocess.run(
+        [*command, "--quiet"] if quiet else command,
+        stderr=terminal.theirs,
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+        timeout=60,
+    )
+    shown = terminal.shown()
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert (b"/1.44k" in shown) is (not quiet)  # the size of the file is known
+    assert run("tag", "-m", home / "upos.seqtag", tmp_path / "in.conllu", "-q").err == ""
+
+
+def test_progress_does_not_come_between_the_lines_of_the_output(home, tmp_path):
+    (tmp_path / "in.conllu").write_text(conllu())
+    terminal = Terminal()
+    command = [*SEQTAG, "tag", "-m", home / "upos.seqtag", "in.conllu", "--format", "conllu"]
+    done = subprocess.run(
+        command, stderr=terminal.theirs, stdout=terminal.theirs, cwd=tmp_path, timeout=60
+    )
+    shown = terminal.shown().replace(b"\r\n", b"\n")
+    assert done.returncode == 0
+    assert shown.startswith(b"# text = the dog barks .\n1\tthe\tthe\tDET\t")
+    assert b"%" not in shown
+
+
+ROW = "1\tdog" + "\t_" * 8 + "\n\n"
+
+
+@linux
+@pytest.mark.parametrize(
+    ("options", "sent"),
+    [
+        ((), [ROW, ROW]),
+        (("--threads", "2"), [ROW, ROW]),
+        (("--flush",), [ROW, ROW]),
+        (("--format", "tokens", "--to", "tagged"), ["the dog\n"] * 3),
+        (("--to", "tagged"), ["the dog .\n"] * 2),
+    ],
+)
+def test_a_co_process_gets_its_answer(home, options, sent):
+    command = [*SEQTAG, "tag", "-q", "-m", home / "upos.seqtag", *options]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as process:
+        for text in sent:
+            process.stdin.write(text.encode())
+            answer = b""
+            while not answer.endswith(b"\n\n" if text is ROW else b"\n"):
+                arrived, _, _ = select.select([process.stdout], [], [], 60)
+                assert arrived, answer
+                answer += os.read(process.stdout.fileno(), 10_000)
+            assert b"NOUN" in answer
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
+def test_flushed_output_is_the_same(home, tmp_path):
+    (tmp_path / "in.conllu").write_text(conllu())
+    command = ("tag", "-m", home / "upos.seqtag", tmp_path / "in.conllu")
+    outputs = {run(*command, *option).out for option in ((), ("--flush",), ("--no-flush",))}
+    assert len(outputs) == 1
 
 
 def test_what_was_found_out_is_said_once_unless_quiet(home, call, tmp_path):

@@ -30,12 +30,7 @@ def readme_code() -> str:
     return "".join(example.source for example in examples)
 
 
-WANTED = pytest.mark.xfail(
-    reason="wanted: Tagger.tag and tag_many of Sentence, fit() -> Self, score() -> float"
-)
-
-
-@pytest.fixture(params=[pytest.param(name, marks=WANTED) for name in ("user_code", "readme")])
+@pytest.fixture(params=["user_code", "readme"])
 def module(request, tmp_path) -> Path:
     """A module of user code in a folder of its own."""
     path = tmp_path / f"{request.param}.py"
