@@ -20,6 +20,7 @@ version errors
 parallel randomness files
 settings
 engine.arrays
+engine.checks engine.interface
 engine.keys engine.reference
 engine.frozen
 engine.native

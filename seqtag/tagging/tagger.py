@@ -382,13 +382,14 @@ class Tagger:
         """The kernel's view of the weights, with what the label scheme forbids."""
         tensors, K = self._tensors, len(self._labels)
         start, stop = (np.asarray(tensors[name], np.float32) for name in ("start", "stop"))
-        transition = np.zeros(K * K, np.float32)
+        n = K if label_order(self._compiled) else 0  # order 0 has no transitions
+        transition = np.zeros(n * n, np.float32)
         cells = tensors["transition.cells"]
         if len(cells) and cells.min() < 0:
             msg = "a transition is out of range"
             raise ValueError(msg)
         transition[cells] = tensors["transition.weights"]
-        transition = transition.reshape(K, K)
+        transition = transition.reshape(n, n)
         if self._constrain:
             legal = allowed(self._labels, self._encoding)
             start, transition, stop = (

@@ -12,7 +12,7 @@ import numpy as np
 
 from seqtag.engine import backend
 from seqtag.engine.arrays import ANY_LABEL, Cells, Instances
-from seqtag.engine.epochs import Kept, Verdict, learn
+from seqtag.engine.epochs import Kept, Progress, Recipe, Verdict, learn
 from seqtag.errors import CorpusError, LabelError
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.features.index import JointFeatureMap
@@ -325,27 +325,29 @@ def _train_run(
 ) -> Kept:
     """One run: the averaged weights of the best epoch by the dev set, or of the last one."""
     rule = settings["update"]
-    K = features.layout.labels
     sentences = len(features.instances.sentence_ptr) - 1
 
     def random(*more: int) -> np.random.RandomState:
         return np.random.RandomState([*seed, *more])  # numpy has promised never to change it
 
-    def report(epoch: int, updates: int, wrong: int, verdict: Verdict | None, better: bool) -> None:
+    def report(done: Progress) -> None:
         if on_epoch:
-            on_epoch(Epoch(seed[1], epoch, updates, wrong, verdict and verdict.detail, better))
+            epoch, updates, wrong, verdict, best = done
+            on_epoch(Epoch(seed[1], epoch, updates, wrong, verdict and verdict.detail, best))
 
     return learn(
         backend.Weights(features.layout, "float32", rule),
         lambda epoch: drop_features(features.instances, settings["dropout"], random(epoch, 1)),
         y,
         lambda epoch: random(epoch).permutation(sentences).astype(np.int64),
-        epochs=settings["epochs"],
-        rule=rule,
-        step=1.0 if rule == "perceptron" else settings["step"],
-        cost=settings["margin"] * (1 - np.eye(K, dtype=np.float32)) if settings["margin"] else None,
+        Recipe(
+            epochs=settings["epochs"],
+            rule=rule,
+            step=1.0 if rule == "perceptron" else settings["step"],
+            cost=settings["margin"] or None,
+            patience=patience,
+        ),
         judge=judge,
-        patience=patience,
         on_epoch=report,
         stopped=stopped,
     )

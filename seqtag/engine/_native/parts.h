@@ -1,4 +1,4 @@
-// Labels made of parts, as NOUN|Case=Nom is of two. reference.py: Parts, sum_parts().
+// Labels made of parts, as NOUN|Case=Nom is of two. arrays.py: Parts; reference.py: sum_parts().
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -16,7 +16,7 @@ struct Parts {
     const int32_t* end() const { return last; }
   };
   bool any() const { return !ptr.empty(); }
-  Range of(int32_t label) const { return {&part[0] + ptr[label], &part[0] + ptr[label + 1]}; }
+  Range of(int32_t label) const { return {part.data() + ptr[size_t(label)], part.data() + ptr[size_t(label) + 1]}; }
 
   // Score of one label, and of all: labels[j] is the sum of scores[p] over its parts.
   template <class Real, class Score> Real sum(const Score* scores, int32_t label) const {
