@@ -110,7 +110,7 @@ class Parts(NamedTuple):
 
     ptr: IntArray  # (K + 1,) int64
     part: IntArray  # int32: the parts of label j are part[ptr[j]:ptr[j + 1]], each once
-    count: int  # P, number of parts
+    number: int  # P, of parts
 
     def of(self, label: int) -> IntArray:
         """Parts of one label."""
@@ -129,7 +129,7 @@ class Layout(NamedTuple):
     @property
     def width(self) -> int:
         """Columns of the emission block: labels, or their parts."""
-        return self.labels if self.parts is None else self.parts.count
+        return self.labels if self.parts is None else self.parts.number
 
     @property
     def sparse(self) -> bool:
@@ -175,9 +175,9 @@ class Layout(NamedTuple):
         Examples
         --------
         >>> Layout(rows=1_000_000, labels=17, order=2).memory() // 2**20
-        232
+        278
         >>> Layout(rows=1_000_000, labels=15_000, order=0).memory() // 2**20
-        46
+        49
         >>> Layout(rows=1_000_000, labels=15_000, order=1).memory() // 2**30
         4
         """
@@ -256,9 +256,14 @@ class State(NamedTuple):
         def begin(ptr: IntArray, column: IntArray, w: FloatArray) -> CellStates:
             return CellStates(ptr, column, w, np.zeros_like(w), np.zeros_like(w))
 
-        blocks = (begin(*cells[i : i + 3]) for i in range(0, 9, 3))
         rest = np.zeros_like(cells.chain)
-        return cls(*blocks, np.stack([cells.chain, rest, rest]), 0)
+        return cls(
+            begin(cells.row_ptr, cells.label, cells.weight),
+            begin(cells.edge_ptr, cells.edge_label, cells.edge_weight),
+            begin(cells.trigram_ptr, cells.trigram_label, cells.trigram_weight),
+            np.stack([cells.chain, rest, rest]),
+            0,
+        )
 
 
 class Mistakes(NamedTuple):

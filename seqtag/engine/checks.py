@@ -33,6 +33,8 @@ from seqtag.engine.arrays import (
 )
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from seqtag.engine.arrays import HashArray
 
 
@@ -48,10 +50,12 @@ def _ascending(ptr: IntArray, end: int) -> bool:
 
 
 def _within(values: IntArray, limit: int) -> bool:
-    return bool((values >= 0).all() and (values < limit).all())
+    """Whether values are in range(limit); a list will do."""
+    numbers = np.asarray(values)
+    return bool((numbers >= 0).all() and (numbers < limit).all())
 
 
-def _ascending_within(ptr: IntArray, values: IntArray) -> bool:
+def _ascending_within(ptr: IntArray, values: IntArray | NDArray[np.uint16]) -> bool:
     """Whether the values of each row ascend."""
     first = np.zeros(len(values) + 1, bool)
     first[ptr] = True  # of its row, or beyond the last
@@ -83,8 +87,8 @@ def check_parts(parts: Parts, labels: int) -> None:
         len(parts.ptr) == labels + 1 and _ascending(parts.ptr, len(parts.part)),
         "part_ptr must ascend from 0 to the number of parts listed, one step per label",
     )
-    require(parts.count > 0, "labels made of parts must have at least one part")
-    require(_within(parts.part, parts.count), "part holds a part out of range")
+    require(parts.number > 0, "labels made of parts must have at least one part")
+    require(_within(parts.part, parts.number), "part holds a part out of range")
 
 
 def check_instances(layout: Layout, x: Instances) -> None:
@@ -154,6 +158,7 @@ def check_state(layout: Layout, state: State) -> None:
 
 
 def _check_cells(cells: CellStates, rows: int, width: int) -> None:
+    """Refuse one block of a state."""
     n = len(cells.column)
     require(len(cells.ptr) == rows + 1, "the state is of other rows")
     require(_ascending(cells.ptr, n), "the state's ptr must ascend from 0 to the number of cells")
@@ -233,7 +238,7 @@ def check_frozen(
     )
     if parts is not None:
         check_parts(parts, K)
-    _check_rows(weights.emission, parts.count if parts else K)
+    _check_rows(weights.emission, parts.number if parts else K)
     _check_rows(weights.edge, K * K)
     _check_rows(weights.trigram, K)
     _check_rows(Rows(*known[1:], np.zeros(len(known.labels), np.int8)), K)

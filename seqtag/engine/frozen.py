@@ -98,7 +98,7 @@ class Frozen:
         """
         K = self.labels
         found = keys(self.plan, types, hashes, sentence_ptr)
-        emission = _sum_rows(self.weights.emission, found, self.parts.count if self.parts else K)
+        emission = _sum_rows(self.weights.emission, found, self.parts.number if self.parts else K)
         if self.parts:
             emission = sum_parts(emission, self.parts)
         if self.known.attribute >= 0:

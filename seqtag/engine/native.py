@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from itertools import chain
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,17 +40,15 @@ def _load() -> ModuleType:
     if os.environ.get("SEQTAG_VECTORS") == "16" or not _kernel.has_avx2():
         return _kernel
     try:
-        from seqtag.engine import _kernel_avx2
+        return import_module("seqtag.engine._kernel_avx2")
     except ImportError:  # not every compiler builds it
         return _kernel
-    return _kernel_avx2
 
 
 if TYPE_CHECKING:
     from seqtag.engine import _kernel
 else:
     _kernel = _load()
-_NO_PARTS = (None, None, 0)
 
 
 def hash_strings(values: Sequence[str]) -> HashArray:
@@ -84,25 +82,25 @@ class Weights:
                 layout.labels,
                 layout.order,
                 layout.edges,
-                *(layout.parts or _NO_PARTS),
+                layout.parts,
                 rule == "adaptive",
                 layout.sparse,
             )
         except MemoryError as error:
             raise no_room(layout) from error
         if state is not None:
-            if state.chain.shape[:1] != (3,):
-                msg = "the state is of other labels or another order"
-                raise ValueError(msg)
-            blocks = chain.from_iterable(map(self._block, state[:3]))
-            self._weights.restore(*blocks, *self._numbers(state.chain), state.seen)
+            self._weights.restore(
+                self._block(state.emission),
+                self._block(state.edge),
+                self._block(state.trigram),
+                self._numbers(state.chain),
+                state.seen,
+            )
 
-    def _block(
-        self, cells: CellStates
-    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]:
-        """The arrays of one block of a state."""
-        w, u, g = map(self._numbers, cells[2:])
-        return cells.ptr, cells.column, w, u, g
+    def _block(self, cells: CellStates) -> CellStates:
+        """A block of a state, in numbers of the type that the weights have."""
+        w, u, g = self._numbers(cells.w), self._numbers(cells.u), self._numbers(cells.g)
+        return cells._replace(w=w, u=u, g=g)
 
     def _numbers(self, values: FloatArray) -> FloatArray:
         """Numbers of the type that the weights have."""
@@ -153,16 +151,24 @@ class Weights:
 
     def state(self) -> State:
         """All that is known: weights made from it go on as these do, to the last bit."""
-        *flat, seen = self._weights.state()
-        blocks = (CellStates(*flat[i : i + 5]) for i in range(0, 15, 5))
-        return State(*blocks, np.stack(flat[15:]), seen)
+        emission, edge, trigram, chain, seen = self._weights.state()
+        return State(
+            CellStates(*emission),
+            CellStates(*edge),
+            CellStates(*trigram),
+            chain,
+            seen,
+        )
 
     @property
     def seen(self) -> int:
         """Sentences finished so far."""
         return self._weights.seen
 
-    def _arrays(self, x: Instances):
+    def _arrays(
+        self, x: Instances
+    ) -> tuple[IntArray, IntArray, IntArray, FloatArray | None, IntArray | None, IntArray | None]:
+        """The arrays of a corpus, values of the type that the weights have."""
         values = None if x.values is None else self._numbers(x.values)
         return x.sentence_ptr, x.token_ptr, x.features, values, x.edge_ptr, x.edges
 
@@ -180,25 +186,29 @@ class Frozen:
         known: KnownLabels = ANY_LABEL,
     ):
         plans = _kernel.Plan(*plan), _kernel.Plan(*edge_plan)
-        *rows, start, stop, transition, _ = weights
         self._frozen = _kernel.Frozen(
-            len(start),
             order,
             *plans,
-            *chain.from_iterable(rows),
-            start,
-            stop,
-            transition,
-            *(parts or _NO_PARTS),
-            *known,
+            weights.emission,
+            weights.edge,
+            weights.trigram,
+            weights.start,
+            weights.stop,
+            weights.transition,
+            parts,
+            known,
         )
 
-    def workspace(self) -> object:
+    def workspace(self) -> _kernel.Workspace:
         """Memory for one thread and one numbering of the types."""
         return self._frozen.workspace()
 
     def decode(
-        self, types: IntArray, hashes: HashArray, sentence_ptr: IntArray, workspace: object
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        workspace: _kernel.Workspace,
     ) -> IntArray:
         """Label ids (tokens,) int32 of encoded sentences."""
         return self._frozen.decode(types, hashes, sentence_ptr, workspace)

@@ -214,7 +214,8 @@ def _viterbi_of_pairs(
 
 def from_best(v: FloatArray) -> FloatArray:
     """Scores from the best one, which is 0."""
-    return v - v.max()
+    best: FloatArray = v.max()
+    return v - best
 
 
 def _argmax(against: IntArray | None) -> Callable[[FloatArray, int], int]:
@@ -365,22 +366,29 @@ class Weights:
     def cells(self, average: bool = False) -> Cells:
         """The weights that are not zero, of w or of its average over the sentences seen."""
         w = self.w - self.u / self.w.dtype.type(max(self.seen, 1)) if average else self.w
-        rows = [
-            part
-            for block in _matrices(self.layout, w)
-            for part in (*_places(block != 0), block[block != 0])
-        ]
-        return Cells(*rows, _chain(self.layout, w))
+        emission, edge, trigram = _matrices(self.layout, w)
+        return Cells(
+            *_places(emission != 0),
+            emission[emission != 0],
+            *_places(edge != 0),
+            edge[edge != 0],
+            *_places(trigram != 0),
+            trigram[trigram != 0],
+            _chain(self.layout, w),
+        )
 
     def state(self) -> State:
         """All that is known: weights made from it go on as these do, to the last bit."""
         vectors = self.w, self.u, self.g if len(self.g) else np.zeros_like(self.w)
-        blocks = []
-        for w, u, g in zip(*(_matrices(self.layout, vector) for vector in vectors), strict=True):
+
+        def changed(w: FloatArray, u: FloatArray, g: FloatArray) -> CellStates:
             kept = (w != 0) | (u != 0) | (g != 0)
-            blocks.append(CellStates(*_places(kept), w[kept], u[kept], g[kept]))
+            return CellStates(*_places(kept), w[kept], u[kept], g[kept])
+
+        w, u, g = (_matrices(self.layout, vector) for vector in vectors)
+        emission, edge, trigram = map(changed, w, u, g)
         chain = np.stack([_chain(self.layout, vector) for vector in vectors])
-        return State(*blocks, chain, self.seen)
+        return State(emission, edge, trigram, chain, self.seen)
 
 
 # --------------------------------------------------------------------------- w in and out

@@ -234,7 +234,7 @@ def test_decoding_sums_the_rows_found_and_takes_the_best(backend, data):
         matrix = data.draw(integer_arrays(len(known), width))
         return sparse(known, matrix), dict(zip(known.tolist(), matrix, strict=True))
 
-    width = K if parts is None else parts.count
+    width = K if parts is None else parts.number
     (emission_rows, emission_of), (edge_rows, edge_of) = rows(plan, width), rows(edge_plan, K * K)
     block = [data.draw(integer_arrays(*shape)).astype(np.float32) for shape in ((K,), (K,), (K, K))]
     trigram, trigram_rows = None, NO_ROWS

@@ -68,7 +68,7 @@ def assert_same_training(case, dtype, rule, epochs, step=0.3, cost=None, ties_ar
 def some_parts(random, K, P):
     """One to four of P parts for each label."""
     labels = [random.choice(P, random.randint(1, min(P, 4) + 1), replace=False) for _ in range(K)]
-    return strategies.make_parts(labels)._replace(count=P)
+    return strategies.make_parts(labels)._replace(number=P)
 
 
 def some_cost(random, K):
@@ -402,21 +402,22 @@ def int32(*numbers):
     return np.array(numbers, np.int32)
 
 
-@pytest.mark.parametrize(
-    "parts", [(np.array([0, 1, 2]), None, 2), (None, np.array([0, 1], np.int32), 2)]
-)
-def test_parts_come_whole(parts):
-    for kind in (native._kernel.Weights32, native._kernel.Weights64):
-        with pytest.raises(ValueError) as error:
-            kind(1, 2, 1, 0, *parts, False, False)
-        assert str(error.value) == "part_ptr and part go together"
-
-
 @pytest.mark.parametrize("offsets", [[0, 4], [1, 3], [0, 2, 1, 3], []])
 def test_hashing_refuses(offsets):
     with pytest.raises(ValueError) as error:
         native._kernel.hash_strings(b"abc", np.array(offsets, np.int64))
     assert str(error.value) == "offsets must ascend from 0 to the length of blob"
+
+
+def test_too_little_memory_for_an_index_is_said_in_a_sentence():
+    """The rows of 2**28 types by 30,000 templates take 32 TB."""
+    plan = key_plan([((0, 0),)] * 30_000, [0])
+    hashes = np.zeros((1, 2**28), np.uint64)
+    with pytest.raises(MemoryError) as error:
+        native.index_features(plan, int32([0]), hashes, np.array([0, 1]), 1)
+    assert str(error.value) == (
+        "found too little memory; use fewer labels, features or sentences at a time"
+    )
 
 
 def test_the_workspace_of_another_model_is_refused():

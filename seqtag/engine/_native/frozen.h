@@ -1,8 +1,8 @@
 // A trained model as it tags: whole-number weights found by key. reference: frozen.py.
 //
 // All scores are whole numbers and exact in float32, so sums may be taken in any order: here rows
-// are summed in 16 bits, or in 32 where more rows can meet than 16 bits hold. Templates whose attributes sit at one position of
-// one column depend on one word type only: their rows are summed once per type and kept ("local"
+// are summed in 16 bits, or in 32 where more rows can meet than 16 bits hold. Templates whose attributes sit at one
+// position of one column depend on one word type only: their rows are summed once per type and kept ("local"
 // templates); only the others ("scattered") are looked up by key, a sentence at a time, each step
 // asking for the memory of the next.
 #pragma once
@@ -115,6 +115,37 @@ struct KnownLabels {
   FrozenRows rows;
 };
 
+// Start, stop and transition weights, readied for decoding.
+inline ChainWeights<float> chain_of(int K, int order, const float* start, const float* stop, const float* transition) {
+  constexpr int kFewLabels = 256;  // comparing the rows of more takes a second
+  ChainWeights<float> chain(K, order);
+  for (int i = 0; i < K; ++i) {
+    chain.start[size_t(i)] = start[i];
+    chain.stop[size_t(i)] = stop[i];
+    if (order == 0) continue;
+    for (int j = 0; j < K; ++j) chain.set(i, j, transition[size_t(i) * size_t(K) + size_t(j)]);
+    chain.bound_row(i);
+  }
+  if (order == 1 && K <= kFewLabels) chain.compare_rows();
+  return chain;
+}
+
+// Trigram weights from sparse rows; the key of a row is its number plus 1.
+inline TrigramWeights<float> trigrams_of(int K, const uint64_t* keys, size_t rows, const int64_t* row_ptr,
+                                         const uint16_t* labels, const int8_t* weights,
+                                         const ChainWeights<float>& chain) {
+  TrigramWeights<float> trigram(K);
+  for (size_t r = 0; r < rows; ++r) {
+    float* row = trigram.row(int((keys[r] - 1) / uint64_t(K)), int((keys[r] - 1) % uint64_t(K)));
+    for (int64_t i = row_ptr[r]; i < row_ptr[r + 1]; ++i) row[labels[i]] = float(weights[i]);
+  }
+  for (int a = 0; a <= K; ++a) {
+    for (int b = 0; b < K; ++b) trigram.bound_row(a, b);
+    trigram.bound_onward(a, chain);
+  }
+  return trigram;
+}
+
 // Sum: the numbers that rows are summed in, int16_t for kNarrowRows rows at most, else int32_t.
 template <class Sum> class Frozen {
  public:
@@ -143,14 +174,14 @@ template <class Sum> class Frozen {
   // types (an Encoder of encoder.py). Types beyond `capacity` are summed anew each time.
   struct Workspace {
     struct TypeSums {
-      std::vector<Sum> rows;   // (types + 2, groups of the column, width_); 0, 1: beyond the ends
+      std::vector<Sum> rows;       // (types + 2, groups of the column, width_); 0, 1: beyond the ends
       std::vector<uint8_t> known;  // per type
     };
     std::vector<TypeSums> sums;  // per column that local templates look at
     size_t capacity = 0;
-    std::vector<const Sum*> local;  // rows of one token
-    std::vector<Sum> nothing;       // a row of zeros
-    std::vector<uint64_t> hashes;  // of the attributes that scattered templates look at, per position
+    std::vector<const Sum*> local;             // rows of one token
+    std::vector<Sum> nothing;                  // a row of zeros
+    std::vector<uint64_t> hashes;              // of the attributes that scattered templates look at, per position
     std::vector<uint64_t> keys[2], edge_keys;  // of this sentence and the next
     struct Found {
       uint64_t key;
@@ -158,8 +189,8 @@ template <class Sum> class Frozen {
       size_t begin;  // of the token in `sum`
     };
     std::vector<Found> found;
-    std::vector<Sum> sum;             // of rows: (T, width_)
-    std::vector<float> parts, emission;   // scores of one token's parts; of labels (T, chain stride)
+    std::vector<Sum> sum;                // of rows: (T, width_)
+    std::vector<float> parts, emission;  // scores of one token's parts; of labels (T, chain stride)
     Decoder<float> decoder;
     SecondOrderDecoder<float> second;
   };
@@ -325,7 +356,8 @@ template <class Sum> class Frozen {
       }
     space.sum.resize(T * W);
     for (size_t t = 0; t < T; ++t) sum_local(x, begin + int64_t(t), begin, end, space, &space.sum[t * W]);
-    for (size_t i = 0; i < n; ++i) rows_.add(&space.sum[space.found[i].begin], space.found[i].key, space.found[i].place);
+    for (size_t i = 0; i < n; ++i)
+      rows_.add(&space.sum[space.found[i].begin], space.found[i].key, space.found[i].place);
   }
 
   // Readies what a sentence will need, while the one before it is decoded.

@@ -17,12 +17,12 @@ inline uint64_t hash_bytes(const char* bytes, size_t n) {
 // Templates as flat arrays. arrays.py: KeyPlan.
 struct Plan {
   size_t templates;
-  const int64_t* term_ptr;         // (templates + 1,)
-  const int32_t* term_attribute;   // attribute number of each term
-  const int32_t* term_offset;      // position of each term relative to the token
-  const uint64_t* seed;            // (templates,)
-  const uint64_t* multiplier;      // one per place in a conjunction
-  const int32_t* attribute_column; // column each attribute reads
+  const int64_t* term_ptr;          // (templates + 1,)
+  const int32_t* term_attribute;    // attribute number of each term
+  const int32_t* term_offset;       // position of each term relative to the token
+  const uint64_t* seed;             // (templates,)
+  const uint64_t* multiplier;       // one per place in a conjunction
+  const int32_t* attribute_column;  // column each attribute reads
 };
 
 // Whether a template looks at one position of one column, so that its key follows from the type there.

@@ -2,12 +2,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -69,27 +70,26 @@ template <class Index> bool within(const Index* values, size_t n, int64_t limit)
   return ok;
 }
 
-Parts parts_of(int labels, const std::optional<In<int64_t>>& ptr, const std::optional<In<int32_t>>& part, int count) {
-  require(ptr.has_value() == part.has_value(), "part_ptr and part go together");
-  if (!ptr) return {};
-  require(int(ptr->shape(0)) == labels + 1 && ascending(*ptr, part->shape(0)),
+// The records of arrays.py, as the tuples that they are.
+using PyParts = std::optional<std::tuple<In<int64_t>, In<int32_t>, int>>;
+template <class Real> using PyCells = std::tuple<In<int64_t>, In<int32_t>, In<Real>, In<Real>, In<Real>>;
+using PyRows = std::tuple<In<uint64_t>, In<int64_t>, In<uint16_t>, In<int8_t>>;
+using PyKnown = std::tuple<int, In<uint64_t>, In<int64_t>, In<uint16_t>>;
+
+Parts parts_of(int labels, const PyParts& parts) {
+  if (!parts) return {};
+  const auto& [ptr, part, number] = *parts;
+  require(ptr.shape(0) == size_t(labels) + 1 && ascending(ptr, part.shape(0)),
           "part_ptr must ascend from 0 to the number of parts listed, one step per label");
-  require(count > 0, "labels made of parts must have at least one part");
-  require(within(part->data(), part->shape(0), count), "part holds a part out of range");
-  return {{ptr->data(), ptr->data() + ptr->shape(0)}, {part->data(), part->data() + part->shape(0)}, count};
+  require(number > 0, "labels made of parts must have at least one part");
+  require(within(part.data(), part.shape(0), number), "part holds a part out of range");
+  return {{ptr.data(), ptr.data() + ptr.shape(0)}, {part.data(), part.data() + part.shape(0)}, number};
 }
 
 // ------------------------------------------------------------------ training
-template <class Real> struct CellArrays {  // of one matrix: arrays.py, CellStates
-  In<int64_t> ptr;
-  In<int32_t> column;
-  In<Real> w, u, g;
-};
-
 template <class Real> class PyWeights {
  public:
-  PyWeights(int64_t rows, int labels, int order, int64_t edges, std::optional<In<int64_t>> part_ptr,
-            std::optional<In<int32_t>> part, int parts, bool adaptive, bool sparse)
+  PyWeights(int64_t rows, int labels, int order, int64_t edges, const PyParts& parts, bool adaptive, bool sparse)
       : rows_(size_t(rows)), edges_(size_t(edges)), labels_(labels) {
     require(rows >= 0 && rows <= kMaxRows && edges >= 0 && edges <= kMaxRows, "rows and edges must be 0 to 2147483647");
     require(labels > 0, "labels must be at least 1");
@@ -97,10 +97,12 @@ template <class Real> class PyWeights {
     require(order < 1 || labels <= kMaxBigramLabels, "first order is for 46339 labels at most");
     require(order < 2 || labels <= kMaxTrigramLabels, "second order is for 255 labels at most");
     require(edges == 0 || labels <= kMaxTrigramLabels, "label bigrams that see words are for 255 labels at most");
-    const Parts p = parts_of(labels, part_ptr, part, parts);
+    const Parts p = parts_of(labels, parts);
     try {
-      if (sparse) weights_.template emplace<Sparse>(rows_, labels, order, edges_, p, adaptive);
-      else weights_.template emplace<Dense>(rows_, labels, order, edges_, p, adaptive);
+      if (sparse)
+        weights_.template emplace<Sparse>(rows_, labels, order, edges_, p, adaptive);
+      else
+        weights_.template emplace<Dense>(rows_, labels, order, edges_, p, adaptive);
     } catch (const std::length_error&) {  // more than any vector holds
       throw std::bad_alloc();
     }
@@ -111,10 +113,10 @@ template <class Real> class PyWeights {
   using MaybeEdges = std::optional<In<int32_t>>;
 
   // (updates, wrong tokens), and if recorded: positions of the mistakes, what was decoded there
-  nb::tuple train_epoch(In<int64_t> sentence_ptr, In<int64_t> token_ptr, In<int32_t> features,
-                        MaybeValues values, MaybeEdgePtr edge_ptr, MaybeEdges edges, In<int32_t> y,
-                        In<int64_t> visits, const std::string& rule, Real step, Real margin,
-                        std::optional<In2<Real>> cost, bool ties_are_mistakes, bool record) {
+  nb::tuple train_epoch(In<int64_t> sentence_ptr, In<int64_t> token_ptr, In<int32_t> features, MaybeValues values,
+                        MaybeEdgePtr edge_ptr, MaybeEdges edges, In<int32_t> y, In<int64_t> visits,
+                        const std::string& rule, Real step, Real margin, std::optional<In2<Real>> cost,
+                        bool ties_are_mistakes, bool record) {
     const auto x = instances(sentence_ptr, token_ptr, features, values, edge_ptr, edges);
     require(y.shape(0) + 1 == token_ptr.shape(0), "y must hold one label per token");
     require(within(y.data(), y.shape(0), labels_), "y holds a label id out of range");
@@ -124,8 +126,8 @@ template <class Real> class PyWeights {
     const Rule r = rule_of(rule);
     require(r != Rule::adaptive || visit([](auto& w) { return w.adaptive; }),
             "these weights were made without room for the adaptive rule");
-    const Lesson<Real> lesson{y.data(), visits.data(), visits.shape(0), r, step, margin,
-                              cost ? cost->data() : nullptr, ties_are_mistakes};
+    const Lesson<Real> lesson{
+        y.data(), visits.data(), visits.shape(0), r, step, margin, cost ? cost->data() : nullptr, ties_are_mistakes};
     EpochCounts counts;
     Mistakes mistakes;
     {
@@ -151,7 +153,8 @@ template <class Real> class PyWeights {
   // arrays.py: Cells, flat.
   nb::tuple cells(bool average) {
     const State<Real> state = gather([average](const auto& w) {
-      return [average, seen = w.seen](const Cell<Real>& c) { return average ? averaged(c, seen) : Cell<Real>{c.w, 0, 0}; };
+      return
+          [average, seen = w.seen](const Cell<Real>& c) { return average ? averaged(c, seen) : Cell<Real>{c.w, 0, 0}; };
     });
     nb::list out;
     for (const auto* rows : {&state.emission, &state.edge, &state.trigram}) {
@@ -163,36 +166,32 @@ template <class Real> class PyWeights {
     return nb::tuple(out);
   }
 
-  // arrays.py: State, flat.
+  // arrays.py: State, as tuples.
   nb::tuple state() {
     const State<Real> state = gather([](const auto&) { return [](const Cell<Real>& c) { return c; }; });
-    nb::list out;
-    for (const auto* rows : {&state.emission, &state.edge, &state.trigram}) {
-      out.append(to_numpy(std::vector<int64_t>(rows->ptr)));
-      out.append(to_numpy(std::vector<int32_t>(rows->column)));
-      for (auto part : {&Cell<Real>::w, &Cell<Real>::u, &Cell<Real>::g}) out.append(field(rows->cell, part));
-    }
-    for (auto part : {&Cell<Real>::w, &Cell<Real>::u, &Cell<Real>::g}) out.append(field(state.chain, part));
-    out.append(state.seen);
-    return nb::tuple(out);
+    using C = Cell<Real>;
+    auto rows = [](const CellRows<Real>& r) {
+      return nb::make_tuple(to_numpy(std::vector<int64_t>(r.ptr)), to_numpy(std::vector<int32_t>(r.column)),
+                            field(r.cell, &C::w), field(r.cell, &C::u), field(r.cell, &C::g));
+    };
+    std::vector<Real> chain;
+    for (auto part : {&C::w, &C::u, &C::g})
+      for (const C& cell : state.chain) chain.push_back(cell.*part);
+    return nb::make_tuple(rows(state.emission), rows(state.edge), rows(state.trigram),
+                          to_numpy(std::move(chain), {3, state.chain.size()}), state.seen);
   }
 
-  void restore(In<int64_t> ptr, In<int32_t> column, In<Real> w, In<Real> u, In<Real> g, In<int64_t> edge_ptr,
-               In<int32_t> edge_column, In<Real> edge_w, In<Real> edge_u, In<Real> edge_g, In<int64_t> trigram_ptr,
-               In<int32_t> trigram_column, In<Real> trigram_w, In<Real> trigram_u, In<Real> trigram_g,
-               In<Real> chain_w, In<Real> chain_u, In<Real> chain_g, int64_t seen) {
+  void restore(const PyCells<Real>& emission, const PyCells<Real>& edge, const PyCells<Real>& trigram, In2<Real> chain,
+               int64_t seen) {
     require(seen >= 0, "seen must be at least 0");
-    State<Real> state;
     visit([&](auto& weights) {
-      const size_t K = size_t(labels_);
-      state.emission = cell_rows({ptr, column, w, u, g}, rows_, weights.emission.labels);
-      state.edge = cell_rows({edge_ptr, edge_column, edge_w, edge_u, edge_g}, edges_, weights.edge.labels);
-      state.trigram = cell_rows({trigram_ptr, trigram_column, trigram_w, trigram_u, trigram_g},
-                                weights.trigram_cells.size() / K, labels_);
-      const size_t n = weights.chain_cells.size();
-      require(chain_w.shape(0) == n && chain_u.shape(0) == n && chain_g.shape(0) == n,
-              "the state is of other labels or another order");
-      for (size_t i = 0; i < n; ++i) state.chain.push_back({chain_w(i), chain_u(i), chain_g(i)});
+      const size_t K = size_t(labels_), n = weights.chain_cells.size();
+      State<Real> state;
+      state.emission = cell_rows(emission, rows_, weights.emission.labels);
+      state.edge = cell_rows(edge, edges_, weights.edge.labels);
+      state.trigram = cell_rows(trigram, weights.trigram_cells.size() / K, labels_);
+      require(chain.shape(0) == 3 && chain.shape(1) == n, "the state is of other labels or another order");
+      for (size_t i = 0; i < n; ++i) state.chain.push_back({chain(0, i), chain(1, i), chain(2, i)});
       state.seen = seen;
       seqtag::restore(weights, state);
     });
@@ -209,18 +208,19 @@ template <class Real> class PyWeights {
   int labels_;
   std::variant<std::monostate, Dense, Sparse> weights_;
 
-  static CellRows<Real> cell_rows(const CellArrays<Real>& in, size_t rows, int width) {
-    const size_t n = in.column.shape(0);
-    require(in.ptr.shape(0) == rows + 1, "the state is of other rows");
-    require(ascending(in.ptr, n), "the state's ptr must ascend from 0 to the number of cells");
-    require(in.w.shape(0) == n && in.u.shape(0) == n && in.g.shape(0) == n, "the state's w, u and g must be as long as column");
-    require(within(in.column.data(), n, width) && ascending_within(in.ptr, in.column),
+  static CellRows<Real> cell_rows(const PyCells<Real>& cells, size_t rows, int width) {
+    const auto& [ptr, column, w, u, g] = cells;
+    const size_t n = column.shape(0);
+    require(ptr.shape(0) == rows + 1, "the state is of other rows");
+    require(ascending(ptr, n), "the state's ptr must ascend from 0 to the number of cells");
+    require(w.shape(0) == n && u.shape(0) == n && g.shape(0) == n, "the state's w, u and g must be as long as column");
+    require(within(column.data(), n, width) && ascending_within(ptr, column),
             "the state's columns must ascend within a row and be in range");
-    CellRows<Real> out{{in.ptr.data(), in.ptr.data() + rows + 1}, {in.column.data(), in.column.data() + n}, {}};
-    for (size_t i = 0; i < n; ++i) out.cell.push_back({in.w(i), in.u(i), in.g(i)});
+    CellRows<Real> out{{ptr.data(), ptr.data() + rows + 1}, {column.data(), column.data() + n}, {}};
+    for (size_t i = 0; i < n; ++i) out.cell.push_back({w(i), u(i), g(i)});
     return out;
   }
-  static nb::object field(const std::vector<Cell<Real>>& cells, Real Cell<Real>::*part) {
+  static nb::object field(const std::vector<Cell<Real>>& cells, Real Cell<Real>::* part) {
     std::vector<Real> out;
     out.reserve(cells.size());
     for (const Cell<Real>& c : cells) out.push_back(c.*part);
@@ -253,17 +253,22 @@ template <class Real> class PyWeights {
               "edge_ptr must ascend from 0 to the number of edges");
       require(within(edges->data(), edges->shape(0), int64_t(edges_)), "edges holds a row out of range");
     }
-    return {sentence_ptr.data(), token_ptr.data(), features.data(), values ? values->data() : nullptr,
-            edge_ptr ? edge_ptr->data() : nullptr, edges ? edges->data() : nullptr, sentence_ptr.shape(0) - 1, dense};
+    return {sentence_ptr.data(),
+            token_ptr.data(),
+            features.data(),
+            values ? values->data() : nullptr,
+            edge_ptr ? edge_ptr->data() : nullptr,
+            edges ? edges->data() : nullptr,
+            sentence_ptr.shape(0) - 1,
+            dense};
   }
 };
 
 template <class Real> void bind_weights(nb::module_& m, const char* name) {
   using W = PyWeights<Real>;
   nb::class_<W>(m, name)
-      .def(nb::init<int64_t, int, int, int64_t, std::optional<In<int64_t>>, std::optional<In<int32_t>>, int, bool, bool>(),
-           nb::arg("rows"), nb::arg("labels"), nb::arg("order"), nb::arg("edges"), nb::arg("part_ptr").none(),
-           nb::arg("part").none(), nb::arg("parts"), nb::arg("adaptive"), nb::arg("sparse"))
+      .def(nb::init<int64_t, int, int, int64_t, const PyParts&, bool, bool>(), nb::arg("rows"), nb::arg("labels"),
+           nb::arg("order"), nb::arg("edges"), nb::arg("parts").none(), nb::arg("adaptive"), nb::arg("sparse"))
       .def("train_epoch", &W::train_epoch, nb::arg("sentence_ptr"), nb::arg("token_ptr"), nb::arg("features"),
            nb::arg("values").none(), nb::arg("edge_ptr").none(), nb::arg("edges").none(), nb::arg("y"),
            nb::arg("visits"), nb::arg("rule"), nb::arg("step"), nb::arg("margin"), nb::arg("cost").none(),
@@ -272,7 +277,8 @@ template <class Real> void bind_weights(nb::module_& m, const char* name) {
            nb::arg("values").none(), nb::arg("edge_ptr").none(), nb::arg("edges").none())
       .def("cells", &W::cells, nb::arg("average"))
       .def("state", &W::state)
-      .def("restore", &W::restore)
+      .def("restore", &W::restore, nb::arg("emission"), nb::arg("edge"), nb::arg("trigram"), nb::arg("chain"),
+           nb::arg("seen"))
       .def_prop_ro("seen", &W::seen);
 }
 
@@ -296,8 +302,8 @@ struct PyPlan {  // owns the arrays of a Plan
       require(term_offset(i) >= -kMaxOffset && term_offset(i) <= kMaxOffset, "an offset must be -1000 to 1000");
   }
   Plan plan() const {
-    return {seed.shape(0), term_ptr.data(), term_attribute.data(), term_offset.data(),
-            seed.data(), multiplier.data(), attribute_column.data()};
+    return {seed.shape(0), term_ptr.data(),   term_attribute.data(),  term_offset.data(),
+            seed.data(),   multiplier.data(), attribute_column.data()};
   }
 };
 
@@ -336,32 +342,22 @@ nb::tuple py_index_features(const PyPlan& plan, In2<int32_t> types, In2<uint64_t
 // ------------------------------------------------------------------ the frozen model
 class PyFrozen {
  public:
-  struct Rows {
-    In<uint64_t> keys;
-    In<int64_t> row_ptr;
-    In<uint16_t> labels;
-    In<int8_t> weights;
-  };
-
-  PyFrozen(int labels, int order, const PyPlan& plan, const PyPlan& edge_plan, In<uint64_t> keys, In<int64_t> row_ptr,
-           In<uint16_t> cell_labels, In<int8_t> cell_weights, In<uint64_t> edge_keys, In<int64_t> edge_ptr,
-           In<uint16_t> edge_labels, In<int8_t> edge_weights, In<uint64_t> trigram_keys, In<int64_t> trigram_ptr,
-           In<uint16_t> trigram_labels, In<int8_t> trigram_weights, In<float> start, In<float> stop,
-           In2<float> transition, std::optional<In<int64_t>> part_ptr, std::optional<In<int32_t>> part, int parts,
-           int known_attribute, In<uint64_t> known_keys, In<int64_t> known_ptr, In<uint16_t> known_labels)
+  PyFrozen(int order, const PyPlan& plan, const PyPlan& edge_plan, const PyRows& emission, const PyRows& edge,
+           const PyRows& trigram, In<float> start, In<float> stop, In2<float> transition, const PyParts& parts,
+           const PyKnown& known)
       : plan_(plan), edge_plan_(edge_plan) {
-    const Rows rows{keys, row_ptr, cell_labels, cell_weights};
-    const Rows edges{edge_keys, edge_ptr, edge_labels, edge_weights};
-    const Rows trigrams{trigram_keys, trigram_ptr, trigram_labels, trigram_weights};
-    require(labels > 0 && labels <= kMaxLabels, "labels must be 1 to 65535");
+    const auto& [known_attribute, known_keys, known_ptr, known_labels] = known;
+    require(start.shape(0) <= size_t(kMaxLabels), "labels must be 1 to 65535");
+    const int labels = int(start.shape(0));
+    require(labels > 0, "labels must be 1 to 65535");
     require(order >= 0 && order <= 2, "order must be 0, 1 or 2");
     require(order < 2 || labels <= kMaxTrigramLabels, "second order is for 255 labels at most");
-    require(edge_keys.shape(0) == 0 || labels <= kMaxTrigramLabels,
+    require(std::get<0>(edge).shape(0) == 0 || labels <= kMaxTrigramLabels,
             "label bigrams that see words are for 255 labels at most");
-    Parts label_parts = parts_of(labels, part_ptr, part, parts);
-    check(rows, label_parts.any() ? label_parts.count : labels);
-    check(edges, int64_t(labels) * labels);
-    check(trigrams, labels);
+    Parts label_parts = parts_of(labels, parts);
+    check(emission, label_parts.any() ? label_parts.count : labels);
+    check(edge, int64_t(labels) * labels);
+    check(trigram, labels);
     const std::vector<int8_t> none(known_labels.shape(0), 0);
     check({known_keys, known_ptr, known_labels, In<int8_t>(none.data(), {none.size()})}, labels);
     require(known_attribute >= -1 && known_attribute < int(plan.attribute_column.shape(0)), "unknown attribute");
@@ -369,28 +365,27 @@ class PyFrozen {
     require(start.shape(0) == K && stop.shape(0) == K && transition.shape(0) == N && transition.shape(1) == N,
             "start, stop and transition must be (K,), (K,) and (K, K)");
     const int64_t templates = int64_t(plan.seed.shape(0)), bigrams = int64_t(edge_plan.seed.shape(0));
-    require(std::max(templates * most_parts(label_parts), bigrams) * kMaxWeight <= kExactFloat,
+    require(std::max(templates * label_parts.most(), bigrams) * kMaxWeight <= kExactFloat,
             "more rows can meet than 24 bits can sum");
-    ChainWeights<float> chain(labels, order);
-    for (size_t i = 0; i < K; ++i) {
-      chain.start[i] = start(i);
-      chain.stop[i] = stop(i);
-      if (order == 0) continue;
-      for (size_t j = 0; j < K; ++j) chain.set(int(i), int(j), transition(i, j));
-      chain.bound_row(int(i));
-    }
-    constexpr size_t kFewLabels = 256;  // comparing the rows of more takes a second
-    if (order == 1 && K <= kFewLabels) chain.compare_rows();
-    auto trigram = order == 2 ? dense_trigrams(labels, trigrams, chain) : TrigramWeights<float>();
+    const auto& [trigram_keys, trigram_ptr, trigram_labels, trigram_weights] = trigram;
+    const size_t trigrams = trigram_keys.shape(0);
+    require(order < 2 || trigrams == 0 || trigram_keys(trigrams - 1) <= uint64_t(K + 1) * K,
+            "a trigram is out of range");
+    auto chain = chain_of(labels, order, start.data(), stop.data(), transition.data());
+    auto second = order < 2 ? TrigramWeights<float>()
+                            : trigrams_of(labels, trigram_keys.data(), trigrams, trigram_ptr.data(),
+                                          trigram_labels.data(), trigram_weights.data(), chain);
     KnownLabels words{known_attribute, FrozenRows(known_keys.data(), known_keys.shape(0), known_ptr.data(),
                                                   known_labels.data(), none.data())};
     auto make = [&](auto& frozen) {
       using F = std::decay_t<decltype(*frozen)>;
-      frozen = std::make_unique<F>(plan_.plan(), edge_plan_.plan(), build(rows), build(edges), std::move(chain),
-                                   std::move(trigram), std::move(label_parts), std::move(words), order);
+      frozen = std::make_unique<F>(plan_.plan(), edge_plan_.plan(), build(emission), build(edge), std::move(chain),
+                                   std::move(second), std::move(label_parts), std::move(words), order);
     };
-    if (templates <= kNarrowRows) make(narrow_);
-    else make(wide_);
+    if (templates <= kNarrowRows)
+      make(narrow_);
+    else
+      make(wide_);
   }
 
   struct Workspace {
@@ -411,8 +406,10 @@ class PyFrozen {
     const size_t sentences = sentence_ptr.shape(0) - 1;
     {
       nb::gil_scoped_release release;
-      if (narrow_) narrow_->decode(x, ptr, sentences, std::get<Frozen<int16_t>::Workspace>(workspace.space), labels.data());
-      else wide_->decode(x, ptr, sentences, std::get<Frozen<int32_t>::Workspace>(workspace.space), labels.data());
+      if (narrow_)
+        narrow_->decode(x, ptr, sentences, std::get<Frozen<int16_t>::Workspace>(workspace.space), labels.data());
+      else
+        wide_->decode(x, ptr, sentences, std::get<Frozen<int32_t>::Workspace>(workspace.space), labels.data());
     }
     return to_numpy(std::move(labels));
   }
@@ -422,40 +419,20 @@ class PyFrozen {
   std::unique_ptr<Frozen<int16_t>> narrow_;  // one of the two
   std::unique_ptr<Frozen<int32_t>> wide_;
 
-  static int64_t most_parts(const Parts& parts) {
-    int64_t most = 1;
-    for (size_t j = 0; j + 1 < parts.ptr.size(); ++j) most = std::max(most, parts.ptr[j + 1] - parts.ptr[j]);
-    return most;
-  }
-  static void check(const Rows& rows, int64_t width) {
-    const size_t cells = rows.labels.shape(0);
-    require(int64_t(3 * rows.keys.shape(0) + cells) + 1 < kMaxWords, "rows and cells are more than 2**31 words hold");
-    require(rows.row_ptr.shape(0) == rows.keys.shape(0) + 1 && ascending(rows.row_ptr, cells),
+  static void check(const PyRows& rows, int64_t width) {
+    const auto& [keys, row_ptr, labels, weights] = rows;
+    const size_t cells = labels.shape(0);
+    require(int64_t(3 * keys.shape(0) + cells) + 1 < kMaxWords, "rows and cells are more than 2**31 words hold");
+    require(row_ptr.shape(0) == keys.shape(0) + 1 && ascending(row_ptr, cells),
             "row_ptr must ascend from 0 to the number of cells");
-    require(rows.weights.shape(0) == cells, "cell labels and weights differ in length");
-    require(within(rows.labels.data(), cells, width), "a cell's label is out of range");
-    require(ascending_within(rows.row_ptr, rows.labels), "the labels of a row must ascend");
-    for (size_t r = 0; r < rows.keys.shape(0); ++r)
-      require(rows.keys(r) > (r ? rows.keys(r - 1) : 0), "keys must ascend");
+    require(weights.shape(0) == cells, "cell labels and weights differ in length");
+    require(within(labels.data(), cells, width), "a cell's label is out of range");
+    require(ascending_within(row_ptr, labels), "the labels of a row must ascend");
+    for (size_t r = 0; r < keys.shape(0); ++r) require(keys(r) > (r ? keys(r - 1) : 0), "keys must ascend");
   }
-  // The key of a row of label trigrams is the row's number plus 1.
-  static TrigramWeights<float> dense_trigrams(int labels, const Rows& rows, const ChainWeights<float>& chain) {
-    TrigramWeights<float> out(labels);
-    for (size_t r = 0; r < rows.keys.shape(0); ++r) {
-      const uint64_t row = rows.keys(r) - 1;
-      require(row < uint64_t(labels + 1) * uint64_t(labels), "a trigram is out of range");
-      const int a = int(row / uint64_t(labels)), b = int(row % uint64_t(labels));
-      for (int64_t i = rows.row_ptr(r); i < rows.row_ptr(r + 1); ++i)
-        out.row(a, b)[rows.labels(size_t(i))] = float(rows.weights(size_t(i)));
-    }
-    for (int a = 0; a <= labels; ++a) {
-      for (int b = 0; b < labels; ++b) out.bound_row(a, b);
-      out.bound_onward(a, chain);
-    }
-    return out;
-  }
-  static FrozenRows build(const Rows& r) {
-    return {r.keys.data(), r.keys.shape(0), r.row_ptr.data(), r.labels.data(), r.weights.data()};
+  static FrozenRows build(const PyRows& rows) {
+    const auto& [keys, row_ptr, labels, weights] = rows;
+    return {keys.data(), keys.shape(0), row_ptr.data(), labels.data(), weights.data()};
   }
 };
 
@@ -464,7 +441,8 @@ class PyScanner {
  public:
   PyScanner(int columns, const std::string& separator, int id_column, bool comments, std::vector<int> read,
             std::vector<int> write)
-      : reported_(read.size(), 0), scanner_(columns, separator.empty() ? 0 : separator[0], id_column, comments, read, write),
+      : reported_(read.size(), 0),
+        scanner_(columns, separator.empty() ? 0 : separator[0], id_column, comments, read, write),
         written_(write.size()) {
     require(separator.size() == 1, "separator must be one byte");
     require(id_column >= -1 && id_column < columns, "id_column names a column out of range");
@@ -498,7 +476,8 @@ class PyScanner {
     return values;
   }
   // The text scanned last with the labels in their places; names: per column written, per label.
-  nb::bytes splice(nb::bytes text, const std::vector<In<int32_t>>& labels, const std::vector<std::vector<nb::bytes>>& names) {
+  nb::bytes splice(nb::bytes text, const std::vector<In<int32_t>>& labels,
+                   const std::vector<std::vector<nb::bytes>>& names) {
     require(text.size() == scanner_.size(), "splice takes the text that was scanned last");
     require(labels.size() == written_ && names.size() == written_, "one array of labels for each column written");
     std::vector<const int32_t*> ids;
@@ -532,32 +511,35 @@ bool has_avx2() {
 #endif
 }
 
+void say_memory_is_short(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    PyErr_SetString(PyExc_MemoryError, "found too little memory; use fewer labels, features or sentences at a time");
+  }
+}
+
 }  // namespace
 
 NB_MODULE(SEQTAG_KERNEL, m) {
   m.doc() = "Native kernel of seqtag; native.py is its only caller.";
+  nb::register_exception_translator(say_memory_is_short);
   m.def("has_avx2", &has_avx2);
   bind_weights<float>(m, "Weights32");
   bind_weights<double>(m, "Weights64");
-  nb::class_<PyPlan>(m, "Plan")
-      .def(nb::init<In<int64_t>, In<int32_t>, In<int32_t>, In<uint64_t>, In<uint64_t>, In<int32_t>>(),
-           nb::arg("term_ptr"), nb::arg("term_attribute"), nb::arg("term_offset"), nb::arg("seed"),
-           nb::arg("multiplier"), nb::arg("attribute_column"));
+  nb::class_<PyPlan>(m, "Plan").def(
+      nb::init<In<int64_t>, In<int32_t>, In<int32_t>, In<uint64_t>, In<uint64_t>, In<int32_t>>(), nb::arg("term_ptr"),
+      nb::arg("term_attribute"), nb::arg("term_offset"), nb::arg("seed"), nb::arg("multiplier"),
+      nb::arg("attribute_column"));
   m.def("hash_strings", &hash_strings, nb::arg("blob"), nb::arg("offsets"));
   m.def("index_features", &py_index_features, nb::arg("plan"), nb::arg("types"), nb::arg("hashes"),
         nb::arg("sentence_ptr"), nb::arg("min_count"));
   nb::class_<PyFrozen>(m, "Frozen")
-      .def(nb::init<int, int, const PyPlan&, const PyPlan&, In<uint64_t>, In<int64_t>, In<uint16_t>, In<int8_t>,
-                    In<uint64_t>, In<int64_t>, In<uint16_t>, In<int8_t>, In<uint64_t>, In<int64_t>, In<uint16_t>,
-                    In<int8_t>, In<float>, In<float>, In2<float>, std::optional<In<int64_t>>,
-                    std::optional<In<int32_t>>, int, int, In<uint64_t>, In<int64_t>, In<uint16_t>>(),
-           nb::arg("labels"), nb::arg("order"), nb::arg("plan"), nb::arg("edge_plan"), nb::arg("keys"),
-           nb::arg("row_ptr"), nb::arg("cell_labels"), nb::arg("cell_weights"), nb::arg("edge_keys"),
-           nb::arg("edge_ptr"), nb::arg("edge_labels"), nb::arg("edge_weights"), nb::arg("trigram_keys"),
-           nb::arg("trigram_ptr"), nb::arg("trigram_labels"), nb::arg("trigram_weights"), nb::arg("start"),
-           nb::arg("stop"), nb::arg("transition"), nb::arg("part_ptr").none(), nb::arg("part").none(),
-           nb::arg("parts"), nb::arg("known_attribute"), nb::arg("known_keys"), nb::arg("known_ptr"),
-           nb::arg("known_labels"))
+      .def(nb::init<int, const PyPlan&, const PyPlan&, const PyRows&, const PyRows&, const PyRows&, In<float>,
+                    In<float>, In2<float>, const PyParts&, const PyKnown&>(),
+           nb::arg("order"), nb::arg("plan"), nb::arg("edge_plan"), nb::arg("emission"), nb::arg("edge"),
+           nb::arg("trigram"), nb::arg("start"), nb::arg("stop"), nb::arg("transition"), nb::arg("parts").none(),
+           nb::arg("known"))
       .def("workspace", &PyFrozen::workspace)
       .def("decode", &PyFrozen::decode, nb::arg("types"), nb::arg("hashes"), nb::arg("sentence_ptr"),
            nb::arg("workspace"));

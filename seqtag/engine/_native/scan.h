@@ -137,9 +137,7 @@ class Scanner {
   size_t size_ = 0;
   std::vector<Place> field_;
 
-  bool before(size_t a, size_t b) const {
-    return write_[a] >= 0 && (write_[b] < 0 || write_[a] < write_[b]);
-  }
+  bool before(size_t a, size_t b) const { return write_[a] >= 0 && (write_[b] < 0 || write_[a] < write_[b]); }
 
   // One run of blank lines, comments and token lines, up to a blank line or the end.
   bool sentence(const char* text, const char*& p, const char* end) {

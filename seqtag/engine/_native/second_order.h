@@ -13,14 +13,15 @@ namespace seqtag {
 // bound_onward(a), which is also due after a change of transition row a.
 template <class Real> struct TrigramWeights {
   int labels = 0, stride = 0;
-  std::vector<Real> w;                  // (K + 1, K, stride)
-  std::vector<Real> row_max, row_min;   // (K + 1, stride) for a, b: over c
-  std::vector<Real> onward;             // (K, stride) for b, c: transition[b,c] + row_max[b,c]
+  std::vector<Real> w;                       // (K + 1, K, stride)
+  std::vector<Real> row_max, row_min;        // (K + 1, stride) for a, b: over c
+  std::vector<Real> onward;                  // (K, stride) for b, c: transition[b,c] + row_max[b,c]
   std::vector<Real> onward_max, onward_min;  // (stride) for b: over c; the latter with row_min
   TrigramWeights() = default;
   explicit TrigramWeights(int K)
       : labels(K), stride(padded<Real>(K)), w(size_t(K + 1) * K * stride, 0), row_max(size_t(K + 1) * stride, 0),
-        row_min(size_t(K + 1) * stride, 0), onward(size_t(K) * stride, 0), onward_max(stride, 0), onward_min(stride, 0) {}
+        row_min(size_t(K + 1) * stride, 0), onward(size_t(K) * stride, 0), onward_max(stride, 0),
+        onward_min(stride, 0) {}
   bool any() const { return labels > 0; }
   Real* row(int a, int b) { return &w[(size_t(a) * labels + b) * stride]; }
   const Real* row(int a, int b) const { return &w[(size_t(a) * labels + b) * stride]; }
@@ -50,12 +51,12 @@ template <class Real> struct TrigramWeights {
 
 // States are pairs (a, b) of the last two labels: kept for few a and all b.
 template <class Real> struct SecondOrderDecoder {
-  std::vector<Real> v;          // states of all positions, one after another: (kept a, stride)
-  std::vector<size_t> begin;    // per position: where its states begin in v; then where they end
-  std::vector<int> kept;        // the a's of all positions
-  std::vector<size_t> kept_ptr; // (T + 1,)
+  std::vector<Real> v;           // states of all positions, one after another: (kept a, stride)
+  std::vector<size_t> begin;     // per position: where its states begin in v; then where they end
+  std::vector<int> kept;         // the a's of all positions
+  std::vector<size_t> kept_ptr;  // (T + 1,)
   std::vector<Real> reach, limit, bound, star_row, scratch;
-  int star;                     // the kept b that bounds the others
+  int star;  // the kept b that bounds the others
 
   template <class Edges>
   void run(const Real* emission, size_t T, const ChainWeights<Real>& chain, const TrigramWeights<Real>& trigram,
@@ -209,7 +210,8 @@ template <class Real> struct SecondOrderDecoder {
         const Vector<Real> from = splat(reach[b]);
         if (prune && !matters([&](int c) { return from + load(onward + c); })) continue;
         arrivals(b, best);
-        if (prune && !matters([&](int c) { return ends ? load(best + c) : load(best + c) + load(after + c); })) continue;
+        if (prune && !matters([&](int c) { return ends ? load(best + c) : load(best + c) + load(after + c); }))
+          continue;
       }
       kept[first + filled++] = b;
     }

@@ -25,8 +25,7 @@ template <class Weights> class SingleTokens {
   SingleTokens(Weights& weights, const Instances<Real>& x, const int64_t* visits, size_t count)
       : weights_(weights), x_(x), visits_(visits), count_(count), scores_(4 * lanes<Real>), distinct_(true) {
     for (size_t s = 0; distinct_ && s < (x.dense ? 1 : x.sentences); ++s)
-      for (int64_t k = x.token_ptr[s] + 1; k < x.token_ptr[s + 1]; ++k)
-        distinct_ &= x.features[k] > x.features[k - 1];
+      for (int64_t k = x.token_ptr[s] + 1; k < x.token_ptr[s + 1]; ++k) distinct_ &= x.features[k] > x.features[k - 1];
   }
 
   void score(size_t k, int64_t first, size_t T, Scratch& space) {
@@ -54,7 +53,7 @@ template <class Weights> class SingleTokens {
   const Instances<Real>& x_;
   const int64_t* visits_;
   size_t count_;
-  std::vector<Real> scores_;    // of the examples at the places begin_ ... end_ among the visits
+  std::vector<Real> scores_;  // of the examples at the places begin_ ... end_ among the visits
   size_t begin_ = 0, end_ = 0;
   bool distinct_;  // no token has a row twice
 
@@ -73,7 +72,9 @@ template <class Weights> class SingleTokens {
     const Real* weight = weights_.emission.w.get();
     Token x[4];
     for (size_t i = 0; i < 4; ++i) x[i] = token(x_.sentence_ptr[visits_[k + i]]);
-    auto term = [&](const Token& of, int64_t i) { return load(weight + size_t(of.row[i]) * lanes<Real>) * splat(of.value[i]); };
+    auto term = [&](const Token& of, int64_t i) {
+      return load(weight + size_t(of.row[i]) * lanes<Real>) * splat(of.value[i]);
+    };
     Vector<Real> a{}, b{}, c{}, d{};
     const int64_t shared = std::min(std::min(x[0].count, x[1].count), std::min(x[2].count, x[3].count));
     for (int64_t i = 0; i < shared; ++i) {

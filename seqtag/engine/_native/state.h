@@ -31,14 +31,12 @@ template <class Real> inline Cell<Real> averaged(const Cell<Real>& c, int64_t se
 namespace detail {
 
 // visit(row, column, cell) of a dense matrix of cells.
-template <class Real, class Visit>
-void for_each_cell(const std::vector<Cell<Real>>& cells, size_t width, Visit visit) {
+template <class Real, class Visit> void for_each_cell(const std::vector<Cell<Real>>& cells, size_t width, Visit visit) {
   for (size_t i = 0; i < cells.size(); ++i) visit(i / width, int(i % width), cells[i]);
 }
 
 // The cells that `each` visits, changed by `value`, without those that are zero.
-template <class Real, class Each, class Value>
-CellRows<Real> gather(size_t rows, Each each, Value value) {
+template <class Real, class Each, class Value> CellRows<Real> gather(size_t rows, Each each, Value value) {
   CellRows<Real> found;
   found.ptr.assign(rows + 1, 0);
   each([&](size_t row, int column, const Cell<Real>& cell) {

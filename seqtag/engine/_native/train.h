@@ -88,11 +88,11 @@ template <class Real, class Rows> struct Weights {
   using Number = Real;
   int labels, order;
   bool adaptive;
-  Parts parts;             // of labels; none: every label is its own
-  Rows emission;           // (rows, K), or (rows, P) with parts
-  SparseRows<Real> edge;   // (edges, K * K)
-  ChainWeights<Real> chain;      // w of start, stop, transition
-  TrigramWeights<Real> trigram;  // w of second order, or nothing
+  Parts parts;                            // of labels; none: every label is its own
+  Rows emission;                          // (rows, K), or (rows, P) with parts
+  SparseRows<Real> edge;                  // (edges, K * K)
+  ChainWeights<Real> chain;               // w of start, stop, transition
+  TrigramWeights<Real> trigram;           // w of second order, or nothing
   std::vector<Cell<Real>> chain_cells;    // w, u, g of the chain: start K, stop K, transition K * K above order 0
   std::vector<Cell<Real>> trigram_cells;  // (K + 1) * K * K
   int64_t seen = 0;
@@ -100,8 +100,9 @@ template <class Real, class Rows> struct Weights {
 
   Weights(size_t rows, int label_count, int markov_order, size_t edges, Parts label_parts, bool with_g)
       : labels(label_count), order(markov_order), adaptive(with_g), parts(std::move(label_parts)),
-        emission(rows, parts.any() ? parts.count : labels, adaptive), edge(edges, edges ? labels * labels : 0, adaptive),
-        chain(labels, order), chain_cells(size_t(labels) * (order ? labels + 2 : 2)), delta(rows) {
+        emission(rows, parts.any() ? parts.count : labels, adaptive),
+        edge(edges, edges ? labels * labels : 0, adaptive), chain(labels, order),
+        chain_cells(size_t(labels) * (order ? labels + 2 : 2)), delta(rows) {
     if (order == 2) {
       trigram = TrigramWeights<Real>(labels);
       trigram_cells.resize(size_t(labels + 1) * labels * labels);
@@ -165,7 +166,8 @@ template <class Real, class Rows> struct Weights {
       const int64_t from = x.token_ptr[first + t], to = x.token_ptr[first + t + 1];
       if (far)
         for (int64_t k = from + ahead; k < std::min(to + ahead, end); ++k) emission.prefetch(x.features[k]);
-      emission.sum_rows(&out[t * S], x.features + (x.dense ? 0 : from), x.values ? x.values + from : nullptr, to - from);
+      emission.sum_rows(&out[t * S], x.features + (x.dense ? 0 : from), x.values ? x.values + from : nullptr,
+                        to - from);
     }
   }
 
@@ -215,7 +217,8 @@ template <class Real, class Rows> struct Weights {
       chain.bound_row(int(i));
     }
     if (!trigram.any()) return;
-    for (size_t i = 0; i < trigram_cells.size(); ++i) trigram.row(int(i / K / K), int(i / K % K))[i % K] = trigram_cells[i].w;
+    for (size_t i = 0; i < trigram_cells.size(); ++i)
+      trigram.row(int(i / K / K), int(i / K % K))[i % K] = trigram_cells[i].w;
     for (int a = 0; a <= labels; ++a) {
       for (int b = 0; b < labels; ++b) trigram.bound_row(a, b);
       trigram.bound_onward(a, chain);

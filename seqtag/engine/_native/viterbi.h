@@ -7,7 +7,7 @@
 namespace seqtag {
 
 constexpr float kForbidden = -1e30f;  // reference.py: FORBIDDEN
-constexpr float kPadding = -1e38f;  // potential of the lanes that pad a row: never the best
+constexpr float kPadding = -1e38f;    // potential of the lanes that pad a row: never the best
 
 // Weights of the label chain, as rows padded to `stride`, with the bounds that prune predecessors.
 template <class Real> struct ChainWeights {
@@ -15,7 +15,7 @@ template <class Real> struct ChainWeights {
   std::vector<Real> start, stop, transition;  // (stride), (stride), (labels, stride) above order 0
   std::vector<Real> into;                     // the transition matrix transposed: (labels, stride)
   std::vector<Real> row_max, row_min;         // of each transition row, over the real labels
-  std::vector<Real> lead;  // (labels, stride): of b, i the most that i has over b; or nothing
+  std::vector<Real> lead;                     // (labels, stride): of b, i the most that i has over b; or nothing
 
   ChainWeights(int K, int order) : labels(K), stride(padded<Real>(K)), start(stride, 0), stop(stride, 0) {
     for (int j = K; j < stride; ++j) start[j] = stop[j] = Real(kPadding);
@@ -62,12 +62,12 @@ struct NoEdges {
 
 template <class Real> struct Decoder {
   std::vector<Real> v, best_in, scratch;  // prefix scores of all positions; arrivals; one matrix
-  std::vector<int> survivors, only;  // only: the one predecessor that a position has, or -1
+  std::vector<int> survivors, only;       // only: the one predecessor that a position has, or -1
 
   // emission: (T, stride), padding lanes 0. against: gold labels that lose ties, or null.
   template <class Edges>
-  void run(const Real* emission, size_t T, const ChainWeights<Real>& chain, bool label_features,
-           const Edges& edges, const int32_t* against, int32_t* out_labels) {
+  void run(const Real* emission, size_t T, const ChainWeights<Real>& chain, bool label_features, const Edges& edges,
+           const int32_t* against, int32_t* out_labels) {
     const int K = chain.labels, S = chain.stride;
     if (T == 0) return;
     if (!label_features) {  // order 0: all label potentials are 0, tokens are independent
@@ -115,7 +115,8 @@ template <class Real> struct Decoder {
       const Real* before = &v[(t - 1) * S];
       const Real* matrix = matrix_at(t, chain, edges);
       int n = K;
-      if (prune) n = surviving(before, chain);
+      if (prune)
+        n = surviving(before, chain);
       else
         for (int i = 0; i < K; ++i) survivors[i] = i;
       only[t] = n == 1 ? survivors[0] : -1;
@@ -145,8 +146,7 @@ template <class Real> struct Decoder {
         y = argmax_of_sum(before, &chain.into[size_t(y) * S], S);
       } else {
         const Real* matrix = matrix_at(t, chain, edges);
-        y = argmax(K, against ? against[t - 1] : -1,
-                   [&](int i) { return before[i] + matrix[size_t(i) * S + y]; });
+        y = argmax(K, against ? against[t - 1] : -1, [&](int i) { return before[i] + matrix[size_t(i) * S + y]; });
       }
       out_labels[t - 1] = y;
     }

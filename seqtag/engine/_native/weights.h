@@ -141,8 +141,7 @@ template <class Real> struct SparseRows {
     std::vector<std::pair<int, size_t>> sorted;
     for (size_t r = 0; r < spans.size(); ++r) {
       sorted.clear();
-      for (size_t i = spans[r].begin; i < spans[r].begin + spans[r].used; ++i)
-        sorted.emplace_back(label_of[i], i);
+      for (size_t i = spans[r].begin; i < spans[r].begin + spans[r].used; ++i) sorted.emplace_back(label_of[i], i);
       std::sort(sorted.begin(), sorted.end());
       for (auto [label, i] : sorted) visit(r, label, cells[i]);
     }
