@@ -101,7 +101,7 @@ class Unrounded:
             cells.trigram_weight.astype(np.float32),
         )
         none = frozen.Rows(keys[:0], np.zeros(1, np.int64), rows.labels[:0], rows.weights[:0])
-        start, stop, transition = np.split(cells.block.astype(np.float32), [labels, 2 * labels])
+        start, stop, transition = np.split(cells.chain.astype(np.float32), [labels, 2 * labels])
         compiled = load("pos").compile(["form"])
         decoder = frozen.Frozen(
             label_order(compiled),

@@ -22,14 +22,14 @@ def paths(T: int, K: int) -> Iterator[Path]:
 def path_score(emission, start, stop, transition, y: Sequence[int], trigram=None) -> float:
     """Score of one label sequence; transition is [t][i][j], or [i][j] if always the same.
 
-    trigram is [i][j][k], with i = K for the start of the sentence.
+    Of order 0 it is empty. trigram is [i][j][k], with i = K for the start of the sentence.
     """
     if not len(y):
         return 0.0
     total = float(start[y[0]]) + float(stop[y[-1]])
     for t, j in enumerate(y):
         total += float(emission[t][j])
-        if t:
+        if t and len(transition):
             matrix = transition[t] if len(transition.shape) == 3 else transition
             total += float(matrix[y[t - 1]][j])
         if t and trigram is not None:

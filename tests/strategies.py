@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,37 +13,14 @@ from hypothesis.extra.numpy import arrays
 
 from seqtag.corpus import Sentence, read
 from seqtag.engine import backend as kernels
-from seqtag.engine import frozen, keys, reference
 from seqtag.engine.arrays import FORBIDDEN, Cells, Instances, Layout, Parts, Potentials, pointers
 from tests import brute_force
 
+if TYPE_CHECKING:
+    from seqtag.engine.interface import Backend
 
-class Backend(NamedTuple):
-    """What `seqtag.engine.backend` offers, from one side."""
-
-    name: str
-    Weights: type
-    Frozen: type
-    index_features: object
-    hash_strings: object
-
-
-REFERENCE = Backend(
-    "reference",
-    reference.Weights,
-    frozen.Frozen,
-    keys.index_features,
-    lambda values: np.array([keys.hash_string(v) for v in values], np.uint64),
-)
-
-if importlib.util.find_spec("seqtag.engine._kernel"):
-    from seqtag.engine import native
-
-    NATIVE = Backend(
-        "native", native.Weights, native.Frozen, native.index_features, native.hash_strings
-    )
-else:
-    native = NATIVE = None
+REFERENCE = kernels.get("reference")
+NATIVE = kernels.get("native") if importlib.util.find_spec("seqtag.engine._kernel") else None
 
 needs_native = pytest.mark.skipif(NATIVE is None, reason="the native kernel was not built")
 each_backend = pytest.mark.parametrize(
@@ -57,9 +34,8 @@ each_backend = pytest.mark.parametrize(
 
 def install(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the whole package run on a backend."""
-    for name, thing in backend._asdict().items():
-        if name != "name":
-            monkeypatch.setattr(kernels, name, thing)
+    for name in ("Weights", "Frozen", "index_features", "hash_strings"):
+        monkeypatch.setattr(kernels, name, getattr(backend, name))
 
 
 def label_ids(decoder, *sentences) -> np.ndarray:
@@ -228,4 +204,4 @@ def dense(cells: Cells, layout: Layout) -> np.ndarray:
         for row in range(len(matrix)):
             span = slice(ptr[row], ptr[row + 1])
             matrix[row, label[span]] = weight[span]
-    return np.concatenate([emission.ravel(), cells.block, trigram.ravel(), edge.ravel()])
+    return np.concatenate([emission.ravel(), cells.chain, trigram.ravel(), edge.ravel()])

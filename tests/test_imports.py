@@ -21,6 +21,7 @@ parallel randomness compression
 files
 settings
 engine.arrays
+engine.checks engine.interface
 engine.keys engine.reference
 engine.frozen
 engine.native

@@ -18,7 +18,7 @@ from seqtag.classifiers.vectors import Reader, Vectors, check_length, read
 from seqtag.engine import backend
 from seqtag.engine.arrays import Cells, Layout
 from seqtag.engine.arrays import Mistakes as EpochMistakes
-from seqtag.engine.epochs import Verdict, learn
+from seqtag.engine.epochs import Recipe, Verdict, learn
 from seqtag.errors import LabelError, SeqtagError
 from seqtag.randomness import seed_of, visiting_order
 
@@ -411,18 +411,19 @@ class Perceptron(LinearClassifier, ABC):
             lambda _: instances,
             y,
             order,
-            epochs=self.max_iter,
-            rule="perceptron",
-            step=self.step,
-            cost=self._cost(K),
-            ties_are_mistakes=self.ties_are_mistakes,
-            average=average,
-            until_right=self.until_converged,
+            Recipe(
+                epochs=self.max_iter,
+                step=self.step,
+                cost=self._cost(K),
+                ties_are_mistakes=self.ties_are_mistakes,
+                average=average,
+                until_right=self.until_converged,
+                patience=self.patience,
+            ),
             judge=judge if held_out is not None else None,
-            patience=self.patience,
             out_mistakes=log,
-            on_epoch=lambda _number, updates, _wrong, verdict, _better: history.append(
-                Pass(updates, verdict and float(verdict.score))
+            on_epoch=lambda done: history.append(
+                Pass(done.updates, done.verdict and float(done.verdict.score))
             ),
         )
         if kept.interrupted:

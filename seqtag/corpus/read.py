@@ -138,8 +138,9 @@ def read(
         Path, ``"-"`` for standard input, or a binary file, which stays open.
     format
         A name from `seqtag.corpus.formats.READABLE`. ``"auto"`` waits for 64 kB or the end of the
-        input (less where a pipe or a terminal pauses), decides by what most lines are (`detect_format`) and says so in the log, at level
-        INFO; a named format gives each sentence as soon as it has arrived.
+        input (less where a pipe or a terminal pauses), decides by what most lines are
+        (`detect_format`) and says so in the log, at level INFO; a named format gives each sentence
+        as soon as it has arrived.
     columns
         Names for the columns of a column file, one of them ``form``.
 

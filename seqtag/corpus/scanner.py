@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from seqtag.engine import backend
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
 
     from seqtag.corpus import Block, SentenceStream
+    from seqtag.engine.interface import Scanner
 
 
 class Scanned(NamedTuple):
@@ -70,7 +71,8 @@ class BlockScanner:
 
     def restart(self) -> None:
         """Forget all numbers."""
-        self._scanner: Any = backend.Scanner(*self._arguments)
+        make = cast("Callable[..., Scanner]", backend.Scanner)  # tables ask first
+        self._scanner = make(*self._arguments)
         self.values: list[list[str]] = [[] for _ in self._arguments[4]]
 
     def scan(self, block: Block) -> Scanned | None:

@@ -11,6 +11,7 @@ import os
 import warnings
 from pathlib import Path
 
+from seqtag.engine.interface import Backend
 from seqtag.errors import BackendError
 
 __all__ = ["BACKEND", "Frozen", "Scanner", "Weights", "hash_strings", "index_features"]
@@ -37,28 +38,34 @@ def _warn_of_source_tree() -> None:
     if (Path(__file__).parents[2] / "pyproject.toml").exists():
         warnings.warn(
             "seqtag is imported from its source tree, where the native kernel is not built, and "
-            "uses the slow reference backend; leave this folder, or install with pip install -e .",
+            "uses the slow reference backend; install it with pip install -e ., and with a C++ "
+            "compiler",
             RuntimeWarning,
             stacklevel=2,
         )
 
 
+def get(name: str) -> Backend:
+    """One backend of two, ``native`` or ``reference``, imported when it is asked for."""
+    if name == "native":
+        from seqtag.engine import native
+
+        return Backend(
+            name,
+            native.Weights,
+            native.Frozen,
+            native.index_features,
+            native.hash_strings,
+            native.Scanner,
+        )
+    from seqtag.engine import frozen, keys, reference
+
+    return Backend(name, reference.Weights, frozen.Frozen, keys.index_features, keys.hash_strings)
+
+
 BACKEND = _choose()
+"""Name of the backend in use: ``native`` or ``reference``."""
 if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     _warn_of_source_tree()
-"""Name of the backend in use: ``native`` or ``reference``."""
 
-if BACKEND == "native":
-    from seqtag.engine.native import Frozen, Scanner, Weights, hash_strings, index_features
-else:
-    import numpy as np
-
-    from seqtag.engine.frozen import Frozen
-    from seqtag.engine.keys import hash_string, index_features
-    from seqtag.engine.reference import Weights
-
-    Scanner = None  # column files are read by seqtag.corpus alone
-
-    def hash_strings(values: list[str]) -> np.ndarray:
-        """Hash of each string: (n,) uint64."""
-        return np.fromiter(map(hash_string, values), np.uint64, len(values))
+_, Weights, Frozen, index_features, hash_strings, Scanner = get(BACKEND)

@@ -5,15 +5,43 @@ Taggers and classifiers train here; what differs is how they make their arrays a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
+    from seqtag.engine.arrays import Cells, Cost, Instances, IntArray, Mistakes
+    from seqtag.engine.interface import Weights
 
-    from seqtag.engine import backend
-    from seqtag.engine.arrays import Cells, Instances, Mistakes
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train, and when to stop.
+
+    Attributes
+    ----------
+    epochs
+        At most so many.
+    rule, step, cost, ties_are_mistakes
+        As `seqtag.engine.reference.Weights.train_epoch` takes them.
+    average
+        Whether the averaged weights are judged and kept.
+    until_right
+        Stop after an epoch without a mistake; else all epochs are run, though nothing but the
+        average may change any more.
+    patience
+        Stop after this many epochs that the judge finds no better.
+    """
+
+    epochs: int
+    rule: str = "perceptron"
+    step: float = 1.0
+    cost: Cost | None = None
+    ties_are_mistakes: bool = False
+    average: bool = True
+    until_right: bool = False
+    patience: int | None = None
 
 
 class Kept(NamedTuple):
@@ -44,24 +72,39 @@ class Verdict(NamedTuple):
     detail: Any = None
 
 
+class Progress(NamedTuple):
+    """What happened in one epoch.
+
+    Attributes
+    ----------
+    epoch
+        Its number, from 1.
+    updates, wrong_tokens
+        As `seqtag.engine.reference.Weights.train_epoch` returns them.
+    verdict
+        What the judge says, if there is one.
+    best
+        Whether the epoch is the best so far.
+    """
+
+    epoch: int
+    updates: int
+    wrong_tokens: int
+    verdict: Verdict | None
+    best: bool
+
+
 def learn(
-    weights: backend.Weights,
+    weights: Weights,
     x: Callable[[int], Instances],
-    y: np.ndarray,
-    order: Callable[[int], np.ndarray],
+    y: IntArray,
+    visits: Callable[[int], IntArray],
+    recipe: Recipe,
     *,
-    epochs: int,
-    rule: str,
-    step: float,
-    cost: np.ndarray | None,
-    ties_are_mistakes: bool = False,
-    average: bool = True,
-    until_right: bool = False,
     judge: Callable[[Cells, int], Verdict] | None = None,
-    patience: int | None = None,
-    out_mistakes: list[Mistakes] | None = None,
-    on_epoch: Callable[[int, int, int, Verdict | None, bool], None] | None = None,
+    on_epoch: Callable[[Progress], None] | None = None,
     stopped: Callable[[], bool] = lambda: False,
+    out_mistakes: list[Mistakes] | None = None,
 ) -> Kept:
     """Train some weights, epoch by epoch.
 
@@ -69,28 +112,21 @@ def learn(
     ----------
     weights
         Weights in training; changed.
-    x, order
-        The instances and the order to visit them in, for the epoch of a number from 1.
+    x, visits
+        The instances, and the numbers of the sentences in the order to visit them in, for the
+        epoch of a number from 1.
     y
         Gold label ids, (N,) int32.
-    epochs
-        At most so many.
-    rule, step, cost, ties_are_mistakes, out_mistakes
-        As `seqtag.engine.reference.Weights.train_epoch` takes them.
-    average
-        Whether the averaged weights are judged and kept.
-    until_right
-        Stop after an epoch without a mistake.
+    recipe
+        How to train, and when to stop.
     judge
         Scores the weights after the epoch of a number; the first of the best is kept.
-    patience
-        Stop after this many epochs that the judge finds no better.
     on_epoch
-        Called with the epoch's number, its updates and wrong tokens, the verdict, and whether
-        the epoch is the best so far.
-
+        Called after each epoch.
     stopped
         Asked after each epoch whether another thread has interrupted the run.
+    out_mistakes
+        One record for each epoch is appended: what was decoded wrongly.
 
     Raises
     ------
@@ -99,28 +135,27 @@ def learn(
     """
     best: tuple[float, int, Cells] | None = None
     done, converged, interrupted = 0, False, False
+    how = recipe.rule, recipe.step, recipe.cost, recipe.ties_are_mistakes
     try:
-        for epoch in range(1, epochs + 1):
-            updates, wrong = weights.train_epoch(
-                x(epoch), y, order(epoch), rule, step, cost, ties_are_mistakes, out_mistakes
-            )
+        for epoch in range(1, recipe.epochs + 1):
+            updates, wrong = weights.train_epoch(x(epoch), y, visits(epoch), *how, out_mistakes)
             done, converged = epoch, updates == 0
-            verdict = judge(weights.cells(average), epoch) if judge else None
+            verdict = judge(weights.cells(recipe.average), epoch) if judge else None
             better = verdict is None or best is None or verdict.score > best[0]
             if verdict is not None and better:
-                best = verdict.score, epoch, weights.cells(average)
+                best = verdict.score, epoch, weights.cells(recipe.average)
             if on_epoch:
-                on_epoch(epoch, updates, wrong, verdict, better)
-            if until_right and converged:
+                on_epoch(Progress(epoch, updates, wrong, verdict, better))
+            if recipe.until_right and converged:
                 break
             if stopped():
-                interrupted = epoch < epochs
+                interrupted = epoch < recipe.epochs
                 break
-            if best is not None and patience and epoch - best[1] >= patience:
+            if best is not None and recipe.patience and epoch - best[1] >= recipe.patience:
                 break
     except KeyboardInterrupt:
         if not done:
             raise
         interrupted = True
-    _, epoch, cells = best or (0.0, done, weights.cells(average))
+    _, epoch, cells = best or (0.0, done, weights.cells(recipe.average))
     return Kept(epoch, cells, converged, interrupted)

@@ -15,15 +15,21 @@ import numpy as np
 from seqtag.engine.arrays import (
     ANY_LABEL,
     FORBIDDEN,
+    FloatArray,
     FrozenWeights,
+    HashArray,
+    IntArray,
     KeyPlan,
     KnownLabels,
     Parts,
     Potentials,
     Rows,
 )
+from seqtag.engine.checks import check_frozen
 from seqtag.engine.keys import keys
 from seqtag.engine.reference import sum_parts, viterbi
+
+NO_TRANSITIONS = np.zeros((0, 0), np.float32)
 
 
 class Frozen:
@@ -41,6 +47,11 @@ class Frozen:
         The parts of labels that emission weights belong to, if they do.
     known
         The labels that known words may have.
+
+    Raises
+    ------
+    ValueError
+        If the arrays do not fit together.
     """
 
     def __init__(
@@ -52,30 +63,14 @@ class Frozen:
         parts: Parts | None = None,
         known: KnownLabels = ANY_LABEL,
     ):
-        labels = len(weights.start)
-        _require(0 < labels <= 65535, "labels must be 1 to 65535")
-        _require(0 <= order <= 2, "order must be 0, 1 or 2")
-        _require(order < 2 or labels <= 255, "second order is for 255 labels at most")
-        if parts is not None:
-            _check_parts(parts, labels)
-        _check(weights.emission, parts.count if parts else labels)
-        _check(weights.edge, labels**2)
-        _check(weights.trigram, labels)
-        _check(Rows(*known[1:], np.zeros(len(known.labels), np.int8)), labels)
-        _require(-1 <= known.attribute < len(plan.attribute_column), "unknown attribute")
-        shapes = weights.start.shape, weights.stop.shape, weights.transition.shape
-        _require(
-            shapes == ((labels,), (labels,), (labels, labels)),
-            "start, stop and transition must be (K,), (K,) and (K, K)",
-        )
-        self.labels, self.order, self.weights = labels, order, weights
+        check_frozen(order, plan, edge_plan, weights, parts, known)
+        self.labels, self.order, self.weights = len(weights.start), order, weights
         self.plan, self.edge_plan, self.parts, self.known = plan, edge_plan, parts, known
         self.trigram = self._trigram() if order == 2 else None
 
-    def _trigram(self) -> np.ndarray:
+    def _trigram(self) -> FloatArray:
         """The trigram potentials (K + 1, K, K) from their rows."""
         K, rows = self.labels, self.weights.trigram
-        _require((rows.keys <= (K + 1) * K).all(), "a trigram is out of range")
         dense = np.zeros(((K + 1) * K, K), np.float32)
         row = np.repeat(rows.keys.astype(np.int64) - 1, np.diff(rows.row_ptr))
         dense[row, rows.labels] = rows.weights
@@ -87,11 +82,11 @@ class Frozen:
 
     def decode(
         self,
-        types: np.ndarray,
-        hashes: np.ndarray,
-        sentence_ptr: np.ndarray,
-        workspace: None = None,
-    ) -> np.ndarray:
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        workspace: None = None,  # noqa: ARG002  the kernel's is something
+    ) -> IntArray:
         """Label ids (tokens,) int32 of encoded sentences.
 
         Parameters
@@ -103,15 +98,15 @@ class Frozen:
         """
         K = self.labels
         found = keys(self.plan, types, hashes, sentence_ptr)
-        emission = _sum_rows(self.weights.emission, found, self.parts.count if self.parts else K)
+        emission = _sum_rows(self.weights.emission, found, self.parts.number if self.parts else K)
         if self.parts:
             emission = sum_parts(emission, self.parts)
         if self.known.attribute >= 0:
             emission = self._restricted(emission, types, hashes)
         start, stop, transition = self.weights.start, self.weights.stop, self.weights.transition
         if not self.order:
-            start, stop, transition = (np.zeros_like(part) for part in (start, stop, transition))
-        if self.edge_plan.seed.size:
+            start, stop, transition = np.zeros_like(start), np.zeros_like(stop), NO_TRANSITIONS
+        elif self.edge_plan.seed.size:
             found = keys(self.edge_plan, types, hashes, sentence_ptr)
             transition = transition + _sum_rows(self.weights.edge, found, K * K).reshape(-1, K, K)
         labels = np.zeros(types.shape[1], np.int32)
@@ -121,9 +116,7 @@ class Frozen:
             labels[here] = viterbi(Potentials(emission[here], start, stop, matrix, self.trigram))
         return labels
 
-    def _restricted(
-        self, emission: np.ndarray, types: np.ndarray, hashes: np.ndarray
-    ) -> np.ndarray:
+    def _restricted(self, emission: FloatArray, types: IntArray, hashes: HashArray) -> FloatArray:
         """The emission potentials with what known words may not be forbidden."""
         attribute = self.known.attribute
         column = self.plan.attribute_column[attribute]
@@ -138,44 +131,7 @@ class Frozen:
         return restricted
 
 
-def _require(ok: object, message: str) -> None:
-    """The kernel's checks, in its words: arrays of a damaged model file end here."""
-    if not ok:
-        raise ValueError(message)
-
-
-def _check_parts(parts: Parts, labels: int) -> None:
-    """Refuse parts that do not fit the labels."""
-    ptr = parts.ptr
-    _require(
-        len(ptr) == labels + 1
-        and ptr[0] == 0
-        and ptr[-1] == len(parts.part)
-        and (np.diff(ptr) >= 0).all(),
-        "part_ptr must ascend from 0 to the number of parts listed, one step per label",
-    )
-    _require(
-        (parts.part >= 0).all() and (parts.part < parts.count).all(),
-        "part holds a part out of range",
-    )
-
-
-def _check(rows: Rows, width: int) -> None:
-    """Refuse rows whose arrays do not fit together."""
-    keys, ptr, cells = rows.keys, rows.row_ptr, len(rows.labels)
-    _require(
-        len(ptr) == len(keys) + 1
-        and ptr[0] == 0
-        and ptr[-1] == cells
-        and (np.diff(ptr) >= 0).all(),
-        "row_ptr must ascend from 0 to the number of cells",
-    )
-    _require(len(rows.weights) == cells, "cell labels and weights differ in length")
-    _require((rows.labels < width).all(), "a cell's label is out of range")
-    _require(keys.all() and (keys[1:] > keys[:-1]).all(), "keys must ascend")
-
-
-def _sum_rows(rows: Rows, found: np.ndarray, width: int) -> np.ndarray:
+def _sum_rows(rows: Rows, found: HashArray, width: int) -> FloatArray:
     """Sum of the rows with the keys `found` (tokens, templates): (tokens, width) float32."""
     total = np.zeros((len(found), width), np.float32)
     if not len(rows.keys):

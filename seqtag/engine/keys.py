@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqtag.engine.arrays import KeyPlan
+from seqtag.engine.arrays import HashArray, IntArray, KeyPlan
+from seqtag.engine.checks import check_columns, check_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,7 @@ Terms = tuple[tuple[int, int], ...]  # (attribute number, offset), ...
 
 
 def _mix(q: int) -> int:
+    """Spread the bits of a number."""
     return (q ^ (q >> 32)) * _MIX & _MASK
 
 
@@ -48,7 +50,16 @@ def hash_string(value: str) -> int:
     return _mix(_mix(h)) | 1
 
 
-def _pseudo_random(n: int, start: int) -> np.ndarray:
+def hash_strings(values: Sequence[str]) -> HashArray:
+    """Hash of each string: (n,) uint64.
+
+    >>> hash_strings([]).shape
+    (0,)
+    """
+    return np.fromiter(map(hash_string, values), np.uint64, len(values))
+
+
+def _pseudo_random(n: int, start: int) -> HashArray:
     """The numbers start, start + 1, ..., mixed (splitmix64): (n,) uint64."""
     numbers = []
     for i in range(start, start + n):
@@ -75,9 +86,7 @@ def key_plan(
     )
 
 
-def keys(
-    plan: KeyPlan, types: np.ndarray, hashes: np.ndarray, sentence_ptr: np.ndarray
-) -> np.ndarray:
+def keys(plan: KeyPlan, types: IntArray, hashes: HashArray, sentence_ptr: IntArray) -> HashArray:
     """Feature keys (tokens, templates) uint64 of encoded sentences; 0 where a feature is absent.
 
     Parameters
@@ -88,7 +97,14 @@ def keys(
         (attributes, types) uint64: hash of the attribute's value per type, 0 if absent.
     sentence_ptr
         (sentences + 1,) int64.
+
+    Raises
+    ------
+    ValueError
+        If the arrays do not fit together.
     """
+    check_plan(plan)
+    check_columns(plan, types, hashes, sentence_ptr)
     tokens = types.shape[1]
     here = np.arange(tokens)
     lengths = np.diff(sentence_ptr)
@@ -113,11 +129,11 @@ def keys(
 
 def index_features(
     plan: KeyPlan,
-    types: np.ndarray,
-    hashes: np.ndarray,
-    sentence_ptr: np.ndarray,
+    types: IntArray,
+    hashes: HashArray,
+    sentence_ptr: IntArray,
     min_count: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[HashArray, IntArray, IntArray]:
     """Number the features of a corpus: (keys of the rows, token_ptr, features).
 
     Rows are numbered by first appearance; those seen fewer than `min_count` times are left out.

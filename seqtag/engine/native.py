@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import os
-from itertools import chain
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqtag.engine import reference
-from seqtag.engine.arrays import ANY_LABEL, FrozenWeights, KeyPlan, KnownLabels, pointers
+from seqtag.engine.arrays import (
+    ANY_LABEL,
+    Cells,
+    CellStates,
+    Cost,
+    FloatArray,
+    FrozenWeights,
+    HashArray,
+    Instances,
+    IntArray,
+    KeyPlan,
+    KnownLabels,
+    Layout,
+    Mistakes,
+    Parts,
+    State,
+    pointers,
+)
+from seqtag.engine.checks import no_room
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
 
@@ -22,26 +40,26 @@ def _load() -> ModuleType:
     if os.environ.get("SEQTAG_VECTORS") == "16" or not _kernel.has_avx2():
         return _kernel
     try:
-        from seqtag.engine import _kernel_avx2
+        return import_module("seqtag.engine._kernel_avx2")
     except ImportError:  # not every compiler builds it
         return _kernel
-    return _kernel_avx2
 
 
-_kernel = _load()
-_NO_PARTS = (None, None, 0)
-MAX_DENSE_LABELS = 100  # beyond, rows hold only the cells ever updated
+if TYPE_CHECKING:
+    from seqtag.engine import _kernel
+else:
+    _kernel = _load()
 
 
-def hash_strings(values: list[str]) -> np.ndarray:
+def hash_strings(values: Sequence[str]) -> HashArray:
     """Hash of each string: (n,) uint64."""
     encoded = [value.encode("utf-8", "surrogatepass") for value in values]
     return _kernel.hash_strings(b"".join(encoded), pointers(map(len, encoded)))
 
 
 def index_features(
-    plan: KeyPlan, types: np.ndarray, hashes: np.ndarray, sentence_ptr: np.ndarray, min_count: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    plan: KeyPlan, types: IntArray, hashes: HashArray, sentence_ptr: IntArray, min_count: int
+) -> tuple[HashArray, IntArray, IntArray]:
     """Number the features of a corpus: (keys of the rows, token_ptr, features)."""
     return _kernel.index_features(_kernel.Plan(*plan), types, hashes, sentence_ptr, min_count)
 
@@ -49,62 +67,109 @@ def index_features(
 class Weights:
     """Weights in training; see `seqtag.engine.reference.Weights`."""
 
-    def __init__(self, layout: reference.Layout, dtype: str = "float32", rule: str = "adaptive"):
-        self._dtype = np.dtype(dtype)
+    def __init__(
+        self,
+        layout: Layout,
+        dtype: str = "float32",
+        rule: str = "adaptive",
+        state: State | None = None,
+    ):
+        self._layout, self._dtype = layout, np.dtype(dtype)
         kind = _kernel.Weights32 if self._dtype == np.float32 else _kernel.Weights64
-        sparse = layout.width > MAX_DENSE_LABELS
-        self._weights = kind(
-            layout.rows,
-            layout.labels,
-            layout.order,
-            layout.edges,
-            *(layout.parts or _NO_PARTS),
-            rule == "adaptive",
-            sparse,
-        )
+        try:
+            self._weights = kind(
+                layout.rows,
+                layout.labels,
+                layout.order,
+                layout.edges,
+                layout.parts,
+                rule == "adaptive",
+                layout.sparse,
+            )
+        except MemoryError as error:
+            raise no_room(layout) from error
+        if state is not None:
+            self._weights.restore(
+                self._block(state.emission),
+                self._block(state.edge),
+                self._block(state.trigram),
+                self._numbers(state.chain),
+                state.seen,
+            )
+
+    def _block(self, cells: CellStates) -> CellStates:
+        """A block of a state, in numbers of the type that the weights have."""
+        w, u, g = self._numbers(cells.w), self._numbers(cells.u), self._numbers(cells.g)
+        return cells._replace(w=w, u=u, g=g)
+
+    def _numbers(self, values: FloatArray) -> FloatArray:
+        """Numbers of the type that the weights have."""
+        return np.ascontiguousarray(values, self._dtype)
 
     def train_epoch(
         self,
-        x: reference.Instances,
-        y: np.ndarray,
-        order: np.ndarray,
+        x: Instances,
+        y: IntArray,
+        visits: IntArray,
         rule: str = "perceptron",
         step: float = 1.0,
-        cost: np.ndarray | None = None,
+        cost: Cost | None = None,
         ties_are_mistakes: bool = False,
-        out_mistakes: list[reference.Mistakes] | None = None,
+        out_mistakes: list[Mistakes] | None = None,
     ) -> tuple[int, int]:
-        """Visit the sentences in the given order; return (updates, wrong tokens)."""
-        cost = None if cost is None else np.ascontiguousarray(cost, self._dtype)
-        updates, wrong, *mistakes = self._weights.train_epoch(
-            *self._arrays(x),
-            y,
-            order,
-            rule,
-            step,
-            cost,
-            ties_are_mistakes,
-            out_mistakes is not None,
-        )
+        """Visit the sentences of these numbers one by one; return (updates, wrong tokens)."""
+        margin, costs = 0.0, None
+        if isinstance(cost, np.ndarray):
+            costs = self._numbers(cost)
+        elif cost is not None:
+            margin = float(cost)
+        try:
+            updates, wrong, *mistakes = self._weights.train_epoch(
+                *self._arrays(x),
+                y,
+                visits,
+                rule,
+                step,
+                margin,
+                costs,
+                ties_are_mistakes,
+                out_mistakes is not None,
+            )
+        except MemoryError as error:
+            raise no_room(self._layout) from error
         if out_mistakes is not None:
-            out_mistakes.append(reference.Mistakes(*mistakes))
+            out_mistakes.append(Mistakes(*mistakes))
         return updates, wrong
 
-    def decode(self, x: reference.Instances) -> np.ndarray:
+    def decode(self, x: Instances) -> IntArray:
         """Best labels (N,) int32 of every token under the current weights."""
         return self._weights.decode(*self._arrays(x))
 
-    def cells(self, average: bool = False) -> reference.Cells:
+    def cells(self, average: bool = False) -> Cells:
         """The weights that are not zero, of w or of its average."""
-        return reference.Cells(*self._weights.cells(average))
+        return Cells(*self._weights.cells(average))
+
+    def state(self) -> State:
+        """All that is known: weights made from it go on as these do, to the last bit."""
+        emission, edge, trigram, chain, seen = self._weights.state()
+        return State(
+            CellStates(*emission),
+            CellStates(*edge),
+            CellStates(*trigram),
+            chain,
+            seen,
+        )
 
     @property
     def seen(self) -> int:
         """Sentences finished so far."""
         return self._weights.seen
 
-    def _arrays(self, x: reference.Instances) -> tuple:
-        values = None if x.values is None else np.ascontiguousarray(x.values, self._dtype)
+    def _arrays(
+        self, x: Instances
+    ) -> tuple[IntArray, IntArray, IntArray, FloatArray | None, IntArray | None, IntArray | None]:
+        """The arrays of a corpus, values of the type that the weights have."""
+        values = None if x.values is None else self._numbers(x.values)
         return x.sentence_ptr, x.token_ptr, x.features, values, x.edge_ptr, x.edges
 
 
@@ -117,34 +182,34 @@ class Frozen:
         plan: KeyPlan,
         edge_plan: KeyPlan,
         weights: FrozenWeights,
-        parts: reference.Parts | None = None,
+        parts: Parts | None = None,
         known: KnownLabels = ANY_LABEL,
     ):
         plans = _kernel.Plan(*plan), _kernel.Plan(*edge_plan)
-        *rows, start, stop, transition, _ = weights
         self._frozen = _kernel.Frozen(
-            len(start),
             order,
             *plans,
-            *chain.from_iterable(rows),
-            start,
-            stop,
-            transition,
-            *(parts or _NO_PARTS),
-            *known,
+            weights.emission,
+            weights.edge,
+            weights.trigram,
+            weights.start,
+            weights.stop,
+            weights.transition,
+            parts,
+            known,
         )
 
-    def workspace(self) -> object:
-        """Memory for one thread and one numbering of the types; see `seqtag.engine.frozen.Frozen`."""
+    def workspace(self) -> _kernel.Workspace:
+        """Memory for one thread and one numbering of the types."""
         return self._frozen.workspace()
 
     def decode(
         self,
-        types: np.ndarray,
-        hashes: np.ndarray,
-        sentence_ptr: np.ndarray,
-        workspace: object,
-    ) -> np.ndarray:
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        workspace: _kernel.Workspace,
+    ) -> IntArray:
         """Label ids (tokens,) int32 of encoded sentences."""
         return self._frozen.decode(types, hashes, sentence_ptr, workspace)
 

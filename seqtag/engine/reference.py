@@ -10,23 +10,72 @@ touches, and the score is linear in it::
                   + sum_{t>1} trigram[y_{t-2}, y_{t-1}, y_t]      (second order; y_0 is the start)
                   + stop[y_T]
 
-Decoding is ``argmax_y score(x, y)``; learning is ``w += step * (phi(x, y) - phi(x, y_hat))``.
+Learning looks for the best labels, and moves w where they are not the gold ones; decoding is the
+search alone::
+
+    +-- learning ---------------------------------+  +-- decoding (Viterbi) ---------------------+
+    | w, u, c = 0, 0, 0                           |  | v_1[j] = start[j] + emission[1, j]        |
+    | for each epoch, for each sentence (x, y):   |  | for t = 2 ... T, for each label j:        |
+    |     y_hat = argmax_y' score(x, y')          |  |     v_t[j] = emission[t, j] +             |
+    |     delta = phi(x, y) - phi(x, y_hat)       |  |         max_i v_{t-1}[i] + transition[i,j]|
+    |     w += step delta                         |  | y_T = argmax_j v_T[j] + stop[j]           |
+    |     u += c step delta                       |  | for t = T ... 2:                          |
+    |     c += 1                                  |  |     y_{t-1} = argmax_i v_{t-1}[i]         |
+    | return the average, w - u / c               |  |                      + transition[i, y_t] |
+    +---------------------------------------------+  +-------------------------------------------+
+
 Whatever changes decoding (a cost for wrong labels, forbidden transitions) changes the potentials,
 never the decoder.  The native kernel does the same operations in the same order on the same
 floating-point type, so the two agree bit for bit.
 
-Letters: T tokens, K labels, R emission rows, B edge rows, x a sentence, y its labels.
+Letters
+    x, y, y_hat     a sentence, its labels, the labels decoded
+    phi, w          joint feature map, weights
+    delta, u, c, g  phi(x, y) - phi(x, y_hat); what makes the average of w; sentences seen, C at
+                    the end; sums of delta^2
+    s, n, t         number of a sentence, of a token in the corpus, of a token in its sentence
+    T, K            tokens of the sentence, labels
+    R, P, B         emission rows, parts of labels, edge rows
+    p, v            potentials, best scores of prefixes
+    i, j; a, b, c   labels next to each other: two; three
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from seqtag.engine.arrays import FORBIDDEN, Cells, Instances, Layout, Mistakes, Parts, Potentials
+from seqtag.engine.arrays import (
+    FORBIDDEN,
+    BoolArray,
+    Cells,
+    CellStates,
+    Cost,
+    FloatArray,
+    Instances,
+    IntArray,
+    Layout,
+    Mistakes,
+    Parts,
+    Potentials,
+    State,
+    WeightBlocks,
+)
+from seqtag.engine.checks import (
+    check_epoch,
+    check_instances,
+    check_layout,
+    check_state,
+    no_room,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 # --------------------------------------------------------------------------- phi and the argmax
-def phi(layout: Layout, x: Instances, s: int, y: np.ndarray) -> np.ndarray:
+def phi(layout: Layout, x: Instances, s: int, y: IntArray) -> FloatArray:
     """The joint feature map of sentence s labelled y, as a vector of the shape of w.
 
     >>> x = Instances(np.array([0, 2]), np.array([0, 1, 2]), np.array([1, 0]))
@@ -52,7 +101,7 @@ def phi(layout: Layout, x: Instances, s: int, y: np.ndarray) -> np.ndarray:
     return counts
 
 
-def potentials(layout: Layout, x: Instances, s: int, w: np.ndarray) -> Potentials:
+def potentials(layout: Layout, x: Instances, s: int, w: FloatArray) -> Potentials:
     """Emission and transition scores of sentence s under w: all the decoder sees of x."""
     block = layout.blocks(w)
     tokens = x.tokens(s)
@@ -72,7 +121,7 @@ def potentials(layout: Layout, x: Instances, s: int, w: np.ndarray) -> Potential
     return Potentials(emission, block.start, block.stop, transition, trigram)
 
 
-def sum_parts(scores: np.ndarray, parts: Parts) -> np.ndarray:
+def sum_parts(scores: FloatArray, parts: Parts) -> FloatArray:
     """Scores (T, K) of labels from those (T, P) of their parts."""
     K = len(parts.ptr) - 1
     total = np.zeros((len(scores), K), scores.dtype)
@@ -83,76 +132,105 @@ def sum_parts(scores: np.ndarray, parts: Parts) -> np.ndarray:
     return total
 
 
-def loss_augment(p: Potentials, gold: np.ndarray, cost: np.ndarray) -> Potentials:
-    """Add ``cost[gold_t, y_t]`` to every emission: the decoder then finds the worst offender."""
-    return p._replace(emission=p.emission + cost[gold].astype(p.emission.dtype))
+def loss_augment(p: Potentials, gold: IntArray, cost: Cost) -> Potentials:
+    """Add what labels cost to every emission: the decoder then finds the worst offender.
+
+    `cost` is one number for all wrong labels, or (K, K): ``cost[gold_t, y_t]``.
+    """
+    if np.ndim(cost):
+        costs = np.asarray(cost)[gold]
+    else:
+        wrong = np.arange(p.emission.shape[1]) != np.asarray(gold)[:, None]
+        costs = np.where(wrong, cost, 0.0)
+    return p._replace(emission=p.emission + costs.astype(p.emission.dtype))
 
 
-def forbid(
-    p: Potentials, start: np.ndarray, transition: np.ndarray, stop: np.ndarray
-) -> Potentials:
+def forbid(p: Potentials, start: BoolArray, transition: BoolArray, stop: BoolArray) -> Potentials:
     """Forbid the labels and label bigrams whose entry is False, as BIO schemes do."""
+    never = p.start.dtype.type(FORBIDDEN)
     return p._replace(
-        start=np.where(start, p.start, p.start.dtype.type(FORBIDDEN)),
-        stop=np.where(stop, p.stop, p.stop.dtype.type(FORBIDDEN)),
-        transition=np.where(transition, p.transition, p.transition.dtype.type(FORBIDDEN)),
+        start=np.where(start, p.start, never),
+        stop=np.where(stop, p.stop, never),
+        transition=np.where(transition, p.transition, never),
     )
 
 
-def viterbi(p: Potentials, against: np.ndarray | None = None) -> np.ndarray:
+def viterbi(p: Potentials, against: IntArray | None = None) -> IntArray:
     """The labels (T,) int32 of highest score; ties go to the lowest label id.
 
-    ``v[t][a, b]`` is the best score of a prefix that ends in the labels a at t - 1 and b at t
-    (Viterbi 1967); first order does not look at a, and has one row for all of them.  A constant
-    of t is taken off, the best one, which keeps float32 exact however long the sentence is.  With
-    `against` ties go to a label other than ``against[t]``: the decoder returns `against` itself
-    only where it is the one and only argmax ("a point on the boundary counts as a mistake").
+    ``v[t][j]`` is the best score of a prefix that ends in the label j at t (Viterbi 1967). A
+    constant of t is taken off, the best one, which keeps float32 exact however long the sentence
+    is.  With `against` ties go to a label other than ``against[t]``: the decoder returns `against`
+    itself only where it is the one and only argmax ("a point on the boundary counts as a mistake").
 
     >>> p = Potentials(np.array([[2., 0], [0, 1]]), np.zeros(2), np.zeros(2),
     ...                np.array([[0., -3], [0, 0]]))
     >>> viterbi(p)
     array([0, 0], dtype=int32)
     """
-    T, K = p.emission.shape
-    y = np.zeros(T, np.int32)
+    T, _ = p.emission.shape
+    y, argmax = np.zeros(T, np.int32), _argmax(against)
     if T == 0:
         return y
+    if p.alone:
+        y[:] = [argmax(p.emission[t], t) for t in range(T)]
+        return y
+    if p.trigram is not None:
+        return _viterbi_of_pairs(p, p.trigram, y, argmax)
 
-    def argmax(score: np.ndarray, t: int) -> int:
+    v = [from_best(p.start + p.emission[0])]
+    for t in range(1, T):
+        v.append(from_best((v[t - 1][:, None] + p.transition_to(t)).max(axis=0) + p.emission[t]))
+    y[-1] = argmax(v[-1] + p.stop, T - 1)
+    for t in range(T - 1, 0, -1):
+        y[t - 1] = argmax(v[t - 1] + p.transition_to(t)[:, y[t]], t - 1)
+    return y
+
+
+def _viterbi_of_pairs(
+    p: Potentials, trigram: FloatArray, y: IntArray, argmax: Callable[[FloatArray, int], int]
+) -> IntArray:
+    """Second order: the states are pairs, ``v[t][a, b]`` for the labels a at t - 1 and b at t.
+
+    A third label c is reached over the trigram of a, b and c; before the first label stands the
+    start, which is the last a of the trigrams.
+    """
+    T, K = p.emission.shape
+
+    def arrive(t: int) -> FloatArray:
+        """Scores [a, b, c] of prefixes that end in a, b at t - 1 and go on to c at t."""
+        return v[t - 1][:, :, None] + (trigram[K:] if t == 1 else trigram[:K])
+
+    v = [from_best((p.start + p.emission[0])[None])]
+    for t in range(1, T):
+        arrivals = arrive(t).max(axis=0) + p.transition_to(t)
+        v.append(from_best(arrivals + p.emission[t]))
+    y[-1] = argmax(v[-1].max(axis=0) + p.stop, T - 1)
+    for t in range(T - 1, 0, -1):
+        score = v[t][:, y[t]] if t == T - 1 else arrive(t + 1)[:, y[t], y[t + 1]]
+        y[t - 1] = argmax(score, t - 1)
+    return y
+
+
+def from_best(v: FloatArray) -> FloatArray:
+    """Scores from the best one, which is 0."""
+    best: FloatArray = v.max()
+    return v - best
+
+
+def _argmax(against: IntArray | None) -> Callable[[FloatArray, int], int]:
+    """The choice among scores at t: the lowest of the best, and `against[t]` if it must be."""
+
+    def argmax(score: FloatArray, t: int) -> int:
         best = np.flatnonzero(score == score.max())
         if against is not None and len(best) > 1:
             best = best[best != against[t]]
         return int(best[0])
 
-    v = [(p.start + p.emission[0])[None]]
-    v[0] -= v[0].max()
-
-    def arrive(t: int) -> np.ndarray:
-        """Scores [a, b, c] of prefixes that end in a, b at t - 1 and go on to c at t."""
-        if p.trigram is None:
-            return np.repeat(v[t - 1][:, :, None], K, axis=2)
-        return v[t - 1][:, :, None] + (p.trigram[K:] if t == 1 else p.trigram[:K])
-
-    for t in range(1, T):
-        pairs = arrive(t).max(axis=0) + p.transition_to(t)
-        if p.trigram is None:
-            pairs = pairs.max(axis=0, keepdims=True)
-        v.append(pairs + p.emission[t])
-        v[t] -= v[t].max()
-
-    y[-1] = argmax(v[-1].max(axis=0) + p.stop, T - 1)
-    for t in range(T - 1, 0, -1):
-        if p.trigram is None:
-            score = v[t - 1][0] + p.transition_to(t)[:, y[t]]
-        elif t == T - 1:
-            score = v[t][:, y[t]]
-        else:
-            score = arrive(t + 1)[:, y[t], y[t + 1]]
-        y[t - 1] = argmax(score, t - 1)
-    return y
+    return argmax
 
 
-def path_score(p: Potentials, y: np.ndarray) -> float:
+def path_score(p: Potentials, y: IntArray) -> float:
     """Score of the labels y under the potentials, summed in float64."""
     T = len(y)
     if T == 0:
@@ -160,7 +238,7 @@ def path_score(p: Potentials, y: np.ndarray) -> float:
     score = float(p.start[y[0]]) + float(p.stop[y[-1]])
     for t in range(T):
         score += float(p.emission[t, y[t]])
-        if t:
+        if t and not p.alone:
             score += float(p.transition_to(t)[y[t - 1], y[t]])
         if t and p.trigram is not None:
             score += float(p.trigram[y[t - 2] if t > 1 else len(p.start), y[t - 1], y[t]])
@@ -183,41 +261,66 @@ class Weights:
         ``float32`` or ``float64``.
     rule
         The step rule to be trained with ("adaptive" leaves room for all of them).
+    state
+        Where to go on: the `state` of other weights of this layout, or `State.start`. By default
+        everything is 0.
+
+    Raises
+    ------
+    ValueError
+        If the layout has more rows or labels than can be numbered, or the state is of another.
+    MemoryError
+        If there is no room for the weights.
     """
 
-    def __init__(self, layout: Layout, dtype: str = "float32", rule: str = "adaptive"):
+    def __init__(
+        self,
+        layout: Layout,
+        dtype: str = "float32",
+        rule: str = "adaptive",
+        state: State | None = None,
+    ):
+        check_layout(layout)
         self.layout = layout
-        self.w = np.zeros(layout.size, dtype)
-        self.u = np.zeros(layout.size, dtype)
-        self.g = np.zeros(layout.size if rule == "adaptive" else 0, dtype)  # sums of delta^2
+        self.w = _zeros(layout, layout.size, dtype)
+        self.u = _zeros(layout, layout.size, dtype)
+        self.g = _zeros(layout, layout.size if rule == "adaptive" else 0, dtype)
         self.seen = 0  # c: sentences finished so far
+        if state is not None:
+            check_state(layout, state)
+            for out_vector, part in ((self.w, 0), (self.u, 1), (self.g, 2)):
+                if len(out_vector):
+                    _fill(layout.blocks(out_vector), state, part)
+            self.seen = state.seen
 
     def train_epoch(
         self,
         x: Instances,
-        y: np.ndarray,
-        order: np.ndarray,
+        y: IntArray,
+        visits: IntArray,
         rule: str = "perceptron",
         step: float = 1.0,
-        cost: np.ndarray | None = None,
+        cost: Cost | None = None,
         ties_are_mistakes: bool = False,
         out_mistakes: list[Mistakes] | None = None,
     ) -> tuple[int, int]:
-        """Visit the sentences in the given order; return (updates, wrong tokens).
+        """Visit the sentences of these numbers one by one; return (updates, wrong tokens).
 
         Each step rule scales the same difference ``delta = phi(x, y) - phi(x, y_hat)``:
 
         - perceptron: ``w += step * delta`` (Rosenblatt 1958; Collins 2002)
         - pa: ``w += min(step, loss / |delta|^2) * delta`` (PA-I, Crammer et al. 2006, section 5)
-        - adaptive: ``G += delta^2; w += step * delta / sqrt(G)`` per cell (Duchi et al. 2011)
+        - adaptive: ``g += delta^2; w += step * delta / sqrt(g)`` per cell (Duchi et al. 2011)
 
         With `out_mistakes`, what was decoded wrongly is appended to it: the trajectory of w can
         be rebuilt from it, for each mistake's delta follows.
         """
+        check_epoch(self.layout, x, y, visits, rule, cost, adaptive=len(self.g) > 0)
         real = self.w.dtype.type
         updates = wrong = 0
-        position, decoded = [], [np.zeros(0, np.int32)]
-        for k, s in enumerate(order):
+        position: list[int] = []
+        decoded: list[IntArray] = [np.zeros(0, np.int32)]
+        for k, s in enumerate(visits):
             gold = y[x.sentence_ptr[s] : x.sentence_ptr[s + 1]]
             p = potentials(self.layout, x, s, self.w)
             if cost is not None:
@@ -237,7 +340,7 @@ class Weights:
             out_mistakes.append(Mistakes(np.array(position, np.int64), np.concatenate(decoded)))
         return updates, wrong
 
-    def update(self, delta: np.ndarray, rule: str, step: np.floating, loss: float) -> None:
+    def update(self, delta: FloatArray, rule: str, step: np.floating, loss: float) -> None:
         """``w += step * (phi(x, y) - phi(x, y_hat))``, and its share in the average."""
         real = self.w.dtype.type
         cells = np.flatnonzero(delta)
@@ -253,8 +356,9 @@ class Weights:
         self.w[cells] += change
         self.u[cells] += real(self.seen) * change
 
-    def decode(self, x: Instances) -> np.ndarray:
+    def decode(self, x: Instances) -> IntArray:
         """Best labels (N,) int32 of every token under the current weights."""
+        check_instances(self.layout, x)
         sentences = range(len(x.sentence_ptr) - 1)
         found = [viterbi(potentials(self.layout, x, s, self.w)) for s in sentences]
         return np.concatenate([np.zeros(0, np.int32), *found])
@@ -262,15 +366,69 @@ class Weights:
     def cells(self, average: bool = False) -> Cells:
         """The weights that are not zero, of w or of its average over the sentences seen."""
         w = self.w - self.u / self.w.dtype.type(max(self.seen, 1)) if average else self.w
-        block = self.layout.blocks(w)
+        emission, edge, trigram = _matrices(self.layout, w)
+        return Cells(
+            *_places(emission != 0),
+            emission[emission != 0],
+            *_places(edge != 0),
+            edge[edge != 0],
+            *_places(trigram != 0),
+            trigram[trigram != 0],
+            _chain(self.layout, w),
+        )
 
-        def sparse(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            row, label = np.nonzero(matrix)
-            ptr = np.searchsorted(row, np.arange(len(matrix) + 1))
-            return ptr.astype(np.int64), label.astype(np.int32), matrix[row, label]
+    def state(self) -> State:
+        """All that is known: weights made from it go on as these do, to the last bit."""
+        vectors = self.w, self.u, self.g if len(self.g) else np.zeros_like(self.w)
 
-        shared = np.concatenate([block.start, block.stop, block.transition.ravel()])
-        K = self.layout.labels
-        edge = block.edge.reshape(len(block.edge), K * K)
-        trigram = block.trigram.reshape(-1, K)
-        return Cells(*sparse(block.emission), *sparse(edge), *sparse(trigram), shared)
+        def changed(w: FloatArray, u: FloatArray, g: FloatArray) -> CellStates:
+            kept = (w != 0) | (u != 0) | (g != 0)
+            return CellStates(*_places(kept), w[kept], u[kept], g[kept])
+
+        w, u, g = (_matrices(self.layout, vector) for vector in vectors)
+        emission, edge, trigram = map(changed, w, u, g)
+        chain = np.stack([_chain(self.layout, vector) for vector in vectors])
+        return State(emission, edge, trigram, chain, self.seen)
+
+
+# --------------------------------------------------------------------------- w in and out
+def _zeros(layout: Layout, size: int, dtype: str) -> FloatArray:
+    try:
+        return np.zeros(size, dtype)
+    except (MemoryError, ValueError) as error:
+        raise no_room(layout) from error
+
+
+def _matrices(layout: Layout, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The blocks that are kept sparse, as rows: emission, edge, trigram."""
+    block, K = layout.blocks(w), layout.labels
+    return block.emission, block.edge.reshape(-1, K * K), block.trigram.reshape(-1, K)
+
+
+def _chain(layout: Layout, w: FloatArray) -> FloatArray:
+    """Start, stop and transition weights end to end."""
+    block = layout.blocks(w)
+    return np.concatenate([block.start, block.stop, block.transition.ravel()])
+
+
+def _places(kept: BoolArray) -> tuple[IntArray, IntArray]:
+    """Where the rows of a matrix begin among what is kept of them, and its columns."""
+    row, column = np.nonzero(kept)
+    ptr = np.searchsorted(row, np.arange(len(kept) + 1))
+    return ptr.astype(np.int64), column.astype(np.int32)
+
+
+def _fill(out_block: WeightBlocks, state: State, part: int) -> None:
+    """Write w (part 0), u (1) or g (2) of a state."""
+    K = len(out_block.start)
+    matrices = (
+        out_block.emission,
+        out_block.edge.reshape(-1, K * K),
+        out_block.trigram.reshape(-1, K),
+    )
+    for out_matrix, cells in zip(matrices, state[:3], strict=True):
+        row = np.repeat(np.arange(len(out_matrix)), np.diff(cells.ptr))
+        out_matrix[row, cells.column] = cells[2 + part]
+    start, stop, transition = np.split(state.chain[part], [K, 2 * K])
+    out_block.start[:], out_block.stop[:] = start, stop
+    out_block.transition[:] = transition.reshape(out_block.transition.shape)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain as end_to_end
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from seqtag.engine.arrays import (
+    MAX_LABELS,
+    MAX_TRIGRAM_LABELS,
     MAX_WEIGHT,
     Cells,
     FrozenWeights,
@@ -41,9 +43,9 @@ def mean(runs: Sequence[Cells]) -> Cells:
         ptr = np.searchsorted(distinct // width, np.arange(len(ptrs[0])))
         return ptr.astype(np.int64), (distinct % width).astype(np.int32), total / len(runs)
 
-    *sparse, block = zip(*runs, strict=True)
+    *sparse, chains = zip(*runs, strict=True)
     found = [rows(*sparse[i : i + 3]) for i in range(0, len(sparse), 3)]
-    return Cells._make([*chain.from_iterable(found), np.mean(block, axis=0)])
+    return Cells._make([*end_to_end.from_iterable(found), np.mean(chains, axis=0)])
 
 
 def freeze(cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: int) -> FrozenWeights:
@@ -56,9 +58,9 @@ def freeze(cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: in
         label bigrams conjoined with observations.
     """
     second_order = len(cells.trigram_ptr) > 1
-    limit = 255 if len(edge_keys) or second_order else 65535
+    limit = MAX_TRIGRAM_LABELS if len(edge_keys) or second_order else MAX_LABELS
     if labels > limit:
-        why = " with label trigrams or label bigrams that see words" if limit == 255 else ""
+        why = " with label trigrams or label bigrams that see words" if limit < MAX_LABELS else ""
         msg = (
             f"expected at most {limit} labels{why}, found {labels}; "
             "is the label column the right one?"
@@ -66,7 +68,7 @@ def freeze(cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: in
         raise LabelError(msg)
     sparse = cells.weight, cells.edge_weight, cells.trigram_weight
     largest = max((abs(weights).max() for weights in sparse if len(weights)), default=0)
-    largest = largest or abs(cells.block).max(initial=0) or MAX_WEIGHT
+    largest = largest or abs(cells.chain).max(initial=0) or MAX_WEIGHT
     unit = float(largest) / MAX_WEIGHT
 
     def rows(ptr: np.ndarray, label: np.ndarray, weight: np.ndarray, names: np.ndarray) -> Rows:
@@ -78,15 +80,15 @@ def freeze(cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: in
         row_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         return Rows(kept, row_ptr, label[order].astype(np.uint16), whole[order])
 
-    block = np.rint(cells.block / unit).astype(np.float32)
+    chain = np.rint(cells.chain / unit).astype(np.float32)
     trigram_keys = np.arange(1, len(cells.trigram_ptr), dtype=np.uint64)
-    start, stop, transition = np.split(block, [labels, 2 * labels])
+    start, stop, transition = np.split(chain, [labels, 2 * labels])
     return FrozenWeights(
         rows(cells.row_ptr, cells.label, cells.weight, row_keys),
         rows(cells.edge_ptr, cells.edge_label, cells.edge_weight, edge_keys),
         rows(cells.trigram_ptr, cells.trigram_label, cells.trigram_weight, trigram_keys),
         start,
         stop,
-        transition.reshape(labels, labels),
+        transition.reshape((labels, labels) if len(transition) else (0, 0)),
         unit,
     )

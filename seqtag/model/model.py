@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +30,7 @@ from seqtag.model.known_words import KnownWords, known_attribute
 if TYPE_CHECKING:
     from os import PathLike
 
-    from seqtag.engine.backend import Frozen
+    from seqtag.engine.interface import Frozen
     from seqtag.features.templates import CompiledTemplates, TemplateSet
 
 Tensors = Mapping[str, NDArray[Any]]
@@ -54,6 +53,8 @@ class Model:
     columns
         The columns of the training files up to the last that templates look at: templates may
         count columns.
+    compiled
+        The templates bound to the columns.
     weights
         Whole-number weights.
     known_words
@@ -71,16 +72,12 @@ class Model:
     labels: Sequence[str]
     templates: TemplateSet
     columns: Sequence[str]
+    compiled: CompiledTemplates
     weights: FrozenWeights
     known_words: KnownWords
     parts: Parts | None = None
     known_labels: KnownLabels = ANY_LABEL
     training: Mapping[str, Any] = field(default_factory=dict)
-
-    @cached_property
-    def compiled(self) -> CompiledTemplates:
-        """The templates bound to the columns."""
-        return self.templates.compile(self.columns)
 
     @property
     def interrupted(self) -> bool:
@@ -226,15 +223,17 @@ def _from_format_1(config: Mapping[str, Any], tensors: Tensors, source: str) -> 
     blob, offsets = tensors["labels.blob"], tensors["labels.offsets"]
     labels = container.unpack_strings(blob, offsets, source=source)
     templates = parse(config["templates"])
+    compiled = templates.compile(config["columns"])
     keys, row_ptr, allowed, _ = _rows(tensors, "known_labels")
-    attribute = known_attribute(templates.compile(config["columns"])) if len(keys) else -1
+    attribute = known_attribute(compiled) if len(keys) else -1
     return Model(
         LabelColumn(str(config["label"])),
         LabelCoding(config["scheme"], config["encoding"], bool(config["constrain"])),
         labels,
         templates,
         config["columns"],
-        _weights(tensors, len(labels)),
+        compiled,
+        _weights(tensors, len(labels) if compiled.order else 0),
         KnownWords(tensors["known"]),
         _parts(tensors),
         KnownLabels(attribute, keys, row_ptr, allowed),
@@ -243,6 +242,7 @@ def _from_format_1(config: Mapping[str, Any], tensors: Tensors, source: str) -> 
 
 
 def _weights(tensors: Tensors, labels: int) -> FrozenWeights:
+    """The weights; `labels` is the side of the transitions, 0 if the model has none."""
     transition = np.zeros(labels * labels, np.float32)
     cells = tensors["transition.cells"]
     if len(cells) and cells.min() < 0:

@@ -170,8 +170,8 @@ def tag_text(
 ) -> Iterator[bytes]:
     r"""The text of a stream with its label columns filled, or in another format, piece by piece.
 
-    Column files that keep their format take the native way, `seqtag.tagging.tables`; what it leaves,
-    and all else, goes through `tag_stream`. The bytes are the same.
+    Column files that keep their format take the native way, `seqtag.tagging.tables`; what it
+    leaves, and all else, goes through `tag_stream`. The bytes are the same.
 
     Parameters
     ----------

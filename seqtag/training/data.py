@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("seqtag")
 
-Source = str | PathLike[str] | Iterable[Sentence]
+Source = str | PathLike[str] | Iterable["str | PathLike[str] | Sentence | SentenceStream"]
+"""A file; or several files, open streams, or sentences."""
 
 
 class TrainingData(NamedTuple):
@@ -203,7 +204,7 @@ class Corpus(NamedTuple):
 
 
 def open_corpus(
-    data: Source | Sequence[Source], format: str, columns: Sequence[str] | None, files: ExitStack
+    data: Source, format: str, columns: Sequence[str] | None, files: ExitStack
 ) -> Corpus:
     """One or several sources as one corpus; `files` closes what is opened.
 

@@ -22,7 +22,7 @@ from seqtag.evaluation.report import Report
 from seqtag.evaluation.scoring import score
 from seqtag.features.index import IndexedCorpus, index_corpus
 from seqtag.features.language import preset_names
-from seqtag.features.templates import TemplateSet
+from seqtag.features.templates import CompiledTemplates, TemplateSet
 from seqtag.labels.parts import split_labels
 from seqtag.model.freeze import freeze
 from seqtag.model.known_words import KnownWords
@@ -60,7 +60,7 @@ class Problem:
         The labels as they are learnt, sorted; a label's place is its id.
     settings
         How to learn.
-    column, coding, templates, columns, known_words, parts, known_labels
+    column, coding, templates, columns, compiled, known_words, parts, known_labels
         As in `seqtag.model.model.Model`.
     origin
         Size and digest of the corpus.
@@ -74,6 +74,7 @@ class Problem:
     coding: LabelCoding
     templates: TemplateSet
     columns: Sequence[str]
+    compiled: CompiledTemplates
     known_words: KnownWords
     parts: Parts | None
     known_labels: KnownLabels
@@ -90,6 +91,7 @@ class Problem:
             self.labels,
             self.templates,
             self.columns,
+            self.compiled,
             weights,
             self.known_words,
             self.parts,
@@ -154,6 +156,7 @@ def pose(
         coding=replace(coding, constrained=coding.constrained and compiled.order > 0),
         templates=TemplateSet(templates.templates),
         columns=list(available[: last + 1]),
+        compiled=compiled,
         known_words=KnownWords.of(words),
         parts=parts,
         known_labels=known_labels,
@@ -200,9 +203,7 @@ def _fitting(templates: TemplateSet, labels: int, column: LabelColumn) -> Templa
 
 def judge_of(problem: Problem, examples: TrainingData) -> Judge:
     """Scores weights on the sentences of a dev set."""
-    sentences = examples.sentences(
-        problem.templates.compile(problem.columns).columns, problem.column
-    )
+    sentences = examples.sentences(problem.compiled.columns, problem.column)
     return lambda cells: score(Tagger(problem.model(cells)), sentences, words=False)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seqtag.engine import backend
-from seqtag.engine.epochs import Kept, Verdict, learn
+from seqtag.engine.epochs import Kept, Progress, Recipe, Verdict, learn
 from seqtag.parallel import in_order
 from seqtag.randomness import visiting_order
 
@@ -170,24 +170,26 @@ def train_run(
     settings, (layout, instances, *_) = problem.settings, problem.corpus
     sentences = len(instances.sentence_ptr) - 1
 
-    def report(epoch: int, updates: int, wrong: int, verdict: Verdict | None, better: bool) -> None:
+    def report(done: Progress) -> None:
         if schedule.on_epoch:
-            dev = verdict and verdict.detail
-            schedule.on_epoch(Epoch(run, epoch, updates, wrong, dev, better))
+            dev = done.verdict and done.verdict.detail
+            schedule.on_epoch(
+                Epoch(run, done.epoch, done.updates, done.wrong_tokens, dev, done.best)
+            )
 
     return learn(
         backend.Weights(layout, "float32", settings.update),
         lambda epoch: drop_features(instances, settings.dropout, schedule.random(run, epoch, 1)),
         problem.y,
         lambda epoch: visiting_order(sentences, schedule.seed, run, epoch),
-        epochs=settings.epochs,
-        rule=settings.update,
-        step=1.0 if settings.update == "perceptron" else settings.step,
-        cost=settings.margin * (1 - np.eye(layout.labels, dtype=np.float32))
-        if settings.margin
-        else None,
+        Recipe(
+            epochs=settings.epochs,
+            rule=settings.update,
+            step=1.0 if settings.update == "perceptron" else settings.step,
+            cost=settings.margin or None,
+            patience=schedule.patience,
+        ),
         judge=None if judge is None else partial(_verdict, judge),
-        patience=schedule.patience,
         on_epoch=report,
         stopped=stopped,
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def train(
-    data: Source | Sequence[Source],
+    data: Source,
     *,
     dev: Source | None = None,
     label: str | None = None,

@@ -7,10 +7,10 @@ import pytest
 
 from seqtag.engine import backend as kernels
 from seqtag.engine.arrays import Instances, Layout
-from seqtag.engine.epochs import Verdict, learn
+from seqtag.engine.epochs import Recipe, Verdict, learn
 
 
-def run(judge=None, epochs=6, **options):
+def run(judge=None, on_epoch=None, epochs=6, **recipe):
     """Learn three words with two labels; the third contradicts the first."""
     x = Instances(np.arange(4), np.arange(4), np.array([0, 1, 0], np.int32))
     y = np.array([0, 1, 1], np.int32)
@@ -20,12 +20,9 @@ def run(judge=None, epochs=6, **options):
         lambda _: x,
         y,
         lambda _: np.arange(3),
-        epochs=epochs,
-        rule="perceptron",
-        step=1.0,
-        cost=None,
+        Recipe(epochs, **recipe),
         judge=judge,
-        **options,
+        on_epoch=on_epoch,
     )
 
 
@@ -40,7 +37,7 @@ def test_the_first_of_the_best_epochs_is_kept_and_patience_stops():
     kept = run(
         lambda _, epoch: Verdict(scores[epoch - 1]),
         patience=2,
-        on_epoch=lambda epoch, _, __, verdict, better: seen.append((epoch, verdict.score, better)),
+        on_epoch=lambda done: seen.append((done.epoch, done.verdict.score, done.best)),
     )
     assert kept.epoch == 2
     assert seen == [(1, 1, True), (2, 3, True), (3, 3, False), (4, 2, False)]
@@ -53,19 +50,15 @@ def test_it_stops_when_an_epoch_makes_no_mistake():
         lambda _: x,
         np.array([0, 1], np.int32),
         lambda _: np.arange(2),
-        epochs=9,
-        rule="perceptron",
-        step=1.0,
-        cost=None,
-        until_right=True,
+        Recipe(epochs=9, until_right=True),
     )
     assert kept.converged
     assert kept.epoch < 9
 
 
 def test_an_interruption_keeps_what_was_learnt():
-    def interrupt(epoch, *_):
-        if epoch == 3:
+    def interrupt(done):
+        if done.epoch == 3:
             raise KeyboardInterrupt
 
     kept = run(on_epoch=interrupt)
@@ -84,8 +77,5 @@ def test_an_interruption_before_the_first_epoch_is_one():
             lambda _: x,
             np.zeros(1, np.int32),
             order,
-            epochs=1,
-            rule="perceptron",
-            step=1.0,
-            cost=None,
+            Recipe(epochs=1),
         )

@@ -104,7 +104,7 @@ def test_freezing_rounds_to_whole_units(instance, seed):
     frozen = freeze(cells, row_keys, edge_keys, K)
     emission, start, stop, transition, trigram, edge = layout.blocks(dense(cells, layout))
     largest = max([abs(w) for part in (emission, edge, trigram) for w in part.ravel()], default=0)
-    largest = largest or abs(cells.block).max() or 127
+    largest = largest or abs(cells.chain).max() or 127
     assert frozen.unit == pytest.approx(largest / 127)
 
     for rows, matrix, key, width in (
@@ -234,7 +234,7 @@ def test_decoding_sums_the_rows_found_and_takes_the_best(backend, data):
         matrix = data.draw(integer_arrays(len(known), width))
         return sparse(known, matrix), dict(zip(known.tolist(), matrix, strict=True))
 
-    width = K if parts is None else parts.count
+    width = K if parts is None else parts.number
     (emission_rows, emission_of), (edge_rows, edge_of) = rows(plan, width), rows(edge_plan, K * K)
     block = [data.draw(integer_arrays(*shape)).astype(np.float32) for shape in ((K,), (K,), (K, K))]
     trigram, trigram_rows = None, NO_ROWS
@@ -341,10 +341,12 @@ def word_labels(**changes) -> KnownLabels:
 
 
 LABELS = "labels must be 1 to 65535"
+TWICE = "the labels of a row must ascend"
 SHAPES = "start, stop and transition must be (K,), (K,) and (K, K)"
 POINTERS = "row_ptr must ascend from 0 to the number of cells"
 CELLS = "a cell's label is out of range"
 PARTS = "part_ptr must ascend from 0 to the number of parts listed, one step per label"
+NO_PARTS = "labels made of parts must have at least one part"
 A_PART = "part holds a part out of range"
 TWO_PARTS = make_parts([[0], [1]])
 
@@ -371,6 +373,16 @@ TWO_PARTS = make_parts([[0], [1]])
         ({"labels": np.array([0, 2], np.uint16), "parts": TWO_PARTS}, CELLS),
         ({"labels": np.array([0, 4], np.uint16), "place": "edge"}, CELLS),
         ({"labels": np.array([0, 2], np.uint16), "place": "trigram"}, CELLS),
+        ({"labels": np.array([1, 1], np.uint16), "row_ptr": np.array([0, 0, 2])}, TWICE),
+        ({"labels": np.array([1, 0], np.uint16), "row_ptr": np.array([0, 2, 2])}, TWICE),
+        (
+            {"labels": np.zeros(2, np.uint16), "row_ptr": np.array([0, 0, 2]), "place": "edge"},
+            TWICE,
+        ),
+        (
+            {"labels": np.zeros(2, np.uint16), "row_ptr": np.array([0, 2, 2]), "place": "trigram"},
+            TWICE,
+        ),
         ({"keys": np.array([7, 3], np.uint64)}, "keys must ascend"),
         ({"keys": np.array([3, 3], np.uint64)}, "keys must ascend"),
         ({"keys": np.array([0, 3], np.uint64)}, "keys must ascend"),
@@ -386,6 +398,8 @@ TWO_PARTS = make_parts([[0], [1]])
         ({"parts": TWO_PARTS._replace(ptr=np.array([0, 1, 3]))}, PARTS),
         ({"parts": TWO_PARTS._replace(ptr=np.array([0, 3, 2]))}, PARTS),
         ({"parts": TWO_PARTS._replace(ptr=np.array([1, 1, 2]))}, PARTS),
+        ({"parts": Parts(np.zeros(3, np.int64), np.zeros(0, np.int32), 0)}, NO_PARTS),
+        ({"parts": Parts(np.zeros(3, np.int64), np.zeros(0, np.int32), -8)}, NO_PARTS),
         ({"parts": TWO_PARTS._replace(part=np.array([0, 2], np.int32))}, A_PART),
         ({"parts": TWO_PARTS._replace(part=np.array([-1, 1], np.int32))}, A_PART),
         ({"known": word_labels(attribute=1)}, "unknown attribute"),
@@ -393,6 +407,16 @@ TWO_PARTS = make_parts([[0], [1]])
         ({"known": word_labels(labels=np.array([0, 2], np.uint16))}, CELLS),
         ({"known": word_labels(row_ptr=np.array([0, 1, 3]))}, POINTERS),
         ({"known": word_labels(keys=np.array([7, 3], np.uint64))}, "keys must ascend"),
+        (
+            {"known": word_labels(labels=np.array([1, 1], np.uint16), row_ptr=np.array([0, 0, 2]))},
+            TWICE,
+        ),
+        (
+            {"start": np.zeros(256, np.float32)},
+            "label bigrams that see words are for 255 labels at most",
+        ),
+        ({"transition": np.zeros((0, 0), np.float32)}, SHAPES),
+        ({"transition": np.zeros((0, 2), np.float32), "order": 0}, SHAPES),
     ],
 )
 def test_arrays_that_do_not_fit_together_are_refused(backend, changes, message):

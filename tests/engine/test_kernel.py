@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seqtag.engine import arrays
 from seqtag.engine.arrays import (
     ANY_LABEL,
     FORBIDDEN,
@@ -26,7 +26,10 @@ from seqtag.engine.arrays import (
 )
 from seqtag.engine.keys import key_plan, keys
 from tests import strategies
-from tests.strategies import NATIVE, REFERENCE, cases, label_ids, native, needs_native, random_case
+from tests.strategies import NATIVE, REFERENCE, cases, label_ids, needs_native, random_case
+
+if NATIVE:
+    from seqtag.engine import native
 
 pytestmark = needs_native
 dtypes = pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -36,7 +39,7 @@ dtypes = pytest.mark.parametrize("dtype", ["float32", "float64"])
 def storage(request, monkeypatch):
     """How the kernel keeps its rows."""
     if request.param == "sparse":
-        monkeypatch.setattr(native, "MAX_DENSE_LABELS", 0)
+        monkeypatch.setattr(arrays, "MAX_DENSE_LABELS", 0)
 
 
 def same_bits(found, expected) -> None:
@@ -65,7 +68,7 @@ def assert_same_training(case, dtype, rule, epochs, step=0.3, cost=None, ties_ar
 def some_parts(random, K, P):
     """One to four of P parts for each label."""
     labels = [random.choice(P, random.randint(1, min(P, 4) + 1), replace=False) for _ in range(K)]
-    return strategies.make_parts(labels)._replace(count=P)
+    return strategies.make_parts(labels)._replace(number=P)
 
 
 def some_cost(random, K):
@@ -118,6 +121,45 @@ def test_larger_corpora_train_alike(dtype, rule, K, order, B, values, P):
 
 @dtypes
 @pytest.mark.parametrize("rule", RULES)
+@pytest.mark.usefixtures("storage")
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_one_cost_for_all_wrong_labels_is_a_matrix_without_a_diagonal(dtype, rule, order):
+    case = random_case(np.random.RandomState(order), 6, order, order, values=True, longest=12)
+    matrix = 0.3 * (1 - np.eye(6, dtype=dtype))
+    found = []
+    for backend in (NATIVE, REFERENCE):
+        for cost in (0.3, matrix):
+            weights = backend.Weights(case.layout, dtype, rule)
+            for _ in range(2):
+                weights.train_epoch(case.x, case.y, case.all_sentences, rule, 0.1, cost)
+            found.append(weights.cells(average=True))
+    for cells in found[1:]:
+        same_bits(cells, found[0])
+
+
+@dtypes
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("distinct", [True, False])
+@pytest.mark.parametrize("cost", [None, 0.5])
+def test_examples_of_one_token_train_alike(dtype, rule, distinct, cost):
+    """Rows of one vector are scored four tokens at a time, and changed a row at a time."""
+    random = np.random.RandomState(8)
+    for K in (2, 3, 4, 8):
+        rows = [random.choice(20, random.randint(0, 9), replace=False) for _ in range(41)]
+        rows = [np.sort(row) if distinct else row for row in rows]
+        x = Instances(
+            np.arange(42), pointers(map(len, rows)), np.concatenate(rows).astype(np.int32)
+        )
+        x = x._replace(values=random.randint(-8, 9, len(x.features)) / 4)
+        y = random.randint(0, K, 41).astype(np.int32)
+        case = strategies.Case(Layout(20, K, 0), x, y)
+        epochs = [random.permutation(41) for _ in range(3)]
+        for ties_are_mistakes in (False, True):
+            assert_same_training(case, dtype, rule, epochs, 0.3, cost, ties_are_mistakes)
+
+
+@dtypes
+@pytest.mark.parametrize("rule", RULES)
 def test_values_that_are_no_binary_fractions_train_alike_to_rounding(dtype, rule):
     random = np.random.RandomState(3)
     case = random_case(random, K=4, sentences=6, longest=12)
@@ -131,7 +173,7 @@ def test_values_that_are_no_binary_fractions_train_alike_to_rounding(dtype, rule
 
 def test_many_labels_choose_sparse_rows_by_themselves():
     random = np.random.RandomState(0)
-    case = random_case(random, native.MAX_DENSE_LABELS + 3, sentences=4, longest=6)
+    case = random_case(random, arrays.MAX_DENSE_LABELS + 3, sentences=4, longest=6)
     assert_same_training(case, "float32", "perceptron", [case.all_sentences] * 2)
 
 
@@ -355,162 +397,9 @@ def test_order_0_ignores_the_label_block():
         same_bits([label_ids(side.Frozen(*model), *sentences)], [expected])
 
 
-# ----------------------------------------------------------------- what the kernel refuses
-def train_arguments(**changes):
-    """Arguments of a legal train_epoch of two tokens, changed."""
-    legal = {
-        "sentence_ptr": np.array([0, 2]),
-        "token_ptr": np.array([0, 1, 2]),
-        "features": np.array([0, 1], np.int32),
-        "values": None,
-        "edge_ptr": None,
-        "edges": None,
-        "y": np.zeros(2, np.int32),
-        "order": np.array([0]),
-        "rule": "perceptron",
-        "step": 1.0,
-        "cost": None,
-        "ties_are_mistakes": False,
-    }
-    return legal | changes
-
-
+# ----------------------------------------------------------------- what the kernel alone refuses
 def int32(*numbers):
     return np.array(numbers, np.int32)
-
-
-EDGE_PTR = np.array([0, 0, 1])
-NOT_ASCENDING = "sentence_ptr must ascend from 0 to the number of tokens"
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"sentence_ptr": np.array([0, 3])}, NOT_ASCENDING),
-        ({"sentence_ptr": np.array([1, 2])}, NOT_ASCENDING),
-        ({"sentence_ptr": np.array([0, 2, 1, 2])}, NOT_ASCENDING),
-        ({"sentence_ptr": np.zeros(0, np.int64)}, NOT_ASCENDING),
-        ({"token_ptr": np.zeros(0, np.int64)}, NOT_ASCENDING),
-        (
-            {"token_ptr": np.array([0, 1, 3])},
-            "token_ptr must ascend from 0 to the number of features",
-        ),
-        (
-            {"token_ptr": np.array([0, -1, 2])},
-            "token_ptr must ascend from 0 to the number of features",
-        ),
-        ({"features": int32(0, 2)}, "features holds a row out of range"),
-        ({"features": int32(-1, 0)}, "features holds a row out of range"),
-        ({"values": np.ones(3)}, "values must be as long as features"),
-        ({"edge_ptr": EDGE_PTR}, "edge_ptr and edges go together"),
-        ({"edges": int32(0)}, "edge_ptr and edges go together"),
-        (
-            {"edge_ptr": EDGE_PTR[:2], "edges": int32()},
-            "edge_ptr must ascend from 0 to the number of edges",
-        ),
-        (
-            {"edge_ptr": EDGE_PTR, "edges": int32(0, 0)},
-            "edge_ptr must ascend from 0 to the number of edges",
-        ),
-        ({"edge_ptr": EDGE_PTR, "edges": int32(1)}, "edges holds a row out of range"),
-        ({"y": int32(0)}, "y must hold one label per token"),
-        ({"y": int32(0, 2)}, "y holds a label id out of range"),
-        ({"order": np.array([1])}, "order holds a sentence out of range"),
-        ({"order": np.array([-1])}, "order holds a sentence out of range"),
-        ({"cost": np.ones((2, 3))}, "cost must be (K, K)"),
-        ({"rule": "winnow"}, "rule must be perceptron, pa or adaptive"),
-        ({"rule": "adaptive"}, "these weights were made without room for the adaptive rule"),
-    ],
-)
-def test_training_refuses(changes, message):
-    weights = native._kernel.Weights64(2, 2, 1, 1, None, None, 0, False, False)
-    assert weights.train_epoch(**train_arguments())[:2] == (0, 0)
-    arguments = train_arguments(**changes)
-    with pytest.raises(ValueError) as error:
-        weights.train_epoch(**arguments)
-    assert str(error.value) == message
-    if not changes.keys() & {"y", "order", "cost", "rule"}:
-        names = ("sentence_ptr", "token_ptr", "features", "values", "edge_ptr", "edges")
-        with pytest.raises(ValueError) as error:
-            weights.decode(*(arguments[name] for name in names))
-        assert str(error.value) == message
-
-
-NO_PARTS = None, None, 0
-PARTS = "part_ptr must ascend from 0 to the number of parts listed, one step per label"
-
-
-@pytest.mark.parametrize(
-    ("shape", "parts", "message"),
-    [
-        ((1, 0, 1, 0), NO_PARTS, "labels must be at least 1"),
-        ((1, 2, 3, 0), NO_PARTS, "order must be 0, 1 or 2"),
-        ((1, 2, -1, 0), NO_PARTS, "order must be 0, 1 or 2"),
-        ((1, 2, 1, 0), (np.array([0, 1, 2]), None, 2), "part_ptr and part go together"),
-        ((1, 2, 1, 0), (None, int32(0, 1), 2), "part_ptr and part go together"),
-        ((1, 2, 1, 0), (np.array([0, 2]), int32(0, 1), 2), PARTS),
-        ((1, 2, 1, 0), (np.array([0, 1, 3]), int32(0, 1), 2), PARTS),
-        ((1, 2, 1, 0), (np.array([0, 1, 2]), int32(0, 2), 2), "part holds a part out of range"),
-        ((1, 2, 1, 0), (np.array([0, 1, 2]), int32(-1, 1), 2), "part holds a part out of range"),
-    ],
-)
-def test_weights_refuse(shape, parts, message):
-    for kind in (native._kernel.Weights32, native._kernel.Weights64):
-        with pytest.raises(ValueError) as error:
-            kind(*shape, *parts, False, False)
-        assert str(error.value) == message
-
-
-def test_weights_beyond_all_memory_are_no_crash():
-    with pytest.raises(MemoryError):
-        native._kernel.Weights32(2**62, 100, 1, 0, *NO_PARTS, False, False)
-
-
-PLAN = key_plan([((0, 0),), ((0, -1), (0, 0))], [0])
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"term_ptr": np.array([0, 1, 4])}, "term arrays do not fit together"),
-        ({"term_offset": int32(0)}, "term arrays do not fit together"),
-        ({"seed": PLAN.seed[:1]}, "one seed per template"),
-        ({"term_attribute": int32(0, 0, 1)}, "unknown attribute"),
-        ({"multiplier": PLAN.multiplier[:1]}, "conjunction too long"),
-    ],
-)
-def test_plans_refuse(changes, message):
-    with pytest.raises(ValueError) as error:
-        native._kernel.Plan(*PLAN._replace(**changes))
-    assert str(error.value) == message
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"hashes": np.ones((2, 4), np.uint64)}, "hashes must hold one row per attribute"),
-        ({"types": np.zeros((0, 3), np.int32)}, "unknown column"),
-        ({"types": int32([0, 1, 4])}, "types holds an id out of range"),
-        ({"types": int32([0, 1, -1])}, "types holds an id out of range"),
-        ({"sentence_ptr": np.array([0, 2])}, NOT_ASCENDING),
-    ],
-)
-def test_encoded_sentences_refuse(changes, message):
-    legal = {
-        "types": int32([0, 1, 2]),
-        "hashes": np.ones((1, 4), np.uint64),
-        "sentence_ptr": np.array([0, 3]),
-    }
-    x = SimpleNamespace(**(legal | changes))
-    model, _ = frozen_instance(np.random.RandomState(0), 2)
-    decoder = native.Frozen(1, PLAN, key_plan([], [0]), model.weights)
-    for work in (
-        lambda: label_ids(decoder, x.types, x.hashes, x.sentence_ptr),
-        lambda: native.index_features(PLAN, x.types, x.hashes, x.sentence_ptr, 1),
-    ):
-        with pytest.raises(ValueError) as error:
-            work()
-        assert str(error.value) == message
 
 
 @pytest.mark.parametrize("offsets", [[0, 4], [1, 3], [0, 2, 1, 3], []])
@@ -520,13 +409,15 @@ def test_hashing_refuses(offsets):
     assert str(error.value) == "offsets must ascend from 0 to the length of blob"
 
 
-def test_frozen_refuses_an_impossible_number_of_labels():
-    model, _ = frozen_instance(np.random.RandomState(0), 2)
-    for labels in (0, 65536):
-        many = model.weights._replace(start=np.zeros(labels, np.float32))
-        with pytest.raises(ValueError) as error:
-            native.Frozen(*model._replace(weights=many))
-        assert str(error.value) == "labels must be 1 to 65535"
+def test_too_little_memory_for_an_index_is_said_in_a_sentence():
+    """The rows of 2**28 types by 30,000 templates take 32 TB."""
+    plan = key_plan([((0, 0),)] * 30_000, [0])
+    hashes = np.zeros((1, 2**28), np.uint64)
+    with pytest.raises(MemoryError) as error:
+        native.index_features(plan, int32([0]), hashes, np.array([0, 1]), 1)
+    assert str(error.value) == (
+        "found too little memory; use fewer labels, features or sentences at a time"
+    )
 
 
 def test_the_workspace_of_another_model_is_refused():
@@ -553,6 +444,29 @@ def test_a_scanner_refuses_columns_that_are_not_there(read, write, message):
     with pytest.raises(ValueError) as error:
         native.Scanner(2, "\t", -1, False, read, write)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("separator", "id_column", "message"),
+    [
+        ("", -1, "separator must be one byte"),
+        ("\t\t", -1, "separator must be one byte"),
+        ("\t", -2, "id_column names a column out of range"),
+        ("\t", 2, "id_column names a column out of range"),
+    ],
+)
+def test_a_scanner_refuses_lines_it_cannot_read(separator, id_column, message):
+    with pytest.raises(ValueError) as error:
+        native.Scanner(2, separator, id_column, True, [0], [])
+    assert str(error.value) == message
+
+
+def test_a_scanner_splices_into_the_text_that_it_scanned():
+    scanner = native.Scanner(1, "\t", -1, False, [0], [-1])
+    assert scanner.scan(b"a\nb\n", True) is not None
+    with pytest.raises(ValueError) as error:
+        scanner.splice(b"a\n", [int32(0, 0)], [[b"N"]])
+    assert str(error.value) == "splice takes the text that was scanned last"
 
 
 def test_a_scanner_refuses_labels_that_do_not_fit():

@@ -95,7 +95,7 @@ def test_layout_of_second_order_with_parts():
 @given(st.data())
 def test_the_score_of_a_label_is_that_of_its_parts(data):
     parts = data.draw(strategies.parts_of_labels(data.draw(st.integers(1, 4))))
-    scores = data.draw(integer_arrays(data.draw(st.integers(0, 3)), parts.count))
+    scores = data.draw(integer_arrays(data.draw(st.integers(0, 3)), parts.number))
     labels = range(len(parts.ptr) - 1)
     assert sum_parts(scores, parts).tolist() == [
         [sum(row[part] for part in parts.of(label).tolist()) for label in labels]

@@ -190,7 +190,7 @@ INFLECTED = corpus("ao N|s; ae N|p; io A|s; uo V|s; ue V|p; qq A|p")
 def test_labels_are_split_at_bars(labels):
     parts = split_labels(labels)
     names = sorted({part for label in labels for part in label.split("|")})
-    assert parts.count == len(names)
+    assert parts.number == len(names)
     assert [[names[part] for part in parts.of(j)] for j in range(len(labels))] == [
         list(dict.fromkeys(label.split("|"))) for label in labels
     ]

@@ -1,15 +1,17 @@
 // A trained model as it tags: whole-number weights found by key. reference: frozen.py.
 //
 // All scores are whole numbers and exact in float32, so sums may be taken in any order: here rows
-// are summed in 16 bits, which hold 258 of them. Templates whose attributes sit at one position of
-// one column depend on one word type only: their rows are summed once per type and kept ("local"
+// are summed in 16 bits, or in 32 where more rows can meet than 16 bits hold. Templates whose attributes sit at one
+// position of one column depend on one word type only: their rows are summed once per type and kept ("local"
 // templates); only the others ("scattered") are looked up by key, a sentence at a time, each step
 // asking for the memory of the next.
 #pragma once
 #include <algorithm>
-#include <memory>
+#include <cstring>
+#include <vector>
 
 #include "keys.h"
+#include "limits.h"
 #include "parts.h"
 #include "second_order.h"
 #include "viterbi.h"
@@ -32,7 +34,6 @@ class FrozenRows {
     while (n < rows * 4) n *= 2;
     table_.assign(n, kNone);
     const size_t words = 1 + rows * kHead + size_t(row_ptr[rows]);
-    if (words >= size_t(1) << 31) throw std::bad_alloc();
     while (words >> place_bits_) ++place_bits_;
     arena_.reserve(words);
     arena_.push_back(kNone);
@@ -114,13 +115,45 @@ struct KnownLabels {
   FrozenRows rows;
 };
 
-class Frozen {
+// Start, stop and transition weights, readied for decoding.
+inline ChainWeights<float> chain_of(int K, int order, const float* start, const float* stop, const float* transition) {
+  constexpr int kFewLabels = 256;  // comparing the rows of more takes a second
+  ChainWeights<float> chain(K, order);
+  for (int i = 0; i < K; ++i) {
+    chain.start[size_t(i)] = start[i];
+    chain.stop[size_t(i)] = stop[i];
+    if (order == 0) continue;
+    for (int j = 0; j < K; ++j) chain.set(i, j, transition[size_t(i) * size_t(K) + size_t(j)]);
+    chain.bound_row(i);
+  }
+  if (order == 1 && K <= kFewLabels) chain.compare_rows();
+  return chain;
+}
+
+// Trigram weights from sparse rows; the key of a row is its number plus 1.
+inline TrigramWeights<float> trigrams_of(int K, const uint64_t* keys, size_t rows, const int64_t* row_ptr,
+                                         const uint16_t* labels, const int8_t* weights,
+                                         const ChainWeights<float>& chain) {
+  TrigramWeights<float> trigram(K);
+  for (size_t r = 0; r < rows; ++r) {
+    float* row = trigram.row(int((keys[r] - 1) / uint64_t(K)), int((keys[r] - 1) % uint64_t(K)));
+    for (int64_t i = row_ptr[r]; i < row_ptr[r + 1]; ++i) row[labels[i]] = float(weights[i]);
+  }
+  for (int a = 0; a <= K; ++a) {
+    for (int b = 0; b < K; ++b) trigram.bound_row(a, b);
+    trigram.bound_onward(a, chain);
+  }
+  return trigram;
+}
+
+// Sum: the numbers that rows are summed in, int16_t for kNarrowRows rows at most, else int32_t.
+template <class Sum> class Frozen {
  public:
-  Frozen(Plan plan, Plan edge_plan, FrozenRows rows, FrozenRows edges, LabelBlock<float> block,
-         TrigramBlock<float> trigram, Parts parts, KnownLabels known, int order)
-      : plan_(plan), edge_plan_(edge_plan), rows_(std::move(rows)), edges_(std::move(edges)),
-        block_(std::move(block)), trigram_(std::move(trigram)), parts_(std::move(parts)), known_(std::move(known)),
-        order_(order), width_(padded<int16_t>(parts_.any() ? parts_.count : block_.labels)) {
+  Frozen(Plan plan, Plan edge_plan, FrozenRows rows, FrozenRows edge_rows, ChainWeights<float> chain,
+         TrigramWeights<float> trigram, Parts parts, KnownLabels known, int order)
+      : plan_(plan), edge_plan_(edge_plan), rows_(std::move(rows)), edges_(std::move(edge_rows)),
+        chain_(std::move(chain)), trigram_(std::move(trigram)), parts_(std::move(parts)), known_(std::move(known)),
+        order_(order), width_(padded<Sum>(parts_.any() ? parts_.count : chain_.labels)) {
     for (size_t k = 0; k < plan_.templates; ++k) {
       const int64_t first = plan_.term_ptr[k], last = plan_.term_ptr[k + 1];
       if (is_local(plan_, k)) {
@@ -138,17 +171,17 @@ class Frozen {
   }
 
   // What one thread needs, and the sums of local templates per type: bound to one numbering of the
-  // types (an Encoder of encoding.py). Types beyond `capacity` are summed anew each time.
+  // types (an Encoder of encoder.py). Types beyond `capacity` are summed anew each time.
   struct Workspace {
-    struct Sums {
-      std::vector<int16_t> rows;   // (types + 2, groups of the column, width_); 0, 1: beyond the ends
+    struct TypeSums {
+      std::vector<Sum> rows;       // (types + 2, groups of the column, width_); 0, 1: beyond the ends
       std::vector<uint8_t> known;  // per type
     };
-    std::vector<Sums> sums;  // per column that local templates look at
+    std::vector<TypeSums> sums;  // per column that local templates look at
     size_t capacity = 0;
-    std::vector<const int16_t*> local;  // rows of one token
-    std::vector<int16_t> nothing;       // a row of zeros
-    std::vector<uint64_t> hashes;  // of the attributes that scattered templates look at, per position
+    std::vector<const Sum*> local;             // rows of one token
+    std::vector<Sum> nothing;                  // a row of zeros
+    std::vector<uint64_t> hashes;              // of the attributes that scattered templates look at, per position
     std::vector<uint64_t> keys[2], edge_keys;  // of this sentence and the next
     struct Found {
       uint64_t key;
@@ -156,8 +189,8 @@ class Frozen {
       size_t begin;  // of the token in `sum`
     };
     std::vector<Found> found;
-    std::vector<int16_t> sum;             // of rows: (T, width_)
-    std::vector<float> parts, emission;   // scores of one token's parts; of labels (T, block stride)
+    std::vector<Sum> sum;                // of rows: (T, width_)
+    std::vector<float> parts, emission;  // scores of one token's parts; of labels (T, chain stride)
     Decoder<float> decoder;
     SecondOrderDecoder<float> second;
   };
@@ -169,7 +202,7 @@ class Frozen {
     for (const LocalColumn& c : local_) groups += c.groups.size();
     space.local.resize(groups);
     space.nothing.resize(size_t(width_));
-    space.capacity = kBudget / (std::max<size_t>(groups, 1) * size_t(width_) * sizeof(int16_t));
+    space.capacity = kBudget / (std::max<size_t>(groups, 1) * size_t(width_) * sizeof(Sum));
     return space;
   }
 
@@ -210,8 +243,8 @@ class Frozen {
   };
   Plan plan_, edge_plan_;
   FrozenRows rows_, edges_;
-  LabelBlock<float> block_;
-  TrigramBlock<float> trigram_;
+  ChainWeights<float> chain_;
+  TrigramWeights<float> trigram_;
   Parts parts_;
   KnownLabels known_;
   int order_, width_;  // width_: labels, or their parts, padded
@@ -254,8 +287,8 @@ class Frozen {
     const uint64_t* keys;  // (T, edge templates)
     mutable std::vector<float> sum;
     void fill(size_t t, float* matrix) const {
-      const int K = model.block_.labels, S = model.block_.stride;
-      std::copy(model.block_.transition.begin(), model.block_.transition.end(), matrix);
+      const int K = model.chain_.labels, S = model.chain_.stride;
+      std::copy(model.chain_.transition.begin(), model.chain_.transition.end(), matrix);
       sum.assign(size_t(K) * K, 0);
       const size_t E = model.edge_plan_.templates;
       for (size_t k = 0; k < E; ++k) model.edges_.add(sum.data(), keys[t * E + k]);
@@ -266,20 +299,20 @@ class Frozen {
 
   template <class E> void run(Workspace& space, size_t T, const E& edges, int32_t* out_labels) const {
     if (order_ == 2)
-      space.second.run(space.emission.data(), T, block_, trigram_, edges, nullptr, out_labels);
+      space.second.run(space.emission.data(), T, chain_, trigram_, edges, nullptr, out_labels);
     else
-      space.decoder.run(space.emission.data(), T, block_, order_ > 0, edges, nullptr, out_labels);
+      space.decoder.run(space.emission.data(), T, chain_, order_ > 0, edges, nullptr, out_labels);
   }
 
-  // Emission potentials of the sentence [begin, end) into space.emission (T, block stride).
+  // Emission potentials of the sentence [begin, end) into space.emission (T, chain stride).
   void emissions(const Columns& x, int64_t begin, int64_t end, Workspace& space,
                  const std::vector<uint64_t>& keys) const {
     sum_rows(x, begin, end, space, keys);
-    const int K = block_.labels, S = block_.stride;
+    const int K = chain_.labels, S = chain_.stride;
     space.emission.resize(size_t(end - begin) * size_t(S));
     space.parts.resize(size_t(width_));
     for (int64_t n = begin; n < end; ++n) {
-      const int16_t* sum = &space.sum[size_t(n - begin) * size_t(width_)];
+      const Sum* sum = &space.sum[size_t(n - begin) * size_t(width_)];
       float* labels = &space.emission[size_t(n - begin) * size_t(S)];
       if (allow_known(x, n, sum, labels)) {
         // the others stay forbidden
@@ -293,13 +326,13 @@ class Frozen {
     }
   }
   // If the word at n is known: the potentials of the labels that it may have; all others forbidden.
-  bool allow_known(const Columns& x, int64_t n, const int16_t* sum, float* labels) const {
+  bool allow_known(const Columns& x, int64_t n, const Sum* sum, float* labels) const {
     if (known_.attribute < 0) return false;
     const size_t a = size_t(known_.attribute);
     const int32_t type = x.types[size_t(plan_.attribute_column[a]) * x.tokens + size_t(n)];
     const uint32_t place = known_.rows.find(x.hashes[a * x.capacity + size_t(type)]);
     if (place == FrozenRows::kNone) return false;
-    std::fill(labels, labels + block_.labels, kForbidden);
+    std::fill(labels, labels + chain_.labels, kForbidden);
     known_.rows.visit_labels(place, [&](uint16_t label) {
       labels[label] = parts_.any() ? parts_.sum<float>(sum, label) : float(sum[label]);
     });
@@ -323,7 +356,8 @@ class Frozen {
       }
     space.sum.resize(T * W);
     for (size_t t = 0; t < T; ++t) sum_local(x, begin + int64_t(t), begin, end, space, &space.sum[t * W]);
-    for (size_t i = 0; i < n; ++i) rows_.add(&space.sum[space.found[i].begin], space.found[i].key, space.found[i].place);
+    for (size_t i = 0; i < n; ++i)
+      rows_.add(&space.sum[space.found[i].begin], space.found[i].key, space.found[i].place);
   }
 
   // Readies what a sentence will need, while the one before it is decoded.
@@ -373,24 +407,24 @@ class Frozen {
 
   // Sums what local templates give for the type at m, if it is new, else asks for it.
   SEQTAG_INLINE void ready_local(const Columns& x, size_t c, int64_t m, int64_t begin, int64_t end,
-                                 Workspace::Sums& sums) const {
+                                 typename Workspace::TypeSums& sums) const {
     const std::vector<Group>& groups = local_[c].groups;
     const size_t row = place_of(x, local_[c].column, m, begin, end), width = groups.size() * size_t(width_);
     if (row >= sums.known.size()) return;
-    int16_t* first = &sums.rows[row * width];
+    Sum* first = &sums.rows[row * width];
     if (!sums.known[row]) {
       for (size_t g = 0; g < groups.size(); ++g) add_local(x, groups[g], m, begin, end, first + g * size_t(width_));
       sums.known[row] = 1;
     }
-    for (size_t b = 0; b < width * sizeof(int16_t); b += 64) SEQTAG_PREFETCH(reinterpret_cast<char*>(first) + b);
+    for (size_t b = 0; b < width * sizeof(Sum); b += 64) SEQTAG_PREFETCH(reinterpret_cast<char*>(first) + b);
   }
   // acc = the sum of all local templates at n.
-  void sum_local(const Columns& x, int64_t n, int64_t begin, int64_t end, Workspace& space, int16_t* acc) const {
+  void sum_local(const Columns& x, int64_t n, int64_t begin, int64_t end, Workspace& space, Sum* acc) const {
     size_t i = 0;
     bool all = true;
     for (size_t c = 0; c < local_.size(); ++c) {
       const std::vector<Group>& groups = local_[c].groups;
-      const Workspace::Sums& sums = space.sums[c];
+      const typename Workspace::TypeSums& sums = space.sums[c];
       for (size_t g = 0; g < groups.size(); ++g, ++i) {
         const size_t row = place_of(x, local_[c].column, n + groups[g].offset, begin, end);
         const bool known = row < sums.known.size();
@@ -406,7 +440,7 @@ class Frozen {
           add_local(x, group, n + group.offset, begin, end, acc);
   }
   // Adds what the templates of a group give for the type at m.
-  void add_local(const Columns& x, const Group& group, int64_t m, int64_t begin, int64_t end, int16_t* acc) const {
+  void add_local(const Columns& x, const Group& group, int64_t m, int64_t begin, int64_t end, Sum* acc) const {
     for (size_t k : group.templates) rows_.add(acc, key_at(plan_, x, k, m - group.offset, begin, end));
   }
 };

@@ -1,10 +1,7 @@
-// Feature keys: one 64-bit number per (template, attribute values). encoding.py states the formula.
+// Feature keys: one 64-bit number per (template, attribute values). keys.py states the formula.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <vector>
-
-#include "simd.h"
 
 namespace seqtag {
 
@@ -17,15 +14,15 @@ inline uint64_t hash_bytes(const char* bytes, size_t n) {
   return mix(mix(h)) | 1;
 }
 
-// Templates as flat arrays. reference: encoding.KeyPlan.
+// Templates as flat arrays. arrays.py: KeyPlan.
 struct Plan {
   size_t templates;
-  const int64_t* term_ptr;         // (templates + 1,)
-  const int32_t* term_attribute;   // attribute number of each term
-  const int32_t* term_offset;      // position of each term relative to the token
-  const uint64_t* seed;            // (templates,)
-  const uint64_t* multiplier;      // one per place in a conjunction
-  const int32_t* attribute_column; // column each attribute reads
+  const int64_t* term_ptr;          // (templates + 1,)
+  const int32_t* term_attribute;    // attribute number of each term
+  const int32_t* term_offset;       // position of each term relative to the token
+  const uint64_t* seed;             // (templates,)
+  const uint64_t* multiplier;       // one per place in a conjunction
+  const int32_t* attribute_column;  // column each attribute reads
 };
 
 // Whether a template looks at one position of one column, so that its key follows from the type there.
@@ -73,40 +70,5 @@ inline uint64_t key_at(const Plan& plan, const Columns& x, size_t k, int64_t n, 
   const uint64_t key = mix(sum);
   return key ? key : 1;
 }
-
-// Keys numbered as they come. Open addressing: a slot holds half of a key and its number.
-class KeyNumbers {
- public:
-  KeyNumbers() : slots_(1 << 16, Slot{0, -1}) {}
-  const std::vector<uint64_t>& keys() const { return keys_; }
-  int32_t number(uint64_t key) {
-    size_t i = home(key);
-    for (; slots_[i].number >= 0; i = (i + 1) & (slots_.size() - 1))
-      if (slots_[i].half == uint32_t(key) && keys_[size_t(slots_[i].number)] == key) return slots_[i].number;
-    const int32_t number = int32_t(keys_.size());
-    slots_[i] = {uint32_t(key), number};
-    keys_.push_back(key);
-    if (2 * keys_.size() > slots_.size()) grow();
-    return number;
-  }
-  SEQTAG_INLINE void prefetch(uint64_t key) const { SEQTAG_PREFETCH(&slots_[home(key)]); }
-
- private:
-  struct Slot {
-    uint32_t half;
-    int32_t number;  // -1: empty
-  };
-  std::vector<Slot> slots_;
-  std::vector<uint64_t> keys_;
-  size_t home(uint64_t key) const { return size_t(key >> 32) & (slots_.size() - 1); }
-  void grow() {
-    slots_.assign(slots_.size() * 4, Slot{0, -1});
-    for (size_t n = 0; n < keys_.size(); ++n) {
-      size_t i = home(keys_[n]);
-      while (slots_[i].number >= 0) i = (i + 1) & (slots_.size() - 1);
-      slots_[i] = {uint32_t(keys_[n]), int32_t(n)};
-    }
-  }
-};
 
 }  // namespace seqtag

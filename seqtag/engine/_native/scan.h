@@ -1,6 +1,6 @@
-// Blocks of column files (CoNLL-U and its kin) to type ids and back, without an object per line.
+// Pieces of column files (CoNLL-U and its kin) to type ids and back, without an object per line.
 // Accepts the plain case only: whatever is odd makes scan() return false, and the Python readers
-// of seqtag.corpus, which know every rule and message, take the block instead.
+// of seqtag.corpus, which know every rule and message, take the piece instead.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -70,7 +70,7 @@ class Interner {
 
 class Scanner {
  public:
-  // read: columns to intern, in the order of `types`. write: columns to note the place of; -1 is a
+  // read: columns to intern, as `types` lists them. write: columns to note the place of; -1 is a
   // new one behind the last. id_column: -1 if words are not numbered. comments: whether # lines
   // before the first word are (CoNLL-U), else -DOCSTART- lines are passed over.
   Scanner(int columns, char separator, int id_column, bool comments, std::vector<int> read, std::vector<int> write)
@@ -82,6 +82,7 @@ class Scanner {
     for (auto& p : places_) p.clear();
     sentence_ptr_.assign(1, 0);
     words_ = 0;
+    size_ = size;
     const char* p = text;
     const char* const end = text + size;
     if (file_start && size >= 3 && std::memcmp(p, "\xef\xbb\xbf", 3) == 0) p += 3;
@@ -95,19 +96,20 @@ class Scanner {
   const std::vector<int32_t>& types(size_t column) const { return types_[column]; }
   const Interner& interner(size_t column) const { return interners_[column]; }
   size_t words() const { return size_t(words_); }
+  size_t size() const { return size_; }  // bytes scanned last
 
   // The text with field `name_of[w][label[w][i]]` in the place that word i has for column w.
   std::string splice(const char* text, size_t size, const std::vector<const int32_t*>& label,
                      const std::vector<std::vector<std::string_view>>& name_of) const {
     std::string out;
     out.reserve(size + size_t(words_) * 8 * write_.size());
-    std::vector<size_t> order;  // columns as they stand in a line
-    for (size_t w = 0; w < write_.size(); ++w) order.push_back(w);
-    for (size_t i = 1; i < order.size(); ++i)
-      for (size_t j = i; j > 0 && before(order[j], order[j - 1]); --j) std::swap(order[j], order[j - 1]);
+    std::vector<size_t> standing;  // columns as they stand in a line
+    for (size_t w = 0; w < write_.size(); ++w) standing.push_back(w);
+    for (size_t i = 1; i < standing.size(); ++i)
+      for (size_t j = i; j > 0 && before(standing[j], standing[j - 1]); --j) std::swap(standing[j], standing[j - 1]);
     size_t done = 0;
     for (int64_t i = 0; i < words_; ++i)
-      for (size_t w : order) {
+      for (size_t w : standing) {
         const Place place = places_[w][size_t(i)];
         out.append(text + done, place.begin - done);
         if (write_[w] < 0) out.push_back(columns_ == 1 ? '\t' : separator_);  // words alone have no gaps
@@ -132,11 +134,10 @@ class Scanner {
   std::vector<std::vector<Place>> places_;
   std::vector<int64_t> sentence_ptr_;
   int64_t words_ = 0;
+  size_t size_ = 0;
   std::vector<Place> field_;
 
-  bool before(size_t a, size_t b) const {
-    return write_[a] >= 0 && (write_[b] < 0 || write_[a] < write_[b]);
-  }
+  bool before(size_t a, size_t b) const { return write_[a] >= 0 && (write_[b] < 0 || write_[a] < write_[b]); }
 
   // One run of blank lines, comments and token lines, up to a blank line or the end.
   bool sentence(const char* text, const char*& p, const char* end) {

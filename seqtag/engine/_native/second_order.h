@@ -11,16 +11,17 @@ namespace seqtag {
 // Trigram weights [a][b][c], c fastest and padded; a = K stands for the start of the sentence.
 // With the bounds that prune states: call bound_row(a, b) after any change of row (a, b), then
 // bound_onward(a), which is also due after a change of transition row a.
-template <class Real> struct TrigramBlock {
+template <class Real> struct TrigramWeights {
   int labels = 0, stride = 0;
-  std::vector<Real> w;                  // (K + 1, K, stride)
-  std::vector<Real> row_max, row_min;   // (K + 1, stride) for a, b: over c
-  std::vector<Real> onward;             // (K, stride) for b, c: transition[b,c] + row_max[b,c]
+  std::vector<Real> w;                       // (K + 1, K, stride)
+  std::vector<Real> row_max, row_min;        // (K + 1, stride) for a, b: over c
+  std::vector<Real> onward;                  // (K, stride) for b, c: transition[b,c] + row_max[b,c]
   std::vector<Real> onward_max, onward_min;  // (stride) for b: over c; the latter with row_min
-  TrigramBlock() = default;
-  explicit TrigramBlock(int K)
+  TrigramWeights() = default;
+  explicit TrigramWeights(int K)
       : labels(K), stride(padded<Real>(K)), w(size_t(K + 1) * K * stride, 0), row_max(size_t(K + 1) * stride, 0),
-        row_min(size_t(K + 1) * stride, 0), onward(size_t(K) * stride, 0), onward_max(stride, 0), onward_min(stride, 0) {}
+        row_min(size_t(K + 1) * stride, 0), onward(size_t(K) * stride, 0), onward_max(stride, 0),
+        onward_min(stride, 0) {}
   bool any() const { return labels > 0; }
   Real* row(int a, int b) { return &w[(size_t(a) * labels + b) * stride]; }
   const Real* row(int a, int b) const { return &w[(size_t(a) * labels + b) * stride]; }
@@ -34,9 +35,9 @@ template <class Real> struct TrigramBlock {
     row_max[size_t(a) * stride + b] = high;
     row_min[size_t(a) * stride + b] = low;
   }
-  void bound_onward(int b, const LabelBlock<Real>& block) {
+  void bound_onward(int b, const ChainWeights<Real>& chain) {
     if (b == labels) return;
-    const Real *tr = &block.transition[size_t(b) * stride], *high = &row_max[size_t(b) * stride];
+    const Real *tr = &chain.transition[size_t(b) * stride], *high = &row_max[size_t(b) * stride];
     const Real* low = &row_min[size_t(b) * stride];
     for (int c = 0; c < stride; ++c) onward[size_t(b) * stride + c] = tr[c] + high[c];
     onward_max[b] = tr[0] + high[0];
@@ -50,50 +51,50 @@ template <class Real> struct TrigramBlock {
 
 // States are pairs (a, b) of the last two labels: kept for few a and all b.
 template <class Real> struct SecondOrderDecoder {
-  std::vector<Real> v;          // states of all positions, one after another: (kept a, stride)
-  std::vector<size_t> begin;    // per position: where its states begin in v; then where they end
-  std::vector<int> kept;        // the a's of all positions
-  std::vector<size_t> kept_ptr; // (T + 1,)
+  std::vector<Real> v;           // states of all positions, one after another: (kept a, stride)
+  std::vector<size_t> begin;     // per position: where its states begin in v; then where they end
+  std::vector<int> kept;         // the a's of all positions
+  std::vector<size_t> kept_ptr;  // (T + 1,)
   std::vector<Real> reach, limit, bound, star_row, scratch;
-  int star;                     // the kept b that bounds the others
+  int star;  // the kept b that bounds the others
 
   template <class Edges>
-  void run(const Real* emission, size_t T, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram,
+  void run(const Real* emission, size_t T, const ChainWeights<Real>& chain, const TrigramWeights<Real>& trigram,
            const Edges& edges, const int32_t* against, int32_t* out_labels) {
     if (T == 0) return;
-    for (auto* row : {&reach, &limit, &bound, &star_row}) row->resize(block.stride);
-    if (Edges::any) scratch.resize(size_t(block.labels) * block.stride);
+    for (auto* row : {&reach, &limit, &bound, &star_row}) row->resize(chain.stride);
+    if (Edges::any) scratch.resize(size_t(chain.labels) * chain.stride);
     // If every path is forbidden, all scores are one huge number that swallows the rest: ties to
     // the plain search, which pruning by the rest would break otherwise.
-    if (Edges::any || !search(emission, T, block, trigram, edges, true, against, out_labels))
-      search(emission, T, block, trigram, edges, false, against, out_labels);
+    if (Edges::any || !search(emission, T, chain, trigram, edges, true, against, out_labels))
+      search(emission, T, chain, trigram, edges, false, against, out_labels);
   }
 
  private:
   // Whether an allowed path was found.
   template <class Edges>
-  bool search(const Real* emission, size_t T, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram,
+  bool search(const Real* emission, size_t T, const ChainWeights<Real>& chain, const TrigramWeights<Real>& trigram,
               const Edges& edges, bool prune, const int32_t* against, int32_t* out_labels) {
-    const int K = block.labels, S = block.stride;
+    const int K = chain.labels, S = chain.stride;
     bool allowed = true;
     kept.assign(1, K);
     kept_ptr.assign({0, 1});
     begin.assign({0, size_t(S)});
     make_room(S);
-    for (int j = 0; j < S; ++j) v[j] = block.start[j] + emission[j];
+    for (int j = 0; j < S; ++j) v[j] = chain.start[j] + emission[j];
     const Real high = largest(&v[0], S);
     allowed &= high > kForbidden / 2;
     subtract(&v[0], high, S);
 
     for (size_t t = 1; t < T; ++t) {
       const size_t first = kept.size();
-      const Real* matrix = block.transition.data();
+      const Real* matrix = chain.transition.data();
       if (Edges::any) {
         edges.fill(t, scratch.data());
         matrix = scratch.data();
       }
       const bool ends = t + 1 == T;
-      select(t - 1, block, trigram, prune, ends);
+      select(t - 1, chain, trigram, prune, ends);
       make_room(begin[t] + size_t(K) * S);
       arrive(t - 1, trigram, matrix, prune, ends, &v[begin[t]]);
       Real* now = &v[begin[t]];
@@ -109,11 +110,11 @@ template <class Real> struct SecondOrderDecoder {
         }
       Real best[lanes<Real>];
       store(best, top);
-      const Real high = largest(best, lanes<Real>);
-      allowed &= high > kForbidden / 2;
-      subtract(&v[begin[t]], high, int(rows) * S);
+      const Real highest = largest(best, lanes<Real>);
+      allowed &= highest > kForbidden / 2;
+      subtract(&v[begin[t]], highest, int(rows) * S);
     }
-    return backtrace(T, block, trigram, against, out_labels) > kForbidden / 2 && allowed;
+    return backtrace(T, chain, trigram, against, out_labels) > kForbidden / 2 && allowed;
   }
 
   // More than rounding can change a sum of four weights of up to a thousand in float32.
@@ -130,10 +131,10 @@ template <class Real> struct SecondOrderDecoder {
   // (without the last terms if c ends the sentence). Here the two pairs of terms are bounded each by
   // itself; those that pass are compared c by c in arrive(). Leaves reach[b] = max over a and c of
   // v[a,b] + tri[a,b,c] and in limit[b] what a state (a, b) must reach to matter.
-  void select(size_t t, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram, bool prune, bool ends) {
-    const Real* most = ends ? block.row_max.data() : trigram.onward_max.data();
-    const Real* least = ends ? block.row_min.data() : trigram.onward_min.data();
-    const int K = block.labels, S = block.stride;
+  void select(size_t t, const ChainWeights<Real>& chain, const TrigramWeights<Real>& trigram, bool prune, bool ends) {
+    const Real* most = ends ? chain.row_max.data() : trigram.onward_max.data();
+    const Real* least = ends ? chain.row_min.data() : trigram.onward_min.data();
+    const int K = chain.labels, S = chain.stride;
     const size_t rows = kept_ptr[t + 1] - kept_ptr[t];
     Vector<Real> top = splat(Real(kPadding) * 3);  // of limit + bound
     for (size_t r = 0; r < rows; ++r) {
@@ -169,7 +170,7 @@ template <class Real> struct SecondOrderDecoder {
 
   // out[r][c] = max over a of v[t][a,b] + tri[a,b,c] + tr[b,c] for the r-th b that can matter; those
   // that turn out dominated by b* at every c are dropped from kept.
-  void arrive(size_t t, const TrigramBlock<Real>& trigram, const Real* matrix, bool prune, bool ends, Real* out) {
+  void arrive(size_t t, const TrigramWeights<Real>& trigram, const Real* matrix, bool prune, bool ends, Real* out) {
     const int S = trigram.stride;
     const size_t first = kept_ptr.back(), rows = kept_ptr[t + 1] - kept_ptr[t], chosen = kept.size();
     auto arrivals = [&](int b, Real* best) {
@@ -209,7 +210,8 @@ template <class Real> struct SecondOrderDecoder {
         const Vector<Real> from = splat(reach[b]);
         if (prune && !matters([&](int c) { return from + load(onward + c); })) continue;
         arrivals(b, best);
-        if (prune && !matters([&](int c) { return ends ? load(best + c) : load(best + c) + load(after + c); })) continue;
+        if (prune && !matters([&](int c) { return ends ? load(best + c) : load(best + c) + load(after + c); }))
+          continue;
       }
       kept[first + filled++] = b;
     }
@@ -217,9 +219,9 @@ template <class Real> struct SecondOrderDecoder {
   }
 
   // Returns the score of the best path since the last subtraction.
-  Real backtrace(size_t T, const LabelBlock<Real>& block, const TrigramBlock<Real>& trigram, const int32_t* against,
+  Real backtrace(size_t T, const ChainWeights<Real>& chain, const TrigramWeights<Real>& trigram, const int32_t* against,
                  int32_t* out_labels) {
-    const int K = block.labels, S = block.stride;
+    const int K = chain.labels, S = chain.stride;
     auto rows = [&](size_t t) { return kept_ptr[t + 1] - kept_ptr[t]; };
     // last label: best over a; then, going back, the a of the pair (a, b) given b and c
     auto best_of = [&](int b) {
@@ -228,7 +230,7 @@ template <class Real> struct SecondOrderDecoder {
         const Real x = states(T - 1, r, S)[b];
         high = x > high ? x : high;
       }
-      return high + block.stop[b];
+      return high + chain.stop[b];
     };
     int b = Decoder<Real>::argmax(K, against ? against[T - 1] : -1, best_of);
     const Real score = best_of(b);

@@ -21,9 +21,18 @@ namespace seqtag {
 #define SEQTAG_VECTOR __attribute__((vector_size(16)))
 #endif
 template <class Real> struct VectorOf;
-template <> struct VectorOf<float> { typedef float type SEQTAG_VECTOR; };
-template <> struct VectorOf<int16_t> { typedef int16_t type SEQTAG_VECTOR; };
-template <> struct VectorOf<double> { typedef double type SEQTAG_VECTOR; };
+template <> struct VectorOf<float> {
+  typedef float type SEQTAG_VECTOR;
+};
+template <> struct VectorOf<int16_t> {
+  typedef int16_t type SEQTAG_VECTOR;
+};
+template <> struct VectorOf<int32_t> {
+  typedef int32_t type SEQTAG_VECTOR;
+};
+template <> struct VectorOf<double> {
+  typedef double type SEQTAG_VECTOR;
+};
 template <class Real> using Vector = typename VectorOf<Real>::type;
 template <class Real> inline Vector<Real> maximum(Vector<Real> a, Vector<Real> b) { return a > b ? a : b; }
 template <class Real> inline Vector<Real> splat(Real x) { return x - Vector<Real>{}; }

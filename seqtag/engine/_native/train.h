@@ -1,40 +1,43 @@
 // Learning: w += step * (phi(x, y) - phi(x, y_hat)). reference.py: Weights, line by line.
 #pragma once
-#include <cmath>
+#include <algorithm>
+#include <vector>
 
+#include "instances.h"
 #include "parts.h"
 #include "second_order.h"
+#include "single_token.h"
 #include "viterbi.h"
 #include "weights.h"
 
 namespace seqtag {
 
-// A corpus as nested ragged arrays. reference.py: Instances.
-template <class Real> struct Instances {
-  const int64_t *sentence_ptr, *token_ptr;
-  const int32_t* features;
-  const Real* values;       // or null: all 1
-  const int64_t* edge_ptr;  // or null: no label bigrams conjoined with observations
-  const int32_t* edges;
-  size_t sentences;
-  bool dense;  // every token has all features: `features` holds them once
-  int32_t row(int64_t k, int64_t token) const { return features[dense ? k - token_ptr[token] : k]; }
+// How to learn in one epoch.
+template <class Real> struct Lesson {
+  const int32_t* gold;    // (N,)
+  const int64_t* visits;  // numbers of sentences, in the order to visit them in
+  size_t count;           // of visits
+  Rule rule;
+  Real step;         // of the rule (PA's C, adaptive's eta)
+  Real margin;       // the cost of every wrong label, if there are no costs
+  const Real* cost;  // (K, K) from gold to decoded label, or null
+  bool ties_are_mistakes;
 };
 
 struct EpochCounts {
   int64_t updates = 0, wrong_tokens = 0;
 };
 
-// What was decoded instead of the gold labels. reference.py: Mistakes.
+// What was decoded instead of the gold labels. arrays.py: Mistakes.
 struct Mistakes {
-  std::vector<int64_t> position;  // in the order of the epoch
+  std::vector<int64_t> position;  // among the visits of the epoch
   std::vector<int32_t> y_hat;     // of these sentences, end to end
 };
 
 // delta = phi(x, y) - phi(x, y_hat): each cell that differs once, some of them perhaps with 0.
 template <class Real> struct Entry {
   int32_t row;
-  int32_t column;  // the label; previous * K + current of an edge; the cell of a label feature
+  int32_t column;  // the label; previous * K + current of an edge; the cell of the chain
   Real value;
   int32_t before = -1;  // of the emission cells: the entry before it in the same row
   bool operator<(const Entry& b) const { return row != b.row ? row < b.row : column < b.column; }
@@ -42,10 +45,10 @@ template <class Real> struct Entry {
 
 template <class Real> struct Difference {
   using Entry = seqtag::Entry<Real>;
-  std::vector<Entry> emission, label, edge, trigram;
+  std::vector<Entry> emission, chain, edge, trigram;
   explicit Difference(size_t rows) : newest(rows, 0) {}
   void clear() {
-    for (auto* cells : {&emission, &label, &edge, &trigram}) cells->clear();
+    for (auto* cells : {&emission, &chain, &edge, &trigram}) cells->clear();
   }
   // Adds to an emission cell. Those of one row are chained, so that a cell is found again.
   void add(int32_t row, int32_t column, Real value) {
@@ -71,7 +74,7 @@ template <class Real> struct Difference {
   }
   double squared() const {
     double sum = 0;
-    for (const auto* cells : {&emission, &label, &edge, &trigram})
+    for (const auto* cells : {&emission, &chain, &edge, &trigram})
       for (const Entry& e : *cells) sum += double(e.value) * double(e.value);
     return sum;
   }
@@ -82,24 +85,26 @@ template <class Real> struct Difference {
 
 // Weights in training, for either way to keep the emission rows.
 template <class Real, class Rows> struct Weights {
+  using Number = Real;
   int labels, order;
   bool adaptive;
-  Parts parts;             // of labels; none: every label is its own
-  Rows emission;           // (rows, K), or (rows, P) with parts
-  SparseRows<Real> edge;   // (edges, K * K)
-  LabelBlock<Real> block;  // w of start, stop, transition
-  TrigramBlock<Real> trigram;  // w of second order, or nothing
-  std::vector<Cell<Real>> block_cells;    // w, u, g of the same: start K, stop K, transition K * K
+  Parts parts;                            // of labels; none: every label is its own
+  Rows emission;                          // (rows, K), or (rows, P) with parts
+  SparseRows<Real> edge;                  // (edges, K * K)
+  ChainWeights<Real> chain;               // w of start, stop, transition
+  TrigramWeights<Real> trigram;           // w of second order, or nothing
+  std::vector<Cell<Real>> chain_cells;    // w, u, g of the chain: start K, stop K, transition K * K above order 0
   std::vector<Cell<Real>> trigram_cells;  // (K + 1) * K * K
   int64_t seen = 0;
   Difference<Real> delta;
 
-  Weights(size_t rows, int labels, int order, size_t edges, Parts label_parts, bool adaptive)
-      : labels(labels), order(order), adaptive(adaptive), parts(std::move(label_parts)),
-        emission(rows, parts.any() ? parts.count : labels, adaptive), edge(edges, labels * labels, adaptive),
-        block(labels), block_cells(size_t(labels) * (labels + 2)), delta(rows) {
+  Weights(size_t rows, int label_count, int markov_order, size_t edges, Parts label_parts, bool with_g)
+      : labels(label_count), order(markov_order), adaptive(with_g), parts(std::move(label_parts)),
+        emission(rows, parts.any() ? parts.count : labels, adaptive),
+        edge(edges, edges ? labels * labels : 0, adaptive), chain(labels, order),
+        chain_cells(size_t(labels) * (order ? labels + 2 : 2)), delta(rows) {
     if (order == 2) {
-      trigram = TrigramBlock<Real>(labels);
+      trigram = TrigramWeights<Real>(labels);
       trigram_cells.resize(size_t(labels + 1) * labels * labels);
     }
   }
@@ -112,8 +117,8 @@ template <class Real, class Rows> struct Weights {
     int64_t first;  // token number of position 0
     mutable std::vector<Real> sum;
     void fill(size_t t, Real* matrix) const {
-      const int K = weights.labels, S = weights.block.stride;
-      std::copy(weights.block.transition.begin(), weights.block.transition.end(), matrix);
+      const int K = weights.labels, S = weights.chain.stride;
+      std::copy(weights.chain.transition.begin(), weights.chain.transition.end(), matrix);
       for (int64_t e = x.edge_ptr[first + t]; e < x.edge_ptr[first + t + 1]; ++e) {
         sum.resize(size_t(weights.edge.stride));
         weights.edge.sum_rows(sum.data(), &x.edges[e], nullptr, 1);
@@ -142,11 +147,11 @@ template <class Real, class Rows> struct Weights {
 
   // Emission potentials (T, stride) of the tokens first ... first + T, into space.potentials.
   void emissions(const Instances<Real>& x, int64_t first, size_t T, Scratch& space) const {
-    if (!parts.any()) return sum_rows(x, first, T, block.stride, space.potentials);
+    if (!parts.any()) return sum_rows(x, first, T, chain.stride, space.potentials);
     sum_rows(x, first, T, emission.stride, space.part_scores);
-    space.potentials.assign(T * block.stride, 0);
+    space.potentials.assign(T * chain.stride, 0);
     for (size_t t = 0; t < T; ++t)
-      parts.sum(&space.part_scores[t * emission.stride], &space.potentials[t * block.stride]);
+      parts.sum(&space.part_scores[t * emission.stride], &space.potentials[t * chain.stride]);
   }
 
   // Sums of the emission rows of T tokens: (T, S).
@@ -161,51 +166,9 @@ template <class Real, class Rows> struct Weights {
       const int64_t from = x.token_ptr[first + t], to = x.token_ptr[first + t + 1];
       if (far)
         for (int64_t k = from + ahead; k < std::min(to + ahead, end); ++k) emission.prefetch(x.features[k]);
-      emission.sum_rows(&out[t * S], x.features + (x.dense ? 0 : from), x.values ? x.values + from : nullptr, to - from);
+      emission.sum_rows(&out[t * S], x.features + (x.dense ? 0 : from), x.values ? x.values + from : nullptr,
+                        to - from);
     }
-  }
-
-  // Potentials of the next examples of one token, four at a time; an update makes them stale.
-  struct Lookahead {
-    bool possible = false;
-    bool distinct = false;      // no token has a row twice
-    size_t begin = 0, end = 0;  // places in the order that `scores` holds
-    std::vector<Real> scores;
-  };
-  Lookahead lookahead(const Instances<Real>& x) const {
-    Lookahead ahead;
-    ahead.scores.resize(4 * lanes<Real>);
-    ahead.possible = Rows::one_vector && x.values && block.stride == lanes<Real> && order == 0 && !parts.any();
-    for (size_t s = 0; ahead.possible && s < x.sentences; ++s)
-      ahead.possible = x.sentence_ptr[s + 1] - x.sentence_ptr[s] == 1;
-    if (!ahead.possible) return ahead;
-    ahead.distinct = true;
-    for (size_t s = 0; ahead.distinct && s < (x.dense ? 1 : x.sentences); ++s)
-      for (int64_t k = x.token_ptr[s] + 1; k < x.token_ptr[s + 1]; ++k)
-        ahead.distinct &= x.features[k] > x.features[k - 1];
-    return ahead;
-  }
-  // Whether the potentials of place k of n are in space.potentials now.
-  bool look_ahead(const Instances<Real>& x, const int64_t* order, size_t k, size_t n, Lookahead& ahead,
-                  Scratch& space) const {
-    if (!ahead.possible || (k >= ahead.end && k + 4 > n)) return false;
-    if (k >= ahead.end) {
-      const int32_t* row[4];
-      const Real* value[4];
-      int64_t count[4];
-      for (int i = 0; i < 4; ++i) {
-        const int64_t token = x.sentence_ptr[order[k + size_t(i)]], from = x.token_ptr[token];
-        row[i] = x.features + (x.dense ? 0 : from);
-        value[i] = x.values + from;
-        count[i] = x.token_ptr[token + 1] - from;
-      }
-      emission.sum_rows_of_four(ahead.scores.data(), row, value, count);
-      ahead.begin = k;
-      ahead.end = k + 4;
-    }
-    const Real* scores = &ahead.scores[(k - ahead.begin) * lanes<Real>];
-    space.potentials.assign(scores, scores + lanes<Real>);
-    return true;
   }
 
   void decode(const Instances<Real>& x, int64_t first, size_t T, Scratch& space, const int32_t* against,
@@ -217,11 +180,11 @@ template <class Real, class Rows> struct Weights {
   }
   template <class E>
   void decode(Scratch& space, size_t T, const E& edges, const int32_t* against, int32_t* out_labels) const {
-    const Real* emission = space.potentials.data();
+    const Real* scores = space.potentials.data();
     if (order == 2)
-      space.second.run(emission, T, block, trigram, edges, against, out_labels);
+      space.second.run(scores, T, chain, trigram, edges, against, out_labels);
     else
-      space.decoder.run(emission, T, block, order > 0, edges, against, out_labels);
+      space.decoder.run(scores, T, chain, order > 0, edges, against, out_labels);
   }
 
   void decode_all(const Instances<Real>& x, int32_t* out_labels) const {
@@ -234,28 +197,74 @@ template <class Real, class Rows> struct Weights {
     }
   }
 
-  // cost: (K, K) from gold to decoded label, or null. step: of the rule (PA's C, adaptive's eta).
-  // out_mistakes: null, or filled.
-  EpochCounts train_epoch(const Instances<Real>& x, const int32_t* gold_labels, const int64_t* sentence_order,
-                          size_t n, Rule rule, Real step, const Real* cost, bool ties_are_mistakes,
-                          Mistakes* out_mistakes) {
+  EpochCounts train_epoch(const Instances<Real>& x, const Lesson<Real>& lesson, Mistakes* out_mistakes) {
+    if constexpr (Rows::contiguous)
+      if (order == 0 && !parts.any() && SingleTokens<Weights>::possible(x, chain.stride))
+        return visit(x, lesson, SingleTokens<Weights>(*this, x, lesson.visits, lesson.count), out_mistakes);
+    return visit(x, lesson, Sentences{*this, x}, out_mistakes);
+  }
+
+  // Makes what decoding reads anew from all cells.
+  void refresh() {
+    const size_t K = size_t(labels);
+    for (size_t j = 0; j < K; ++j) {
+      chain.start[j] = chain_cells[j].w;
+      chain.stop[j] = chain_cells[K + j].w;
+    }
+    if (order == 0) return;
+    for (size_t i = 0; i < K; ++i) {
+      for (size_t j = 0; j < K; ++j) chain.set(int(i), int(j), chain_cells[(2 + i) * K + j].w);
+      chain.bound_row(int(i));
+    }
+    if (!trigram.any()) return;
+    for (size_t i = 0; i < trigram_cells.size(); ++i)
+      trigram.row(int(i / K / K), int(i / K % K))[i % K] = trigram_cells[i].w;
+    for (int a = 0; a <= labels; ++a) {
+      for (int b = 0; b < labels; ++b) trigram.bound_row(a, b);
+      trigram.bound_onward(a, chain);
+    }
+  }
+
+  // After mistakes in a sentence whose potentials are in `space`: the one update.
+  void update(const Instances<Real>& x, int64_t first, size_t T, const int32_t* gold, const int32_t* y_hat,
+              const Scratch& space, Step<Real> rate) {
+    difference(x, first, T, gold, y_hat);
+    if (rate.rule == Rule::passive_aggressive) {
+      const double loss =
+          path_score(x, first, T, space.potentials, y_hat) - path_score(x, first, T, space.potentials, gold);
+      const double squared = delta.squared();
+      rate.size = squared > 0 ? Real(std::min(double(rate.size), loss / squared)) : Real(0);
+    }
+    apply(rate);
+  }
+
+ private:
+  // Examples as they come: sentences of any length.
+  struct Sentences {
+    Weights& weights;
+    const Instances<Real>& x;
+    void score(size_t, int64_t first, size_t T, Scratch& space) { weights.emissions(x, first, T, space); }
+    void learn(size_t, int64_t first, size_t T, const int32_t* gold, const int32_t* y_hat, const Scratch& space,
+               const Step<Real>& rate) {
+      weights.update(x, first, T, gold, y_hat, space, rate);
+    }
+  };
+
+  // The one loop. Examples know how to score and learn one of them: Sentences, or SingleTokens.
+  template <class Examples>
+  EpochCounts visit(const Instances<Real>& x, const Lesson<Real>& lesson, Examples examples, Mistakes* out_mistakes) {
     EpochCounts counts;
     Scratch space;
-    std::vector<Real>& potentials = space.potentials;
     std::vector<int32_t> y_hat;
-    Lookahead ahead = lookahead(x);
-    const int S = block.stride;
-    for (size_t k = 0; k < n; ++k, ++seen) {
-      const int64_t first = x.sentence_ptr[sentence_order[k]];
-      const size_t T = size_t(x.sentence_ptr[sentence_order[k] + 1] - first);
-      const int32_t* gold = gold_labels + first;
-      if (k + 4 < n) prefetch(x, sentence_order[k + 4]);
-      if (!look_ahead(x, sentence_order, k, n, ahead, space)) emissions(x, first, T, space);
-      if (cost)
-        for (size_t t = 0; t < T; ++t)
-          for (int j = 0; j < labels; ++j) potentials[t * S + j] += cost[size_t(gold[t]) * labels + j];
+    for (size_t k = 0; k < lesson.count; ++k, ++seen) {
+      const int64_t first = x.sentence_ptr[lesson.visits[k]];
+      const size_t T = size_t(x.sentence_ptr[lesson.visits[k] + 1] - first);
+      const int32_t* gold = lesson.gold + first;
+      if (k + 4 < lesson.count) prefetch(x, lesson.visits[k + 4]);
+      examples.score(k, first, T, space);
+      add_costs(lesson, gold, T, space.potentials);
       y_hat.resize(T);
-      decode(x, first, T, space, ties_are_mistakes ? gold : nullptr, y_hat.data());
+      decode(x, first, T, space, lesson.ties_are_mistakes ? gold : nullptr, y_hat.data());
       int64_t mistakes = 0;
       for (size_t t = 0; t < T; ++t) mistakes += y_hat[t] != gold[t];
       if (mistakes == 0) continue;
@@ -265,28 +274,25 @@ template <class Real, class Rows> struct Weights {
         out_mistakes->position.push_back(int64_t(k));
         out_mistakes->y_hat.insert(out_mistakes->y_hat.end(), y_hat.begin(), y_hat.end());
       }
-      Step<Real> rate{rule, step, Real(seen)};
-      if (ahead.distinct && rule == Rule::perceptron) {  // every cell comes once: no need to collect
-        const int64_t from = x.token_ptr[first];
-        emission.update_pairs(x.features + (x.dense ? 0 : from), x.values + from, x.token_ptr[first + 1] - from,
-                              gold[0], y_hat[0], rate);
-        ahead.end = k + 1;
-        continue;
-      }
-      difference(x, first, T, gold, y_hat.data());
-      if (rule == Rule::passive_aggressive) {
-        const double loss = path_score(x, first, T, potentials, y_hat.data()) -
-                            path_score(x, first, T, potentials, gold);
-        const double squared = delta.squared();
-        rate.size = squared > 0 ? Real(std::min(double(step), loss / squared)) : Real(0);
-      }
-      apply(rate);
-      ahead.end = k + 1;
+      examples.learn(k, first, T, gold, y_hat.data(), space, Step<Real>{lesson.rule, lesson.step, Real(seen)});
     }
     return counts;
   }
 
- private:
+  // reference.py: loss_augment().
+  void add_costs(const Lesson<Real>& lesson, const int32_t* gold, size_t T, std::vector<Real>& potentials) const {
+    const size_t K = size_t(labels), S = size_t(chain.stride);
+    for (size_t t = 0; lesson.cost && t < T; ++t)
+      for (size_t j = 0; j < K; ++j) potentials[t * S + j] += lesson.cost[size_t(gold[t]) * K + j];
+    if (lesson.cost || lesson.margin == 0) return;
+    for (size_t t = 0; t < T; ++t) {
+      Real* row = &potentials[t * S];
+      const Real right = row[gold[t]];
+      for (size_t j = 0; j < K; ++j) row[j] += lesson.margin;
+      row[gold[t]] = right;
+    }
+  }
+
   void difference(const Instances<Real>& x, int64_t first, size_t T, const int32_t* y, const int32_t* y_hat) {
     const int64_t K = labels;
     delta.clear();
@@ -309,12 +315,12 @@ template <class Real, class Rows> struct Weights {
     }
     if (order == 0) return;
     auto count = [&](const int32_t* path, Real value) {
-      delta.label.push_back({0, path[0], value});
-      delta.label.push_back({0, int32_t(K + path[T - 1]), value});
+      delta.chain.push_back({0, path[0], value});
+      delta.chain.push_back({0, int32_t(K + path[T - 1]), value});
       for (size_t t = 1; t < T; ++t) {
         if (y[t - 1] == y_hat[t - 1] && y[t] == y_hat[t]) continue;
         const int32_t bigram = int32_t(path[t - 1] * K + path[t]);
-        delta.label.push_back({0, int32_t(2 * K + bigram), value});
+        delta.chain.push_back({0, int32_t(2 * K + bigram), value});
         if (x.edge_ptr)
           for (int64_t e = x.edge_ptr[first + t]; e < x.edge_ptr[first + t + 1]; ++e)
             delta.edge.push_back({x.edges[e], bigram, value});
@@ -328,21 +334,21 @@ template <class Real, class Rows> struct Weights {
     };
     count(y, Real(1));
     count(y_hat, Real(-1));
-    Difference<Real>::merge(delta.label);
+    Difference<Real>::merge(delta.chain);
     Difference<Real>::merge(delta.edge);
     Difference<Real>::merge(delta.trigram);
   }
 
   double path_score(const Instances<Real>& x, int64_t first, size_t T, const std::vector<Real>& potentials,
                     const int32_t* y) const {
-    const int S = block.stride;
-    double score = double(block.start[y[0]]) + double(block.stop[y[T - 1]]);
+    const int S = chain.stride;
+    double score = double(chain.start[y[0]]) + double(chain.stop[y[T - 1]]);
     std::vector<Real> matrix;
     const Edges edges{*this, x, first, {}};
     for (size_t t = 0; t < T; ++t) {
       score += double(potentials[t * S + y[t]]);
-      if (t == 0) continue;
-      const Real* transition = block.transition.data();
+      if (t == 0 || order == 0) continue;
+      const Real* transition = chain.transition.data();
       if (x.edge_ptr) {
         matrix.resize(size_t(labels) * S);
         edges.fill(t, matrix.data());
@@ -364,20 +370,20 @@ template <class Real, class Rows> struct Weights {
       step.apply(c.w, c.u, &c.g, e.value);
       trigram.row(e.row / K, e.row % K)[e.column] = c.w;
       trigram.bound_row(e.row / K, e.row % K);
-      trigram.bound_onward(e.row / K, block);
+      trigram.bound_onward(e.row / K, chain);
     }
-    for (const auto& e : delta.label) {
-      Cell<Real>& c = block_cells[size_t(e.column)];
+    for (const auto& e : delta.chain) {
+      Cell<Real>& c = chain_cells[size_t(e.column)];
       step.apply(c.w, c.u, &c.g, e.value);
       if (e.column < K) {
-        block.start[e.column] = c.w;
+        chain.start[e.column] = c.w;
       } else if (e.column < 2 * K) {
-        block.stop[e.column - K] = c.w;
+        chain.stop[e.column - K] = c.w;
       } else {
         const int64_t i = (e.column - 2 * K) / K, j = (e.column - 2 * K) % K;
-        block.set(int(i), int(j), c.w);
-        block.bound_row(int(i));
-        if (trigram.any()) trigram.bound_onward(int(i), block);
+        chain.set(int(i), int(j), c.w);
+        chain.bound_row(int(i));
+        if (trigram.any()) trigram.bound_onward(int(i), chain);
       }
     }
   }

@@ -7,23 +7,25 @@
 namespace seqtag {
 
 constexpr float kForbidden = -1e30f;  // reference.py: FORBIDDEN
-constexpr float kPadding = -1e38f;  // potential of the lanes that pad a row: never the best
+constexpr float kPadding = -1e38f;    // potential of the lanes that pad a row: never the best
 
-// Label-only weights as rows padded to `stride`, with the bounds that prune predecessors.
-template <class Real> struct LabelBlock {
+// Weights of the label chain, as rows padded to `stride`, with the bounds that prune predecessors.
+template <class Real> struct ChainWeights {
   int labels = 0, stride = 0;
-  std::vector<Real> start, stop, transition;  // (stride), (stride), (labels, stride)
+  std::vector<Real> start, stop, transition;  // (stride), (stride), (labels, stride) above order 0
   std::vector<Real> into;                     // the transition matrix transposed: (labels, stride)
   std::vector<Real> row_max, row_min;         // of each transition row, over the real labels
-  std::vector<Real> lead;  // (labels, stride): of b, i the most that i has over b; or nothing
+  std::vector<Real> lead;                     // (labels, stride): of b, i the most that i has over b; or nothing
 
-  explicit LabelBlock(int K)
-      : labels(K), stride(padded<Real>(K)), start(stride, 0), stop(stride, 0),
-        transition(size_t(K) * stride, 0), into(size_t(K) * stride, 0), row_max(stride, Real(kPadding)), row_min(stride, 0) {
-    for (int j = K; j < stride; ++j) {
-      start[j] = stop[j] = Real(kPadding);
+  ChainWeights(int K, int order) : labels(K), stride(padded<Real>(K)), start(stride, 0), stop(stride, 0) {
+    for (int j = K; j < stride; ++j) start[j] = stop[j] = Real(kPadding);
+    if (order == 0) return;
+    transition.assign(size_t(K) * stride, 0);
+    into.assign(size_t(K) * stride, 0);
+    row_max.assign(stride, Real(kPadding));
+    row_min.assign(stride, 0);
+    for (int j = K; j < stride; ++j)
       for (int i = 0; i < K; ++i) transition[size_t(i) * stride + j] = into[size_t(i) * stride + j] = Real(kPadding);
-    }
     for (int i = 0; i < K; ++i) row_max[i] = 0;
   }
   void set(int i, int j, Real weight) {  // then bound_row(i)
@@ -60,13 +62,13 @@ struct NoEdges {
 
 template <class Real> struct Decoder {
   std::vector<Real> v, best_in, scratch;  // prefix scores of all positions; arrivals; one matrix
-  std::vector<int> survivors, only;  // only: the one predecessor that a position has, or -1
+  std::vector<int> survivors, only;       // only: the one predecessor that a position has, or -1
 
   // emission: (T, stride), padding lanes 0. against: gold labels that lose ties, or null.
   template <class Edges>
-  void run(const Real* emission, size_t T, const LabelBlock<Real>& block, bool label_features,
-           const Edges& edges, const int32_t* against, int32_t* out_labels) {
-    const int K = block.labels, S = block.stride;
+  void run(const Real* emission, size_t T, const ChainWeights<Real>& chain, bool label_features, const Edges& edges,
+           const int32_t* against, int32_t* out_labels) {
+    const int K = chain.labels, S = chain.stride;
     if (T == 0) return;
     if (!label_features) {  // order 0: all label potentials are 0, tokens are independent
       for (size_t t = 0; t < T; ++t)
@@ -80,8 +82,8 @@ template <class Real> struct Decoder {
     if (Edges::any) scratch.resize(size_t(K) * S);
     // If every path is forbidden, all scores are one huge number that swallows the rest: ties to
     // the plain search, which pruning by the rest would break otherwise.
-    if (Edges::any || !search(emission, T, block, edges, true, against, out_labels))
-      search(emission, T, block, edges, false, against, out_labels);
+    if (Edges::any || !search(emission, T, chain, edges, true, against, out_labels))
+      search(emission, T, chain, edges, false, against, out_labels);
   }
 
   // Lowest label of the highest score; `against` only if it is the one and only.
@@ -101,19 +103,20 @@ template <class Real> struct Decoder {
  private:
   // Whether an allowed path was found.
   template <class Edges>
-  bool search(const Real* emission, size_t T, const LabelBlock<Real>& block, const Edges& edges, bool prune,
+  bool search(const Real* emission, size_t T, const ChainWeights<Real>& chain, const Edges& edges, bool prune,
               const int32_t* against, int32_t* out_labels) {
-    const int K = block.labels, S = block.stride;
+    const int K = chain.labels, S = chain.stride;
     bool allowed = true;
-    for (int j = 0; j < S; ++j) v[j] = block.start[j] + emission[j];
+    for (int j = 0; j < S; ++j) v[j] = chain.start[j] + emission[j];
     Real high = largest(&v[0], S);
     subtract(&v[0], high, S);
     for (size_t t = 1; t < T; ++t) {
       allowed &= high > kForbidden / 2;
       const Real* before = &v[(t - 1) * S];
-      const Real* matrix = matrix_at(t, block, edges);
+      const Real* matrix = matrix_at(t, chain, edges);
       int n = K;
-      if (prune) n = surviving(before, block);
+      if (prune)
+        n = surviving(before, chain);
       else
         for (int i = 0; i < K; ++i) survivors[i] = i;
       only[t] = n == 1 ? survivors[0] : -1;
@@ -132,26 +135,25 @@ template <class Real> struct Decoder {
     }
 
     const Real* last = &v[(T - 1) * S];
-    int y = argmax(K, against ? against[T - 1] : -1, [&](int j) { return last[j] + block.stop[j]; });
-    allowed &= high > kForbidden / 2 && last[y] + block.stop[y] > kForbidden / 2;
+    int y = argmax(K, against ? against[T - 1] : -1, [&](int j) { return last[j] + chain.stop[j]; });
+    allowed &= high > kForbidden / 2 && last[y] + chain.stop[y] > kForbidden / 2;
     out_labels[T - 1] = y;
     for (size_t t = T - 1; t > 0; --t) {  // no back-pointers: where several may lead here, search again
       const Real* before = &v[(t - 1) * S];
       if (only[t] >= 0) {
         y = only[t];
       } else if (!Edges::any && !against) {
-        y = argmax_of_sum(before, &block.into[size_t(y) * S], S);
+        y = argmax_of_sum(before, &chain.into[size_t(y) * S], S);
       } else {
-        const Real* matrix = matrix_at(t, block, edges);
-        y = argmax(K, against ? against[t - 1] : -1,
-                   [&](int i) { return before[i] + matrix[size_t(i) * S + y]; });
+        const Real* matrix = matrix_at(t, chain, edges);
+        y = argmax(K, against ? against[t - 1] : -1, [&](int i) { return before[i] + matrix[size_t(i) * S + y]; });
       }
       out_labels[t - 1] = y;
     }
     return allowed;
   }
-  template <class Edges> const Real* matrix_at(size_t t, const LabelBlock<Real>& block, const Edges& edges) {
-    if (!Edges::any) return block.transition.data();
+  template <class Edges> const Real* matrix_at(size_t t, const ChainWeights<Real>& chain, const Edges& edges) {
+    if (!Edges::any) return chain.transition.data();
     edges.fill(t, scratch.data());
     return scratch.data();
   }
@@ -160,12 +162,12 @@ template <class Real> struct Decoder {
   // dominated when v[i] + max_j transition[i,j] < v[b] + min_j transition[b,j], or by the tighter
   // v[i] + max_j (transition[i,j] - transition[b,j]) < v[b]; rounding is monotone, so the maxima
   // (and with them the labels) are exactly those of the full search.
-  int surviving(const Real* before, const LabelBlock<Real>& block) {
-    const int K = block.labels, S = block.stride;
+  int surviving(const Real* before, const ChainWeights<Real>& chain) {
+    const int K = chain.labels, S = chain.stride;
     const int b = first_of(before, Real(0), K, S);  // the best prefix scores 0
-    const bool tight = !block.lead.empty();
-    const Real* most = tight ? &block.lead[size_t(b) * S] : block.row_max.data();
-    const Real floor = tight ? before[b] : before[b] + block.row_min[b];
+    const bool tight = !chain.lead.empty();
+    const Real* most = tight ? &chain.lead[size_t(b) * S] : chain.row_max.data();
+    const Real floor = tight ? before[b] : before[b] + chain.row_min[b];
     int n = 0;
     survivors[n++] = b;
     for (int i = 0; i < S; i += lanes<Real>) {

@@ -1,6 +1,7 @@
 // Rows of weights in training: w, u (for the average) and g (for the adaptive step), cell by cell.
 // DenseRows for up to about a hundred labels, SparseRows above; both are used through
-//   sum_rows(out, rows, values, n), update(row, label, change), for_each_cell(visit).
+//   sum_rows(out, rows, values, n), update(row, label, delta, step), put(row, label, cell),
+//   for_each_cell(visit).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -20,7 +21,7 @@ template <class Real> struct Cell {
   Real w = 0, u = 0, g = 0;
 };
 
-// The one update of one cell: w += change, and u += c * change for the average.
+// The one update: w += change, and u += c * change for the average.
 template <class Real> struct Step {
   Rule rule;
   Real size;  // step (PA: already min(step, loss / |delta|^2))
@@ -31,8 +32,13 @@ template <class Real> struct Step {
       *g += delta * delta;
       change = change / std::sqrt(*g);
     }
-    w += change;
-    u += seen * change;
+    move(w, u, change, seen);
+  }
+  // Of one cell, or of a vector of them.
+  template <class Number>
+  static SEQTAG_INLINE void move(Number& w, Number& u, const Number& change, const Number& seen) {
+    w = w + change;
+    u = u + seen * change;
   }
 };
 
@@ -43,10 +49,10 @@ template <class Real> struct DenseRows {
     void operator()(Real* p) const { std::free(p); }
   };
   std::unique_ptr<Real[], Free> w, u, g;  // (rows, stride); pages never touched take no memory
-  static constexpr bool one_vector = true;  // a row can be as short as one vector
+  static constexpr bool contiguous = true;
 
-  DenseRows(size_t rows, int labels, bool adaptive)
-      : rows(rows), labels(labels), stride(padded<Real>(labels)), w(zeros()), u(zeros()),
+  DenseRows(size_t row_count, int width, bool adaptive)
+      : rows(row_count), labels(width), stride(padded<Real>(width)), w(zeros()), u(zeros()),
         g(adaptive ? zeros() : nullptr) {}
 
   bool far() const { return rows * size_t(stride) * sizeof(Real) > 1 << 20; }  // not all in the cache
@@ -62,27 +68,6 @@ template <class Real> struct DenseRows {
     for (; j + 4 * lanes<Real> <= stride; j += 4 * lanes<Real>) sum_columns<4>(out, j, row, value, n);
     for (; j < stride; j += lanes<Real>) sum_columns<1>(out, j, row, value, n);
   }
-  // The same for four tokens side by side and rows of one vector: each sum waits for its last addition, four do not.
-  void sum_rows_of_four(Real* acc, const int32_t* const row[4], const Real* const value[4], const int64_t n[4]) const {
-    const Real* weight = w.get();
-    auto term = [&](int i, int64_t k) { return load(weight + size_t(row[i][k]) * lanes<Real>) * splat(value[i][k]); };
-    Vector<Real> a{}, b{}, c{}, d{};
-    const int64_t shared = std::min(std::min(n[0], n[1]), std::min(n[2], n[3]));
-    for (int64_t k = 0; k < shared; ++k) {
-      a = a + term(0, k);
-      b = b + term(1, k);
-      c = c + term(2, k);
-      d = d + term(3, k);
-    }
-    for (int64_t k = shared; k < n[0]; ++k) a = a + term(0, k);
-    for (int64_t k = shared; k < n[1]; ++k) b = b + term(1, k);
-    for (int64_t k = shared; k < n[2]; ++k) c = c + term(2, k);
-    for (int64_t k = shared; k < n[3]; ++k) d = d + term(3, k);
-    store(acc, a);
-    store(acc + lanes<Real>, b);
-    store(acc + 2 * lanes<Real>, c);
-    store(acc + 3 * lanes<Real>, d);
-  }
   SEQTAG_INLINE void prefetch_update(size_t row, int label) const {  // w is at hand after scoring
     SEQTAG_PREFETCH(&u[row * stride + label]);
     if (g) SEQTAG_PREFETCH(&g[row * stride + label]);
@@ -91,23 +76,19 @@ template <class Real> struct DenseRows {
     const size_t i = row * stride + label;
     step.apply(w[i], u[i], g ? &g[i] : nullptr, delta);
   }
-  // update(row, up, value) and update(row, down, -value) for rows of one vector, without "adaptive".
-  void update_pairs(const int32_t* row, const Real* value, int64_t n, int up, int down, const Step<Real>& step) {
-    Real sign[lanes<Real>] = {};
-    sign[up] = 1;
-    sign[down] = -1;
-    const Vector<Real> signs = load(sign), seen = splat(step.seen);
-    for (int64_t k = 0; k < n; ++k) {
-      const Vector<Real> change = signs * splat(step.size * value[k]);
-      Real *now = &w[size_t(row[k]) * lanes<Real>], *sum = &u[size_t(row[k]) * lanes<Real>];
-      store(now, load(now) + change);
-      store(sum, load(sum) + seen * change);
-    }
+  void put(size_t row, int label, const Cell<Real>& cell) {
+    const size_t i = row * stride + label;
+    w[i] = cell.w;
+    u[i] = cell.u;
+    if (g) g[i] = cell.g;
   }
-  // visit(row, label, w, u) for every cell, in order of row and label
+  // visit(row, label, cell) for every cell, in order of row and label
   template <class Visit> void for_each_cell(Visit visit) const {
     for (size_t r = 0; r < rows; ++r)
-      for (int k = 0; k < labels; ++k) visit(r, k, w[r * stride + k], u[r * stride + k]);
+      for (int k = 0; k < labels; ++k) {
+        const size_t i = r * stride + k;
+        visit(r, k, Cell<Real>{w[i], u[i], g ? g[i] : Real(0)});
+      }
   }
 
  private:
@@ -137,8 +118,8 @@ template <class Real> struct DenseRows {
 // doubled when it is full.
 template <class Real> struct SparseRows {
   int labels, stride;
-  static constexpr bool one_vector = false;
-  SparseRows(size_t rows, int labels, bool) : labels(labels), stride(padded<Real>(labels)), spans(rows) {}
+  static constexpr bool contiguous = false;
+  SparseRows(size_t rows, int width, bool) : labels(width), stride(padded<Real>(width)), spans(rows) {}
 
   bool far() const { return true; }
   void prefetch(size_t row) const { SEQTAG_PREFETCH(&spans[row]); }
@@ -155,16 +136,14 @@ template <class Real> struct SparseRows {
     Cell<Real>& cell = cells[find(row, label)];
     step.apply(cell.w, cell.u, &cell.g, delta);
   }
-  void sum_rows_of_four(Real*, const int32_t* const*, const Real* const*, const int64_t*) const {}
-  void update_pairs(const int32_t*, const Real*, int64_t, int, int, const Step<Real>&) {}
+  void put(size_t row, int label, const Cell<Real>& cell) { cells[find(row, label)] = cell; }
   template <class Visit> void for_each_cell(Visit visit) const {
     std::vector<std::pair<int, size_t>> sorted;
     for (size_t r = 0; r < spans.size(); ++r) {
       sorted.clear();
-      for (size_t i = spans[r].begin; i < spans[r].begin + spans[r].used; ++i)
-        sorted.emplace_back(label_of[i], i);
+      for (size_t i = spans[r].begin; i < spans[r].begin + spans[r].used; ++i) sorted.emplace_back(label_of[i], i);
       std::sort(sorted.begin(), sorted.end());
-      for (auto [label, i] : sorted) visit(r, label, cells[i].w, cells[i].u);
+      for (auto [label, i] : sorted) visit(r, label, cells[i]);
     }
   }
 

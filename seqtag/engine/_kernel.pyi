@@ -1,0 +1,126 @@
+# The native kernel (_native/module.cpp), as native.py sees it.
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqtag.engine.arrays import FloatArray, HashArray, IntArray
+
+_Parts = tuple[IntArray, IntArray, int]
+_Cells = tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]
+_Rows = tuple[HashArray, IntArray, NDArray[np.uint16], NDArray[np.int8]]
+_Known = tuple[int, HashArray, IntArray, NDArray[np.uint16]]
+
+def has_avx2() -> bool: ...
+def hash_strings(blob: bytes, offsets: IntArray) -> HashArray: ...
+def index_features(
+    plan: Plan, types: IntArray, hashes: HashArray, sentence_ptr: IntArray, min_count: int
+) -> tuple[HashArray, IntArray, IntArray]: ...
+
+class Plan:
+    def __init__(
+        self,
+        term_ptr: IntArray,
+        term_attribute: IntArray,
+        term_offset: IntArray,
+        seed: HashArray,
+        multiplier: HashArray,
+        attribute_column: IntArray,
+    ) -> None: ...
+
+class Weights32:
+    def __init__(
+        self,
+        rows: int,
+        labels: int,
+        order: int,
+        edges: int,
+        parts: _Parts | None,
+        adaptive: bool,
+        sparse: bool,
+    ) -> None: ...
+    def train_epoch(
+        self,
+        sentence_ptr: IntArray,
+        token_ptr: IntArray,
+        features: IntArray,
+        values: FloatArray | None,
+        edge_ptr: IntArray | None,
+        edges: IntArray | None,
+        y: IntArray,
+        visits: IntArray,
+        rule: str,
+        step: float,
+        margin: float,
+        cost: FloatArray | None,
+        ties_are_mistakes: bool,
+        record: bool,
+    ) -> tuple[int, int, IntArray, IntArray]: ...
+    def decode(
+        self,
+        sentence_ptr: IntArray,
+        token_ptr: IntArray,
+        features: IntArray,
+        values: FloatArray | None,
+        edge_ptr: IntArray | None,
+        edges: IntArray | None,
+    ) -> IntArray: ...
+    def cells(
+        self, average: bool
+    ) -> tuple[
+        IntArray,
+        IntArray,
+        FloatArray,
+        IntArray,
+        IntArray,
+        FloatArray,
+        IntArray,
+        IntArray,
+        FloatArray,
+        FloatArray,
+    ]: ...
+    def state(self) -> tuple[_Cells, _Cells, _Cells, FloatArray, int]: ...
+    def restore(
+        self, emission: _Cells, edge: _Cells, trigram: _Cells, chain: FloatArray, seen: int
+    ) -> None: ...
+    @property
+    def seen(self) -> int: ...
+
+class Weights64(Weights32): ...
+class Workspace: ...
+
+class Frozen:
+    def __init__(
+        self,
+        order: int,
+        plan: Plan,
+        edge_plan: Plan,
+        emission: _Rows,
+        edge: _Rows,
+        trigram: _Rows,
+        start: FloatArray,
+        stop: FloatArray,
+        transition: FloatArray,
+        parts: _Parts | None,
+        known: _Known,
+    ) -> None: ...
+    def workspace(self) -> Workspace: ...
+    def decode(
+        self, types: IntArray, hashes: HashArray, sentence_ptr: IntArray, workspace: Workspace
+    ) -> IntArray: ...
+
+class Scanner:
+    def __init__(
+        self,
+        columns: int,
+        separator: str,
+        id_column: int,
+        comments: bool,
+        read: Sequence[int],
+        write: Sequence[int],
+    ) -> None: ...
+    def scan(self, text: bytes, file_start: bool) -> tuple[IntArray, IntArray] | None: ...
+    def new_values(self, column: int) -> list[bytes]: ...
+    def splice(
+        self, text: bytes, labels: Sequence[IntArray], names: Sequence[Sequence[bytes]]
+    ) -> bytes: ...

@@ -1,0 +1,270 @@
+"""What the engine refuses: every number that it indexes with or divides by, checked once.
+
+The kernel makes the same checks in the same words (module.cpp): arrays of a damaged model file, or
+of a caller's mistake, end here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seqtag.engine.arrays import (
+    EXACT_FLOAT,
+    MAX_BIGRAM_LABELS,
+    MAX_LABELS,
+    MAX_OFFSET,
+    MAX_ROWS,
+    MAX_TRIGRAM_LABELS,
+    MAX_WORDS,
+    RULES,
+    CellStates,
+    Cost,
+    FrozenWeights,
+    Instances,
+    IntArray,
+    KeyPlan,
+    KnownLabels,
+    Layout,
+    Parts,
+    Rows,
+    State,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from seqtag.engine.arrays import HashArray
+
+
+def require(ok: object, message: str) -> None:
+    """Raise ValueError with the message unless `ok`."""
+    if not ok:
+        raise ValueError(message)
+
+
+def _ascending(ptr: IntArray, end: int) -> bool:
+    """Whether pointers ascend from 0 to `end`."""
+    return len(ptr) > 0 and ptr[0] == 0 and ptr[-1] == end and bool((np.diff(ptr) >= 0).all())
+
+
+def _within(values: IntArray, limit: int) -> bool:
+    """Whether values are in range(limit); a list will do."""
+    numbers = np.asarray(values)
+    return bool((numbers >= 0).all() and (numbers < limit).all())
+
+
+def _ascending_within(ptr: IntArray, values: IntArray | NDArray[np.uint16]) -> bool:
+    """Whether the values of each row ascend."""
+    first = np.zeros(len(values) + 1, bool)
+    first[ptr] = True  # of its row, or beyond the last
+    return bool((first[1:-1] | (values[1:].astype(np.int64) > values[:-1])).all())
+
+
+# --------------------------------------------------------------------------- training
+def check_layout(layout: Layout) -> None:
+    """Refuse weights that cannot be numbered."""
+    rows, labels, order, edges, parts = layout
+    require(
+        0 <= rows <= MAX_ROWS and 0 <= edges <= MAX_ROWS, "rows and edges must be 0 to 2147483647"
+    )
+    require(labels > 0, "labels must be at least 1")
+    require(0 <= order <= 2, "order must be 0, 1 or 2")
+    require(order < 1 or labels <= MAX_BIGRAM_LABELS, "first order is for 46339 labels at most")
+    require(order < 2 or labels <= MAX_TRIGRAM_LABELS, "second order is for 255 labels at most")
+    require(
+        edges == 0 or labels <= MAX_TRIGRAM_LABELS,
+        "label bigrams that see words are for 255 labels at most",
+    )
+    if parts is not None:
+        check_parts(parts, labels)
+
+
+def check_parts(parts: Parts, labels: int) -> None:
+    """Refuse parts that do not fit the labels."""
+    require(
+        len(parts.ptr) == labels + 1 and _ascending(parts.ptr, len(parts.part)),
+        "part_ptr must ascend from 0 to the number of parts listed, one step per label",
+    )
+    require(parts.number > 0, "labels made of parts must have at least one part")
+    require(_within(parts.part, parts.number), "part holds a part out of range")
+
+
+def check_instances(layout: Layout, x: Instances) -> None:
+    """Refuse a corpus that does not fit itself or the weights."""
+    tokens, width = len(x.token_ptr) - 1, len(x.features)
+    require(
+        tokens >= 0 and _ascending(x.sentence_ptr, tokens),
+        "sentence_ptr must ascend from 0 to the number of tokens",
+    )
+    dense = (
+        tokens > 1
+        and x.values is not None
+        and width > 0
+        and len(x.values) == tokens * width
+        and bool((np.diff(x.token_ptr) == width).all())
+    )
+    require(
+        x.token_ptr[0] == 0 and (dense or _ascending(x.token_ptr, width)),
+        "token_ptr must ascend from 0 to the number of features",
+    )
+    require(_within(x.features, layout.rows), "features holds a row out of range")
+    require(
+        dense or x.values is None or len(x.values) == width, "values must be as long as features"
+    )
+    if x.edge_ptr is None or x.edges is None:
+        require(x.edge_ptr is x.edges, "edge_ptr and edges go together")
+        return
+    require(
+        len(x.edge_ptr) == tokens + 1 and _ascending(x.edge_ptr, len(x.edges)),
+        "edge_ptr must ascend from 0 to the number of edges",
+    )
+    require(_within(x.edges, layout.edges), "edges holds a row out of range")
+
+
+def check_epoch(
+    layout: Layout,
+    x: Instances,
+    y: IntArray,
+    visits: IntArray,
+    rule: str,
+    cost: Cost | None,
+    adaptive: bool,
+) -> None:
+    """Refuse what an epoch cannot run on."""
+    K = layout.labels
+    check_instances(layout, x)
+    require(len(y) == len(x.token_ptr) - 1, "y must hold one label per token")
+    require(_within(y, K), "y holds a label id out of range")
+    require(_within(visits, len(x.sentence_ptr) - 1), "visits holds a sentence out of range")
+    require(cost is None or np.shape(cost) in ((), (K, K)), "cost must be a number or (K, K)")
+    require(rule in RULES, "rule must be perceptron, pa or adaptive")
+    require(
+        rule != "adaptive" or adaptive,
+        "these weights were made without room for the adaptive rule",
+    )
+
+
+def check_state(layout: Layout, state: State) -> None:
+    """Refuse a state that is not of such weights."""
+    K = layout.labels
+    require(state.seen >= 0, "seen must be at least 0")
+    trigrams = (K + 1) * K if layout.order == 2 else 0
+    _check_cells(state.emission, layout.rows, layout.width)
+    _check_cells(state.edge, layout.edges, K * K)
+    _check_cells(state.trigram, trigrams, K)
+    require(state.chain.shape == (3, layout.chain), "the state is of other labels or another order")
+
+
+def _check_cells(cells: CellStates, rows: int, width: int) -> None:
+    """Refuse one block of a state."""
+    n = len(cells.column)
+    require(len(cells.ptr) == rows + 1, "the state is of other rows")
+    require(_ascending(cells.ptr, n), "the state's ptr must ascend from 0 to the number of cells")
+    require(
+        len(cells.w) == len(cells.u) == len(cells.g) == n,
+        "the state's w, u and g must be as long as column",
+    )
+    require(
+        _within(cells.column, width) and _ascending_within(cells.ptr, cells.column),
+        "the state's columns must ascend within a row and be in range",
+    )
+
+
+def no_room(layout: Layout) -> MemoryError:
+    """The error that says how much memory some weights would take."""
+    gigabytes = layout.memory() / 2**30
+    msg = (
+        f"expected room for weights of {layout.rows} rows, {layout.labels} labels and order "
+        f"{layout.order}, about {gigabytes:.1f} GB, found too little memory; choose fewer "
+        "features, a lower order, or another label column"
+    )
+    return MemoryError(msg)
+
+
+# --------------------------------------------------------------------------- keys
+def check_plan(plan: KeyPlan) -> None:
+    """Refuse templates that do not fit themselves."""
+    terms = len(plan.term_attribute)
+    require(
+        _ascending(plan.term_ptr, terms) and len(plan.term_offset) == terms,
+        "term arrays do not fit together",
+    )
+    require(len(plan.seed) + 1 == len(plan.term_ptr), "one seed per template")
+    require(_within(plan.term_attribute, len(plan.attribute_column)), "unknown attribute")
+    longest = np.diff(plan.term_ptr).max(initial=0)
+    require(longest <= len(plan.multiplier), "conjunction too long")
+    require(
+        (np.abs(plan.term_offset.astype(np.int64)) <= MAX_OFFSET).all(),
+        "an offset must be -1000 to 1000",
+    )
+
+
+def check_columns(
+    plan: KeyPlan, types: IntArray, hashes: HashArray, sentence_ptr: IntArray
+) -> None:
+    """Refuse encoded sentences that do not fit the templates."""
+    attributes = len(plan.attribute_column)
+    require(hashes.shape[0] == attributes, "hashes must hold one row per attribute")
+    require(types.shape[1] <= MAX_ROWS, "types must hold 2147483647 tokens at most")
+    require(_within(plan.attribute_column, types.shape[0]), "unknown column")
+    require(attributes == 0 or _within(types, hashes.shape[1]), "types holds an id out of range")
+    require(
+        _ascending(sentence_ptr, types.shape[1]),
+        "sentence_ptr must ascend from 0 to the number of tokens",
+    )
+
+
+# --------------------------------------------------------------------------- the frozen model
+def check_frozen(
+    order: int,
+    plan: KeyPlan,
+    edge_plan: KeyPlan,
+    weights: FrozenWeights,
+    parts: Parts | None,
+    known: KnownLabels,
+) -> None:
+    """Refuse a model whose arrays do not fit together, or whose scores could be inexact."""
+    check_plan(plan)
+    check_plan(edge_plan)
+    K = len(weights.start)
+    require(0 < K <= MAX_LABELS, "labels must be 1 to 65535")
+    require(0 <= order <= 2, "order must be 0, 1 or 2")
+    require(order < 2 or K <= MAX_TRIGRAM_LABELS, "second order is for 255 labels at most")
+    require(
+        not len(weights.edge.keys) or K <= MAX_TRIGRAM_LABELS,
+        "label bigrams that see words are for 255 labels at most",
+    )
+    if parts is not None:
+        check_parts(parts, K)
+    _check_rows(weights.emission, parts.number if parts else K)
+    _check_rows(weights.edge, K * K)
+    _check_rows(weights.trigram, K)
+    _check_rows(Rows(*known[1:], np.zeros(len(known.labels), np.int8)), K)
+    require(-1 <= known.attribute < len(plan.attribute_column), "unknown attribute")
+    shapes = weights.start.shape, weights.stop.shape, weights.transition.shape
+    none = order == 0 and shapes[2] == (0, 0)
+    require(
+        none or shapes == ((K,), (K,), (K, K)),
+        "start, stop and transition must be (K,), (K,) and (K, K)",
+    )
+    most = int(np.diff(parts.ptr).max(initial=1)) if parts else 1
+    rows = max(len(plan.seed) * most, len(edge_plan.seed))
+    require(rows * 128 <= EXACT_FLOAT, "more rows can meet than 24 bits can sum")
+    if order == 2:
+        require((weights.trigram.keys <= (K + 1) * K).all(), "a trigram is out of range")
+
+
+def _check_rows(rows: Rows, width: int) -> None:
+    """Refuse rows whose arrays do not fit together."""
+    keys, ptr, cells = rows.keys, rows.row_ptr, len(rows.labels)
+    require(3 * len(keys) + cells + 1 < MAX_WORDS, "rows and cells are more than 2**31 words hold")
+    require(
+        len(ptr) == len(keys) + 1 and _ascending(ptr, cells),
+        "row_ptr must ascend from 0 to the number of cells",
+    )
+    require(len(rows.weights) == cells, "cell labels and weights differ in length")
+    require((rows.labels < width).all(), "a cell's label is out of range")
+    require(_ascending_within(ptr, rows.labels), "the labels of a row must ascend")
+    require(keys.all() and (keys[1:] > keys[:-1]).all(), "keys must ascend")

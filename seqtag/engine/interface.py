@@ -1,0 +1,89 @@
+"""What a backend offers: one record, and the protocols of what it makes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from seqtag.engine.arrays import (
+        Cells,
+        Cost,
+        HashArray,
+        Instances,
+        IntArray,
+        KeyPlan,
+        Mistakes,
+        State,
+    )
+
+
+class Weights(Protocol):
+    """Weights in training; see `seqtag.engine.reference.Weights`."""
+
+    @property
+    def seen(self) -> int:
+        """Sentences finished so far."""
+
+    def train_epoch(
+        self,
+        x: Instances,
+        y: IntArray,
+        visits: IntArray,
+        rule: str = "perceptron",
+        step: float = 1.0,
+        cost: Cost | None = None,
+        ties_are_mistakes: bool = False,
+        out_mistakes: list[Mistakes] | None = None,
+    ) -> tuple[int, int]:
+        """Visit the sentences of these numbers one by one; return (updates, wrong tokens)."""
+
+    def decode(self, x: Instances) -> IntArray:
+        """Best labels (N,) int32 of every token under the current weights."""
+
+    def cells(self, average: bool = False) -> Cells:
+        """The weights that are not zero, of w or of its average."""
+
+    def state(self) -> State:
+        """All that is known: weights made from it go on as these do, to the last bit."""
+
+
+class Frozen(Protocol):
+    """A trained model that decodes; see `seqtag.engine.frozen.Frozen`."""
+
+    def workspace(self) -> Any:
+        """Memory for one thread and one numbering of the types."""
+
+    def decode(
+        self, types: IntArray, hashes: HashArray, sentence_ptr: IntArray, workspace: Any
+    ) -> IntArray:
+        """Label ids (tokens,) int32 of encoded sentences."""
+
+
+class Scanner(Protocol):
+    """Reads column files piece by piece and splices labels in; of the native backend only."""
+
+    def scan(self, text: bytes, file_start: bool) -> tuple[IntArray, IntArray] | None:
+        """Type ids (columns read, words) and sentence_ptr, or None if the text is not plain."""
+
+    def new_values(self, column: int) -> list[bytes]:
+        """Values of a column that were numbered since the last call, in order."""
+
+    def splice(
+        self, text: bytes, labels: Sequence[IntArray], names: Sequence[Sequence[bytes]]
+    ) -> bytes:
+        """The text scanned last with the labels in their places."""
+
+
+class Backend(NamedTuple):
+    """One side: the readable reference or the native kernel, with the same answers."""
+
+    name: str
+    Weights: Callable[..., Weights]
+    Frozen: Callable[..., Frozen]
+    index_features: Callable[
+        [KeyPlan, IntArray, HashArray, IntArray, int], tuple[HashArray, IntArray, IntArray]
+    ]
+    hash_strings: Callable[[Sequence[str]], HashArray]
+    Scanner: Callable[..., Scanner] | None = None  # without one, seqtag.corpus reads alone

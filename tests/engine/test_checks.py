@@ -1,0 +1,334 @@
+"""What the engine refuses, in the same words on both backends; and what fits after all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from seqtag.engine.arrays import (
+    ANY_LABEL,
+    FrozenWeights,
+    Instances,
+    KnownLabels,
+    Layout,
+    Parts,
+    Rows,
+)
+from seqtag.engine.keys import key_plan, keys
+from tests.conftest import ROOT
+from tests.strategies import NATIVE, REFERENCE, each_backend, label_ids, needs_native
+
+NO_ROWS = Rows(
+    np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.uint16), np.zeros(0, np.int8)
+)
+
+
+def int32(*numbers):
+    return np.array(numbers, np.int32)
+
+
+# ----------------------------------------------------------------- training
+def train_arguments(**changes):
+    """The instances of two tokens, and the other arguments of a legal train_epoch, changed."""
+    x = Instances(np.array([0, 2]), np.array([0, 1, 2]), int32(0, 1))
+    x = x._replace(**{name: changes.pop(name) for name in list(changes) if name in x._fields})
+    return {"x": x, "y": int32(0, 0), "visits": np.array([0])} | changes
+
+
+EDGE_PTR = np.array([0, 0, 1])
+NOT_ASCENDING = "sentence_ptr must ascend from 0 to the number of tokens"
+NO_FEATURES = "token_ptr must ascend from 0 to the number of features"
+NO_EDGES = "edge_ptr must ascend from 0 to the number of edges"
+
+
+@each_backend
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sentence_ptr": np.array([0, 3])}, NOT_ASCENDING),
+        ({"sentence_ptr": np.array([1, 2])}, NOT_ASCENDING),
+        ({"sentence_ptr": np.array([0, 2, 1, 2])}, NOT_ASCENDING),
+        ({"sentence_ptr": np.zeros(0, np.int64)}, NOT_ASCENDING),
+        ({"token_ptr": np.zeros(0, np.int64)}, NOT_ASCENDING),
+        ({"token_ptr": np.array([0, 1, 3])}, NO_FEATURES),
+        ({"token_ptr": np.array([0, -1, 2])}, NO_FEATURES),
+        ({"features": int32(0, 2)}, "features holds a row out of range"),
+        ({"features": int32(-1, 0)}, "features holds a row out of range"),
+        ({"values": np.ones(3)}, "values must be as long as features"),
+        ({"edge_ptr": EDGE_PTR}, "edge_ptr and edges go together"),
+        ({"edges": int32(0)}, "edge_ptr and edges go together"),
+        ({"edge_ptr": EDGE_PTR[:2], "edges": int32()}, NO_EDGES),
+        ({"edge_ptr": EDGE_PTR, "edges": int32(0, 0)}, NO_EDGES),
+        ({"edge_ptr": EDGE_PTR, "edges": int32(1)}, "edges holds a row out of range"),
+        ({"y": int32(0)}, "y must hold one label per token"),
+        ({"y": int32(0, 2)}, "y holds a label id out of range"),
+        ({"y": int32(0, -1)}, "y holds a label id out of range"),
+        ({"visits": np.array([1])}, "visits holds a sentence out of range"),
+        ({"visits": np.array([-1])}, "visits holds a sentence out of range"),
+        ({"cost": np.ones((2, 3))}, "cost must be a number or (K, K)"),
+        ({"rule": "winnow"}, "rule must be perceptron, pa or adaptive"),
+        ({"rule": "adaptive"}, "these weights were made without room for the adaptive rule"),
+    ],
+)
+def test_training_refuses(backend, changes, message):
+    weights = backend.Weights(Layout(2, 2, 1, 1), "float64", "perceptron")
+    assert weights.train_epoch(**train_arguments()) == (0, 0)
+    arguments = train_arguments(**changes)
+    with pytest.raises(ValueError) as error:
+        weights.train_epoch(**arguments)
+    assert str(error.value) == message
+    if not changes.keys() & {"y", "visits", "cost", "rule"}:
+        with pytest.raises(ValueError) as error:
+            weights.decode(arguments["x"])
+        assert str(error.value) == message
+
+
+TOO_MANY_ROWS = "rows and edges must be 0 to 2147483647"
+PARTS = "part_ptr must ascend from 0 to the number of parts listed, one step per label"
+A_PART = "part holds a part out of range"
+NO_PARTS = "labels made of parts must have at least one part"
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("layout", "message"),
+    [
+        (Layout(2**31, 2), TOO_MANY_ROWS),
+        (Layout(-1, 2), TOO_MANY_ROWS),
+        (Layout(1, 2, 1, 2**31), TOO_MANY_ROWS),
+        (Layout(1, 2, 1, -1), TOO_MANY_ROWS),
+        (Layout(1, 0), "labels must be at least 1"),
+        (Layout(1, -1), "labels must be at least 1"),
+        (Layout(1, 2, 3), "order must be 0, 1 or 2"),
+        (Layout(1, 2, -1), "order must be 0, 1 or 2"),
+        (Layout(1, 46_340, 1), "first order is for 46339 labels at most"),
+        (Layout(1, 256, 2), "second order is for 255 labels at most"),
+        (Layout(1, 256, 1, 1), "label bigrams that see words are for 255 labels at most"),
+        (Layout(1, 2, parts=Parts(np.array([0, 2]), int32(0, 1), 2)), PARTS),
+        (Layout(1, 2, parts=Parts(np.array([0, 1, 3]), int32(0, 1), 2)), PARTS),
+        (Layout(1, 2, parts=Parts(np.array([0, 1, 2]), int32(0, 2), 2)), A_PART),
+        (Layout(1, 2, parts=Parts(np.array([0, 1, 2]), int32(-1, 1), 2)), A_PART),
+        (Layout(1, 2, parts=Parts(np.array([0, 0, 0]), int32(), 0)), NO_PARTS),
+        (Layout(1, 2, parts=Parts(np.array([0, 0, 0]), int32(), -8)), NO_PARTS),
+    ],
+)
+def test_weights_refuse(backend, layout, dtype, message):
+    with pytest.raises(ValueError) as error:
+        backend.Weights(layout, dtype)
+    assert str(error.value) == message
+
+
+@each_backend
+def test_a_label_may_have_no_part(backend):
+    parts = Parts(np.array([0, 0, 1]), int32(0), 1)
+    weights = backend.Weights(Layout(2, 2, 0, parts=parts), "float64", "perceptron")
+    arguments = train_arguments(y=int32(1, 0))
+    assert weights.train_epoch(**arguments) == (1, 1)
+    assert weights.decode(arguments["x"]).tolist() == [1, 0]
+
+
+@each_backend
+def test_too_little_memory_is_said_in_a_sentence(backend):
+    with pytest.raises(MemoryError) as error:
+        backend.Weights(Layout(2**31 - 1, 100, 0), "float64")
+    assert str(error.value) == (
+        "expected room for weights of 2147483647 rows, 100 labels and order 0, about 2504.0 GB, "
+        "found too little memory; choose fewer features, a lower order, or another label column"
+    )
+
+
+# ----------------------------------------------------------------- many labels
+MANY_LABELS = """
+import resource, sys
+import numpy as np
+from seqtag.engine import backend
+from seqtag.engine.arrays import *
+from seqtag.engine.keys import key_plan, keys
+
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+K = 40_000
+x = Instances(np.arange(9), np.arange(9), np.arange(8, dtype=np.int32))
+y = np.arange(K - 8, K, dtype=np.int32)
+weights = backend.Weights(Layout(8, K, 0), "float32", "pa")
+for _ in range(3):
+    weights.train_epoch(x, y, np.arange(8), "pa", 1.0, 0.5)
+assert (weights.decode(x) == y).all()
+
+cells, plan, types = weights.cells(), key_plan([((0, 0),)], [0]), np.arange(8, dtype=np.int32)[None]
+hashes = np.arange(1, 9, dtype=np.uint64)[None]
+names = keys(plan, types, hashes, np.array([0, 8])).ravel()
+order = np.argsort(names)
+rows = Rows(names[order], np.arange(9), y[order].astype(np.uint16), np.full(8, 9, np.int8))
+none = Rows(names[:0], np.zeros(1, np.int64), rows.labels[:0], rows.weights[:0])
+start = np.zeros(K, np.float32)
+frozen = FrozenWeights(rows, none, none, start, start, np.zeros((0, 0), np.float32))
+decoder = backend.Frozen(0, plan, key_plan([], [0]), frozen)
+found = decoder.decode(types, hashes, np.array([0, 8]), decoder.workspace())
+assert (found == y).all()
+"""
+
+
+@each_backend
+def test_with_order_0_memory_does_not_grow_with_pairs_of_labels(backend):
+    """40,000 labels: one matrix of label pairs would take 6 GB, and there are 3."""
+    pytest.importorskip("resource")
+    done = subprocess.run(
+        [sys.executable, "-c", MANY_LABELS],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ
+        | {"SEQTAG_BACKEND": backend.name, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+
+
+# ----------------------------------------------------------------- keys
+PLAN = key_plan([((0, 0),), ((0, -1), (0, 0))], [0])
+
+
+@each_backend
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"term_ptr": np.array([0, 1, 4])}, "term arrays do not fit together"),
+        ({"term_offset": int32(0)}, "term arrays do not fit together"),
+        ({"seed": PLAN.seed[:1]}, "one seed per template"),
+        ({"term_attribute": int32(0, 0, 1)}, "unknown attribute"),
+        ({"multiplier": PLAN.multiplier[:1]}, "conjunction too long"),
+        ({"term_offset": int32(0, -1001, 0)}, "an offset must be -1000 to 1000"),
+        ({"term_offset": int32(0, -(2**31), 0)}, "an offset must be -1000 to 1000"),
+    ],
+)
+def test_plans_refuse(backend, changes, message):
+    plan = PLAN._replace(**changes)
+    types, hashes = int32([0, 1, 2]), np.ones((1, 4), np.uint64)
+    for work in (
+        lambda: backend.index_features(plan, types, hashes, np.array([0, 3]), 1),
+        lambda: backend.Frozen(0, plan, key_plan([], [0]), no_weights(2)),
+    ):
+        with pytest.raises(ValueError) as error:
+            work()
+        assert str(error.value) == message
+
+
+def no_weights(K) -> FrozenWeights:
+    """The weights of a model that knows nothing."""
+    blocks = (np.zeros(shape, np.float32) for shape in (K, K, (K, K)))
+    return FrozenWeights(NO_ROWS, NO_ROWS, NO_ROWS, *blocks)
+
+
+@each_backend
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"hashes": np.ones((2, 4), np.uint64)}, "hashes must hold one row per attribute"),
+        ({"types": np.zeros((0, 3), np.int32)}, "unknown column"),
+        ({"types": int32([0, 1, 4])}, "types holds an id out of range"),
+        ({"types": int32([0, 1, -1])}, "types holds an id out of range"),
+        ({"sentence_ptr": np.array([0, 2])}, NOT_ASCENDING),
+        ({"types": np.zeros((0, 2**31), np.int32)}, "types must hold 2147483647 tokens at most"),
+    ],
+)
+def test_encoded_sentences_refuse(backend, changes, message):
+    legal = {
+        "types": int32([0, 1, 2]),
+        "hashes": np.ones((1, 4), np.uint64),
+        "sentence_ptr": np.array([0, 3]),
+    }
+    x = SimpleNamespace(**(legal | changes))
+    decoder = backend.Frozen(1, PLAN, key_plan([], [0]), no_weights(2))
+    for work in (
+        lambda: label_ids(decoder, x.types, x.hashes, x.sentence_ptr),
+        lambda: backend.index_features(PLAN, x.types, x.hashes, x.sentence_ptr, 1),
+    ):
+        with pytest.raises(ValueError) as error:
+            work()
+        assert str(error.value) == message
+
+
+# ----------------------------------------------------------------- many rows in one sum
+def weights_that_meet(plan, sentences, row) -> FrozenWeights:
+    """Rows with these weights of the labels 0, 1, ... for every feature of the sentences."""
+    names = np.unique(keys(plan, *sentences))
+    n, K = len(names), len(row)
+    rows = Rows(
+        names,
+        np.arange(n + 1) * K,
+        np.tile(np.arange(K, dtype=np.uint16), n),
+        np.tile(np.array(row, np.int8), n),
+    )
+    return no_weights(K)._replace(emission=rows)
+
+
+@each_backend
+@pytest.mark.parametrize("templates", [255, 256, 258, 259, 300, 600])
+@pytest.mark.parametrize("parts", [None, Parts(np.arange(4), int32(0, 1, 2), 3)])
+def test_sums_of_many_rows_are_right(backend, templates, parts):
+    """Label 1 is best by far; a sum that wraps at 16 bits would be the worst of all."""
+    half = templates // 2
+    plan = key_plan([((0, 0),)] * (templates - half) + [((0, 0), (0, 1))] * half, [0])
+    sentences = int32([0, 1, 0]), np.array([[7, 8]], np.uint64), np.array([0, 3])
+    for order in range(3):
+        weights = weights_that_meet(plan, sentences, [100, 127, -128])
+        decoder = backend.Frozen(order, plan, key_plan([], [0]), weights, parts)
+        assert label_ids(decoder, *sentences).tolist() == [1, 1, 1]
+
+
+@needs_native
+def test_300_templates_of_random_rows_decode_alike():
+    random = np.random.RandomState(0)
+    plan = key_plan([((0, k % 3 - 1),) for k in range(200)] + [((0, 0), (0, 1))] * 100, [0])
+    types = random.randint(0, 9, (1, 60)).astype(np.int32)
+    sentences = types, np.arange(11, 20, dtype=np.uint64)[None], np.array([0, 20, 21, 60])
+    names = np.unique(keys(plan, *sentences))
+    labels = [np.sort(random.choice(5, 3, replace=False)) for _ in names]
+    rows = Rows(
+        names,
+        np.arange(len(names) + 1) * 3,
+        np.concatenate(labels).astype(np.uint16),
+        random.choice(np.array([127, 126, -127], np.int8), 3 * len(names), p=[0.8, 0.1, 0.1]),
+    )
+    known = KnownLabels(0, np.array([12], np.uint64), np.array([0, 2]), np.array([0, 3], np.uint16))
+    for order in range(3):
+        for words in (ANY_LABEL, known):
+            weights = no_weights(5)._replace(emission=rows)
+            model = order, plan, key_plan([], [0]), weights, None, words
+            found, expected = (
+                label_ids(side.Frozen(*model), *sentences).tolist() for side in (NATIVE, REFERENCE)
+            )
+            assert found == expected
+
+
+@each_backend
+def test_more_rows_than_float32_can_sum_are_refused(backend):
+    most = 2**24 // 128
+    plan = key_plan([()] * (most + 1), [0])
+    with pytest.raises(ValueError) as error:
+        backend.Frozen(0, plan, key_plan([], [0]), no_weights(1))
+    assert str(error.value) == "more rows can meet than 24 bits can sum"
+    parts = Parts(np.array([0, 2]), int32(0, 1), 2)
+    with pytest.raises(ValueError) as error:
+        backend.Frozen(
+            0, key_plan([()] * (most // 2 + 1), [0]), key_plan([], [0]), no_weights(1), parts
+        )
+    assert str(error.value) == "more rows can meet than 24 bits can sum"
+
+
+@each_backend
+def test_more_cells_than_the_kernel_can_place_are_refused(backend, tmp_path):
+    with (tmp_path / "cells").open("wb") as file:
+        file.truncate(2**32)  # of zeros, that take no room
+    cells = 2**31 - 4
+    labels = np.memmap(tmp_path / "cells", np.uint16, "r", shape=(cells,))
+    weights = np.memmap(tmp_path / "cells", np.int8, "r", shape=(cells,))
+    rows = Rows(np.array([3], np.uint64), np.array([0, cells]), labels, weights)
+    with pytest.raises(ValueError) as error:
+        backend.Frozen(0, PLAN, key_plan([], [0]), no_weights(2)._replace(emission=rows))
+    assert str(error.value) == "rows and cells are more than 2**31 words hold"

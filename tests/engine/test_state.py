@@ -1,0 +1,194 @@
+"""The whole state of weights in training: going on from it equals not having stopped."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seqtag.engine import arrays
+from seqtag.engine.arrays import RULES, CellStates, Layout, Parts, State
+from tests import strategies
+from tests.strategies import NATIVE, REFERENCE, cases, dense, each_backend, random_case
+
+SIDES = [side for side in (REFERENCE, NATIVE) if side is not None]
+
+
+@pytest.fixture(params=["dense", "sparse"])
+def storage(request, monkeypatch):
+    """How the kernel keeps its rows."""
+    if request.param == "sparse":
+        monkeypatch.setattr(arrays, "MAX_DENSE_LABELS", 0)
+
+
+def bits(thing) -> list:
+    """Dtypes, shapes and bytes of arrays in nested tuples; numbers as they are."""
+    if isinstance(thing, np.ndarray):
+        return [thing.dtype, thing.shape, thing.tobytes()]
+    return [bits(part) for part in thing] if isinstance(thing, tuple) else [thing]
+
+
+def check_going_on(case, dtype, rule, before, after) -> None:
+    """Train some visits, stop, and go on from the state on every backend."""
+    how = case.x, case.y
+
+    def train(weights, visits):
+        weights.train_epoch(*how, np.asarray(visits, np.int64), rule, 0.3, 0.5)
+        return weights
+
+    straight = train(train(SIDES[0].Weights(case.layout, dtype, rule), before), after)
+    states = [train(side.Weights(case.layout, dtype, rule), before).state() for side in SIDES]
+    assert all(bits(state) == bits(states[0]) for state in states)
+    for state in states:
+        for side in SIDES:
+            again = side.Weights(case.layout, dtype, rule, state)
+            assert again.seen == len(before)
+            assert bits(again.state()) == bits(state)
+            train(again, after)
+            assert bits(again.state()) == bits(straight.state())
+            assert bits((again.decode(case.x),)) == bits((straight.decode(case.x),))
+            for average in (False, True):
+                assert bits(again.cells(average)) == bits(straight.cells(average))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.usefixtures("storage")
+def test_going_on_is_not_having_stopped(dtype, rule):
+    @settings(max_examples=20)
+    @given(cases(), st.data())
+    def check(case, data):
+        visits = st.lists(st.sampled_from(case.all_sentences.tolist()), max_size=5)
+        check_going_on(case, dtype, rule, data.draw(visits), data.draw(visits))
+
+    check()
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    ("K", "order", "B", "P"), [(9, 0, 0, 0), (9, 1, 3, 0), (7, 2, 2, 0), (8, 1, 0, 5), (6, 2, 1, 4)]
+)
+@pytest.mark.usefixtures("storage")
+def test_going_on_with_larger_corpora(rule, K, order, B, P):
+    random = np.random.RandomState(K)
+    parts = None
+    if P:
+        parts = strategies.make_parts([[k % P, (k + 1) % P] for k in range(K)])
+    case = random_case(random, K, order, B, values=not P, sentences=8, longest=15, parts=parts)
+    order = random.permutation(case.all_sentences)
+    check_going_on(case, "float32", rule, order, order[::-1])
+
+
+@each_backend
+@pytest.mark.parametrize("rule", RULES)
+def test_a_warm_start_decodes_as_what_it_starts_from(backend, rule):
+    case = random_case(np.random.RandomState(4), 5, 2, 2, sentences=6, longest=9)
+    learnt = backend.Weights(case.layout, "float32", "perceptron")
+    learnt.train_epoch(case.x, case.y, case.all_sentences)
+    cells = learnt.cells(average=True)
+    warm = backend.Weights(case.layout, "float32", rule, State.start(cells))
+    assert warm.seen == 0
+    assert bits(warm.cells()) == bits(cells)
+    assert bits(warm.cells(average=True)) == bits(cells)
+    cold = backend.Weights(case.layout, "float32", rule)
+    assert bits(cold.state()) == bits(
+        backend.Weights(case.layout, "float32", rule, cold.state()).state()
+    )
+    assert warm.decode(case.x).tolist() != cold.decode(case.x).tolist()
+
+
+@each_backend
+def test_the_average_of_a_warm_start_is_the_mean_of_the_weights_after_every_sentence(backend):
+    case = random_case(np.random.RandomState(5), 4, 1, sentences=8, longest=6)
+    learnt = backend.Weights(case.layout, "float64", "perceptron")
+    learnt.train_epoch(case.x, case.y, case.all_sentences)
+    warm = backend.Weights(case.layout, "float64", "perceptron", State.start(learnt.cells()))
+    stored = []
+    for s in case.all_sentences:
+        warm.train_epoch(case.x, case.y, np.array([s]), "perceptron", 0.5)
+        stored.append(dense(warm.cells(), case.layout))
+    assert dense(warm.cells(average=True), case.layout) == pytest.approx(np.mean(stored, axis=0))
+
+
+@each_backend
+def test_weights_without_room_for_the_adaptive_rule_drop_its_sums(backend):
+    case = random_case(np.random.RandomState(6), 4, 1, sentences=4, longest=6)
+    learnt = backend.Weights(case.layout, "float64", "adaptive")
+    learnt.train_epoch(case.x, case.y, case.all_sentences, "adaptive", 0.5)
+    state = learnt.state()
+    assert state.emission.g.any()
+    assert state.chain[2].any()
+    without = backend.Weights(case.layout, "float64", "perceptron", state).state()
+    assert not without.emission.g.any()
+    assert not without.chain[2].any()
+    assert bits(without.emission.w) == bits(state.emission.w)
+
+
+# ----------------------------------------------------------------- what does not fit
+LAYOUT = Layout(2, 3, order=2, edges=1)
+
+
+def state_of(**changes) -> State:
+    """A state of LAYOUT, changed: blocks by their fields, as ``edge={"column": ...}``."""
+
+    def cells(rows: int) -> CellStates:
+        ptr = np.minimum(np.arange(rows + 1), 1) * 2
+        return CellStates(ptr, np.array([0, 2], np.int32), *np.ones((3, 2), np.float32))
+
+    state = State(cells(2), cells(1), cells(12), np.zeros((3, 15), np.float32), 4)
+    for name, change in changes.items():
+        whole = change if not isinstance(change, dict) else getattr(state, name)._replace(**change)
+        state = state._replace(**{name: whole})
+    return state
+
+
+POINTERS = "the state's ptr must ascend from 0 to the number of cells"
+COLUMNS = "the state's columns must ascend within a row and be in range"
+LENGTHS = "the state's w, u and g must be as long as column"
+LABELS = "the state is of other labels or another order"
+
+
+@each_backend
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seen": -1}, "seen must be at least 0"),
+        ({"emission": {"ptr": np.array([0, 2])}}, "the state is of other rows"),
+        ({"edge": {"ptr": np.array([0, 2, 2])}}, "the state is of other rows"),
+        ({"trigram": {"ptr": np.array([0, 2])}}, "the state is of other rows"),
+        ({"emission": {"ptr": np.array([0, 3, 2])}}, POINTERS),
+        ({"emission": {"ptr": np.array([0, 1, 1])}}, POINTERS),
+        ({"emission": {"column": np.array([1, 1], np.int32)}}, COLUMNS),
+        ({"emission": {"column": np.array([1, 0], np.int32)}}, COLUMNS),
+        ({"emission": {"column": np.array([0, 3], np.int32)}}, COLUMNS),
+        ({"emission": {"column": np.array([-1, 0], np.int32)}}, COLUMNS),
+        ({"edge": {"column": np.array([0, 9], np.int32)}}, COLUMNS),
+        ({"trigram": {"column": np.array([0, 3], np.int32)}}, COLUMNS),
+        ({"emission": {"w": np.ones(1, np.float32)}}, LENGTHS),
+        ({"edge": {"u": np.ones(3, np.float32)}}, LENGTHS),
+        ({"trigram": {"g": np.ones(0, np.float32)}}, LENGTHS),
+        ({"chain": np.zeros((3, 6), np.float32)}, LABELS),
+        ({"chain": np.zeros((2, 15), np.float32)}, LABELS),
+    ],
+)
+def test_states_refuse(backend, changes, message):
+    assert backend.Weights(LAYOUT, state=state_of()).seen == 4
+    with pytest.raises(ValueError) as error:
+        backend.Weights(LAYOUT, state=state_of(**changes))
+    assert str(error.value) == message
+
+
+def test_memory_is_known_before_training():
+    """In bytes, of what the kernel allocates: rows of w, u and g, then what comes per label."""
+    row = 4 * 8 * 3 + 4  # 5 labels fill a vector of 8
+    assert Layout(1000, 5, 0).memory() == 1000 * row + 2 * 5 * 12
+    assert Layout(1000, 5, 0).memory(adaptive=False) == 1000 * (4 * 8 * 2 + 4) + 2 * 5 * 12
+    assert Layout(0, 5, 1).memory() == (10 + 25) * 12 + 2 * 25 * 4
+    assert Layout(0, 5, 2).memory() == Layout(0, 5, 1).memory() + 6 * 25 * 16
+    assert Layout(0, 5, 0).memory(itemsize=8) == 2 * 5 * 24
+    parts = Parts(np.arange(301), np.zeros(300, np.int32), 1)
+    assert Layout(1000, 300, 0).sparse
+    assert not Layout(1000, 300, 0, parts=parts).sparse
+    assert Layout(10**6, 40_000, 0).memory() < 2**27
+    assert Layout(10**6, 40_000, 1).memory() > 2**34
