@@ -71,6 +71,7 @@ training.selection
 training
 classifiers.vectors
 classifiers.feature_maps classifiers.losses classifiers.margins
+classifiers.linear
 classifiers.base
 classifiers.perceptrons classifiers.sigmoid
 classifiers
