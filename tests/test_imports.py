@@ -49,7 +49,8 @@ corpus.detect corpus.write
 corpus.read corpus.token_lists
 corpus.scanner
 corpus
-model.container model.known_words model.embedded model.freeze
+model.header model.known_words model.embedded model.freeze
+model.container model.tensors
 model.model
 model
 evaluation.counts
@@ -70,6 +71,7 @@ training.selection
 training
 classifiers.vectors
 classifiers.feature_maps classifiers.losses classifiers.margins
+classifiers.linear
 classifiers.base
 classifiers.perceptrons classifiers.sigmoid
 classifiers

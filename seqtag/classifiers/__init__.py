@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from seqtag.classifiers.base import LinearClassifier, Perceptron
+from seqtag.classifiers.base import Perceptron
+from seqtag.classifiers.linear import LinearClassifier
 from seqtag.classifiers.perceptrons import (
     BinaryPerceptron,
     MulticlassPerceptron,

@@ -81,7 +81,7 @@ class BinaryPerceptron(Perceptron):
 class MulticlassPerceptron(Perceptron):
     """One weight vector per label: ``argmax_k w_k . x``; a mistake moves x from w_y_hat to w_y.
 
-    In one vector: with phi(x, k) the vector (K d,) that holds x in the block of k and zeros
+    In one vector: with phi(x, k) the vector (K d,) that holds x in the place of k and zeros
     elsewhere (`joint_features`), and `joint_weights_` the rows end to end, the score of k is
     w . phi(x, k) and the update w += phi(x, y) - phi(x, y_hat).
 
@@ -150,7 +150,7 @@ class VotedPerceptron(Perceptron):
     ``average=True``. The zero vector that training starts from has the examples before the first
     mistake; it votes sign(0) = -1.
 
-    Memory: the M mistaken vectors (not M weight vectors, which are rebuilt in blocks to vote);
+    Memory: the M mistaken vectors (not M weight vectors, which are rebuilt some at a time to vote);
     time: O(M d) per vector.
 
     Parameters
@@ -203,7 +203,7 @@ class Voters:
         (M + 1,) int64 examples each of them survived.
     """
 
-    BLOCK = 256  # weight vectors at a time
+    BATCH = 256  # weight vectors at a time
 
     def __init__(self, x: Vectors, mistakes: Mistakes, seen: int, step: float):
         made = int(np.searchsorted(mistakes.seen, seen))
@@ -215,17 +215,17 @@ class Voters:
         """Weighted mean of the votes, (n,) from -1 to +1."""
         votes = np.full(x.size, -float(self.survival[0]))  # sign(0) = -1
         w = np.zeros((1, x.width))
-        for first in range(0, len(self._change), self.BLOCK):
-            block = np.arange(first, min(first + self.BLOCK, len(self._change)))
-            moves = self._vectors.take(block).dense() * self._change[block, None]
+        for first in range(0, len(self._change), self.BATCH):
+            batch = np.arange(first, min(first + self.BATCH, len(self._change)))
+            moves = self._vectors.take(batch).dense() * self._change[batch, None]
             w = np.cumsum(np.concatenate([w[-1:], moves]), axis=0)
             signs = np.where(x.dot(w[1:]) > 0, 1.0, -1.0)
-            votes += signs @ self.survival[1 + block]
+            votes += signs @ self.survival[1 + batch]
         return np.asarray(votes / self.survival.sum())
 
 
 def joint_features(X: Any, labels: int) -> np.ndarray:
-    """phi(x, k) of every vector and label: x in the block of k, zeros elsewhere.
+    """phi(x, k) of every vector and label: x in the place of k, zeros elsewhere.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqtag.classifiers.base import LinearClassifier
+from seqtag.classifiers.linear import LinearClassifier
 from seqtag.errors import SeqtagError
 from seqtag.randomness import seed_of, visiting_order
 

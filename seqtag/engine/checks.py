@@ -1,7 +1,7 @@
 """What the engine refuses: every number that it indexes with or divides by, checked once.
 
-The kernel makes the same checks in the same words (module.cpp): arrays of a damaged model file, or
-of a caller's mistake, end here.
+The kernel makes the same checks in the same words, in ``bind.h`` and the files that include it:
+arrays of a damaged model file, or of a caller's mistake, end here.
 """
 
 from __future__ import annotations

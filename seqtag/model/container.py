@@ -15,22 +15,15 @@ All JSON is canonical (sorted keys, no spaces, ASCII) and nothing depends on tim
 machine: the same model gives the same bytes.  A file holds data only; loading runs nothing.
 
 This module knows the container.  What the configuration means, and which tensors a model must
-have, is the business of its caller, who has `expect` and `unpack_strings` to check them.
+have, is the business of its caller, who has `seqtag.model.tensors` to check them.
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
-import json
-import math
 import os
-import re
-import reprlib
 import stat
-import sys
-from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,36 +31,31 @@ import numpy as np
 
 from seqtag.errors import ModelFileError
 from seqtag.files import Output
+from seqtag.model.header import (
+    DTYPE_NAMES,
+    DTYPES,
+    FORMAT_VERSION,
+    MAX_DIMENSIONS,
+    MAX_HEADER,
+    MAX_SIZE,
+    MIN_READER,
+    TENSOR_NAME,
+    canonical,
+    check_entry,
+    check_layout,
+    damaged,
+    located,
+    name_message,
+    parse_json,
+    read_header,
+    read_metadata,
+    show,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
-    from numpy.typing import DTypeLike, NDArray
-
-FORMAT_VERSION = 1  # what this module writes, and the newest it reads
-_MIN_READER = 1  # the oldest reader that understands what this module writes
-_MAX_HEADER = 16 * 2**20  # bytes: thousands of labels fit, and a hostile header stays harmless
-_MAX_SIZE = 4 * 2**30  # bytes of tensors: a thousand times the usual model
-_MAX_DIMENSIONS = 8
-_MAX_DIGITS = 20  # of an integer in JSON: every 64-bit number fits, no slow conversion does
-
-_DTYPES = {
-    name: np.dtype(code)
-    for name, code in {
-        "U8": "u1",
-        "I8": "i1",
-        "U16": "<u2",
-        "I16": "<i2",
-        "U32": "<u4",
-        "I32": "<i4",
-        "U64": "<u8",
-        "I64": "<i8",
-        "F32": "<f4",
-        "F64": "<f8",
-    }.items()
-}
-_DTYPE_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
-_TENSOR_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")  # never a path, never "__metadata__"
+    from numpy.typing import NDArray
 
 
 # ---- files
@@ -112,7 +100,7 @@ def save(
     >>> config, tensors["w"].tolist()
     ({'order': 1}, [1, -1])
     """
-    with _located(os.fspath(path)):
+    with located(os.fspath(path)):
         data = to_bytes(config, tensors)
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
@@ -169,7 +157,7 @@ def load(
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'no/such.seqtag'
     """
-    with _located(os.fspath(path)):
+    with located(os.fspath(path)):
         data = _read(path)
     return from_bytes(data, source=os.fspath(path), verify=verify)
 
@@ -182,15 +170,15 @@ def _read(path: str | os.PathLike[str]) -> bytes:
     with Path(path).open("rb") as file:
         start = file.read(8)
         length = int.from_bytes(start, "little")
-        if len(start) < 8 or length > _MAX_HEADER:
+        if len(start) < 8 or length > MAX_HEADER:
             return start  # which says what is wrong
         start += file.read(length)
         if len(start) < 8 + length:
             return start
         announced = _announced(start)
-        if announced > _MAX_SIZE:
+        if announced > MAX_SIZE:
             msg = (
-                f"expected a model of at most {_MAX_SIZE} bytes, found a header that announces "
+                f"expected a model of at most {MAX_SIZE} bytes, found a header that announces "
                 f"{announced}; this is no seqtag model, check the path"
             )
             raise ModelFileError(msg)
@@ -203,7 +191,7 @@ def _read(path: str | os.PathLike[str]) -> bytes:
 def _announced(start: bytes) -> int:
     """How many bytes of tensors a header announces; 0 if it cannot be read, as is found later."""
     try:
-        header, _ = _split(memoryview(start))
+        header, _ = read_header(memoryview(start))
         offsets = [entry["data_offsets"] for name, entry in header.items() if name[:1] != "_"]
         return max((end for _, end in offsets if type(end) is int), default=0)
     except (ModelFileError, KeyError, TypeError, ValueError):
@@ -251,29 +239,29 @@ def to_bytes(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> 
         pieces[name] = array.tobytes()
         begin, end = end, end + len(pieces[name])
         header[name] = {
-            "dtype": _DTYPE_NAMES[array.dtype],
+            "dtype": DTYPE_NAMES[array.dtype],
             "shape": list(array.shape),
             "data_offsets": [begin, end],
         }
     metadata = {
         "config": _checked_config(config),
         "format": FORMAT_VERSION,
-        "reader": _MIN_READER,
+        "reader": MIN_READER,
         "writer": f"seqtag {__version__}",
     }
-    metadata["sha256"] = _checksum(_canonical(metadata), header, pieces)
-    header["__metadata__"] = {"seqtag": _canonical(metadata).decode("ascii")}
-    text = _canonical(header)
+    metadata["sha256"] = _checksum(canonical(metadata), header, pieces)
+    header["__metadata__"] = {"seqtag": canonical(metadata).decode("ascii")}
+    text = canonical(header)
     text += b" " * (-len(text) % 8)
-    if len(text) > _MAX_HEADER:
+    if len(text) > MAX_HEADER:
         msg = (
-            f"expected a header of at most {_MAX_HEADER} bytes, the configuration makes it "
+            f"expected a header of at most {MAX_HEADER} bytes, the configuration makes it "
             f"{len(text)}; move long lists of strings to tensors with pack_strings"
         )
         raise ModelFileError(msg)
-    if end > _MAX_SIZE:
+    if end > MAX_SIZE:
         msg = (
-            f"expected tensors of at most {_MAX_SIZE} bytes, found {end}; "
+            f"expected tensors of at most {MAX_SIZE} bytes, found {end}; "
             "train with fewer features or labels"
         )
         raise ModelFileError(msg)
@@ -303,170 +291,27 @@ def from_bytes(
     seqtag.errors.ModelFileError: a.seqtag: expected a seqtag model file, found an empty file; \
 the file is damaged, copy or save it again
     """
-    with _located(source):
+    with located(source):
         view = memoryview(data).toreadonly()
-        header, body = _split(view)
-        config, sha256, signed = _read_metadata(header.pop("__metadata__", None))
+        header, body = read_header(view)
+        config, sha256, signed = read_metadata(header.pop("__metadata__", None))
         entries = {name: header[name] for name in sorted(header)}
         for name, entry in entries.items():
-            _check_entry(name, entry, len(body))
-        _check_layout(entries, len(body))
+            check_entry(name, entry, len(body))
+        check_layout(entries, len(body))
         tensors = {}
         for name, entry in entries.items():
-            dtype, begin = _DTYPES[entry["dtype"]], entry["data_offsets"][0]
+            dtype, begin = DTYPES[entry["dtype"]], entry["data_offsets"][0]
             tensors[name] = np.ndarray(entry["shape"], dtype, buffer=body, offset=begin)
         if verify:
             pieces = {name: body[slice(*entry["data_offsets"])] for name, entry in entries.items()}
             found = _checksum(signed, entries, pieces)
             if found != sha256:
-                msg = f"expected the checksum {_show(sha256)}, found {found!r}"
-                raise _damaged(msg)
+                msg = f"expected the checksum {show(sha256)}, found {found!r}"
+                raise damaged(msg)
             for name, array in tensors.items():
                 _check_finite(name, array)
     return config, tensors
-
-
-# ---- what callers check and pack
-
-
-def expect(
-    tensors: Mapping[str, NDArray[Any]],
-    wanted: Mapping[str, tuple[DTypeLike, int]],
-    *,
-    source: str | None = None,
-) -> None:
-    """Refuse `tensors` unless it has exactly the wanted names, types and numbers of dimensions.
-
-    Parameters
-    ----------
-    tensors
-        What `load` returned.
-    wanted
-        For each name the dtype and the number of dimensions.
-    source
-        The file, for error messages.
-
-    Raises
-    ------
-    ModelFileError
-        A tensor is missing, unknown, or of another type or number of dimensions.
-
-    Examples
-    --------
-    >>> expect({"w": np.zeros((2, 3))}, {"w": ("f8", 2)})
-    >>> expect({"w": np.zeros(6)}, {"w": ("f8", 2)}, source="a.seqtag")
-    Traceback (most recent call last):
-    seqtag.errors.ModelFileError: a.seqtag: expected tensor 'w' to be float64 with 2 dimensions, \
-found float64 with 1; this is another kind of model, or a damaged one
-    """
-    hint = "this is another kind of model, or a damaged one"
-    with _located(source):
-        if tensors.keys() != wanted.keys():
-            msg = (
-                f"expected the tensors {_show(sorted(wanted))}, "
-                f"found {_show(sorted(tensors))}; {hint}"
-            )
-            raise ModelFileError(msg)
-        for name, (dtype, ndim) in wanted.items():
-            found = tensors[name]
-            if found.dtype != np.dtype(dtype) or found.ndim != ndim:
-                msg = (
-                    f"expected tensor {name!r} to be {np.dtype(dtype)} with {ndim} dimensions, "
-                    f"found {found.dtype} with {found.ndim}; {hint}"
-                )
-                raise ModelFileError(msg)
-
-
-def pack_strings(strings: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Lay strings end to end in UTF-8, for storage as two tensors.
-
-    Parameters
-    ----------
-    strings
-        Any n strings; empty ones, line breaks and NUL are kept.
-
-    Returns
-    -------
-    blob : ndarray of uint8, shape (bytes,)
-    offsets : ndarray of int64, shape (n + 1,)
-        String i is ``blob[offsets[i]:offsets[i + 1]]``.
-
-    Raises
-    ------
-    ModelFileError
-        A string has a lone surrogate, which UTF-8 cannot express.
-
-    Examples
-    --------
-    >>> blob, offsets = pack_strings(["the", "", "café"])
-    >>> blob.size, offsets.tolist()
-    (8, [0, 3, 3, 8])
-    """
-    encoded = []
-    for string in strings:
-        try:
-            encoded.append(string.encode())
-        except UnicodeEncodeError as err:
-            msg = (
-                f"expected strings that UTF-8 can express, found {_show(string)} at index "
-                f"{len(encoded)}; remove the lone surrogate"
-            )
-            raise ModelFileError(msg) from err
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(item) for item in encoded], out=offsets[1:])
-    return np.array(bytearray().join(encoded), np.uint8), offsets
-
-
-def unpack_strings(
-    blob: NDArray[np.uint8], offsets: NDArray[np.int64], *, source: str | None = None
-) -> list[str]:
-    """Read back what `pack_strings` laid out.
-
-    Parameters
-    ----------
-    blob
-        uint8, shape (bytes,).
-    offsets
-        int64, shape (n + 1,), from 0 to the length of `blob`, never falling.
-    source
-        The file, for error messages.
-
-    Returns
-    -------
-    list of str
-        n strings.
-
-    Raises
-    ------
-    ModelFileError
-        The arrays are of another type or shape, the offsets do not fit, or a string is not UTF-8.
-
-    Examples
-    --------
-    >>> unpack_strings(*pack_strings(["the", "", "café"]))
-    ['the', '', 'café']
-    """
-    with _located(source):
-        expect({"blob": blob, "offsets": offsets}, {"blob": ("u1", 1), "offsets": ("i8", 1)})
-        if not offsets.size or offsets[0] != 0 or offsets[-1] != blob.size:
-            ends = offsets[[0, -1]].tolist() if offsets.size else "none"
-            msg = f"expected string offsets from 0 to {blob.size}, found {ends}"
-            raise _damaged(msg)
-        # Compared, not subtracted: a difference of hostile numbers may overflow.
-        falls = np.flatnonzero(offsets[1:] < offsets[:-1])
-        if falls.size:
-            msg = f"expected string offsets that never fall, found a fall at {falls[0]}"
-            raise _damaged(msg)
-        data = blob.tobytes()
-        strings: list[str] = []
-        for begin, end in pairwise(offsets.tolist()):
-            try:
-                strings.append(data[begin:end].decode())
-            except UnicodeDecodeError as err:
-                found = f"found {_show(data[begin:end])} at index {len(strings)}"
-                msg = f"expected strings in UTF-8, {found}"
-                raise _damaged(msg) from err
-        return strings
 
 
 # ---- checks while writing
@@ -474,18 +319,18 @@ def unpack_strings(
 
 def _storable(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """The array in little-endian order, if the format can hold it."""
-    if not (isinstance(name, str) and _TENSOR_NAME.fullmatch(name)):
-        raise ModelFileError(_name_message(name))
-    if not isinstance(array, np.ndarray) or array.dtype.newbyteorder("<") not in _DTYPE_NAMES:
+    if not (isinstance(name, str) and TENSOR_NAME.fullmatch(name)):
+        raise ModelFileError(name_message(name))
+    if not isinstance(array, np.ndarray) or array.dtype.newbyteorder("<") not in DTYPE_NAMES:
         found = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
         msg = (
             f"expected tensor {name!r} to be a numpy array of one of "
-            f"{', '.join(map(str, _DTYPE_NAMES))}, found {found}; convert it first"
+            f"{', '.join(map(str, DTYPE_NAMES))}, found {found}; convert it first"
         )
         raise ModelFileError(msg)
-    if array.ndim > _MAX_DIMENSIONS:
+    if array.ndim > MAX_DIMENSIONS:
         msg = (
-            f"expected tensor {name!r} to have at most {_MAX_DIMENSIONS} dimensions, "
+            f"expected tensor {name!r} to have at most {MAX_DIMENSIONS} dimensions, "
             f"found {array.ndim}; reshape it first"
         )
         raise ModelFileError(msg)
@@ -498,7 +343,7 @@ def _checked_config(config: Mapping[str, Any]) -> dict[str, Any]:
     hint = "use dicts with string keys, lists, strings, finite numbers, booleans and None"
     plain = dict(config)
     try:
-        returned = _parse_json(_canonical(plain).decode("ascii"))
+        returned = parse_json(canonical(plain).decode("ascii"))
         changed = [key for key in plain if key not in returned or returned[key] != plain[key]]
     except (TypeError, ValueError, RecursionError) as err:
         msg = f"expected a configuration that JSON can hold, found a problem: {err}; {hint}"
@@ -506,154 +351,10 @@ def _checked_config(config: Mapping[str, Any]) -> dict[str, Any]:
     if changed:
         msg = (
             "expected a configuration that JSON returns unchanged, found "
-            f"{_show(plain[changed[0]])} under {_show(changed[0])}; {hint}"
+            f"{show(plain[changed[0]])} under {show(changed[0])}; {hint}"
         )
         raise ModelFileError(msg)
     return plain
-
-
-# ---- checks while reading
-
-
-def _split(view: memoryview) -> tuple[dict[str, Any], memoryview]:
-    """The parsed header and the tensor data."""
-    if not view.nbytes:
-        msg = "expected a seqtag model file, found an empty file"
-        raise _damaged(msg)
-    if view.nbytes < 8:
-        msg = f"expected at least 8 bytes, found {view.nbytes}"
-        raise _damaged(msg)
-    length = int.from_bytes(view[:8], "little")
-    if length > _MAX_HEADER:
-        msg = (
-            f"expected a seqtag model file with a header of at most {_MAX_HEADER} bytes, found a "
-            f"header length of {length}; this is no seqtag model, check the path"
-        )
-        raise ModelFileError(msg)
-    if length > view.nbytes - 8:
-        msg = f"expected a header of {length} bytes, found {view.nbytes - 8}: truncated"
-        raise _damaged(msg)
-    if length % 8:
-        msg = f"expected a header length that is a multiple of 8, found {length}"
-        raise _damaged(msg)
-    try:
-        header = _parse_json(bytes(view[8 : 8 + length]).decode())
-    except (ValueError, RecursionError) as err:
-        msg = f"expected a header in JSON, found a problem: {err}"
-        raise _damaged(msg) from err
-    if not isinstance(header, dict):
-        msg = f"expected a JSON object as header, found {_show(header)}"
-        raise _damaged(msg)
-    return header, view[8 + length :]
-
-
-def _read_metadata(metadata: Any) -> tuple[dict[str, Any], str, bytes]:
-    """The configuration, the checksum, and the text that the checksum covers."""
-    if not (
-        isinstance(metadata, dict)
-        and metadata.keys() == {"seqtag"}
-        and isinstance(metadata["seqtag"], str)
-    ):
-        msg = (
-            f'expected the metadata key "seqtag" with a text, found {_show(metadata)}; '
-            "this is no seqtag model, check the path"
-        )
-        raise ModelFileError(msg)
-    try:
-        fields = _parse_json(metadata["seqtag"])
-        sha256 = fields.pop("sha256", None) if isinstance(fields, dict) else None
-        signed = _canonical(fields)
-    except (ValueError, RecursionError) as err:
-        msg = f"expected metadata in JSON, found a problem: {err}"
-        raise _damaged(msg) from err
-    if not isinstance(fields, dict):
-        msg = f"expected metadata in a JSON object, found {_show(fields)}"
-        raise _damaged(msg)
-    writer, config = fields.get("writer"), fields.get("config")
-    if not (isinstance(writer, str) and writer.isprintable() and len(writer) <= 100):
-        msg = f'expected the name of a program as "writer", found {_show(writer)}'
-        raise _damaged(msg)
-    for key in ("format", "reader"):
-        found = fields.get(key)
-        if type(found) is not int or found < 1:
-            msg = f'expected a positive integer as "{key}", found {_show(found)}'
-            raise _damaged(msg)
-    if fields["reader"] > FORMAT_VERSION:
-        msg = (
-            f"made by {writer}, needs reader >= {fields['reader']}, this seqtag is reader "
-            f"{FORMAT_VERSION}; upgrade seqtag"
-        )
-        raise ModelFileError(msg)
-    if not isinstance(sha256, str):
-        msg = f'expected a checksum as "sha256", found {_show(sha256)}'
-        raise _damaged(msg)
-    if not isinstance(config, dict):
-        msg = f'expected a JSON object as "config", found {_show(config)}'
-        raise _damaged(msg)
-    return config, sha256, signed
-
-
-def _check_entry(name: str, entry: Any, size: int) -> None:
-    """Refuse a header entry that does not describe an array within `size` bytes of data."""
-    if not _TENSOR_NAME.fullmatch(name):
-        raise _damaged(_name_message(name))
-    keys = {"dtype", "shape", "data_offsets"}
-    if not isinstance(entry, dict) or entry.keys() != keys:
-        msg = f"expected {sorted(keys)} for tensor {name!r}, found {_show(entry)}"
-        raise _damaged(msg)
-    code, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
-    if not isinstance(code, str) or code not in _DTYPES:
-        msg = (
-            f"expected the dtype of tensor {name!r} to be one of {', '.join(_DTYPES)}, "
-            f"found {_show(code)}"
-        )
-        raise _damaged(msg)
-    if not _are_counts(shape) or len(shape) > _MAX_DIMENSIONS:
-        msg = (
-            f"expected a shape of at most {_MAX_DIMENSIONS} sizes for tensor {name!r}, "
-            f"found {_show(shape)}"
-        )
-        raise _damaged(msg)
-    if not _are_counts(offsets) or len(offsets) != 2 or not offsets[0] <= offsets[1] <= size:
-        msg = (
-            f"expected two rising offsets within {size} bytes of data for tensor {name!r}, "
-            f"found {_show(offsets)}: truncated or out of range"
-        )
-        raise _damaged(msg)
-    itemsize = _DTYPES[code].itemsize
-    needed, found = itemsize * math.prod(shape), offsets[1] - offsets[0]
-    # numpy refuses absurd sizes even of an array that is empty, such as (0, 2**62).
-    absurd = itemsize * math.prod(max(count, 1) for count in shape) > sys.maxsize
-    if needed != found or absurd:
-        raise _damaged(
-            f"expected {needed} bytes for tensor {name!r} of dtype {code} and shape {shape}, "
-            f"found {found}" + (": shape too large" if absurd else "")
-        )
-    if offsets[0] % itemsize:
-        msg = (
-            f"expected the data of tensor {name!r} at a multiple of {itemsize} bytes, "
-            f"found offset {offsets[0]}: unaligned"
-        )
-        raise _damaged(msg)
-
-
-def _check_layout(entries: Mapping[str, Any], size: int) -> None:
-    """Refuse tensors that overlap, leave holes, or do not end where the file ends."""
-    position = 0
-    for begin, end in sorted(entry["data_offsets"] for entry in entries.values()):
-        if begin != position:
-            problem = "overlap" if begin < position else "hole"
-            msg = f"expected a tensor at offset {position}, found {begin}: {problem}"
-            raise _damaged(msg)
-        position = end
-    if position != size:
-        msg = f"expected {position} bytes of data, found {size}"
-        raise _damaged(msg)
-
-
-def _are_counts(value: Any) -> bool:
-    """Whether `value` is a list of integers from 0 (True and 1.0 are none)."""
-    return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
 
 
 # ---- both ways
@@ -675,78 +376,6 @@ def _checksum(
     """SHA-256 over the metadata and all tensors; JSON ends itself, shapes tell lengths of data."""
     digest = hashlib.sha256(signed)
     for name in sorted(entries):
-        digest.update(_canonical([name, entries[name]["dtype"], entries[name]["shape"]]))
+        digest.update(canonical([name, entries[name]["dtype"], entries[name]["shape"]]))
         digest.update(pieces[name])
     return digest.hexdigest()
-
-
-def _canonical(value: Any) -> bytes:
-    """The one JSON text of a value."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
-
-
-def _parse_json(text: str) -> Any:
-    """Parse JSON as the standard has it: no duplicate keys, NaN, infinity or endless integers."""
-    return json.loads(
-        text,
-        object_pairs_hook=_unique_keys,
-        parse_int=_short_int,
-        parse_float=_finite_float,
-        parse_constant=_finite_float,
-    )
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object without duplicate keys."""
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        msg = f"duplicate key in {_show([key for key, _ in pairs])}"
-        raise ValueError(msg)
-    return result
-
-
-def _short_int(text: str) -> int:
-    """An integer that converts in no time."""
-    if len(text) > _MAX_DIGITS:
-        msg = f"integer of {len(text)} digits, at most {_MAX_DIGITS} are allowed"
-        raise ValueError(msg)
-    return int(text)
-
-
-def _finite_float(text: str) -> float:
-    """A number that is not NaN, not infinite."""
-    if not math.isfinite(float(text)):
-        msg = f"number {_show(text)} is not finite"
-        raise ValueError(msg)
-    return float(text)
-
-
-def _show(value: Any) -> str:
-    """Foreign data, safe to print: short, however long or deep it is, and in ASCII."""
-    short = reprlib.Repr()
-    short.maxlist = short.maxdict = 20
-    short.maxstring = short.maxother = 100
-    return short.repr(value).encode("ascii", "backslashreplace").decode()
-
-
-def _name_message(name: object) -> str:
-    """What is wrong with the name of a tensor."""
-    return (
-        "expected a tensor name of ASCII letters, digits, '_' and '.', starting with a letter, "
-        f"found {_show(name)}"
-    )
-
-
-def _damaged(message: str) -> ModelFileError:
-    """The error for a file that was not saved like this."""
-    return ModelFileError(f"{message}; the file is damaged, copy or save it again")
-
-
-@contextmanager
-def _located(source: str | None) -> Iterator[None]:
-    """Add the file to errors raised inside that do not name one yet."""
-    try:
-        yield
-    except ModelFileError as err:
-        err.source = err.source or source
-        raise

@@ -26,6 +26,7 @@ from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.model import container
 from seqtag.model.known_words import KnownWords, known_attribute
+from seqtag.model.tensors import expect, pack_strings, unpack_strings
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -139,7 +140,7 @@ class Model:
         ModelFileError
             If they are not those of a model, or do not fit together.
         """
-        container.expect(dict(tensors), _TENSORS, source=source)
+        expect(dict(tensors), _TENSORS, source=source)
         with fitting(source):
             return _from_format_1(config, tensors, source)
 
@@ -195,7 +196,7 @@ _TENSORS = {
 def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:
     """The arrays of a file."""
     weights, parts, known_labels = model.weights, model.parts, model.known_labels
-    blob, offsets = container.pack_strings(list(model.labels))
+    blob, offsets = pack_strings(list(model.labels))
     tensors: dict[str, NDArray[Any]] = {"labels.blob": blob, "labels.offsets": offsets}
     tensors["known"] = model.known_words.hashes
     for name in ("emission", "edge", "trigram"):
@@ -221,7 +222,7 @@ def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:
 def _from_format_1(config: Mapping[str, Any], tensors: Tensors, source: str) -> Model:
     """The model of a file of format 1."""
     blob, offsets = tensors["labels.blob"], tensors["labels.offsets"]
-    labels = container.unpack_strings(blob, offsets, source=source)
+    labels = unpack_strings(blob, offsets, source=source)
     templates = parse(config["templates"])
     compiled = templates.compile(config["columns"])
     keys, row_ptr, allowed, _ = _rows(tensors, "known_labels")

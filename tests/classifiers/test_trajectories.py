@@ -392,7 +392,7 @@ def test_votes_in_several_blocks_are_the_same(monkeypatch):
     X, y = random.randint(-3, 4, (60, 3)).astype(float), random.randint(0, 2, 60)
     model = VotedPerceptron(max_iter=5).fit(X, y)
     expected = model.decision_function(X)
-    monkeypatch.setattr("seqtag.classifiers.perceptrons.Voters.BLOCK", 7)
+    monkeypatch.setattr("seqtag.classifiers.perceptrons.Voters.BATCH", 7)
     np.testing.assert_allclose(model.decision_function(X), expected)
     w = model.trajectory(X)
     votes = np.where(np.c_[X, np.ones(60)] @ w.T > 0, 1, -1) @ model.survival_

@@ -15,7 +15,7 @@ from seqtag.corpus import read
 from seqtag.errors import ModelFileError, TemplateError
 from seqtag.features import attributes
 from seqtag.features.language import parse
-from seqtag.model import container as model_file
+from seqtag.model import container
 from seqtag.model.model import Model
 from seqtag.tagging import tagger
 from seqtag.tagging.tagger import Tagger, load
@@ -443,7 +443,7 @@ def test_a_file_that_is_no_model(tmp_path):
 
 def test_a_model_of_another_kind(tmp_path):
     path = tmp_path / "a.seqtag"
-    model_file.save(path, {}, {"w": np.zeros(1)})
+    container.save(path, {}, {"w": np.zeros(1)})
     with pytest.raises(ModelFileError) as error:
         load(path)
     assert str(error.value).startswith(f"{path}: expected the tensors ")

@@ -1,10 +1,10 @@
-// A trained model as it tags: whole-number weights found by key. reference: frozen.py.
+// A trained model as it tags: whole-number weights found by key. engine/frozen.py: Frozen.
 //
 // All scores are whole numbers and exact in float32, so sums may be taken in any order: here rows
-// are summed in 16 bits, or in 32 where more rows can meet than 16 bits hold. Templates whose attributes sit at one
-// position of one column depend on one word type only: their rows are summed once per type and kept ("local"
-// templates); only the others ("scattered") are looked up by key, a sentence at a time, each step
-// asking for the memory of the next.
+// are summed in 16 bits, or in 32 where more rows can meet than 16 bits hold. Templates whose
+// attributes sit at one position of one column depend on one word type only: their rows are summed
+// once per type and kept ("local" templates); only the others ("scattered") are looked up by key, a
+// sentence at a time, each step asking for the memory of the next.
 #pragma once
 #include <algorithm>
 #include <cstring>

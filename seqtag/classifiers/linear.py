@@ -1,0 +1,267 @@
+"""Deciding by ``w . x``: what all classifiers share, from parameters to predictions."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from seqtag.classifiers.feature_maps import apply_map
+from seqtag.classifiers.vectors import Reader, Vectors, check_length, read
+from seqtag.errors import LabelError, SeqtagError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from typing_extensions import Self
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinearClassifier:
+    """What decides by ``w . x`` and learns w in passes over the data.
+
+    Parameters
+    ----------
+    max_iter
+        Most passes over the data.
+    shuffle, random_state
+        Visit the data in a new random order each pass, drawn from this seed (an int, a numpy
+        generator, or None for fresh entropy). The same int gives the same orders as the seed of
+        a tagger: `seqtag.randomness.visiting_order`.
+    fit_intercept
+        Learn a bias: a feature that is always 1.
+    feature_map
+        ``"product"``, ``"quadratic"``, or a function from X to X; see
+        `seqtag.classifiers.feature_maps`.
+
+    Attributes
+    ----------
+    classes_
+        (K,) labels, ascending. Of two, ``classes_[0]`` is -1 and ``classes_[1]`` is +1.
+    coef_, intercept_
+        (1, d), (1,) of ``classes_[1]`` for two labels, as in scikit-learn; else (K, d), (K,).
+    n_features_in_
+        Features of the vectors, d.
+    converged_, n_iter_, n_updates_
+        Whether learning came to its end before `max_iter`; passes and updates made.
+    """
+
+    max_iter: int = 100
+    shuffle: bool = True
+    random_state: Any = 0
+    fit_intercept: bool = True
+    feature_map: str | Callable[[Any], Any] | None = None
+
+    # what fit sets
+    classes_: np.ndarray = field(init=False)
+    converged_: bool = field(init=False)
+    n_iter_: int = field(init=False)
+    n_updates_: int = field(init=False)
+    n_features_in_: int = field(init=False)
+    _weights: np.ndarray = field(init=False)
+    _reader: Reader = field(init=False)
+
+    _estimator_type: ClassVar[str] = "classifier"
+    _two_labels_only: ClassVar[bool] = True
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+        """Parameters by name, as scikit-learn's tools expect."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters and return self.
+
+        Raises
+        ------
+        SeqtagError
+            If there is no such parameter.
+        """
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                msg = (
+                    f"expected a parameter of {type(self).__name__} ({', '.join(known)}), "
+                    f"found {name!r}"
+                )
+                raise SeqtagError(msg)
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self)).parameters
+        changed = (
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if value is not defaults[name].default
+        )
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of a classifier (only scikit-learn calls this)."""
+        utils = sys.modules["sklearn.utils"]  # the caller is scikit-learn: nothing to import
+        return utils.Tags(
+            estimator_type="classifier",
+            target_tags=utils.TargetTags(required=True),
+            classifier_tags=utils.ClassifierTags(multi_class=not self._two_labels_only),
+            input_tags=utils.InputTags(sparse=True),
+        )
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Labels (n,) of vectors; among equal scores the first in `classes_`.
+
+        Raises
+        ------
+        SeqtagError
+            If there was no fit, or X is not like X in fit.
+        """
+        decided = self._decide(self._scores(self._read(X)))
+        return np.asarray(self.classes_[decided])
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of vectors: (n,) for two labels, positive for ``classes_[1]``; else (n, K).
+
+        Raises
+        ------
+        SeqtagError
+            If there was no fit, or X is not like X in fit.
+        """
+        return self._scores(self._read(X))
+
+    def score(self, X: Any, y: Any) -> float:
+        """Accuracy: the share of vectors whose label is predicted.
+
+        Raises
+        ------
+        SeqtagError
+            If there was no fit, X is not like X in fit, or is empty.
+        LabelError
+            If y has labels that training had not.
+        """
+        vectors, ids = self._read_labelled(X, y)
+        if not len(ids):
+            msg = "expected at least one vector to score, found none"
+            raise SeqtagError(msg)
+        return float((self._decide(self._scores(vectors)) == ids).mean())
+
+    @property
+    def feature_names_(self) -> list[str] | None:
+        """Names of the features, if X was made of dicts."""
+        names = self._reader.names
+        return None if names is None else list(names)
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights: (1, d) of ``classes_[1]`` for two labels, else (K, d); without the bias."""
+        return self._row()[:, : self.n_features_in_]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Weight of the bias: (1,) for two labels, else (K,); zero without a bias."""
+        rows = self._row()
+        return rows[:, -1] if self.fit_intercept else np.zeros(len(rows))
+
+    # ----------------------------------------------------------------- for the members
+    def _begin(self, X: Any, y: Any, classes: Any) -> tuple[Vectors, np.ndarray]:
+        """Check the parameters, read training data, and settle what the labels are."""
+        self._check_params()
+        vectors, self._reader = read(apply_map(self.feature_map, X))
+        labels = np.asarray(y)
+        check_length(vectors, labels)
+        self.classes_, ids = _classes(labels, classes)
+        if self._two_labels_only and len(self.classes_) > 2:
+            msg = (
+                f"expected two labels, found {len(self.classes_)} ({_shown(self.classes_)}); "
+                "use MulticlassPerceptron"
+            )
+            raise LabelError(msg)
+        self.n_features_in_ = vectors.width
+        return self._with_bias(vectors), ids.astype(np.int32)
+
+    def _check_params(self) -> None:
+        """Raise if a parameter cannot be used."""
+
+    def _scores(self, x: Vectors) -> np.ndarray:
+        """Scores of vectors by the weights that were read out."""
+        scores = x.dot(self._weights)
+        return scores[:, 1] if len(self.classes_) == 2 else scores
+
+    def _decide(self, scores: np.ndarray) -> np.ndarray:
+        """Numbers of labels; ties go to the lowest, as in the decoder: sign(0) = -1."""
+        if scores.ndim == 1:
+            return (scores > 0).astype(np.int64)
+        return np.asarray(scores.argmax(axis=1))
+
+    def _with_bias(self, x: Vectors) -> Vectors:
+        return x.with_bias() if self.fit_intercept else x
+
+    def _read(self, X: Any) -> Vectors:
+        """X as in fit."""
+        reader: Reader | None = getattr(self, "_reader", None)
+        if reader is None:
+            msg = (
+                f"expected a fitted {type(self).__name__}, found one without weights; "
+                "call fit(X, y) first"
+            )
+            raise SeqtagError(msg)
+        return self._with_bias(reader(apply_map(self.feature_map, X)))
+
+    def _read_labelled(self, X: Any, y: Any) -> tuple[Vectors, np.ndarray]:
+        """X as in fit, and y as numbers in `classes_`."""
+        vectors, labels = self._read(X), np.asarray(y)
+        unseen = _missing(labels, self.classes_)
+        if unseen:
+            msg = (
+                f"expected labels seen in training ({_shown(self.classes_)}), found "
+                f"{_shown(unseen)}; "
+                "leave such examples out, or compare with predict(X) to count them as wrong"
+            )
+            raise LabelError(msg)
+        check_length(vectors, labels)
+        return vectors, np.searchsorted(self.classes_, labels)
+
+    def _row(self) -> np.ndarray:
+        if not hasattr(self, "_weights"):
+            msg = f"{type(self).__name__} has no weights yet; call fit(X, y) first"
+            raise AttributeError(msg)
+        return self._weights[1:] if len(self.classes_) == 2 else self._weights
+
+
+# --------------------------------------------------------------------------- private
+def _classes(labels: np.ndarray, named: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The labels there are, ascending, and the number of each example's."""
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        msg = "expected labels, found NaN or infinity among them; label every vector"
+        raise LabelError(msg)
+    try:
+        classes = np.unique(labels if named is None else np.asarray(named))
+    except TypeError as error:
+        msg = f"expected labels of one type, found a mixture ({error})"
+        raise LabelError(msg) from error
+    unnamed = _missing(labels, classes)
+    if unnamed:
+        msg = (
+            f"expected labels that classes names ({_shown(classes)}), found {_shown(unnamed)}; "
+            "name them too"
+        )
+        raise LabelError(msg)
+    if len(classes) < 2:
+        msg = (
+            f"expected at least two labels to tell apart, found one ({_shown(classes)}); "
+            "add examples of another, or name both as classes=..."
+        )
+        raise LabelError(msg)
+    return classes, np.searchsorted(classes, labels)
+
+
+def _missing(labels: np.ndarray, classes: np.ndarray) -> list[Any]:
+    """The distinct labels that are no classes, in order of appearance."""
+    known = set(classes.tolist())
+    return [label for label in dict.fromkeys(labels.ravel().tolist()) if label not in known]
+
+
+def _shown(labels: Sequence[Any] | np.ndarray) -> str:
+    """The first few labels."""
+    return ", ".join(str(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")

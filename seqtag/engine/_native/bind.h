@@ -1,0 +1,75 @@
+// What all bindings share: numpy arrays in and out, and the checks at the border. checks.py makes the
+// same ones in the same words.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "limits.h"
+#include "parts.h"
+
+namespace seqtag {
+
+namespace nb = nanobind;
+
+template <class T> using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T> nb::object to_numpy(std::vector<T>&& values, std::vector<size_t> shape = {}) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  if (shape.empty()) shape = {owned->size()};
+  return nb::cast(nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner));
+}
+
+inline void require(bool ok, const char* message) {
+  if (!ok) throw nb::value_error(message);
+}
+
+inline bool ascending(const In<int64_t>& ptr, size_t end) {
+  const size_t n = ptr.shape(0);
+  if (n == 0 || ptr(0) != 0 || size_t(ptr(n - 1)) != end) return false;
+  for (size_t i = 1; i < n; ++i)
+    if (ptr(i) < ptr(i - 1)) return false;
+  return true;
+}
+
+// Whether what stands in each row ascends.
+template <class Index> bool ascending_within(const In<int64_t>& ptr, const In<Index>& values) {
+  for (size_t r = 0; r + 1 < ptr.shape(0); ++r)
+    for (int64_t i = ptr(r) + 1; i < ptr(r + 1); ++i)
+      if (values(size_t(i)) <= values(size_t(i - 1))) return false;
+  return true;
+}
+
+template <class Index> bool within(const Index* values, size_t n, int64_t limit) {
+  bool ok = true;  // without leaving early, so that several are compared at a time
+  for (size_t i = 0; i < n; ++i) ok &= values[i] >= 0 && int64_t(values[i]) < limit;
+  return ok;
+}
+
+// The records of arrays.py, as the tuples that they are.
+using PyParts = std::optional<std::tuple<In<int64_t>, In<int32_t>, int>>;
+template <class Real> using PyCells = std::tuple<In<int64_t>, In<int32_t>, In<Real>, In<Real>, In<Real>>;
+using PyRows = std::tuple<In<uint64_t>, In<int64_t>, In<uint16_t>, In<int8_t>>;
+using PyKnown = std::tuple<int, In<uint64_t>, In<int64_t>, In<uint16_t>>;
+
+inline Parts parts_of(int labels, const PyParts& parts) {
+  if (!parts) return {};
+  const auto& [ptr, part, number] = *parts;
+  require(ptr.shape(0) == size_t(labels) + 1 && ascending(ptr, part.shape(0)),
+          "part_ptr must ascend from 0 to the number of parts listed, one step per label");
+  require(number > 0, "labels made of parts must have at least one part");
+  require(within(part.data(), part.shape(0), number), "part holds a part out of range");
+  return {{ptr.data(), ptr.data() + ptr.shape(0)}, {part.data(), part.data() + part.shape(0)}, number};
+}
+
+}  // namespace seqtag

@@ -1,0 +1,187 @@
+// Keys of features and the frozen model, as native.py sees them. native.py: index_features(), Frozen.
+#pragma once
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "bind.h"
+#include "frozen.h"
+#include "index.h"
+#include "keys.h"
+
+namespace seqtag {
+
+struct PyPlan {  // owns the arrays of a Plan
+  In<int64_t> term_ptr;
+  In<int32_t> term_attribute, term_offset, attribute_column;
+  In<uint64_t> seed, multiplier;
+
+  PyPlan(In<int64_t> ptr, In<int32_t> attribute, In<int32_t> offset, In<uint64_t> seeds, In<uint64_t> multipliers,
+         In<int32_t> columns)
+      : term_ptr(ptr), term_attribute(attribute), term_offset(offset), attribute_column(columns), seed(seeds),
+        multiplier(multipliers) {
+    const size_t terms = term_attribute.shape(0);
+    require(ascending(term_ptr, terms) && term_offset.shape(0) == terms, "term arrays do not fit together");
+    require(seed.shape(0) + 1 == term_ptr.shape(0), "one seed per template");
+    require(within(term_attribute.data(), terms, int64_t(attribute_column.shape(0))), "unknown attribute");
+    for (size_t k = 0; k + 1 < term_ptr.shape(0); ++k)
+      require(size_t(term_ptr(k + 1) - term_ptr(k)) <= multiplier.shape(0), "conjunction too long");
+    for (size_t i = 0; i < terms; ++i)
+      require(term_offset(i) >= -kMaxOffset && term_offset(i) <= kMaxOffset, "an offset must be -1000 to 1000");
+  }
+  Plan plan() const {
+    return {seed.shape(0), term_ptr.data(),   term_attribute.data(),  term_offset.data(),
+            seed.data(),   multiplier.data(), attribute_column.data()};
+  }
+};
+
+inline Columns columns_of(const PyPlan& plan, const In2<int32_t>& types, const In2<uint64_t>& hashes,
+                          const In<int64_t>& sentence_ptr) {
+  const size_t attributes = plan.attribute_column.shape(0);
+  require(hashes.shape(0) == attributes, "hashes must hold one row per attribute");
+  require(types.shape(1) <= size_t(kMaxRows), "types must hold 2147483647 tokens at most");
+  require(within(plan.attribute_column.data(), attributes, int64_t(types.shape(0))), "unknown column");
+  require(attributes == 0 || within(types.data(), types.shape(0) * types.shape(1), int64_t(hashes.shape(1))),
+          "types holds an id out of range");
+  require(ascending(sentence_ptr, types.shape(1)), "sentence_ptr must ascend from 0 to the number of tokens");
+  return {types.data(), hashes.data(), types.shape(1), hashes.shape(1)};
+}
+
+inline nb::object hash_strings(nb::bytes blob, In<int64_t> offsets) {
+  require(ascending(offsets, blob.size()), "offsets must ascend from 0 to the length of blob");
+  std::vector<uint64_t> hashes(offsets.shape(0) - 1);
+  for (size_t i = 0; i < hashes.size(); ++i)
+    hashes[i] = hash_bytes(blob.c_str() + offsets(i), size_t(offsets(i + 1) - offsets(i)));
+  return to_numpy(std::move(hashes));
+}
+
+inline nb::tuple py_index_features(const PyPlan& plan, In2<int32_t> types, In2<uint64_t> hashes,
+                                   In<int64_t> sentence_ptr, int64_t min_count) {
+  const Columns x = columns_of(plan, types, hashes, sentence_ptr);
+  FeatureIndex found;
+  {
+    nb::gil_scoped_release release;
+    found = index_features(plan.plan(), x, types.shape(0), sentence_ptr.data(), sentence_ptr.shape(0) - 1, min_count);
+  }
+  return nb::make_tuple(to_numpy(std::move(found.keys)), to_numpy(std::move(found.token_ptr)),
+                        to_numpy(std::move(found.features)));
+}
+
+class PyFrozen {
+ public:
+  PyFrozen(int order, const PyPlan& plan, const PyPlan& edge_plan, const PyRows& emission, const PyRows& edge,
+           const PyRows& trigram, In<float> start, In<float> stop, In2<float> transition, const PyParts& parts,
+           const PyKnown& known)
+      : plan_(plan), edge_plan_(edge_plan) {
+    const auto& [known_attribute, known_keys, known_ptr, known_labels] = known;
+    require(start.shape(0) <= size_t(kMaxLabels), "labels must be 1 to 65535");
+    const int labels = int(start.shape(0));
+    require(labels > 0, "labels must be 1 to 65535");
+    require(order >= 0 && order <= 2, "order must be 0, 1 or 2");
+    require(order < 2 || labels <= kMaxTrigramLabels, "second order is for 255 labels at most");
+    require(std::get<0>(edge).shape(0) == 0 || labels <= kMaxTrigramLabels,
+            "label bigrams that see words are for 255 labels at most");
+    Parts label_parts = parts_of(labels, parts);
+    check(emission, label_parts.any() ? label_parts.count : labels);
+    check(edge, int64_t(labels) * labels);
+    check(trigram, labels);
+    const std::vector<int8_t> none(known_labels.shape(0), 0);
+    check({known_keys, known_ptr, known_labels, In<int8_t>(none.data(), {none.size()})}, labels);
+    require(known_attribute >= -1 && known_attribute < int(plan.attribute_column.shape(0)), "unknown attribute");
+    const size_t K = size_t(labels), N = order ? K : transition.shape(0) ? K : 0;
+    require(start.shape(0) == K && stop.shape(0) == K && transition.shape(0) == N && transition.shape(1) == N,
+            "start, stop and transition must be (K,), (K,) and (K, K)");
+    const int64_t templates = int64_t(plan.seed.shape(0)), bigrams = int64_t(edge_plan.seed.shape(0));
+    require(std::max(templates * label_parts.most(), bigrams) * kMaxWeight <= kExactFloat,
+            "more rows can meet than 24 bits can sum");
+    const auto& [trigram_keys, trigram_ptr, trigram_labels, trigram_weights] = trigram;
+    const size_t trigrams = trigram_keys.shape(0);
+    require(order < 2 || trigrams == 0 || trigram_keys(trigrams - 1) <= uint64_t(K + 1) * K,
+            "a trigram is out of range");
+    auto chain = chain_of(labels, order, start.data(), stop.data(), transition.data());
+    auto second = order < 2 ? TrigramWeights<float>()
+                            : trigrams_of(labels, trigram_keys.data(), trigrams, trigram_ptr.data(),
+                                          trigram_labels.data(), trigram_weights.data(), chain);
+    KnownLabels words{known_attribute, FrozenRows(known_keys.data(), known_keys.shape(0), known_ptr.data(),
+                                                  known_labels.data(), none.data())};
+    auto make = [&](auto& frozen) {
+      using F = std::decay_t<decltype(*frozen)>;
+      frozen = std::make_unique<F>(plan_.plan(), edge_plan_.plan(), build(emission), build(edge), std::move(chain),
+                                   std::move(second), std::move(label_parts), std::move(words), order);
+    };
+    if (templates <= kNarrowRows)
+      make(narrow_);
+    else
+      make(wide_);
+  }
+
+  struct Workspace {
+    const PyFrozen* owner;
+    std::variant<std::monostate, Frozen<int16_t>::Workspace, Frozen<int32_t>::Workspace> space;
+  };
+  Workspace workspace() const {
+    if (narrow_) return {this, narrow_->workspace()};
+    return {this, wide_->workspace()};
+  }
+
+  nb::object decode(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, Workspace& workspace) const {
+    require(workspace.owner == this, "the workspace belongs to another model");
+    columns_of(edge_plan_, types, hashes, sentence_ptr);
+    const Columns x = columns_of(plan_, types, hashes, sentence_ptr);
+    std::vector<int32_t> labels(x.tokens);
+    const int64_t* ptr = sentence_ptr.data();
+    const size_t sentences = sentence_ptr.shape(0) - 1;
+    {
+      nb::gil_scoped_release release;
+      if (narrow_)
+        narrow_->decode(x, ptr, sentences, std::get<Frozen<int16_t>::Workspace>(workspace.space), labels.data());
+      else
+        wide_->decode(x, ptr, sentences, std::get<Frozen<int32_t>::Workspace>(workspace.space), labels.data());
+    }
+    return to_numpy(std::move(labels));
+  }
+
+ private:
+  PyPlan plan_, edge_plan_;
+  std::unique_ptr<Frozen<int16_t>> narrow_;  // one of the two
+  std::unique_ptr<Frozen<int32_t>> wide_;
+
+  static void check(const PyRows& rows, int64_t width) {
+    const auto& [keys, row_ptr, labels, weights] = rows;
+    const size_t cells = labels.shape(0);
+    require(int64_t(3 * keys.shape(0) + cells) + 1 < kMaxWords, "rows and cells are more than 2**31 words hold");
+    require(row_ptr.shape(0) == keys.shape(0) + 1 && ascending(row_ptr, cells),
+            "row_ptr must ascend from 0 to the number of cells");
+    require(weights.shape(0) == cells, "cell labels and weights differ in length");
+    require(within(labels.data(), cells, width), "a cell's label is out of range");
+    require(ascending_within(row_ptr, labels), "the labels of a row must ascend");
+    for (size_t r = 0; r < keys.shape(0); ++r) require(keys(r) > (r ? keys(r - 1) : 0), "keys must ascend");
+  }
+  static FrozenRows build(const PyRows& rows) {
+    const auto& [keys, row_ptr, labels, weights] = rows;
+    return {keys.data(), keys.shape(0), row_ptr.data(), labels.data(), weights.data()};
+  }
+};
+
+inline void bind_frozen(nb::module_& m) {
+  nb::class_<PyPlan>(m, "Plan").def(
+      nb::init<In<int64_t>, In<int32_t>, In<int32_t>, In<uint64_t>, In<uint64_t>, In<int32_t>>(), nb::arg("term_ptr"),
+      nb::arg("term_attribute"), nb::arg("term_offset"), nb::arg("seed"), nb::arg("multiplier"),
+      nb::arg("attribute_column"));
+  m.def("hash_strings", &hash_strings, nb::arg("blob"), nb::arg("offsets"));
+  m.def("index_features", &py_index_features, nb::arg("plan"), nb::arg("types"), nb::arg("hashes"),
+        nb::arg("sentence_ptr"), nb::arg("min_count"));
+  nb::class_<PyFrozen>(m, "Frozen")
+      .def(nb::init<int, const PyPlan&, const PyPlan&, const PyRows&, const PyRows&, const PyRows&, In<float>,
+                    In<float>, In2<float>, const PyParts&, const PyKnown&>(),
+           nb::arg("order"), nb::arg("plan"), nb::arg("edge_plan"), nb::arg("emission"), nb::arg("edge"),
+           nb::arg("trigram"), nb::arg("start"), nb::arg("stop"), nb::arg("transition"), nb::arg("parts").none(),
+           nb::arg("known"))
+      .def("workspace", &PyFrozen::workspace)
+      .def("decode", &PyFrozen::decode, nb::arg("types"), nb::arg("hashes"), nb::arg("sentence_ptr"),
+           nb::arg("workspace"));
+  nb::class_<PyFrozen::Workspace>(m, "Workspace");
+}
+
+}  // namespace seqtag

@@ -1,0 +1,206 @@
+"""Damaged and hostile model files: each is refused, in a sentence."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag.errors import ModelFileError
+from seqtag.model import container
+from seqtag.model.container import from_bytes, load, to_bytes
+from seqtag.model.header import FORMAT_VERSION
+from tests.model_files import CONFIG, craft, entry, metadata, refused, same, tiny
+
+
+def test_every_truncation_is_refused():
+    data = to_bytes(CONFIG, tiny())
+    for size in range(len(data)):
+        refused(data[:size])
+        refused(data[:size], verify=False)
+    refused(data + b"\0", verify=False)
+
+
+def test_truncations_of_a_file_are_refused(tmp_path):
+    path = tmp_path / "m.seqtag"
+    data = to_bytes(CONFIG, tiny())
+    for size in (0, 1, 7, 8, 9, len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:size])
+        with pytest.raises(ModelFileError, match=r"m\.seqtag: expected .* the file is damaged"):
+            load(path)
+
+
+def test_single_bit_flips_are_refused_or_harmless():
+    data = to_bytes(CONFIG, tiny())
+    harmless = 0
+    for bit in range(8 * len(data)):
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << bit % 8
+        try:
+            config, tensors = from_bytes(bytes(flipped))
+        except ModelFileError:
+            continue
+        harmless += 1
+        assert config == CONFIG and same(tensors, tiny())
+    assert harmless < 8  # nearly everything is covered by the checksum
+
+
+@given(st.binary(max_size=200))
+def test_random_bytes_are_refused(data):
+    refused(data)
+
+
+@given(st.data())
+def test_mutations_never_crash(data):
+    raw = bytearray(to_bytes(CONFIG, tiny()))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(raw) - 1))
+        raw[at : at + data.draw(st.integers(0, 9))] = data.draw(st.binary(max_size=9))
+    for verify in (True, False):
+        try:
+            config, tensors = from_bytes(bytes(raw), verify=verify)
+        except ModelFileError:
+            continue
+        assert not verify or (config == CONFIG and same(tensors, tiny()))
+
+
+HOSTILE = {
+    "empty": (b"", "found an empty file"),
+    "short": (b"seqtag", "expected at least 8 bytes, found 6"),
+    "length 2**64-1": (b"\xff" * 16, "header length of 18446744073709551615; this is no seqtag"),
+    "past the end": (b"\x10" + bytes(7) + b"{}", "a header of 16 bytes, found 2: truncated"),
+    "odd length": (b"\x02" + bytes(7) + b"{}", "header length that is a multiple of 8, found 2"),
+    "not UTF-8": (craft(b'{"\xff":1}'), "header in JSON, found a problem: 'utf-8' codec"),
+    "not JSON": (craft("{nope}"), "header in JSON, found a problem: Expecting property name"),
+    "nested": (craft("[" * 200_000), "header in JSON, found a problem: maximum recursion depth"),
+    "no object": (craft("[1]"), "expected a JSON object as header, found [1]"),
+    "NaN": (craft('{"a":NaN}'), "number 'NaN' is not finite"),
+    "infinite": (craft('{"a":1e999}'), "number '1e999' is not finite"),
+    "endless integer": (craft(f'{{"a":{"9" * 9999}}}'), "integer of 9999 digits, at most 20"),
+    "duplicate key": (craft('{"a":1,"a":1}'), "duplicate key in ['a', 'a']"),
+    "no metadata": (craft({}), 'expected the metadata key "seqtag" with a text, found None'),
+    "two keys": (craft({"__metadata__": metadata() | {"x": "y"}}), "this is no seqtag model"),
+    "no text": (craft({"__metadata__": {"seqtag": 1}}), "found {'seqtag': 1}"),
+    "text no JSON": (
+        craft({"__metadata__": {"seqtag": "{"}}),
+        "expected metadata in JSON, found a problem",
+    ),
+    "text nested": (
+        craft({"__metadata__": {"seqtag": "[" * 99_999}}),
+        "expected metadata in JSON, found",
+    ),
+    "text no object": (
+        craft({"__metadata__": {"seqtag": "7"}}),
+        "expected metadata in a JSON object, found 7",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_headers(case):
+    data, message = HOSTILE[case]
+    assert message in refused(data, verify=False)
+    assert refused(data).startswith("m.seqtag: ")
+
+
+def test_nesting_of_any_depth_is_refused_not_a_crash():
+    for depth in range(0, sys.getrecursionlimit() + 50, 3):
+        nested = "[" * depth + "]" * depth or "0"
+        refused(craft(f'{{"__metadata__":{nested}}}'))
+        refused(craft(json.dumps({"__metadata__": metadata()})[:-1] + f',"a":{nested}}}'))
+        text = metadata()["seqtag"].replace("{}", f'{{"deep":{nested}}}')
+        refused(craft({"__metadata__": {"seqtag": text}}))
+
+
+def test_a_configuration_too_deep_for_json_is_refused():
+    value: list = []
+    for _ in range(100_000):  # beyond what any Python version follows
+        value = [value]
+    with pytest.raises(ModelFileError, match="JSON can hold, found a problem: maximum recursion"):
+        to_bytes({"deep": value}, {})
+
+
+def test_messages_stay_short_and_printable():
+    message = refused(craft({"__metadata__": {"é\x1b" * 9999: ["x"] * 9999}}))
+    assert len(message) < 600 and message.isascii() and message.isprintable()
+
+
+FIELDS = [
+    ({"writer": None}, 'expected the name of a program as "writer", found None'),
+    ({"writer": "\x1b[2J"}, r"found '\x1b[2J'"),
+    ({"writer": "x" * 101}, 'expected the name of a program as "writer"'),
+    ({"format": None}, 'expected a positive integer as "format", found None'),
+    ({"format": 0}, 'expected a positive integer as "format", found 0'),
+    ({"reader": True}, 'expected a positive integer as "reader", found True'),
+    ({"reader": "1"}, "expected a positive integer as \"reader\", found '1'"),
+    ({"sha256": 5}, 'expected a checksum as "sha256", found 5'),
+    ({"config": []}, 'expected a JSON object as "config", found []'),
+    (
+        {"reader": 2, "writer": "seqtag 9.1", "config": None},
+        "m.seqtag: made by seqtag 9.1, needs reader >= 2, this seqtag is reader 1; upgrade seqtag",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), FIELDS)
+def test_metadata_fields(changes, message):
+    assert message in refused(craft({"__metadata__": metadata(**changes)}), verify=False)
+
+
+def test_a_newer_format_that_we_can_read_is_read():
+    data = craft({"__metadata__": metadata(format=FORMAT_VERSION + 1, more=1, config={"a": 1})})
+    assert from_bytes(data, verify=False) == ({"a": 1}, {})
+
+
+ENTRIES = [
+    ({"": entry("U8", [0], 0, 0)}, 0, "expected a tensor name of ASCII letters"),
+    ({"../../etc/x": entry("U8", [0], 0, 0)}, 0, "found '../../etc/x'; the file is damaged"),
+    ({"a": 1}, 0, "expected ['data_offsets', 'dtype', 'shape'] for tensor 'a', found 1"),
+    ({"a": entry("U8", [0], 0, 0) | {"x": 1}}, 0, "expected ['data_offsets', 'dtype', 'shape']"),
+    ({"a": entry("BF16", [1], 0, 2)}, 2, "tensor 'a' to be one of U8, I8, "),
+    ({"a": entry(["U8"], [1], 0, 1)}, 1, "found ['U8']"),
+    ({"a": entry("U8", 1, 0, 1)}, 1, "expected a shape of at most 8 sizes for tensor 'a', found 1"),
+    ({"a": entry("U8", [-1], 0, 1)}, 1, "found [-1]"),
+    ({"a": entry("U8", [True], 0, 1)}, 1, "found [True]"),
+    ({"a": entry("U8", [1] * 9, 0, 1)}, 1, "expected a shape of at most 8 sizes"),
+    ({"a": entry("U8", [1], 0)}, 1, "expected two rising offsets within 1 bytes"),
+    ({"a": entry("U8", [1], 1, 0)}, 1, "found [1, 0]"),
+    ({"a": entry("U8", [1], -1, 0)}, 1, "found [-1, 0]"),
+    ({"a": entry("U8", [2], 0, 2)}, 1, "found [0, 2]: truncated or out of range"),
+    ({"a": entry("U8", [1], 0.0, 1)}, 1, "found [0.0, 1]"),
+    ({"a": entry("U16", [2], 0, 2)}, 2, "expected 4 bytes for tensor 'a' of dtype U16 and shape"),
+    ({"a": entry("F64", [2**62, 4], 0, 0)}, 0, "expected 147573952589676412928 bytes for tensor"),
+    ({"a": entry("F64", [0, 2**62], 0, 0)}, 0, "found 0: shape too large"),
+    ({"a": entry("U8", [1], 0, 1), "b": entry("U16", [1], 1, 3)}, 3, "found offset 1: unaligned"),
+    ({"a": entry("U8", [2], 0, 2), "b": entry("U8", [2], 1, 3)}, 3, "offset 2, found 1: overlap"),
+    ({"a": entry("U8", [1], 0, 1), "b": entry("U8", [1], 2, 3)}, 3, "at offset 1, found 2: hole"),
+    ({"a": entry("U8", [1], 0, 1)}, 9, "expected 1 bytes of data, found 9"),
+]
+
+
+@pytest.mark.parametrize(("entries", "size", "message"), ENTRIES)
+def test_tensor_entries(entries, size, message):
+    data = craft({"__metadata__": metadata()} | entries, bytes(size))
+    assert message in refused(data, verify=False)
+
+
+def test_damaged_data_is_found_by_the_checksum_alone():
+    data = to_bytes({}, {"w": np.zeros(100, np.int8)})
+    damaged = data[:-1] + b"\x01"
+    assert "expected the checksum '" in refused(damaged)
+    assert from_bytes(damaged, verify=False)[1]["w"][-1] == 1
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_nan_and_infinity_are_neither_written_nor_read(value, monkeypatch):
+    tensors = {"w": np.array([1, value], np.float32)}
+    with pytest.raises(ModelFileError, match="finite numbers in tensor 'w', found NaN or infinity"):
+        to_bytes({}, tensors)
+    with monkeypatch.context() as patch:
+        patch.setattr(container, "_check_finite", lambda name, array: None)
+        data = to_bytes({}, tensors)
+    assert "m.seqtag: expected finite numbers in tensor 'w'" in refused(data)
