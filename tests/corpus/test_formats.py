@@ -260,7 +260,7 @@ def test_render_and_read_back():
 
 def test_render_messages():
     assert (
-        "expected one of the formats conllu, columns, conll2000, tokens, tagged to write, "
+        f"expected one of the formats {', '.join(WRITABLE)} to write, "
         "found 'text'" in fails(render, COLUMNS, "text")
     )
     assert "expected a column 'form' to write the format tokens, found pos" in fails(
