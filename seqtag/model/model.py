@@ -138,12 +138,14 @@ class Model:
     def of(cls, contents: Contents, source: str = "<model>") -> Model:
         """The model that a file holds, in any format version that this program reads.
 
+        A later version that says that this program can read it is read as the latest known.
+
         Raises
         ------
         ModelFileError
             If the file is not that of a model, or its parts do not fit together.
         """
-        return _READERS[contents.format](contents, source)
+        return _READERS[min(contents.format, max(_READERS))](contents, source)
 
 
 @contextmanager
