@@ -32,7 +32,7 @@ import sys
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -68,6 +68,25 @@ _DTYPES = {
 }
 _DTYPE_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 _TENSOR_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")  # never a path, never "__metadata__"
+
+
+class Contents(NamedTuple):
+    """What a model file holds.
+
+    Attributes
+    ----------
+    config
+        The configuration.
+    tensors
+        The arrays in the order of their names, read-only.
+    format
+        Number of the format it was written in. A later one than `FORMAT_VERSION` can be read if it
+        says so, as the latest that is known.
+    """
+
+    config: dict[str, Any]
+    tensors: dict[str, NDArray[Any]]
+    format: int
 
 
 # ---- files
@@ -108,8 +127,8 @@ def save(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     size = save(Path(folder, "tiny.seqtag"), {"order": 1}, {"w": np.array([1, -1], "i1")})
-    ...     config, tensors = load(Path(folder, "tiny.seqtag"))
-    >>> config, tensors["w"].tolist()
+    ...     found = load(Path(folder, "tiny.seqtag"))
+    >>> found.config, found.tensors["w"].tolist()
     ({'order': 1}, [1, -1])
     """
     with _located(os.fspath(path)):
@@ -132,9 +151,7 @@ def save(
     return len(data)
 
 
-def load(
-    path: str | os.PathLike[str], *, verify: bool = True
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def load(path: str | os.PathLike[str], *, verify: bool = True) -> Contents:
     """Read a model file: its configuration, and its arrays as views of the bytes read.
 
     The file is read once, after its header and no further than that announces, and all checks
@@ -152,9 +169,8 @@ def load(
 
     Returns
     -------
-    config : dict
-    tensors : dict of str to ndarray
-        In the order of their names.
+    Contents
+        Configuration, arrays, and the number of the format.
 
     Raises
     ------
@@ -234,7 +250,7 @@ def to_bytes(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> 
     Examples
     --------
     >>> data = to_bytes({"labels": ["N", "V"]}, {"w": np.zeros((2, 3), np.float32)})
-    >>> config, tensors = from_bytes(data)
+    >>> config, tensors, format = from_bytes(data)
     >>> config["labels"], tensors["w"].shape
     (['N', 'V'], (2, 3))
     """
@@ -282,7 +298,7 @@ def to_bytes(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> 
 
 def from_bytes(
     data: bytes | bytearray, *, source: str = "<bytes>", verify: bool = True
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+) -> Contents:
     """Decode what `to_bytes` made; the arrays are read-only views of `data`.
 
     Parameters
@@ -297,7 +313,7 @@ def from_bytes(
     Examples
     --------
     >>> from_bytes(to_bytes({"order": 2}, {}))
-    ({'order': 2}, {})
+    Contents(config={'order': 2}, tensors={}, format=1)
     >>> from_bytes(b"", source="a.seqtag")
     Traceback (most recent call last):
     seqtag.errors.ModelFileError: a.seqtag: expected a seqtag model file, found an empty file; \
@@ -306,7 +322,7 @@ the file is damaged, copy or save it again
     with _located(source):
         view = memoryview(data).toreadonly()
         header, body = _split(view)
-        config, sha256, signed = _read_metadata(header.pop("__metadata__", None))
+        config, format, sha256, signed = _read_metadata(header.pop("__metadata__", None))
         entries = {name: header[name] for name in sorted(header)}
         for name, entry in entries.items():
             _check_entry(name, entry, len(body))
@@ -323,7 +339,7 @@ the file is damaged, copy or save it again
                 raise _damaged(msg)
             for name, array in tensors.items():
                 _check_finite(name, array)
-    return config, tensors
+    return Contents(config, tensors, format)
 
 
 # ---- what callers check and pack
@@ -547,8 +563,8 @@ def _split(view: memoryview) -> tuple[dict[str, Any], memoryview]:
     return header, view[8 + length :]
 
 
-def _read_metadata(metadata: Any) -> tuple[dict[str, Any], str, bytes]:
-    """The configuration, the checksum, and the text that the checksum covers."""
+def _read_metadata(metadata: Any) -> tuple[dict[str, Any], int, str, bytes]:
+    """The configuration, the format, the checksum, and the text that the checksum covers."""
     if not (
         isinstance(metadata, dict)
         and metadata.keys() == {"seqtag"}
@@ -590,7 +606,7 @@ def _read_metadata(metadata: Any) -> tuple[dict[str, Any], str, bytes]:
     if not isinstance(config, dict):
         msg = f'expected a JSON object as "config", found {_show(config)}'
         raise _damaged(msg)
-    return config, sha256, signed
+    return config, fields["format"], sha256, signed
 
 
 def _check_entry(name: str, entry: Any, size: int) -> None:

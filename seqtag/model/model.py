@@ -130,18 +130,24 @@ class Model:
 
     @classmethod
     def from_file(
-        cls, config: Mapping[str, Any], tensors: Tensors, source: str = "<model>"
+        cls,
+        config: Mapping[str, Any],
+        tensors: Tensors,
+        source: str = "<model>",
+        *,
+        format: int = container.FORMAT_VERSION,
     ) -> Model:
-        """The model of a file's configuration and arrays.
+        """The model of a file's configuration and arrays, as files of a format have them.
 
         Raises
         ------
         ModelFileError
             If they are not those of a model, or do not fit together.
         """
-        container.expect(dict(tensors), _TENSORS, source=source)
+        expected, from_format = _FORMATS[min(format, max(_FORMATS))]
+        container.expect(dict(tensors), expected, source=source)
         with fitting(source):
-            return _from_format_1(config, tensors, source)
+            return from_format(config, tensors, source)
 
 
 @contextmanager
@@ -239,6 +245,10 @@ def _from_format_1(config: Mapping[str, Any], tensors: Tensors, source: str) -> 
         KnownLabels(attribute, keys, row_ptr, allowed),
         config["training"],
     )
+
+
+_FORMATS = {1: (_TENSORS, _from_format_1)}
+"""For the number of each format: its arrays, and what makes a model of them."""
 
 
 def _weights(tensors: Tensors, labels: int) -> FrozenWeights:

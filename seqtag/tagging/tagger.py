@@ -304,7 +304,8 @@ def _batches(sentences: Iterable[AnySentence]) -> Iterator[list[AnySentence]]:
 
 
 def _from_bytes(data: bytes) -> Tagger:
-    return Tagger(Model.from_file(*container.from_bytes(data)))
+    config, tensors, format = container.from_bytes(data)
+    return Tagger(Model.from_file(config, tensors, format=format))
 
 
 def load(path_or_name: str | PathLike[str]) -> Tagger:
@@ -328,5 +329,6 @@ def load(path_or_name: str | PathLike[str]) -> Tagger:
     'xpos'
     """
     source = str(path_or_name)
-    model = Model.from_file(*container.load(find_model(path_or_name)), source=source)
+    config, tensors, format = container.load(find_model(path_or_name))
+    model = Model.from_file(config, tensors, source, format=format)
     return Tagger(model, source)

@@ -89,7 +89,7 @@ def refused(data: bytes, **options: bool) -> str:
 def test_save_and_load_return_the_same_model(tmp_path):
     path = tmp_path / "m.seqtag"
     size = save(path, CONFIG, tiny())
-    config, tensors = load(path)
+    config, tensors, _ = load(path)
     assert size == path.stat().st_size == len(path.read_bytes())
     assert config == CONFIG
     assert same(tensors, tiny())
@@ -120,7 +120,8 @@ NAMES = st.from_regex(r"[A-Za-z][A-Za-z0-9_.]{0,6}", fullmatch=True)
 @given(st.dictionaries(st.text(), JSON, max_size=4), st.dictionaries(NAMES, ARRAYS, max_size=4))
 def test_round_trip_of_any_model(config, tensors):
     data = to_bytes(config, tensors)
-    got_config, got = from_bytes(data)
+    got_config, got, format = from_bytes(data)
+    assert format == 1
     assert got_config == config
     assert same(got, tensors)
     assert all(a.flags.aligned and not a.flags.writeable for a in got.values())
@@ -298,7 +299,7 @@ def test_single_bit_flips_are_refused_or_harmless():
         flipped = bytearray(data)
         flipped[bit // 8] ^= 1 << bit % 8
         try:
-            config, tensors = from_bytes(bytes(flipped))
+            config, tensors, _ = from_bytes(bytes(flipped))
         except ModelFileError:
             continue
         harmless += 1
@@ -319,7 +320,7 @@ def test_mutations_never_crash(data):
         raw[at : at + data.draw(st.integers(0, 9))] = data.draw(st.binary(max_size=9))
     for verify in (True, False):
         try:
-            config, tensors = from_bytes(bytes(raw), verify=verify)
+            config, tensors, _ = from_bytes(bytes(raw), verify=verify)
         except ModelFileError:
             continue
         assert not verify or (config == CONFIG and same(tensors, tiny()))
@@ -410,7 +411,7 @@ def test_metadata_fields(changes, message):
 
 def test_a_newer_format_that_we_can_read_is_read():
     data = craft({"__metadata__": metadata(format=FORMAT_VERSION + 1, more=1, config={"a": 1})})
-    assert from_bytes(data, verify=False) == ({"a": 1}, {})
+    assert from_bytes(data, verify=False) == ({"a": 1}, {}, FORMAT_VERSION + 1)
 
 
 ENTRIES = [
@@ -585,7 +586,7 @@ def test_a_folder_that_cannot_be_synced_is_no_failure(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", second_fails)
     save(tmp_path / "m.seqtag", CONFIG, {})
-    assert load(tmp_path / "m.seqtag") == (CONFIG, {})
+    assert load(tmp_path / "m.seqtag") == (CONFIG, {}, FORMAT_VERSION)
     assert os.name == "nt" or len(calls) == 2
 
 
