@@ -156,6 +156,46 @@ def test_the_five_objects_are_where_the_page_has_them():
         assert definition(f"seqtag/{path}", name), name
 
 
+# ----------------------------------------------------------------------------------- changes
+CHANGES = (
+    "A label scheme",
+    "A corpus format",
+    "A step rule",
+    "A setting",
+    "An attribute",
+    "A model format number",
+    "A command",
+    "Warm start",
+    "Resume",
+    "N-best",
+)
+
+
+def places() -> list[tuple[str, list[str]]]:
+    """The files that changes touch, and the names to look for in them."""
+    found = re.findall(r"`((?:seqtag|tests)/[^`]*)`(?::((?:[\s,]+(?:and )?`[\w.]+`)+))?", CHANGED)
+    return [(path, re.findall(r"`([\w.]+)`", names)) for path, names in found]
+
+
+CHANGED = section("Where changes go")
+
+
+def test_all_changes_have_their_places():
+    assert tuple(re.findall(r"^- \*\*(.*?)\*\*", CHANGED, re.M)) == CHANGES
+    for change in CHANGED.split("\n- **")[1:]:
+        assert "`seqtag/" in change
+
+
+@pytest.mark.parametrize(("path", "names"), places())
+def test_places_exist_and_hold_what_is_named(path, names):
+    assert (ROOT / path).exists()
+    for name in names:
+        if path.endswith((".py", ".pyi")):
+            assert definition(path, name), name
+        else:
+            assert re.search(rf"\b{name}\b", (ROOT / path).read_text("utf-8")), name
+
+
 def test_links_lead_to_files():
     links = re.findall(r"\[[^\]]+\]\(([^)#]+)\)", PAGE)
     assert links
