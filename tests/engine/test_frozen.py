@@ -328,7 +328,7 @@ def legal_model(order=1, parts=None, known=ANY_LABEL, place="emission", **change
         "stop": np.zeros(2, np.float32),
         "transition": np.zeros((2, 2), np.float32),
     }
-    given |= {name: changes.pop(name) for name in list(changes) if name in blocks}
+    given |= {name: changes.pop(name) for name in list(changes) if name in given}
     weights = FrozenWeights(rows, rows, trigram, **given)
     if changes:
         weights = weights._replace(**{place: getattr(weights, place)._replace(**changes)})
