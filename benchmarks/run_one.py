@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from benchmarks.peers import Peer, find
-from benchmarks.tasks import TASKS, Task, blocks, first_sentence, parse, read
+from benchmarks.tasks import TASKS, Task, first_sentence, parse, read, token_lines
 
 MIN_SECONDS = 0.5  # a timed run of tagging repeats the test set until it takes this long
 
@@ -42,7 +42,7 @@ def tag(peer: Peer, task: Task, model: Path, test: Path, out: Path) -> None:
 def file(peer: Peer, task: Task, model: Path, source: Path, out: Path) -> None:
     """Read, tag, and write each line with its label in place; comments are dropped."""
     peer.load(model, task)
-    found = blocks(task, source)
+    found = token_lines(task, source)
     tagged = peer.tag([parse(task, lines)[0] for lines in found])
     where = task.fields[-1]
     with out.open("w", encoding="utf-8") as target:

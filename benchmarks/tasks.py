@@ -57,7 +57,7 @@ def first_sentence(task: Task) -> Sentence:
 
 def read(task: Task, path: Path) -> tuple[list[Sentence], list[list[str]]]:
     """Sentences and their gold labels; comments, multiword ranges and empty nodes left out."""
-    parsed = [parse(task, lines) for lines in blocks(task, path)]
+    parsed = [parse(task, lines) for lines in token_lines(task, path)]
     return [sentence for sentence, _ in parsed], [labels for _, labels in parsed]
 
 
@@ -68,7 +68,7 @@ def parse(task: Task, lines: list[str]) -> tuple[Sentence, list[str]]:
     return inputs[0] if len(inputs) == 1 else list(zip(*inputs, strict=True)), labels
 
 
-def blocks(task: Task, path: Path) -> list[list[str]]:
+def token_lines(task: Task, path: Path) -> list[list[str]]:
     """The token lines of each sentence. In CoNLL-U these have a whole number for an id."""
     conllu = task.separator == "\t"
     found: list[list[str]] = [[]]

@@ -11,20 +11,21 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import numpy as np
 
 import seqtag
-from seqtag.engine import frozen
-from seqtag.engine.arrays import Cells, pointers
+from seqtag.engine.arrays import FrozenWeights, Rows, pointers
 from seqtag.engine.backend import hash_strings
+from seqtag.engine.frozen import Frozen
+from seqtag.evaluation.scoring import score
 from seqtag.features.encoder import Encoder
-from seqtag.features.language import load, preset_text
-from seqtag.tagging.tagger import label_order, plans
-from seqtag.training import train as perceptron
+from seqtag.features.language import preset_text
+from seqtag.training import problem
 
 if TYPE_CHECKING:
-    from seqtag.evaluation.report import Report
+    from seqtag.engine.arrays import Cells
 
 CARD = """\
 # Embedded models
@@ -58,64 +59,43 @@ HEAD = """\
 """
 
 
-def score(tagger: seqtag.Tagger, path: Path) -> Report:
-    """Report of a tagger on an annotated file."""
-    sentences = [sentence for sentence in seqtag.read(path) if sentence]
-    return seqtag.evaluate(
-        [tagger.model.column.of(sentence) for sentence in sentences],
-        tagger.tag_many(sentences),
-        words=[sentence.words for sentence in sentences],
-        known=tagger.known_words,
+def train(path: Path, label: str, runs: int) -> tuple[seqtag.Tagger, Cells, np.ndarray]:
+    """A tagger, and the averaged weights that it holds rounded, with the keys of their rows."""
+    with mock.patch.object(problem, "freeze", wraps=problem.freeze) as rounding:
+        tagger = seqtag.train(path, label=label, templates="pos", runs=runs, seed=1)
+    cells, keys, *_ = rounding.call_args.args
+    return tagger, cells, keys
+
+
+def unrounded_accuracy(tagger: seqtag.Tagger, cells: Cells, keys: np.ndarray, path: Path) -> float:
+    """Accuracy of the weights as they are on an annotated file, by the reference decoder."""
+    ascending = np.argsort(keys)
+    spans = [np.arange(cells.row_ptr[row], cells.row_ptr[row + 1]) for row in ascending]
+    where = np.concatenate(spans)
+    trigrams = np.arange(1, len(cells.trigram_ptr), dtype=np.uint64)
+    compiled, labels = tagger.model.compiled, len(tagger.outputs)
+    start, stop, transition = np.split(cells.chain.astype(np.float32), [labels, 2 * labels])
+    weights = FrozenWeights(
+        _rows(keys[ascending], pointers(map(len, spans)), cells.label[where], cells.weight[where]),
+        _rows(keys[:0], pointers([]), cells.edge_label, cells.edge_weight),
+        _rows(trigrams, cells.trigram_ptr, cells.trigram_label, cells.trigram_weight),
+        start,
+        stop,
+        transition.reshape(labels, labels),
     )
+    decoder = Frozen(compiled.order, *compiled.key_plans(), weights)
+    sentences = [sentence for sentence in seqtag.read(path) if sentence]
+    words = [word for sentence in sentences for word in sentence.words]
+    encoder = Encoder(compiled, hash_strings)
+    types = encoder.encode([words], len(words))
+    found = decoder.decode(types, encoder.hashes, pointers(map(len, sentences)))
+    gold = [label for sentence in sentences for label in tagger.model.column.of(sentence)]
+    right = [tagger.outputs[i] == label for i, label in zip(found, gold, strict=True)]
+    return float(np.mean(right))
 
 
-class Unrounded:
-    """Keeps the averaged weights that `seqtag.train` rounds, to tag with them as they are."""
-
-    def __init__(self) -> None:
-        self._freeze = perceptron.freeze
-        self._arguments: tuple[Cells, np.ndarray, np.ndarray, int] | None = None
-        perceptron.freeze = self._keep
-
-    def _keep(self, *arguments: object) -> frozen.FrozenWeights:
-        self._arguments = arguments
-        return self._freeze(*arguments)
-
-    def accuracy(self, tagger: seqtag.Tagger, path: Path) -> float:
-        """Accuracy in percent of the last weights on an annotated file, by the reference."""
-        cells, keys, _, labels = self._arguments
-        order = np.argsort(keys)
-        lengths = np.diff(cells.row_ptr)
-        where = np.concatenate([np.arange(cells.row_ptr[r], cells.row_ptr[r + 1]) for r in order])
-        rows = frozen.Rows(
-            keys[order],
-            pointers(lengths[order]),
-            cells.label[where].astype(np.uint16),
-            cells.weight[where].astype(np.float32),
-        )
-        trigram = np.arange(1, len(cells.trigram_ptr), dtype=np.uint64)
-        trigrams = frozen.Rows(
-            trigram,
-            cells.trigram_ptr,
-            cells.trigram_label.astype(np.uint16),
-            cells.trigram_weight.astype(np.float32),
-        )
-        none = frozen.Rows(keys[:0], np.zeros(1, np.int64), rows.labels[:0], rows.weights[:0])
-        start, stop, transition = np.split(cells.chain.astype(np.float32), [labels, 2 * labels])
-        compiled = load("pos").compile(["form"])
-        decoder = frozen.Frozen(
-            label_order(compiled),
-            *plans(compiled),
-            frozen.FrozenWeights(rows, none, trigrams, start, stop, transition.reshape(labels, -1)),
-        )
-        sentences = [sentence for sentence in seqtag.read(path) if sentence]
-        words = [word for sentence in sentences for word in sentence.words]
-        encoder = Encoder(compiled, hash_strings)
-        types = encoder.encode([words], len(words))
-        found = decoder.decode(types, encoder.hashes, pointers(map(len, sentences)))
-        gold = [label for sentence in sentences for label in tagger.model.column.of(sentence)]
-        names = tagger.outputs
-        return 100 * np.mean([names[i] == label for i, label in zip(found, gold, strict=True)])
+def _rows(keys: np.ndarray, row_ptr: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> Rows:
+    return Rows(keys, row_ptr, labels.astype(np.uint16), weights.astype(np.float32))
 
 
 def main() -> None:
@@ -127,22 +107,20 @@ def main() -> None:
     options = parser.parse_args()
 
     rows, taggers, rounding = [], {}, {}
-    unrounded = Unrounded()
     for label in ("upos", "xpos"):
         name = f"en-ewt-{label}"
         part = {p: options.treebank / f"en_ewt-ud-{p}.conllu" for p in ("train", "dev", "test")}
-        tagger = taggers[label] = seqtag.train(
-            part["train"], label=label, templates="pos", runs=options.runs, seed=1
-        )
+        tagger, cells, keys = train(part["train"], label, options.runs)
+        taggers[label] = tagger
         size = tagger.save(options.out / f"{name}.seqtag")
         figures = {}
         for p in ("dev", "test"):
-            report = score(tagger, part[p])
+            report = score(tagger, seqtag.read(part[p]))
             figures[p] = f"{100 * report.accuracy:.2f}"
             figures[f"{p}_known"] = f"{100 * report.known_accuracy:.2f}"
             figures[f"{p}_unknown"] = f"{100 * report.unknown_accuracy:.2f}"
-        exact = unrounded.accuracy(tagger, part["dev"])
-        rounding[label] = 100 * score(tagger, part["dev"]).accuracy - exact
+        exact = unrounded_accuracy(tagger, cells, keys, part["dev"])
+        rounding[label] = 100 * (score(tagger, seqtag.read(part["dev"])).accuracy - exact)
         rows.append(ROW.format(name=name, mb=size / 1e6, **figures))
         print(rows[-1])
     training = taggers["upos"].info["training"]

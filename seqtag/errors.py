@@ -58,7 +58,7 @@ class TemplateError(SeqtagError):
 
 
 class LabelError(SeqtagError):
-    """Labels are missing, unusable, or do not fit their encoding scheme."""
+    """Labels are missing, unusable, or do not fit their scheme."""
 
 
 class ModelFileError(SeqtagError):

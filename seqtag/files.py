@@ -60,10 +60,7 @@ def check_output(path: str | os.PathLike[str], inputs: Iterable[str | os.PathLik
                     f"expected an output file other than the input {given!r}; "
                     "name another output, nothing was changed"
                 )
-                raise CorpusError(
-                    msg,
-                    source=out,
-                )
+                raise CorpusError(msg, source=out)
 
 
 class Output:

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from seqtag.corpus import Sentence, read
-from seqtag.engine import backend as kernels
+from seqtag.engine import backend as backends
 from seqtag.engine.arrays import FORBIDDEN, Cells, Instances, Layout, Parts, Potentials, pointers
 from tests import brute_force
 
 if TYPE_CHECKING:
     from seqtag.engine.interface import Backend
 
-REFERENCE = kernels.get("reference")
-NATIVE = kernels.get("native") if importlib.util.find_spec("seqtag.engine._kernel") else None
+REFERENCE = backends.get("reference")
+NATIVE = backends.get("native") if importlib.util.find_spec("seqtag.engine._kernel") else None
 
 needs_native = pytest.mark.skipif(NATIVE is None, reason="the native kernel was not built")
 each_backend = pytest.mark.parametrize(
@@ -35,7 +35,7 @@ each_backend = pytest.mark.parametrize(
 def install(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the whole package run on a backend."""
     for name in ("Weights", "Frozen", "index_features", "hash_strings"):
-        monkeypatch.setattr(kernels, name, getattr(backend, name))
+        monkeypatch.setattr(backends, name, getattr(backend, name))
 
 
 def label_ids(decoder, *sentences) -> np.ndarray:

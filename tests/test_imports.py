@@ -11,7 +11,7 @@ from graphlib import TopologicalSorter
 
 import pytest
 
-from seqtag.engine import backend as kernels
+from seqtag.engine import backend as backends
 from seqtag.errors import BackendError
 from tests.conftest import ROOT
 
@@ -216,8 +216,8 @@ def test_importing_seqtag_is_cheap():
 )
 def test_the_backend_is_native_where_built_unless_told_otherwise(monkeypatch, wanted, built, found):
     monkeypatch.setenv("SEQTAG_BACKEND", wanted)
-    monkeypatch.setattr(kernels.importlib.util, "find_spec", lambda name: built or None)
-    assert kernels._choose() == found
+    monkeypatch.setattr(backends.importlib.util, "find_spec", lambda name: built or None)
+    assert backends._choose() == found
 
 
 @pytest.mark.parametrize(
@@ -233,9 +233,9 @@ def test_the_backend_is_native_where_built_unless_told_otherwise(monkeypatch, wa
 )
 def test_a_backend_that_is_not_there(monkeypatch, wanted, message):
     monkeypatch.setenv("SEQTAG_BACKEND", wanted)
-    monkeypatch.setattr(kernels.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(backends.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(BackendError) as error:
-        kernels._choose()
+        backends._choose()
     assert str(error.value) == message
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from seqtag.cli.train import command as train_command
@@ -9,6 +11,7 @@ from seqtag.engine.arrays import RULES
 from seqtag.errors import TemplateError
 from seqtag.features.language import load, preset_names
 from seqtag.settings import SETTINGS, Settings, check_setting, find_setting
+from seqtag.training.train import train
 
 
 def test_every_field_is_a_setting_with_a_default_that_is_allowed():
@@ -64,3 +67,9 @@ def test_texts_are_parsed(name, text, value):
 def test_none_leaves_a_setting_as_it_is():
     settings = Settings().with_values({"min_count": 3, "epochs": None, "label-parts": "split"})
     assert settings == Settings(min_count=3, label_parts="split")
+
+
+def test_train_lists_the_settings():
+    listed = str(train.__doc__).partition("**settings")[2].partition("Raises")[0]
+    names = [setting.attribute for setting in SETTINGS.values()]
+    assert re.findall(r"``(\w+)``", listed) == names

@@ -75,9 +75,9 @@ def absence(peer: Peer) -> str | None:
     if not present:
         return f"not installed; pip install {peer.distribution}"
     if peer.module == "seqtag":
-        from seqtag.engine import backend as kernels
+        from seqtag.engine import backend as backends
 
-        if kernels.BACKEND != "native":
+        if backends.BACKEND != "native":
             return "the native kernel is missing; install with pip install -e '.[bench,plot]'"
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchmarks.tasks import Sentence, Task, blocks
+from benchmarks.tasks import Sentence, Task, token_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ class Adapter:
         reader.setText(
             "".join(
                 "\n".join(_only(line.split("\t"), _FIELD[task.label]) for line in lines) + "\n\n"
-                for lines in blocks(task, corpus)
+                for lines in token_lines(task, corpus)
             )
         )
         error, sentences = ProcessingError(), Sentences()

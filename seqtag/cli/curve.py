@@ -92,14 +92,18 @@ def command(
     if as_json:
         print_json({"by_epoch": epochs, "by_size": rows})
     else:
-        for name, points_of in (("epoch", epochs), ("sentences", rows)):
-            click.echo(f"{name:>9}  train error  dev error")
-            for row in points_of:
-                click.echo(
-                    f"{row[name]:>9}  {100 * row['train_error']:>11.2f}  "
-                    f"{100 * row['dev_error']:>9.2f}"
-                )
+        _print(epochs, rows)
     return 0
+
+
+def _print(epochs: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
+    """Two tables on stdout."""
+    for name, points_of in (("epoch", epochs), ("sentences", rows)):
+        click.echo(f"{name:>9}  train error  dev error")
+        for row in points_of:
+            click.echo(
+                f"{row[name]:>9}  {100 * row['train_error']:>11.2f}  {100 * row['dev_error']:>9.2f}"
+            )
 
 
 def _pyplot(context: click.Context) -> Any:

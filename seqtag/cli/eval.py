@@ -23,7 +23,7 @@ from seqtag.errors import CorpusError
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import score
 from seqtag.labels.column import LabelColumn
-from seqtag.tagging.pipeline import Tagged
+from seqtag.tagging.pipeline import FilledSentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -54,9 +54,7 @@ FAILED = 3
     metavar="N",
     help="Show the N most frequent errors by word.",
 )
-@click.option(
-    "--conlleval", "as_conlleval", is_flag=True, help="Print the block that conlleval prints."
-)
+@click.option("--conlleval", "as_conlleval", is_flag=True, help="Print what conlleval prints.")
 @click.option(
     "--fail-under",
     type=click.FloatRange(0, 100),
@@ -108,7 +106,7 @@ def command(
         place = _placed(column, streams[0])
         report = score(
             tagger,
-            map(Tagged, sentences),
+            map(FilledSentence, sentences),
             gold=lambda tagged: place.of(tagged.sentence),
             task=column.name,
             threads=threads,
@@ -122,6 +120,17 @@ def command(
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=streams[0].source)
 
+    _print(report, confusion, errors, as_json=as_json, as_conlleval=as_conlleval)
+    if fail_under is not None and 100 * report.score < fail_under:
+        notes(f"{report.metric} {100 * report.score:.2f} is under {fail_under}")
+        return FAILED
+    return 0
+
+
+def _print(
+    report: Report, confusion: int, errors: int, *, as_json: bool, as_conlleval: bool
+) -> None:
+    """The report on stdout."""
     if as_json:
         value: dict[str, Any] = report.to_dict()
         if confusion:
@@ -135,10 +144,6 @@ def command(
         say(report.to_text(confusion))
         if errors:
             say(_error_table(report.errors(errors)))
-    if fail_under is not None and 100 * report.score < fail_under:
-        notes(f"{report.metric} {100 * report.score:.2f} is under {fail_under}")
-        return FAILED
-    return 0
 
 
 def _placed(column: LabelColumn, stream: SentenceStream) -> LabelColumn:
@@ -180,11 +185,7 @@ def pairs(
                 f"expected as many sentences in both files, found none left in the {short} file "
                 f"for {_shown(long.words)}; compare files of the same text"
             )
-            raise CorpusError(
-                msg,
-                source=long.source,
-                line=long.line_of(0),
-            )
+            raise CorpusError(msg, source=long.source, line=long.line_of(0))
         if left.words != right.words:
             both = enumerate(zip(left.words, right.words, strict=False))
             i = next((i for i, (a, b) in both if a != b), min(len(left), len(right)))
@@ -193,11 +194,7 @@ def pairs(
                 f"{_shown(left.words[i:])}, found {_shown(right.words[i:])}; "
                 "compare files of the same text"
             )
-            raise CorpusError(
-                msg,
-                source=right.source,
-                line=right.line_of(min(i, len(right) - 1)),
-            )
+            raise CorpusError(msg, source=right.source, line=right.line_of(min(i, len(right) - 1)))
         yield left, right
 
 

@@ -40,7 +40,7 @@ class SettingValue(Parameter):
         try:
             return self.setting.parse(value)
         except TemplateError as error:
-            return self.fail(f"{error.message}", param, context)
+            return self.fail(error.message, param, context)
 
 
 def setting_options(command: Command) -> Command:

@@ -82,10 +82,7 @@ def command(
                 f"expected the format {first.format} of {first.source}, found {stream.format}; "
                 "tag the files one by one, or choose the format of the output with --to"
             )
-            raise CorpusError(
-                msg,
-                source=stream.source,
-            )
+            raise CorpusError(msg, source=stream.source)
     if to is None and not FORMATS[streams[0].format].in_place:
         to = "conllu" if {*labels} <= {"upos", "xpos", "feats", "pos"} else "columns"
     pieces = (

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from seqtag.cli.common import Notes, print_json
 from seqtag.cli.options import Parameter, sentences_of, training_options
+from seqtag.settings import SETTINGS, find_setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Choices(Parameter):
@@ -66,23 +70,10 @@ def command(
     \b
     seqtag tune train.conllu --dev dev.conllu --try epochs=5,10 --try min-count=1,2
     """
-    from seqtag.settings import SETTINGS, find_setting
     from seqtag.training.selection import grid, random_settings, search, tagger_fit
 
     notes = Notes(quiet)
-    space: dict[str, list[Any]] = {}
-    for setting, values in choices:
-        name = setting.replace("_", "-")
-        if name not in SETTINGS and name != "templates":
-            known = ", ".join([*SETTINGS, "templates"])
-            msg = f"expected --try with one of {known}, found {name!r}"
-            raise click.UsageError(msg, context)
-        if setting in space:
-            msg = f"expected --try {name} once, found it twice"
-            raise click.UsageError(msg, context)
-        space[setting] = (
-            values if name == "templates" else [find_setting(name).parse(v) for v in values]
-        )
+    space = _space(context, choices)
     candidates = random_settings(space, trials, fixed["seed"]) if trials else grid(space)
     found = search(
         lambda settings: tagger_fit(**fixed | settings),
@@ -104,6 +95,26 @@ def command(
         for trial in found:
             click.echo(f"{100 * trial.score:.2f}  {_shown(trial.settings)}")
     return 0
+
+
+def _space(
+    context: click.Context, choices: Iterable[tuple[str, list[str]]]
+) -> dict[str, list[Any]]:
+    """The values to try of each setting, checked."""
+    space: dict[str, list[Any]] = {}
+    for setting, values in choices:
+        name = setting.replace("_", "-")
+        if name not in SETTINGS and name != "templates":
+            known = ", ".join([*SETTINGS, "templates"])
+            msg = f"expected --try with one of {known}, found {name!r}"
+            raise click.UsageError(msg, context)
+        if setting in space:
+            msg = f"expected --try {name} once, found it twice"
+            raise click.UsageError(msg, context)
+        space[setting] = (
+            values if name == "templates" else [find_setting(name).parse(v) for v in values]
+        )
+    return space
 
 
 def _shown(settings: dict[str, Any]) -> str:

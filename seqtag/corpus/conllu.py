@@ -106,11 +106,7 @@ class ConlluReader(ColumnReader):
                 f"found {found[covering]!r}; correct the range, or complete the "
                 "sentence"
             )
-            raise CorpusError(
-                msg,
-                source=self.source,
-                line=line + covering,
-            )
+            raise CorpusError(msg, source=self.source, line=line + covering)
         return rows
 
     def _wrong_id(self, found: str, done: int) -> str:
@@ -133,11 +129,7 @@ class ConlluReader(ColumnReader):
                 "expected comments only before the first token of a sentence, found "
                 f"{shorten(text)}; move it up, or put a blank line before it"
             )
-            raise CorpusError(
-                msg,
-                source=self.source,
-                line=line,
-            )
+            raise CorpusError(msg, source=self.source, line=line)
         super()._check_line(text, fields, line)
 
     def _wrong_count(self, text: str, fields: list[str]) -> str:

@@ -48,11 +48,7 @@ def sentence_of(
                 f"expected a list of values in the column {name!r}, found the string "
                 f"{given[:40]!r}; split it first"
             )
-            raise CorpusError(
-                msg,
-                source=source,
-                line=line,
-            )
+            raise CorpusError(msg, source=source, line=line)
         values[name] = list(given)
         count = len(values[name]) if count is None else count
         if len(values[name]) != count:
@@ -60,11 +56,7 @@ def sentence_of(
                 f"expected {count} values in the column {name!r}, one per word, "
                 f"found {len(values[name])}; give one value per word"
             )
-            raise CorpusError(
-                msg,
-                source=source,
-                line=line,
-            )
+            raise CorpusError(msg, source=source, line=line)
         for word, value in enumerate(values[name], 1):
             if not isinstance(value, str):
                 msg = (
@@ -72,9 +64,5 @@ def sentence_of(
                     f"word {word}; give every word a value, or leave the sentence "
                     "out"
                 )
-                raise CorpusError(
-                    msg,
-                    source=source,
-                    line=line,
-                )
+                raise CorpusError(msg, source=source, line=line)
     return SpanSentence("", source, line, values, [0] * (count or 0), {})

@@ -93,11 +93,7 @@ def _tagged(
                 f"expected word/TAG, found {shorten(raw[start:end])}; add the tag, "
                 "or name the format with --format"
             )
-            raise CorpusError(
-                msg,
-                source=source,
-                line=line + raw.count("\n", 0, start),
-            )
+            raise CorpusError(msg, source=source, line=line + raw.count("\n", 0, start))
         values["form"].append(form)
         values["pos"].append(tag)
         tags.append((end - len(tag), end))
@@ -128,11 +124,7 @@ def _bracketed(raw: str, source: str, line: int) -> SpanSentence:
             f"expected brackets in pairs that do not nest, found {raw[wrong]!r} "
             "without its partner in this sentence; correct the brackets"
         )
-        raise CorpusError(
-            msg,
-            source=source,
-            line=line + raw.count("\n", 0, wrong),
-        )
+        raise CorpusError(msg, source=source, line=line + raw.count("\n", 0, wrong))
     return _tagged(raw, source, line, items, chunks)
 
 
@@ -152,22 +144,14 @@ def _tree(raw: str, source: str, line: int) -> SpanSentence:
                 f"expected one tree with its parentheses in pairs, found another "
                 f"text ({reason}); correct the tree that starts here"
             )
-            raise CorpusError(
-                msg,
-                source=source,
-                line=at,
-            ) from err
+            raise CorpusError(msg, source=source, line=at) from err
         found = list(_LEAF.finditer(raw, start))
         if [(m[2], m[1]) for m in found] != leaves:
             msg = (
                 "expected a tag around every word, as in (DT the), found a word "
                 "that stands alone; correct the tree that starts here"
             )
-            raise CorpusError(
-                msg,
-                source=source,
-                line=at,
-            )
+            raise CorpusError(msg, source=source, line=at)
     found = [m for m in found if m[1] != "-NONE-"]
     values = {"form": [m[2] for m in found], "pos": [m[1] for m in found]}
     return SpanSentence(

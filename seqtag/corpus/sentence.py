@@ -114,22 +114,14 @@ class Sentence(ABC):
                 f"expected {len(self)} values for the column {name!r}, one per word,"
                 f" found {len(values)}"
             )
-            raise CorpusError(
-                msg,
-                source=self.source,
-                line=self.line,
-            )
+            raise CorpusError(msg, source=self.source, line=self.line)
         bad = bad_value(values, forbidden)
         if bad is not None:
             msg = (
                 f"expected a value for the column {name!r} that is not empty and holds no "
                 f"separator or line break, found {values[bad]!r}; change this value"
             )
-            raise CorpusError(
-                msg,
-                source=self.source,
-                line=self.line_of(bad),
-            )
+            raise CorpusError(msg, source=self.source, line=self.line_of(bad))
 
 
 def bad_value(values: Sequence[str], forbidden: str) -> int | None:
@@ -184,11 +176,7 @@ class SpanSentence(Sentence):
                     f"this format has no room to write the column {name!r}; use --to to write "
                     "another format, for example --to conllu"
                 )
-                raise CorpusError(
-                    msg,
-                    source=self.source,
-                    line=self.line,
-                )
+                raise CorpusError(msg, source=self.source, line=self.line)
             self._check(name, new, " \t\r\n/()[]")
             edits.extend(zip(self._editable[name], new, strict=True))
         parts: list[str] = []

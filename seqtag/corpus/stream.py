@@ -190,11 +190,7 @@ class ByteStream:
                 "expected UTF-8, found the byte order mark of UTF-16; convert the "
                 "file, for example with iconv -f UTF-16 -t UTF-8"
             )
-            raise CorpusError(
-                msg,
-                source=self.name,
-                line=1,
-            )
+            raise CorpusError(msg, source=self.name, line=1)
         yield from _chain(first, chunks)
 
     def _decode(self, data: bytearray, line: int, offset: int) -> str:
@@ -206,11 +202,8 @@ class ByteStream:
                 f"expected UTF-8, found the byte 0x{data[err.start]:02x} at byte offset "
                 f"{offset + err.start} ({err.reason}); {CONVERT}"
             )
-            raise CorpusError(
-                msg,
-                source=self.name,
-                line=line + data.count(b"\n", 0, err.start),
-            ) from err
+            place = line + data.count(b"\n", 0, err.start)
+            raise CorpusError(msg, source=self.name, line=place) from err
 
 
 def _status_of(file: IO[bytes]) -> os.stat_result | None:

@@ -127,7 +127,7 @@ class ColumnReader:
 
     The separator is a tab if the first token line has one, else runs of spaces. Every character
     but separator and line end is data: ``#`` starts no comment here. A line that starts with
-    ``-DOCSTART-`` at the head of a block is passed through and is not a word.
+    ``-DOCSTART-`` at the head of a sentence is passed through and is not a word.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ class ColumnReader:
         )
 
     def _skip_head(self, raw: str, start: int) -> int:
-        """Position behind the lines that open the block and are no words."""
+        """Position behind the lines that stand before a sentence and are no words."""
         while raw.startswith(DOCSTART, start):
             start = raw.find("\n", start) + 1 or len(raw)
         return start
@@ -247,11 +247,7 @@ class ColumnReader:
                 r"expected lines that end with \n or \r\n, found a carriage return "
                 r"(\r) without \n; convert the line ends of the file"
             )
-            raise CorpusError(
-                msg,
-                source=self.source,
-                line=at,
-            )
+            raise CorpusError(msg, source=self.source, line=at)
         return "\r\n" if pairs == raw.count("\n") else ""
 
     def _split_lines(self, body: str, line: int) -> list[str]:
@@ -273,11 +269,7 @@ class ColumnReader:
                 "expected spaces between the columns as in the first token line, "
                 f"found a tab in {shorten(text)}; use one separator in the file"
             )
-            raise CorpusError(
-                msg,
-                source=self.source,
-                line=line,
-            )
+            raise CorpusError(msg, source=self.source, line=line)
         if len(fields) != len(self.columns):
             raise CorpusError(self._wrong_count(text, fields), source=self.source, line=line)
         if "" in fields:
@@ -285,11 +277,7 @@ class ColumnReader:
                 f"expected a value in the column {self.columns[fields.index('')]!r},"
                 f" found an empty field in {shorten(text)}; fill it in"
             )
-            raise CorpusError(
-                msg,
-                source=self.source,
-                line=line,
-            )
+            raise CorpusError(msg, source=self.source, line=line)
 
     def _wrong_count(self, text: str, fields: list[str]) -> str:
         """The message for a line with too few or too many fields."""

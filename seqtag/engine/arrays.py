@@ -94,8 +94,8 @@ class Instances(NamedTuple):
         return self.edges[self.edge_ptr[n] : self.edge_ptr[n + 1]]
 
 
-class WeightBlocks(NamedTuple):
-    """The weight vector w (or phi, u, g: anything of its shape), seen as its blocks."""
+class WeightViews(NamedTuple):
+    """The weight vector w (or phi, u, g: anything of its shape), seen as its matrices."""
 
     emission: FloatArray  # (R, K), or (R, P) with parts
     start: FloatArray  # (K,)
@@ -128,12 +128,12 @@ class Layout(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Columns of the emission block: labels, or their parts."""
+        """Columns of the emission weights: labels, or their parts."""
         return self.labels if self.parts is None else self.parts.number
 
     @property
     def sparse(self) -> bool:
-        """Whether the kernel keeps only those cells of the emission block that were updated."""
+        """Whether the kernel keeps only those emission cells that were updated."""
         return self.width > MAX_DENSE_LABELS
 
     @property
@@ -153,11 +153,11 @@ class Layout(NamedTuple):
         """Number of weights."""
         return sum(prod(shape) for shape in self._shapes)
 
-    def blocks(self, w: FloatArray) -> WeightBlocks:
-        """Views of the flat vector w, one per block."""
+    def views(self, w: FloatArray) -> WeightViews:
+        """The flat vector w, seen as its matrices."""
         cuts = np.cumsum([prod(shape) for shape in self._shapes])
         parts = np.split(w, cuts[:-1])
-        return WeightBlocks(*(p.reshape(s) for p, s in zip(parts, self._shapes, strict=True)))
+        return WeightViews(*(p.reshape(s) for p, s in zip(parts, self._shapes, strict=True)))
 
     def memory(self, adaptive: bool = True, itemsize: int = 4) -> int:
         """Bytes that weights of this shape take in the kernel while they are trained.
@@ -228,7 +228,7 @@ class Cells(NamedTuple):
 
 
 class CellStates(NamedTuple):
-    """The cells of a block that ever changed, row by row."""
+    """The cells of some rows that ever changed, row by row."""
 
     ptr: IntArray  # (rows + 1,) int64
     column: IntArray  # (cells,) int32, ascending within a row

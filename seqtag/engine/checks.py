@@ -158,7 +158,7 @@ def check_state(layout: Layout, state: State) -> None:
 
 
 def _check_cells(cells: CellStates, rows: int, width: int) -> None:
-    """Refuse one block of a state."""
+    """Refuse some cells of a state."""
     n = len(cells.column)
     require(len(cells.ptr) == rows + 1, "the state is of other rows")
     require(_ascending(cells.ptr, n), "the state's ptr must ascend from 0 to the number of cells")

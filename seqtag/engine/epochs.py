@@ -140,10 +140,13 @@ def learn(
         for epoch in range(1, recipe.epochs + 1):
             updates, wrong = weights.train_epoch(x(epoch), y, visits(epoch), *how, out_mistakes)
             done, converged = epoch, updates == 0
-            verdict = judge(weights.cells(recipe.average), epoch) if judge else None
-            better = verdict is None or best is None or verdict.score > best[0]
-            if verdict is not None and better:
-                best = verdict.score, epoch, weights.cells(recipe.average)
+            verdict, better = None, True
+            if judge:
+                cells = weights.cells(recipe.average)
+                verdict = judge(cells, epoch)
+                better = best is None or verdict.score > best[0]
+                if better:
+                    best = verdict.score, epoch, cells
             if on_epoch:
                 on_epoch(Progress(epoch, updates, wrong, verdict, better))
             if recipe.until_right and converged:

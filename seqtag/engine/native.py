@@ -90,15 +90,15 @@ class Weights:
             raise no_room(layout) from error
         if state is not None:
             self._weights.restore(
-                self._block(state.emission),
-                self._block(state.edge),
-                self._block(state.trigram),
+                self._cell_states(state.emission),
+                self._cell_states(state.edge),
+                self._cell_states(state.trigram),
                 self._numbers(state.chain),
                 state.seen,
             )
 
-    def _block(self, cells: CellStates) -> CellStates:
-        """A block of a state, in numbers of the type that the weights have."""
+    def _cell_states(self, cells: CellStates) -> CellStates:
+        """Cells of a state, in numbers of the type that the weights have."""
         w, u, g = self._numbers(cells.w), self._numbers(cells.u), self._numbers(cells.g)
         return cells._replace(w=w, u=u, g=g)
 

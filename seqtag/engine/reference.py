@@ -60,7 +60,7 @@ from seqtag.engine.arrays import (
     Parts,
     Potentials,
     State,
-    WeightBlocks,
+    WeightViews,
 )
 from seqtag.engine.checks import (
     check_epoch,
@@ -80,45 +80,45 @@ def phi(layout: Layout, x: Instances, s: int, y: IntArray) -> FloatArray:
 
     >>> x = Instances(np.array([0, 2]), np.array([0, 1, 2]), np.array([1, 0]))
     >>> layout = Layout(rows=2, labels=2)
-    >>> layout.blocks(phi(layout, x, 0, np.array([0, 1]))).emission
+    >>> layout.views(phi(layout, x, 0, np.array([0, 1]))).emission
     array([[0., 1.],
            [1., 0.]])
     """
     counts = np.zeros(layout.size)
-    block = layout.blocks(counts)
+    views = layout.views(counts)
     for t, n in enumerate(x.tokens(s)):
         rows, values = x.active(n)
         for column in [y[t]] if layout.parts is None else layout.parts.of(y[t]):
-            np.add.at(block.emission[:, column], rows, values)
+            np.add.at(views.emission[:, column], rows, values)
         if layout.order and t > 0:
-            block.transition[y[t - 1], y[t]] += 1
-            np.add.at(block.edge[:, y[t - 1], y[t]], x.active_edges(n), 1)
+            views.transition[y[t - 1], y[t]] += 1
+            np.add.at(views.edge[:, y[t - 1], y[t]], x.active_edges(n), 1)
         if layout.order == 2 and t > 0:
-            block.trigram[y[t - 2] if t > 1 else layout.labels, y[t - 1], y[t]] += 1
+            views.trigram[y[t - 2] if t > 1 else layout.labels, y[t - 1], y[t]] += 1
     if layout.order and len(x.tokens(s)):
-        block.start[y[0]] += 1
-        block.stop[y[-1]] += 1
+        views.start[y[0]] += 1
+        views.stop[y[-1]] += 1
     return counts
 
 
 def potentials(layout: Layout, x: Instances, s: int, w: FloatArray) -> Potentials:
     """Emission and transition scores of sentence s under w: all the decoder sees of x."""
-    block = layout.blocks(w)
+    views = layout.views(w)
     tokens = x.tokens(s)
     emission = np.zeros((len(tokens), layout.width), w.dtype)
     for t, n in enumerate(tokens):
         for row, value in zip(*x.active(n), strict=True):
-            emission[t] += block.emission[row] * w.dtype.type(value)
+            emission[t] += views.emission[row] * w.dtype.type(value)
     if layout.parts is not None:
         emission = sum_parts(emission, layout.parts)
-    trigram = block.trigram if layout.order == 2 else None
+    trigram = views.trigram if layout.order == 2 else None
     if not layout.edges:
-        return Potentials(emission, block.start, block.stop, block.transition, trigram)
-    transition = np.repeat(block.transition[None], len(tokens), axis=0)
+        return Potentials(emission, views.start, views.stop, views.transition, trigram)
+    transition = np.repeat(views.transition[None], len(tokens), axis=0)
     for t, n in enumerate(tokens):
         for row in x.active_edges(n):
-            transition[t] += block.edge[row]
-    return Potentials(emission, block.start, block.stop, transition, trigram)
+            transition[t] += views.edge[row]
+    return Potentials(emission, views.start, views.stop, transition, trigram)
 
 
 def sum_parts(scores: FloatArray, parts: Parts) -> FloatArray:
@@ -290,7 +290,7 @@ class Weights:
             check_state(layout, state)
             for out_vector, part in ((self.w, 0), (self.u, 1), (self.g, 2)):
                 if len(out_vector):
-                    _fill(layout.blocks(out_vector), state, part)
+                    _fill(layout.views(out_vector), state, part)
             self.seen = state.seen
 
     def train_epoch(
@@ -400,15 +400,15 @@ def _zeros(layout: Layout, size: int, dtype: str) -> FloatArray:
 
 
 def _matrices(layout: Layout, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The blocks that are kept sparse, as rows: emission, edge, trigram."""
-    block, K = layout.blocks(w), layout.labels
-    return block.emission, block.edge.reshape(-1, K * K), block.trigram.reshape(-1, K)
+    """The weights that are kept sparse, as rows: emission, edge, trigram."""
+    views, K = layout.views(w), layout.labels
+    return views.emission, views.edge.reshape(-1, K * K), views.trigram.reshape(-1, K)
 
 
 def _chain(layout: Layout, w: FloatArray) -> FloatArray:
     """Start, stop and transition weights end to end."""
-    block = layout.blocks(w)
-    return np.concatenate([block.start, block.stop, block.transition.ravel()])
+    views = layout.views(w)
+    return np.concatenate([views.start, views.stop, views.transition.ravel()])
 
 
 def _places(kept: BoolArray) -> tuple[IntArray, IntArray]:
@@ -418,17 +418,17 @@ def _places(kept: BoolArray) -> tuple[IntArray, IntArray]:
     return ptr.astype(np.int64), column.astype(np.int32)
 
 
-def _fill(out_block: WeightBlocks, state: State, part: int) -> None:
+def _fill(out_views: WeightViews, state: State, part: int) -> None:
     """Write w (part 0), u (1) or g (2) of a state."""
-    K = len(out_block.start)
+    K = len(out_views.start)
     matrices = (
-        out_block.emission,
-        out_block.edge.reshape(-1, K * K),
-        out_block.trigram.reshape(-1, K),
+        out_views.emission,
+        out_views.edge.reshape(-1, K * K),
+        out_views.trigram.reshape(-1, K),
     )
     for out_matrix, cells in zip(matrices, state[:3], strict=True):
         row = np.repeat(np.arange(len(out_matrix)), np.diff(cells.ptr))
         out_matrix[row, cells.column] = cells[2 + part]
     start, stop, transition = np.split(state.chain[part], [K, 2 * K])
-    out_block.start[:], out_block.stop[:] = start, stop
-    out_block.transition[:] = transition.reshape(out_block.transition.shape)
+    out_views.start[:], out_views.stop[:] = start, stop
+    out_views.transition[:] = transition.reshape(out_views.transition.shape)

@@ -1,4 +1,4 @@
-"""Chunks as the conlleval script counts them, and its block of lines.
+"""Chunks as the conlleval script counts them, and the lines it prints.
 
 A chunk is right if its type, its begin and its end are. Chunks are read by the rule of
 `seqtag.labels.schemes`: on IOB labels it gives the figures of the script, on IOBES and BILOU those
@@ -95,7 +95,7 @@ class ChunkCounter:
         return gold, predicted
 
 
-def conlleval_block(tokens: int, correct: int, types: Mapping[str, Counts]) -> str:
+def conlleval_text(tokens: int, correct: int, types: Mapping[str, Counts]) -> str:
     """What the conlleval script prints, byte for byte.
 
     Parameters
@@ -107,22 +107,22 @@ def conlleval_block(tokens: int, correct: int, types: Mapping[str, Counts]) -> s
 
     Examples
     --------
-    >>> print(conlleval_block(2, 1, {"NP": Counts(1, 2, 1)}), end="")
+    >>> print(conlleval_text(2, 1, {"NP": Counts(1, 2, 1)}), end="")
     processed 2 tokens with 1 phrases; found: 2 phrases; correct: 1.
     accuracy:  50.00%; precision:  50.00%; recall: 100.00%; FB1:  66.67
                    NP: precision:  50.00%; recall: 100.00%; FB1:  66.67  2
     """
     total = total_of(types)
-    block = (
+    text = (
         f"processed {tokens} tokens with {total.gold} phrases; "
         f"found: {total.found} phrases; correct: {total.correct}.\n"
     )
     if tokens:
-        block += f"accuracy: {100 * correct / tokens:6.2f}%; {_figures(total)}\n"
+        text += f"accuracy: {100 * correct / tokens:6.2f}%; {_figures(total)}\n"
     for name, counts in types.items():
         padded = name.encode().rjust(17).decode()  # the script counts bytes
-        block += f"{padded}: {_figures(counts)}  {counts.found}\n"
-    return block
+        text += f"{padded}: {_figures(counts)}  {counts.found}\n"
+    return text
 
 
 def total_of(types: Mapping[str, Counts]) -> Counts:

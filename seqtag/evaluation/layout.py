@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from seqtag.evaluation.report import Report
 
 
-def blocks(report: Report, confusion: int) -> Iterator[str]:
+def tables(report: Report, confusion: int) -> Iterator[str]:
     """Tables of `Report.to_text`."""
     rows: list[tuple[Any, ...]]
     rows = [("tokens", report.accuracy, report.correct, report.tokens)]

@@ -11,9 +11,9 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from seqtag.errors import LabelError
-from seqtag.evaluation.chunks import ChunkCounter, conlleval_block, total_of
+from seqtag.evaluation.chunks import ChunkCounter, conlleval_text, total_of
 from seqtag.evaluation.counts import Counts, by_key, most_frequent, share
-from seqtag.evaluation.layout import blocks
+from seqtag.evaluation.layout import tables
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ class Report:
             Accuracies, chunks by type, the ten labels with most errors, confusions, signature;
             percentages with two decimals. Ends with a line end.
         """
-        return "\n".join([*blocks(self, confusion), self.signature, ""])
+        return "\n".join([*tables(self, confusion), self.signature, ""])
 
     def conlleval(self) -> str:
         """Write the result as the conlleval script prints it, byte for byte.
@@ -283,7 +283,7 @@ class Report:
         Returns
         -------
         str
-            The block of lines. Accuracy compares the labels as they were given. The script
+            Its lines. Accuracy compares the labels as they were given. The script
             knows B, I and O only: for other schemes see `seqtag.evaluation.chunks`.
 
         Raises
@@ -305,7 +305,7 @@ class Report:
                 "use to_text(), or call evaluate(..., scheme='iob2')"
             )
             raise LabelError(msg)
-        return conlleval_block(self.tokens, self.correct, self.chunk_types)
+        return conlleval_text(self.tokens, self.correct, self.chunk_types)
 
 
 def evaluate(

@@ -9,8 +9,6 @@ from itertools import groupby
 from seqtag.errors import TemplateError
 from seqtag.features.attributes import attribute
 
-# The built-in attributes. What each one does is documented for users in its docstring.
-
 
 @attribute("form")
 def _form(word: str) -> str:
@@ -33,9 +31,7 @@ def _normal(word: str) -> str:
 @attribute("prefix")
 def _prefix(word: str, n: int) -> str | None:
     """The first n characters of the lower-cased word; None if it is shorter."""
-    if n < 1:
-        msg = "prefix"
-        raise _not_positive(msg, n)
+    _check_length("prefix", n)
     lower = word.lower()
     return lower[:n] if len(lower) >= n else None
 
@@ -43,15 +39,15 @@ def _prefix(word: str, n: int) -> str | None:
 @attribute("suffix")
 def _suffix(word: str, n: int) -> str | None:
     """The last n characters of the lower-cased word; None if it is shorter."""
-    if n < 1:
-        msg = "suffix"
-        raise _not_positive(msg, n)
+    _check_length("suffix", n)
     lower = word.lower()
     return lower[-n:] if len(lower) >= n else None
 
 
-def _not_positive(name: str, n: int) -> TemplateError:
-    return TemplateError(f"{name} expects a length of 1 or more, found {n}")
+def _check_length(name: str, n: int) -> None:
+    if n < 1:
+        msg = f"{name} expects a length of 1 or more, found {n}"
+        raise TemplateError(msg)
 
 
 @attribute("shape")

@@ -12,7 +12,7 @@ One item a line::
     label[-1]                    # label bigrams: first order
     label[-1] + pos[0]           # label bigrams that see an observation
     label[-2] + label[-1]        # label trigrams: second order
-    set epochs 10                # a setting for training, see SETTINGS
+    set epochs 10                # a setting for training, see seqtag.settings
 
 A bare name that is no attribute (see `seqtag.features.attributes`) is a column and stands for its
 value; a column that bears the name of an attribute is written ``form(name)``. ``#`` begins a
@@ -36,35 +36,18 @@ from seqtag.errors import TemplateError, did_you_mean
 from seqtag.features.attributes import RESERVED, attribute_names, resolve
 from seqtag.features.crfpp import CRFPP_LINE, parse_crfpp
 from seqtag.features.templates import (
-    MAX_OFFSET,
     NAME,
     STRING,
-    AttributeUse,
-    CompiledTemplates,
     Template,
     TemplateSet,
     Term,
 )
 from seqtag.files import CONVERT
-from seqtag.settings import SETTINGS, Value, find_setting
+from seqtag.settings import Value, find_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from os import PathLike
-
-__all__ = [
-    "MAX_OFFSET",
-    "SETTINGS",
-    "AttributeUse",
-    "CompiledTemplates",
-    "Template",
-    "TemplateSet",
-    "Term",
-    "load",
-    "parse",
-    "preset_names",
-    "preset_text",
-]
 
 _log = logging.getLogger("seqtag")
 

@@ -25,7 +25,7 @@ NAME = r"[^\W\d][\w.:-]*"
 STRING = r'"(?:\\.|[^"\\])*"'
 """Regular expression of a string with its quotes."""
 
-MAX_OFFSET = 9
+FARTHEST = 9
 """Templates see this many words back and ahead at most."""
 
 
@@ -82,9 +82,9 @@ class Term:
                     r"write \" for a quote and \n for a line break"
                 )
                 raise TemplateError(msg)
-        if abs(self.offset) > MAX_OFFSET:
+        if abs(self.offset) > FARTHEST:
             msg = (
-                f"expected an offset from -{MAX_OFFSET} to {MAX_OFFSET}, found {self.offset} "
+                f"expected an offset from -{FARTHEST} to {FARTHEST}, found {self.offset} "
                 f'in "{self}"; name a nearer word'
             )
             raise TemplateError(msg)

@@ -251,11 +251,7 @@ def _chunked(trees: Iterable[Tree], source: str) -> Iterator[Sentence]:
                 "expected a tree whose children are (word, pos) pairs or chunks of such pairs, "
                 f"found {_shorten(tree)}; give chunked_sents(), not parsed_sents()"
             )
-            raise CorpusError(
-                msg,
-                source=source,
-                line=number,
-            )
+            raise CorpusError(msg, source=source, line=number)
         values = zip(*tree2conlltags(tree), strict=True)
         columns = dict(zip(("form", "pos", "chunk"), values, strict=False))  # none if it is empty
         yield sentence_of(columns, source=source, line=number)
@@ -269,11 +265,7 @@ def _of_pairs(pairs: Sequence[tuple[str, str]], second: str, source: str, number
                 f"expected pairs (word, {second}) in every sentence, found {_shorten(pair)}; give "
                 "lists of pairs, one list per sentence"
             )
-            raise CorpusError(
-                msg,
-                source=source,
-                line=number,
-            )
+            raise CorpusError(msg, source=source, line=number)
     columns = {"form": [word for word, _ in pairs], second: [value for _, value in pairs]}
     return sentence_of(columns, source=source, line=number)
 

@@ -39,9 +39,9 @@ class LabelCoding:
     Examples
     --------
     >>> coding = LabelCoding("iob2", "iobes", constrained=True)
-    >>> coding.encode(["B-NP", "I-NP", "O"])
+    >>> coding.as_learnt(["B-NP", "I-NP", "O"])
     ['B-NP', 'E-NP', 'O']
-    >>> coding.decode(["B-NP", "E-NP", "O"])
+    >>> coding.as_written(["B-NP", "E-NP", "O"])
     ['B-NP', 'I-NP', 'O']
     """
 
@@ -93,13 +93,13 @@ class LabelCoding:
         """Whether labels are learnt in another scheme than they are written in."""
         return self.learnt is not None and self.learnt != self.written
 
-    def encode(self, labels: Sequence[str]) -> list[str]:
+    def as_learnt(self, labels: Sequence[str]) -> list[str]:
         """The labels of a sentence as they are learnt."""
         if self.written is None or self.learnt is None or not self.changes_labels:
             return list(labels)
         return convert(labels, self.written, self.learnt)
 
-    def decode(self, labels: Sequence[str]) -> list[str]:
+    def as_written(self, labels: Sequence[str]) -> list[str]:
         """The labels of a sentence, given as they are learnt, as files have them."""
         if self.written is None or self.learnt is None or not self.changes_labels:
             return list(labels)

@@ -1,4 +1,4 @@
-"""Labels: chunk encodings (IOB1, IOB2, IOBES, BILOU) and factored labels (UPOS with FEATS).
+"""Schemes of chunk labels: IOB1, IOB2, IOBES, BILOU.
 
 A *chunk label* is ``O`` (outside) or a prefix letter, a hyphen and a type: ``B-NP``. The type may
 hold hyphens itself (``B-ARGM-LOC``) and may be missing (``B``), as in segmentation without types.
@@ -68,7 +68,7 @@ _SCHEMES = {
 }
 
 SCHEMES: tuple[str, ...] = tuple(_SCHEMES)
-"""Names of the chunk encodings."""
+"""Names of the schemes."""
 
 
 def detect_scheme(sequences: Iterable[Sequence[str]]) -> str | None:

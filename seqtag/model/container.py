@@ -246,11 +246,11 @@ def to_bytes(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> 
     """
     stored = {name: _storable(name, array) for name, array in tensors.items()}
     # Wide items first: every tensor starts at a multiple of its item size.
-    order = sorted(stored, key=lambda name: (-stored[name].itemsize, name))
+    widest_first = sorted(stored, key=lambda name: (-stored[name].itemsize, name))
     header: dict[str, Any] = {}
     pieces: dict[str, bytes] = {}
     end = 0
-    for name in order:
+    for name in widest_first:
         array = stored[name]
         pieces[name] = array.tobytes()
         begin, end = end, end + len(pieces[name])

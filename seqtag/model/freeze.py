@@ -75,10 +75,10 @@ def freeze(cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: in
         whole = np.rint(weight / unit).astype(np.int8)
         row = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))[whole != 0]
         label, whole = label[whole != 0], whole[whole != 0]
-        order = np.argsort(names[row], kind="stable")  # labels stay ascending within a row
+        by_name = np.argsort(names[row], kind="stable")  # labels stay ascending within a row
         kept, counts = np.unique(names[row], return_counts=True)
         row_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return Rows(kept, row_ptr, label[order].astype(np.uint16), whole[order])
+        return Rows(kept, row_ptr, label[by_name].astype(np.uint16), whole[by_name])
 
     chain = np.rint(cells.chain / unit).astype(np.float32)
     trigram_keys = np.arange(1, len(cells.trigram_ptr), dtype=np.uint64)

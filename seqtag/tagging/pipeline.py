@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _BATCH_SENTENCES = 1000  # tagged at once, times the threads
 
 
-class Tagged:
+class FilledSentence:
     """A sentence together with the columns that taggers have filled so far.
 
     Parameters
@@ -55,11 +55,7 @@ class Tagged:
                 "name the columns with --columns, or run a model that fills it first, as in "
                 "-m en-ewt-xpos -m chunks.seqtag"
             )
-            raise CorpusError(
-                msg,
-                source=self.sentence.source,
-                line=self.sentence.line,
-            )
+            raise CorpusError(msg, source=self.sentence.source, line=self.sentence.line)
         return filled[found] if found in filled else self.sentence.column(found)
 
     def _placed(self) -> dict[str, list[str]]:
@@ -86,11 +82,7 @@ class Tagged:
                     f"expected labels that CoNLL-U has a column for, found {foreign[0]}; write "
                     "them to MISC with --to conllu, or to their own column with --to columns"
                 )
-                raise CorpusError(
-                    msg,
-                    source=sentence.source,
-                    line=sentence.line,
-                )
+                raise CorpusError(msg, source=sentence.source, line=sentence.line)
             if foreign and is_conllu and filled:
                 added = {name: filled.pop(name) for name in foreign}
                 filled["misc"] = into_misc(sentence.column("misc"), added)
@@ -105,7 +97,7 @@ class Tagged:
 
 def tag_stream(
     taggers: Sequence[Tagger], sentences: Iterable[Sentence], threads: int = 1
-) -> Iterator[Tagged]:
+) -> Iterator[FilledSentence]:
     r"""The sentences in order, each filled by all taggers in turn; memory stays flat.
 
     Parameters
@@ -134,7 +126,7 @@ def _tagged_batches(
     sentences: Iterable[Sentence],
     threads: int,
     ready: Callable[[], bool] = lambda: True,
-) -> Iterator[list[Tagged]]:
+) -> Iterator[list[FilledSentence]]:
     """The sentences of `tag_stream` in batches; one ends where no more is `ready`."""
     for batch in _batches(sentences, _BATCH_SENTENCES * threads, ready):
         with_words = [tagged for tagged in batch if len(tagged)]
@@ -149,10 +141,10 @@ def _tagged_batches(
 
 def _batches(
     sentences: Iterable[Sentence], most: int, ready: Callable[[], bool]
-) -> Iterator[list[Tagged]]:
-    batch: list[Tagged] = []
+) -> Iterator[list[FilledSentence]]:
+    batch: list[FilledSentence] = []
     for sentence in sentences:
-        batch.append(Tagged(sentence))
+        batch.append(FilledSentence(sentence))
         if len(batch) == most or not ready():
             yield batch
             batch = []

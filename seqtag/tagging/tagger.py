@@ -45,7 +45,7 @@ class Worker(NamedTuple):
     workspaces: list[Any]  # those not in use; list operations are atomic
 
 
-class _Encoded(NamedTuple):
+class _Batch(NamedTuple):
     """Some sentences as type ids."""
 
     token_lists: list[Tokens | None]  # of sentences that are conllu.TokenLists
@@ -195,7 +195,7 @@ class Tagger:
             raise ValueError(msg)
         worker = self._borrow()
 
-        def encoded() -> Iterator[_Encoded]:  # here, while other threads decode
+        def numbered() -> Iterator[_Batch]:  # here, while other threads decode
             nonlocal worker
             for batch in _batches(sentences):
                 if len(worker.encoder) > _MAX_TYPES:
@@ -203,7 +203,7 @@ class Tagger:
                 yield self._encode(batch, worker)
 
         labels: list[list[str]] = []
-        for batch, ids in in_order(self._decode, encoded(), threads):
+        for batch, ids in in_order(self._decode, numbered(), threads):
             labels += self._written(batch, ids)
         self._idle.append(worker)
         return labels
@@ -217,7 +217,7 @@ class Tagger:
         """
         return self.model.column.split(labels)
 
-    def _encode(self, sentences: Sequence[Any], worker: Worker) -> _Encoded:
+    def _encode(self, sentences: Sequence[Any], worker: Worker) -> _Batch:
         """Some sentences as type ids of the worker's."""
         token_lists = [tokens_of(sentence) for sentence in sentences]
         rows = [columns_of(sentence, self.columns) for sentence in sentences]
@@ -232,21 +232,21 @@ class Tagger:
                 raise
             msg = f"expected words as strings, found {odd[0]!r}"
             raise TypeError(msg) from error
-        return _Encoded(token_lists, bounds, types, worker)
+        return _Batch(token_lists, bounds, types, worker)
 
-    def _decode(self, batch: _Encoded) -> tuple[_Encoded, NDArray[np.int32]]:
+    def _decode(self, batch: _Batch) -> tuple[_Batch, NDArray[np.int32]]:
         """The batch and its label ids."""
         sentence_ptr = np.array(batch.bounds, np.int64)
         return batch, self.decode_types(batch.types, sentence_ptr, batch.worker)
 
-    def _written(self, batch: _Encoded, ids: NDArray[np.int32]) -> list[list[str]]:
+    def _written(self, batch: _Batch, ids: NDArray[np.int32]) -> list[list[str]]:
         """Label ids as labels, sentence by sentence."""
         coding = self.model.coding
         names = self.outputs if coding.is_local else self.model.labels
         labels = list(map(names.__getitem__, ids.tolist()))
         found = [labels[a:b] for a, b in pairwise(batch.bounds)]
         if not coding.is_local:
-            found = [coding.decode(each) for each in found]
+            found = [coding.as_written(each) for each in found]
         for tokens, each in zip(batch.token_lists, found, strict=True):
             if tokens is not None:
                 fill(tokens, self.split_label(each))

@@ -82,11 +82,11 @@ class TrainingData(NamedTuple):
             }
         )
 
-    def encoded(self, coding: LabelCoding) -> Column:
+    def learnt_by(self, coding: LabelCoding) -> Column:
         """The labels as they are learnt.
 
         A label's chunk begins and ends by what its neighbours are, so that each window of three
-        labels is encoded once.
+        labels is converted once.
         """
         if not coding.changes_labels:
             return self.labels
@@ -99,7 +99,7 @@ class TrainingData(NamedTuple):
         for i in first.tolist():
             window = [names[n] for n in (before[i], self.labels.ids[i], after[i])]
             known = [name for name in window if name is not None]
-            labels.append(coding.encode(known)[int(window[0] is not None)])
+            labels.append(coding.as_learnt(known)[int(window[0] is not None)])
         found = Column.of(labels)
         return Column(found.types, found.ids[which.reshape(-1)])
 

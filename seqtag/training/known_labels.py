@@ -27,10 +27,10 @@ def labels_of_known_words(
     form = normal.ids[words.ids]
     often = np.flatnonzero(np.bincount(form) >= min_count)
     keys = backend.hash_strings([normal.types[i] for i in often])
-    order = np.argsort(keys)
+    ascending = np.argsort(keys)
     width = int(y.max()) + 1
     pairs = np.unique(form * np.int64(width) + y)  # in order of the form, then of the label
     begin = np.searchsorted(pairs, np.arange(len(normal.types) + 1) * width)
-    labels = [pairs[begin[i] : begin[i + 1]] % width for i in often[order].tolist()]
+    labels = [pairs[begin[i] : begin[i + 1]] % width for i in often[ascending].tolist()]
     flat = np.concatenate([*labels, np.zeros(0, np.int64)]).astype(np.uint16)
-    return KnownLabels(attribute, keys[order], pointers(map(len, labels)), flat)
+    return KnownLabels(attribute, keys[ascending], pointers(map(len, labels)), flat)

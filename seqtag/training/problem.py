@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from seqtag.settings import Settings
     from seqtag.training.data import TrainingData
 
-MAX_BIGRAM_LABELS = 4096  # beyond, label bigrams take more memory than they are worth
+MOST_WITH_BIGRAMS = 4096  # beyond, label bigrams take more memory than they are worth
 
 _log = logging.getLogger("seqtag")
 
@@ -129,7 +129,7 @@ def pose(
     LabelError
         If no word has a label, or there are more labels than the templates can do with.
     """
-    learnt = examples.encoded(coding)
+    learnt = examples.learnt_by(coding)
     labels = sorted(learnt.types)
     _check_labels(labels, len(learnt.ids), column)
     templates = _fitting(templates, len(labels), column)
@@ -180,9 +180,9 @@ def _fitting(templates: TemplateSet, labels: int, column: LabelColumn) -> Templa
     if labels > MAX_TRIGRAM_LABELS:
         fitting = templates.at_order(1).without_edges()
         limit, what = MAX_TRIGRAM_LABELS, "label trigrams and label bigrams that see words"
-    if labels > MAX_BIGRAM_LABELS:
+    if labels > MOST_WITH_BIGRAMS:
         fitting = fitting.at_order(0)
-        limit, what = MAX_BIGRAM_LABELS, "label bigrams"
+        limit, what = MOST_WITH_BIGRAMS, "label bigrams"
     if fitting == templates:
         return templates
     if templates.source not in {f"{name}.txt" for name in preset_names()}:

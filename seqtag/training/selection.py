@@ -301,10 +301,10 @@ def learning_curve(
     if not len(sizes) or min(sizes) < 1 or max(sizes) > n:
         msg = f"expected sizes from 1 to {n}, the number of examples, found {list(sizes)}"
         raise SeqtagError(msg)
-    order = random_source(random_state).permutation(n)
+    shuffled = random_source(random_state).permutation(n)
     points = []
     for count in sizes:
-        train = take(data, order[:count])
+        train = take(data, shuffled[:count])
         score = fit(train)
         points.append(Point(int(count), float(score(train)), float(score(test))))
         if on_point:

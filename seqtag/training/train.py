@@ -70,8 +70,9 @@ def train(
     on_epoch
         Called after each epoch, with an `Epoch`.
     **settings
-        Any field of `seqtag.settings.Settings`: ``epochs``, ``update``, ``step``, ``margin``,
-        ``min_count``, ... They come before those of the templates.
+        Those of `seqtag.settings.SETTINGS`, which says what each does: ``epochs``, ``update``,
+        ``step``, ``margin``, ``min_count``, ``encoding``, ``dropout``, ``label_parts`` and
+        ``known_labels``. They come before those of the templates; None leaves one to them.
 
     Raises
     ------

@@ -274,7 +274,7 @@ def test_the_structured_perceptron_with_one_token_is_the_multiclass_one(backend)
             if len(trajectory) == before:
                 break
         model = MulticlassPerceptron(ties_are_mistakes=False, max_iter=3, **PLAIN).fit(X, y)
-        rows = [layout.blocks(w).emission.T for w in trajectory]
+        rows = [layout.views(w).emission.T for w in trajectory]
         np.testing.assert_array_equal(model.trajectory(X), rows)
 
     check()

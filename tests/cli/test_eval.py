@@ -1,4 +1,4 @@
-"""seqtag eval: a model or a file against gold, as text, JSON and conlleval's block."""
+"""seqtag eval: a model or a file against gold, as text, JSON and as conlleval."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -55,8 +55,8 @@ def test_json(folder, call):
 def test_chunks_and_conlleval(folder, call):
     report = call("eval", "gold.txt", "predicted.txt").out.decode()
     assert "chunks (iob2)" in report and "metric:conlleval-f1" in report
-    block = call("eval", "gold.txt", "predicted.txt", "--conlleval").out.decode()
-    assert block.startswith(
+    printed = call("eval", "gold.txt", "predicted.txt", "--conlleval").out.decode()
+    assert printed.startswith(
         "processed 44 tokens with 21 phrases; found: 21 phrases; correct: 20.\n"
     )
 

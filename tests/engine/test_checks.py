@@ -220,8 +220,8 @@ def test_plans_refuse(backend, changes, message):
 
 def no_weights(K) -> FrozenWeights:
     """The weights of a model that knows nothing."""
-    blocks = (np.zeros(shape, np.float32) for shape in (K, K, (K, K)))
-    return FrozenWeights(NO_ROWS, NO_ROWS, NO_ROWS, *blocks)
+    chain = (np.zeros(shape, np.float32) for shape in (K, K, (K, K)))
+    return FrozenWeights(NO_ROWS, NO_ROWS, NO_ROWS, *chain)
 
 
 @each_backend

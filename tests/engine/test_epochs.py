@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqtag.engine import backend as kernels
+from seqtag.engine import backend as backends
 from seqtag.engine.arrays import Instances, Layout
 from seqtag.engine.epochs import Recipe, Verdict, learn
 
@@ -14,7 +14,7 @@ def run(judge=None, on_epoch=None, epochs=6, **recipe):
     """Learn three words with two labels; the third contradicts the first."""
     x = Instances(np.arange(4), np.arange(4), np.array([0, 1, 0], np.int32))
     y = np.array([0, 1, 1], np.int32)
-    weights = kernels.Weights(Layout(2, 2, 0))
+    weights = backends.Weights(Layout(2, 2, 0))
     return learn(
         weights,
         lambda _: x,
@@ -46,7 +46,7 @@ def test_the_first_of_the_best_epochs_is_kept_and_patience_stops():
 def test_it_stops_when_an_epoch_makes_no_mistake():
     x = Instances(np.arange(3), np.arange(3), np.array([0, 1], np.int32))
     kept = learn(
-        kernels.Weights(Layout(2, 2, 0)),
+        backends.Weights(Layout(2, 2, 0)),
         lambda _: x,
         np.array([0, 1], np.int32),
         lambda _: np.arange(2),
@@ -73,7 +73,7 @@ def test_an_interruption_before_the_first_epoch_is_one():
     x = Instances(np.arange(2), np.arange(2), np.array([0], np.int32))
     with pytest.raises(KeyboardInterrupt):
         learn(
-            kernels.Weights(Layout(1, 2, 0)),
+            backends.Weights(Layout(1, 2, 0)),
             lambda _: x,
             np.zeros(1, np.int32),
             order,

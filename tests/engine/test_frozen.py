@@ -33,7 +33,7 @@ NO_ROWS = Rows(
 )
 
 
-def cells_of(emission, block, edge, trigram=NO_TRIGRAMS) -> Cells:
+def cells_of(emission, label_weights, edge, trigram=NO_TRIGRAMS) -> Cells:
     """Cells of weight matrices (rows, K), (rows, K * K) and ((K + 1) * K or 0, K)."""
 
     def sparse(matrix):
@@ -42,7 +42,7 @@ def cells_of(emission, block, edge, trigram=NO_TRIGRAMS) -> Cells:
         return ptr, label.astype(np.int32), matrix[row, label].astype(np.float32)
 
     rows = chain.from_iterable(map(sparse, (emission, edge, trigram)))
-    return Cells(*rows, np.asarray(block, np.float32))
+    return Cells(*rows, np.asarray(label_weights, np.float32))
 
 
 @st.composite
@@ -102,7 +102,7 @@ def test_freezing_rounds_to_whole_units(instance, seed):
     K = layout.labels
     row_keys, edge_keys = names(layout.rows, seed), names(layout.edges, seed)
     frozen = freeze(cells, row_keys, edge_keys, K)
-    emission, start, stop, transition, trigram, edge = layout.blocks(dense(cells, layout))
+    emission, start, stop, transition, trigram, edge = layout.views(dense(cells, layout))
     largest = max([abs(w) for part in (emission, edge, trigram) for w in part.ravel()], default=0)
     largest = largest or abs(cells.chain).max() or 127
     assert frozen.unit == pytest.approx(largest / 127)
@@ -119,13 +119,13 @@ def test_freezing_rounds_to_whole_units(instance, seed):
         }
         assert matrix_of(rows, width) == {k: row for k, row in whole.items() if any(row)}
         assert rows.weights.all()
-    for found, block in (
+    for found, label_weights in (
         (frozen.start, start),
         (frozen.stop, stop),
         (frozen.transition, transition),
     ):
         assert found.dtype == np.float32
-        assert found.tolist() == np.rint(block / frozen.unit).tolist()
+        assert found.tolist() == np.rint(label_weights / frozen.unit).tolist()
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1, 1e6])
@@ -236,16 +236,18 @@ def test_decoding_sums_the_rows_found_and_takes_the_best(backend, data):
 
     width = K if parts is None else parts.number
     (emission_rows, emission_of), (edge_rows, edge_of) = rows(plan, width), rows(edge_plan, K * K)
-    block = [data.draw(integer_arrays(*shape)).astype(np.float32) for shape in ((K,), (K,), (K, K))]
+    label_weights = [
+        data.draw(integer_arrays(*shape)).astype(np.float32) for shape in ((K,), (K,), (K, K))
+    ]
     trigram, trigram_rows = None, NO_ROWS
     if order == 2:
         trigram = data.draw(integer_arrays(K + 1, K, K))
         names = np.arange(1, (K + 1) * K + 1, dtype=np.uint64)
         trigram_rows = sparse(names, trigram.reshape(-1, K))
-    weights = FrozenWeights(emission_rows, edge_rows, trigram_rows, *block)
+    weights = FrozenWeights(emission_rows, edge_rows, trigram_rows, *label_weights)
     decoder = backend.Frozen(order, plan, edge_plan, weights, parts, known)
 
-    start, stop, transition = block if order else map(np.zeros_like, block)
+    start, stop, transition = label_weights if order else map(np.zeros_like, label_weights)
     found, edge_found = (keys(p, types, hashes, ptr).tolist() for p in (plan, edge_plan))
 
     def emission_at(n):
@@ -306,8 +308,8 @@ def test_keys_that_agree_in_one_half_are_told_apart(backend, offset):
         np.array([1, 2, 3], np.uint16),
         np.full(3, 9, np.int8),
     )
-    block = np.zeros(4, np.float32), np.zeros(4, np.float32), np.zeros((4, 4), np.float32)
-    weights = FrozenWeights(rows, NO_ROWS, NO_ROWS, *block)
+    label_weights = np.zeros(4, np.float32), np.zeros(4, np.float32), np.zeros((4, 4), np.float32)
+    weights = FrozenWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
     decoder = backend.Frozen(0, plan, key_plan([], [0]), weights)
     assert label_ids(decoder, types, hashes, ptr).tolist() == [1, 0, 2, 3]
 
@@ -321,13 +323,13 @@ def legal_model(order=1, parts=None, known=ANY_LABEL, place="emission", **change
         np.array([5, -5], np.int8),
     )
     trigram = rows._replace(keys=np.array([1, 6], np.uint64))
-    blocks = {
+    given = {
         "start": np.zeros(2, np.float32),
         "stop": np.zeros(2, np.float32),
         "transition": np.zeros((2, 2), np.float32),
     }
-    blocks |= {name: changes.pop(name) for name in list(changes) if name in blocks}
-    weights = FrozenWeights(rows, rows, trigram, **blocks)
+    given |= {name: changes.pop(name) for name in list(changes) if name in given}
+    weights = FrozenWeights(rows, rows, trigram, **given)
     if changes:
         weights = weights._replace(**{place: getattr(weights, place)._replace(**changes)})
     plan = key_plan([((0, 0),)], [0])
@@ -437,8 +439,8 @@ def test_known_words_get_the_labels_they_had_and_unknown_words_any(backend):
     bias = keys(plan, types, hashes, ptr)[0, :1]
     scores = np.array([-9, -8, 9], np.int8)
     rows = Rows(bias, np.array([0, 3]), np.arange(3, dtype=np.uint16), scores)
-    block = [np.zeros(shape, np.float32) for shape in (3, 3, (3, 3))]
-    weights = FrozenWeights(rows, NO_ROWS, NO_ROWS, *block)
+    label_weights = [np.zeros(shape, np.float32) for shape in (3, 3, (3, 3))]
+    weights = FrozenWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
     known = KnownLabels(
         0, np.array([11, 12], np.uint64), np.array([0, 2, 2]), np.array([0, 1], np.uint16)
     )

@@ -275,7 +275,7 @@ def frozen_instance(
         known = known[random.rand(len(known)) < 0.7] if len(plan.seed) else known[:0]
         return random_rows(random, known, width, most)
 
-    def block(*shape):
+    def drawn(*shape):
         weights = (random.normal(size=shape) * scale).astype(np.float32)
         return np.where(random.rand(*shape) < forbid, np.float32(FORBIDDEN), weights)
 
@@ -284,9 +284,9 @@ def frozen_instance(
         rows(plan, P or K, P or K),
         rows(edge_plan, K * K, 2 * K),
         random_rows(random, some.astype(np.uint64), K, K, trigrams),
-        block(K),
-        block(K),
-        block(K, K),
+        drawn(K),
+        drawn(K),
+        drawn(K, K),
     )
     known = ANY_LABEL
     if words:
@@ -328,8 +328,8 @@ def test_whole_number_scores_with_many_ties_decode_alike(order):
             )
             w = model.weights
             small = w.emission._replace(weights=np.sign(w.emission.weights))
-            block = {name: np.rint(getattr(w, name)) for name in ("start", "stop", "transition")}
-            same_labels(model._replace(weights=w._replace(emission=small, **block)), sentences)
+            chain = {name: np.rint(getattr(w, name)) for name in ("start", "stop", "transition")}
+            same_labels(model._replace(weights=w._replace(emission=small, **chain)), sentences)
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
@@ -381,8 +381,8 @@ def test_more_types_than_a_workspace_remembers():
     order = np.argsort(names)
     rows = Rows(names[order], np.arange(N + 1), (order % K).astype(np.uint16), np.ones(N, np.int8))
     nothing = Rows(names[:0], np.zeros(1, np.int64), rows.labels[:0], rows.weights[:0])
-    block = np.zeros(K, np.float32), np.zeros(K, np.float32), np.zeros((K, K), np.float32)
-    weights = FrozenWeights(rows, nothing, nothing, *block)
+    chain = np.zeros(K, np.float32), np.zeros(K, np.float32), np.zeros((K, K), np.float32)
+    weights = FrozenWeights(rows, nothing, nothing, *chain)
     decoder = native.Frozen(0, plan, key_plan([], [0]), weights)
     assert (label_ids(decoder, types, hashes, ptr) == np.arange(N) % K).all()
 
@@ -390,8 +390,8 @@ def test_more_types_than_a_workspace_remembers():
 def test_order_0_ignores_the_label_block():
     model, sentences = frozen_instance(np.random.RandomState(1), 5, scale=1000, order=0)
     w = model.weights
-    block = {name: np.zeros_like(getattr(w, name)) for name in ("start", "stop", "transition")}
-    free = model._replace(weights=w._replace(**block))
+    chain = {name: np.zeros_like(getattr(w, name)) for name in ("start", "stop", "transition")}
+    free = model._replace(weights=w._replace(**chain))
     expected = label_ids(REFERENCE.Frozen(*free), *sentences)
     for side in (NATIVE, REFERENCE):
         same_bits([label_ids(side.Frozen(*model), *sentences)], [expected])

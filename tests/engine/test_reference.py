@@ -75,20 +75,20 @@ def test_the_decoded_labels_maximise_w_dot_phi(case, data):
 
 def test_layout_puts_the_blocks_end_to_end():
     layout = Layout(rows=2, labels=3, edges=1)
-    block = layout.blocks(np.arange(layout.size))
+    views = layout.views(np.arange(layout.size))
     assert layout.size == 2 * 3 + 3 + 3 + 9 + 0 + 9
-    assert [part.ravel()[0] for part in block if part.size] == [0, 6, 9, 12, 21]
-    assert [part.shape for part in block] == [(2, 3), (3,), (3,), (3, 3), (0, 3, 3), (1, 3, 3)]
-    assert all(np.shares_memory(part, block.emission.base) for part in block if part.size)
+    assert [part.ravel()[0] for part in views if part.size] == [0, 6, 9, 12, 21]
+    assert [part.shape for part in views] == [(2, 3), (3,), (3,), (3, 3), (0, 3, 3), (1, 3, 3)]
+    assert all(np.shares_memory(part, views.emission.base) for part in views if part.size)
 
 
 def test_layout_of_second_order_with_parts():
     layout = Layout(rows=2, labels=2, order=2, edges=1, parts=strategies.make_parts([[0], [0, 4]]))
-    block = layout.blocks(np.arange(layout.size))
+    views = layout.views(np.arange(layout.size))
     assert layout.width == 5
     assert layout.size == 2 * 5 + 2 + 2 + 4 + 12 + 4
-    assert [part.ravel()[0] for part in block] == [0, 10, 12, 14, 18, 30]
-    assert [part.shape for part in block] == [(2, 5), (2,), (2,), (2, 2), (3, 2, 2), (1, 2, 2)]
+    assert [part.ravel()[0] for part in views] == [0, 10, 12, 14, 18, 30]
+    assert [part.shape for part in views] == [(2, 5), (2,), (2,), (2, 2), (3, 2, 2), (1, 2, 2)]
 
 
 # ----------------------------------------------------------------- labels made of parts
@@ -108,7 +108,7 @@ def test_parts_that_two_labels_share_cancel():
     layout = Layout(rows=1, labels=2, order=0, parts=strategies.make_parts([[0, 1], [0, 2]]))
     x = Instances(np.array([0, 1]), np.array([0, 1]), np.array([0], np.int32))
     gold, other = (phi(layout, x, 0, np.array([y])) for y in (0, 1))
-    assert layout.blocks(gold - other).emission.tolist() == [[0, 1, -1]]
+    assert layout.views(gold - other).emission.tolist() == [[0, 1, -1]]
 
 
 # ----------------------------------------------------------------- the decoder
@@ -230,7 +230,7 @@ THREE_SENTENCES = Case(
 
 @each_backend
 def test_three_sentences_computed_by_hand(backend):
-    """All weights are 0 at first; E is the emission block, Tr the transitions.
+    """All weights are 0 at first; E are the emission weights, Tr the transitions.
 
     1. "a b", gold 0 1. Everything ties: decoded 0 0.  E[b] += (-1, +1), Tr[0] += (-1, +1),
        stop += (-1, +1).  Now E[b] = (-1, 1), Tr[0] = (-1, 1), stop = (-1, 1).
@@ -244,7 +244,7 @@ def test_three_sentences_computed_by_hand(backend):
     weights, counts = train(backend, THREE_SENTENCES, [0, 1, 2])
     assert counts == (3, 3)
     assert weights.seen == 3
-    E, start, stop, Tr, *_ = THREE_SENTENCES.layout.blocks(
+    E, start, stop, Tr, *_ = THREE_SENTENCES.layout.views(
         dense(weights.cells(), THREE_SENTENCES.layout)
     )
     assert E.tolist() == [[1, -1], [0, 0]]
@@ -252,7 +252,7 @@ def test_three_sentences_computed_by_hand(backend):
     assert Tr.tolist() == [[0, 0], [0, 0]]
 
     mean = dense(weights.cells(average=True), THREE_SENTENCES.layout)
-    E, start, stop, Tr, *_ = THREE_SENTENCES.layout.blocks(3 * mean)
+    E, start, stop, Tr, *_ = THREE_SENTENCES.layout.views(3 * mean)
     assert pytest.approx(np.array([[1, -1], [-1, 1]])) == E
     assert start == pytest.approx([2, -2])
     assert stop == pytest.approx([0, 0])

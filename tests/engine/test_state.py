@@ -130,7 +130,7 @@ LAYOUT = Layout(2, 3, order=2, edges=1)
 
 
 def state_of(**changes) -> State:
-    """A state of LAYOUT, changed: blocks by their fields, as ``edge={"column": ...}``."""
+    """A state of LAYOUT, changed: cells by their fields, as ``edge={"column": ...}``."""
 
     def cells(rows: int) -> CellStates:
         ptr = np.minimum(np.arange(rows + 1), 1) * 2

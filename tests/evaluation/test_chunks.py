@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from seqtag.errors import LabelError
-from seqtag.evaluation.chunks import ChunkCounter, conlleval_block, total_of
+from seqtag.evaluation.chunks import ChunkCounter, conlleval_text, total_of
 from seqtag.evaluation.counts import Counts
 
 
@@ -30,6 +30,6 @@ def test_the_scheme_asked_for_stands():
 
 def test_totals_and_the_block_without_tokens():
     assert total_of({"X": Counts(1, 2, 3), "Y": Counts(0, 1, 1)}) == Counts(1, 3, 4)
-    assert conlleval_block(0, 0, {}) == (
+    assert conlleval_text(0, 0, {}) == (
         "processed 0 tokens with 0 phrases; found: 0 phrases; correct: 0.\n"
     )

@@ -12,16 +12,9 @@ from hypothesis import strategies as st
 
 from seqtag.errors import TemplateError
 from seqtag.features import attributes
-from seqtag.features.language import (
-    SETTINGS,
-    AttributeUse,
-    Template,
-    TemplateSet,
-    Term,
-    load,
-    parse,
-    preset_names,
-)
+from seqtag.features.language import load, parse, preset_names
+from seqtag.features.templates import AttributeUse, Template, TemplateSet, Term
+from seqtag.settings import SETTINGS
 
 
 def message(text: str, columns: list[str] | None = None) -> str:

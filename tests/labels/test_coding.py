@@ -18,12 +18,12 @@ chunks = st.lists(st.sampled_from(["B-X", "I-X", "B-Y", "I-Y", "O"]), max_size=8
 
 @pytest.mark.parametrize("encoding", ["iobes", "bilou", "iob2", "keep"])
 @given(labels=chunks)
-def test_what_is_encoded_comes_back(encoding, labels):
+def test_what_is_learnt_comes_back(encoding, labels):
     labels = convert(labels, "iob2", "iob2")  # valid ones
     coding = LabelCoding.choose(count_transitions(IOB2), encoding, constrained=True)
-    assert coding.decode(coding.encode(labels)) == labels
+    assert coding.as_written(coding.as_learnt(labels)) == labels
     assert coding.is_local
-    assert [coding.written_alone(label) for label in coding.encode(labels)] == labels
+    assert [coding.written_alone(label) for label in coding.as_learnt(labels)] == labels
 
 
 def test_a_coding_is_found():
@@ -36,7 +36,7 @@ def test_a_coding_is_found():
     )
     plain = LabelCoding.choose(count_transitions(PLAIN), "iobes", constrained=True)
     assert plain == LabelCoding()
-    assert plain.encode(["DET"]) == plain.decode(["DET"]) == ["DET"]
+    assert plain.as_learnt(["DET"]) == plain.as_written(["DET"]) == ["DET"]
 
 
 def test_an_encoding_that_was_asked_for_needs_chunk_labels():

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 import seqtag
 from seqtag.corpus import read
 from seqtag.errors import CorpusError
-from seqtag.tagging.pipeline import Tagged, find_column, tag_stream
+from seqtag.tagging.pipeline import FilledSentence, find_column, tag_stream
 from tests.command_line import SENTENCES, chunks, conllu, home
 
 
-def tagged_of(text: str, format: str = "auto", **filled: list[str]) -> Tagged:
+def tagged_of(text: str, format: str = "auto", **filled: list[str]) -> FilledSentence:
     """The first sentence of a text with columns filled."""
-    tagged = Tagged(next(iter(read(io.BytesIO(text.encode()), format))))
+    tagged = FilledSentence(next(iter(read(io.BytesIO(text.encode()), format))))
     tagged.filled.update(filled)
     return tagged
 

@@ -11,19 +11,18 @@ from hypothesis import strategies as st
 
 import seqtag
 from seqtag.corpus import read, stream
-from seqtag.engine import backend as kernels
+from seqtag.engine import backend as backends
 from seqtag.errors import SeqtagError
 from seqtag.features.language import parse
 from seqtag.parallel import in_order
-from seqtag.tagging import pipeline
-from seqtag.tagging import tables as blocks
+from seqtag.tagging import pipeline, tables
 from seqtag.tagging.pipeline import tag_text
 from seqtag.tagging.tables import TablePlan
 from tests.command_line import chunks, conllu
 from tests.strategies import NATIVE
 
 pytestmark = pytest.mark.skipif(
-    NATIVE is None or kernels.BACKEND != "native", reason="the native kernel is not in use"
+    NATIVE is None or backends.BACKEND != "native", reason="the native kernel is not in use"
 )
 
 
@@ -107,7 +106,7 @@ def goes_natively(data: bytes, names: list[str], **options) -> bool:
     """Whether no block is left to the readable way."""
     done = []
 
-    class Spy(blocks.TableTagger):
+    class Spy(tables.TableTagger):
         def tag(self, *arguments):
             done.append(super().tag(*arguments))
             return done[-1]
@@ -326,7 +325,7 @@ def test_two_taggers_are_one_after_the_other(file, names):
 
 def test_a_column_of_the_file_is_nearer_than_the_alias_of_one_that_was_filled():
     """To pos, xpos is nearer than upos, whoever wrote it."""
-    for filled, expected in (("upos", "xpos"), ("xpos", blocks._Filled)):
+    for filled, expected in (("upos", "xpos"), ("xpos", tables._Filled)):
         sentences = read(io.BytesIO(conllu().encode()))
         [source] = TablePlan([tagger(filled), tagger("shape")], sentences).sources[1]
         assert source == expected or type(source) is expected
@@ -387,12 +386,12 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch, threads, 
     expected = outcome(lines.encode(), names, backend="reference", **options)
     starts = []
 
-    class Counting(blocks.TablePlan):
+    class Counting(tables.TablePlan):
         def workers(self):
             starts.append(self)
             return super().workers()
 
-    monkeypatch.setattr(blocks, "_MAX_TYPES", 9)
+    monkeypatch.setattr(tables, "_MAX_TYPES", 9)
     monkeypatch.setattr(pipeline, "TablePlan", Counting)
     assert outcome(lines.encode(), names, **options) == expected
     assert len(starts) > 5 + threads

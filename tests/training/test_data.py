@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from seqtag import train
 from seqtag.corpus import read
-from seqtag.engine import backend as kernels
+from seqtag.engine import backend as backends
 from seqtag.errors import CorpusError, LabelError
 from seqtag.features.encoder import Column
 from seqtag.labels.coding import LabelCoding
@@ -97,7 +97,7 @@ def test_lists_of_pairs_are_refused():
         train([[("the", "DT")]], label="tag")
 
 
-@pytest.mark.skipif(kernels.Scanner is None, reason="the native kernel is not built")
+@pytest.mark.skipif(backends.Scanner is None, reason="the native kernel is not built")
 def test_odd_blocks_among_plain_ones(monkeypatch):
     """Runs of spaces are not plain: such blocks are read line by line, in the same numbering."""
     monkeypatch.setattr("seqtag.corpus.stream.CHUNK", 16)
@@ -125,7 +125,7 @@ def test_labels_are_converted_as_sentences_are(source, target, data):
     labels = data.draw(st.lists(sentence, min_size=1, max_size=4))
     lengths = np.array([len(names) for names in labels])
     corpus = TrainingData([], Column.of(chain.from_iterable(labels)), lengths)
-    found = corpus.encoded(LabelCoding(source, target)).values()
+    found = corpus.learnt_by(LabelCoding(source, target)).values()
     as_they_are = source == target  # valid or not
     convert_one = list if as_they_are else partial(convert, source=source, target=target)
     assert found == [new for names in labels for new in convert_one(names)]
