@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Notes, check_stdout, print_json
+from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.options import sentences_of, training_options
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _pyplot(context: click.Context) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        msg = "--plot needs matplotlib; install it with pip install seqtag[plot]"
+        msg = "--plot needs matplotlib; install it, or seqtag with the extra plot"
         raise click.UsageError(msg, context) from None
     return Figure
 
