@@ -7,6 +7,7 @@ import re
 import pytest
 
 from seqtag.cli.train import command as train_command
+from seqtag.engine.arrays import RULES
 from seqtag.errors import TemplateError
 from seqtag.features.language import load, preset_names
 from seqtag.settings import SETTINGS, Settings, check_setting, find_setting
@@ -23,6 +24,10 @@ def test_every_field_is_a_setting_with_a_default_that_is_allowed():
 def test_presets_leave_nothing_to_the_trainer():
     for name in preset_names():
         assert list(load(name).settings) == list(SETTINGS)
+
+
+def test_the_step_rules_are_those_of_the_engine():
+    assert SETTINGS["update"].choices == RULES
 
 
 def test_the_command_line_has_every_setting():

@@ -37,6 +37,7 @@ def command(model: str, as_json: bool) -> int:
     cut_short = " (interrupted)" if training.get("interrupted") else ""
     lines = [
         ("model", f"{model} ({size / 1e6:.2f} MB)"),
+        ("made by", tagger.model.writer),
         ("label", f"{tagger.label} ({len(tagger.labels)} labels)"),
         ("columns", ", ".join(tagger.columns)),
         ("scheme", _scheme(tagger.info)),

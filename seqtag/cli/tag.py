@@ -60,7 +60,7 @@ def command(
     echo "Time flies like an arrow." | seqtag tag --to tagged
     seqtag tag -m english.seqtag corpus.conllu.gz -o tagged.conllu.gz
     """
-    from seqtag.corpus import read
+    from seqtag.corpus import FORMATS, read
     from seqtag.errors import CorpusError
     from seqtag.files import Output, check_output
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
@@ -83,7 +83,7 @@ def command(
                 "tag the files one by one, or choose the format of the output with --to"
             )
             raise CorpusError(msg, source=stream.source)
-    if to is None and streams[0].format in ("text", "tokens", "mrg"):
+    if to is None and not FORMATS[streams[0].format].in_place:
         to = "conllu" if {*labels} <= {"upos", "xpos", "feats", "pos"} else "columns"
     pieces = (
         piece for stream in streams for piece in tag_text(taggers, stream, to, threads, flush=flush)

@@ -31,8 +31,10 @@ _COMMENT = re.compile(r"#(?:\s|$)|#\s*\w+\s*=")
 _KEY = re.compile(r"#\s*\w+(?:\s\w+)?\s*=")
 _ID = re.compile(r"[0-9]{1,9}(?:[-.][0-9]{1,9})?[\t ]")
 _SENTENCE_ENDS = tuple("。！？｡．؟।။")
+_ATTACHED = re.compile(r".*\w[.!?…,:;]+")  # to a word, as in raw text only
 _LONG = 15  # characters; most words are shorter, in any language
 _NARROW = 4  # columns; most lines of prose have more words
+_MANY = 10  # rows; fewer could look like columns by chance
 
 
 class Layout(NamedTuple):
@@ -66,7 +68,8 @@ def detect_format(head: bytes) -> Layout:
     * Bracketed trees are ``mrg``.
     * ``word/TAG`` items are ``pos`` if there are base-NP brackets, else ``tagged``.
     * ``-DOCSTART-``, or single words between tabs, as many on most lines, are ``columns``. So are
-      fields between spaces, as many on most lines, if the last looks like a label.
+      fields between spaces, as many on most lines, if the last looks like a label and the first
+      does not; three or more on a few lines only if it is a chunk label or follows another one.
     * One word a line and blank lines between sentences are ``columns``, too.
     * Lines that differ in the number of words, and a single line, are ``text``; ``tokens`` must
       be asked for.
@@ -296,6 +299,9 @@ def _has_prose(rows: Sequence[Sequence[str]]) -> bool:
     Words may hold spaces, in some languages often; labels do not.
     """
     words, *others = zip(*rows, strict=True)
+    ends = sum(_ATTACHED.fullmatch(row[-1]) is not None for row in rows if others)
+    if 2 * ends >= len(rows):
+        return True
     if 2 * len(rows) <= sum(len(cell.split(" ")) for cell in words):
         return True
     return any(2 * sum(" " in cell for cell in column) >= len(rows) for column in others)
@@ -307,8 +313,9 @@ def _are_words(
     """Whether single fields on their lines are words in a column, and whether they may be."""
     cells = [row[0] for row in rows]
     ends = sum(len(cell) > 1 and cell.endswith(_SENTENCE_ENDS) for cell in cells)
+    ends += sum(_ATTACHED.fullmatch(cell) is not None for cell in cells)
     if 4 * sum(len(cell) > _LONG for cell in cells) >= len(cells) or 2 * ends >= len(cells):
-        return False, False  # a script that has no spaces
+        return False, False  # a script that has no spaces, or sentences of one word
     found = in_blocks and len(rows) > 1 and 10 * singles >= 9 * len(rows)
     return found, len(rows) > 1 and 3 * singles >= 2 * len(rows)
 
@@ -320,19 +327,34 @@ def _are_labelled(
     last = Counter(row[-1] for row in typical)
     width, count = len(typical[0]), len(typical)
     most = 2 * count >= len(rows)
-    like = sum(number for value, number in last.items() if _LABEL.fullmatch(value))
-    labels = 10 * like >= 9 * count and any(value[0].isalpha() for value in last)
+    labels = _mostly_labels(last)
+    typed = any(_TYPED.fullmatch(value) for value in last) or (in_blocks and {*last} <= {*"BIO"})
+    near = 10 * sum(abs(len(row) - width) <= 1 for row in rows) >= 9 * len(rows)
     if count == 1:
-        typed = _TYPED.fullmatch(typical[0][-1]) is not None
-        return typed and most, labels and most and len(rows) == 2
-    # Or a small set of values, as labels of other alphabets and in lower case are.
-    if in_blocks and count >= 10:
-        letters = sum(number for value, number in last.items() if value[0].isalpha())
-        labels = labels or (2 <= len(last) <= count // 3 and 2 * letters >= count)
-    if labels:
+        single = _TYPED.fullmatch(typical[0][-1]) is not None
+        return single and most, labels and most and near and len(rows) == 2
+    few_kinds = in_blocks and count >= _MANY and 2 <= len(last) <= count // 3
+    if few_kinds:  # labels of other alphabets and in lower case are such
+        labels = labels or _mostly_words(last)
+    if labels and (typed or few_kinds):
         return most, False
+    if labels and near:  # a few lines, or lines of capitals, could be so by chance
+        word, *between = [Counter(column) for column in list(zip(*typical, strict=True))[:-1]]
+        clear = not between or count >= _MANY or any(map(_mostly_labels, between))
+        return most and clear and not _mostly_labels(word), most
     uniform = most if width <= _NARROW else 10 * count >= 9 * len(rows)
     return False, uniform and in_blocks and len(rows) > 2
+
+
+def _mostly_labels(values: Counter[str]) -> bool:
+    """Tell whether nine of ten values look like labels; marks do, but also end sentences."""
+    like = sum(n for value, n in values.items() if _LABEL.fullmatch(value) or value.isupper())
+    return 10 * like >= 9 * values.total() and _mostly_words(values)
+
+
+def _mostly_words(values: Counter[str]) -> bool:
+    """Tell whether half of the values or more begin with a letter."""
+    return 2 * sum(n for value, n in values.items() if value[0].isalpha()) >= values.total()
 
 
 def _names(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:

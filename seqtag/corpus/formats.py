@@ -42,6 +42,8 @@ class Format:
         Columns to write it from; any of those with a bar between them will do.
     excludes
         Characters that its values cannot hold.
+    in_place
+        Whether a file that is tagged keeps it; what others give is CoNLL-U or columns.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Format:
     write: Writer | None = None
     needs: tuple[str, ...] = ("form",)
     excludes: str = _WORD
+    in_place: bool = True
 
     @property
     def is_table(self) -> bool:
@@ -122,6 +125,7 @@ FORMATS = {
             "raw text, one paragraph or sentence per line",
             _names("form misc"),
             read=text.read_text,
+            in_place=False,
         ),
         Format(
             "tokens",
@@ -129,6 +133,7 @@ FORMATS = {
             _names("form"),
             read=text.read_tokens,
             write=text.write_tokens,
+            in_place=False,
         ),
         Format(
             "tagged",
@@ -148,6 +153,7 @@ FORMATS = {
             "Penn Treebank .mrg: bracketed trees, traces left out",
             _names("form pos"),
             read=penn.read_mrg,
+            in_place=False,
         ),
     )
 }

@@ -7,7 +7,7 @@ The layout is that of safetensors, so its library and viewers open our files::
     the rest   tensor data, little-endian, C order, without holes
 
     ENTRY      {"dtype": "F32", "shape": [3, 2], "data_offsets": [begin, end]}
-    TEXT       JSON {"config": {}, "format": 1, "reader": 1, "sha256": "", "writer": "seqtag 0.1.0"}
+    TEXT       JSON {"config": {}, "format": 1, "reader": 1, "sha256": "", "writer": "seqtag 0.2.0"}
 
 ``reader`` is the oldest format version a program must know to read the file.  ``sha256`` covers
 the rest of TEXT and name, dtype, shape and data of every tensor, in the order of the names.
@@ -25,7 +25,7 @@ import hashlib
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -51,11 +51,33 @@ from seqtag.model.header import (
     read_metadata,
     show,
 )
+from seqtag.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+
+class Contents(NamedTuple):
+    """What a model file holds.
+
+    Attributes
+    ----------
+    config
+        The configuration.
+    tensors
+        Arrays by name, in the order of their names, read-only.
+    format
+        The format version it is written in.
+    writer
+        The program that wrote it: ``seqtag 0.2.0``.
+    """
+
+    config: dict[str, Any]
+    tensors: dict[str, NDArray[Any]]
+    format: int = FORMAT_VERSION
+    writer: str = f"seqtag {__version__}"
 
 
 # ---- files
@@ -96,7 +118,7 @@ def save(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     size = save(Path(folder, "tiny.seqtag"), {"order": 1}, {"w": np.array([1, -1], "i1")})
-    ...     config, tensors = load(Path(folder, "tiny.seqtag"))
+    ...     config, tensors, *_ = load(Path(folder, "tiny.seqtag"))
     >>> config, tensors["w"].tolist()
     ({'order': 1}, [1, -1])
     """
@@ -120,10 +142,8 @@ def save(
     return len(data)
 
 
-def load(
-    path: str | os.PathLike[str], *, verify: bool = True
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read a model file: its configuration, and its arrays as views of the bytes read.
+def load(path: str | os.PathLike[str], *, verify: bool = True) -> Contents:
+    """Read a model file; its arrays are views of the bytes read.
 
     The file is read once, after its header and no further than that announces, and all checks
     and arrays are of these bytes: whatever becomes of the file later changes nothing.  The arrays
@@ -140,9 +160,7 @@ def load(
 
     Returns
     -------
-    config : dict
-    tensors : dict of str to ndarray
-        In the order of their names.
+    Contents
 
     Raises
     ------
@@ -222,12 +240,10 @@ def to_bytes(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> 
     Examples
     --------
     >>> data = to_bytes({"labels": ["N", "V"]}, {"w": np.zeros((2, 3), np.float32)})
-    >>> config, tensors = from_bytes(data)
+    >>> config, tensors, *_ = from_bytes(data)
     >>> config["labels"], tensors["w"].shape
     (['N', 'V'], (2, 3))
     """
-    from seqtag.version import __version__
-
     stored = {name: _storable(name, array) for name, array in tensors.items()}
     # Wide items first: every tensor starts at a multiple of its item size.
     widest_first = sorted(stored, key=lambda name: (-stored[name].itemsize, name))
@@ -270,7 +286,7 @@ def to_bytes(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> 
 
 def from_bytes(
     data: bytes | bytearray, *, source: str = "<bytes>", verify: bool = True
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+) -> Contents:
     """Decode what `to_bytes` made; the arrays are read-only views of `data`.
 
     Parameters
@@ -284,8 +300,8 @@ def from_bytes(
 
     Examples
     --------
-    >>> from_bytes(to_bytes({"order": 2}, {}))
-    ({'order': 2}, {})
+    >>> from_bytes(to_bytes({"order": 2}, {})).config
+    {'order': 2}
     >>> from_bytes(b"", source="a.seqtag")
     Traceback (most recent call last):
     seqtag.errors.ModelFileError: a.seqtag: expected a seqtag model file, found an empty file; \
@@ -294,7 +310,7 @@ the file is damaged, copy or save it again
     with located(source):
         view = memoryview(data).toreadonly()
         header, body = read_header(view)
-        config, sha256, signed = read_metadata(header.pop("__metadata__", None))
+        about = read_metadata(header.pop("__metadata__", None))
         entries = {name: header[name] for name in sorted(header)}
         for name, entry in entries.items():
             check_entry(name, entry, len(body))
@@ -305,13 +321,13 @@ the file is damaged, copy or save it again
             tensors[name] = np.ndarray(entry["shape"], dtype, buffer=body, offset=begin)
         if verify:
             pieces = {name: body[slice(*entry["data_offsets"])] for name, entry in entries.items()}
-            found = _checksum(signed, entries, pieces)
-            if found != sha256:
-                msg = f"expected the checksum {show(sha256)}, found {found!r}"
+            found = _checksum(about.signed, entries, pieces)
+            if found != about.sha256:
+                msg = f"expected the checksum {show(about.sha256)}, found {found!r}"
                 raise damaged(msg)
             for name, array in tensors.items():
                 _check_finite(name, array)
-    return config, tensors
+    return Contents(about.config, tensors, about.format, about.writer)
 
 
 # ---- checks while writing

@@ -12,7 +12,7 @@ import re
 import reprlib
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -82,8 +82,18 @@ def read_header(view: memoryview) -> tuple[dict[str, Any], memoryview]:
     return header, view[8 + length :]
 
 
-def read_metadata(metadata: Any) -> tuple[dict[str, Any], str, bytes]:
-    """The configuration, the checksum, and the text that the checksum covers."""
+class Metadata(NamedTuple):
+    """What a file says of itself."""
+
+    config: dict[str, Any]
+    format: int
+    writer: str
+    sha256: str
+    signed: bytes  # the text that the checksum covers
+
+
+def read_metadata(metadata: Any) -> Metadata:
+    """What the metadata of a file say, if it is one that this program reads."""
     if not (
         isinstance(metadata, dict)
         and metadata.keys() == {"seqtag"}
@@ -125,7 +135,7 @@ def read_metadata(metadata: Any) -> tuple[dict[str, Any], str, bytes]:
     if not isinstance(config, dict):
         msg = f'expected a JSON object as "config", found {show(config)}'
         raise damaged(msg)
-    return config, sha256, signed
+    return Metadata(config, fields["format"], writer, sha256, signed)
 
 
 def check_entry(name: str, entry: Any, size: int) -> None:

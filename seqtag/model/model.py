@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -27,12 +27,14 @@ from seqtag.labels.column import LabelColumn
 from seqtag.model import container
 from seqtag.model.known_words import KnownWords, known_attribute
 from seqtag.model.tensors import expect, pack_strings, unpack_strings
+from seqtag.version import __version__
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from seqtag.engine.interface import Frozen
     from seqtag.features.templates import CompiledTemplates, TemplateSet
+    from seqtag.model.container import Contents
 
 Tensors = Mapping[str, NDArray[Any]]
 
@@ -64,6 +66,8 @@ class Model:
         The parts of labels that emission weights belong to, if they do.
     known_labels
         The labels that known words may have.
+    writer
+        The program that trained it, or wrote its file.
     training
         Where it comes from: settings, seed, size and digest of the corpus, scores. JSON values.
     """
@@ -79,6 +83,7 @@ class Model:
     parts: Parts | None = None
     known_labels: KnownLabels = ANY_LABEL
     training: Mapping[str, Any] = field(default_factory=dict)
+    writer: str = f"seqtag {__version__}"
 
     @property
     def interrupted(self) -> bool:
@@ -130,19 +135,17 @@ class Model:
         return container.save(path, self.config(), self.tensors())
 
     @classmethod
-    def from_file(
-        cls, config: Mapping[str, Any], tensors: Tensors, source: str = "<model>"
-    ) -> Model:
-        """The model of a file's configuration and arrays.
+    def of(cls, contents: Contents, source: str = "<model>") -> Model:
+        """The model that a file holds, in any format version that this program reads.
+
+        A later version that says that this program can read it is read as the latest known.
 
         Raises
         ------
         ModelFileError
-            If they are not those of a model, or do not fit together.
+            If the file is not that of a model, or its parts do not fit together.
         """
-        expect(dict(tensors), _TENSORS, source=source)
-        with fitting(source):
-            return _from_format_1(config, tensors, source)
+        return _READERS[min(contents.format, max(_READERS))](contents, source)
 
 
 @contextmanager
@@ -219,27 +222,31 @@ def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:
     return tensors
 
 
-def _from_format_1(config: Mapping[str, Any], tensors: Tensors, source: str) -> Model:
+def _from_format_1(contents: Contents, source: str) -> Model:
     """The model of a file of format 1."""
-    blob, offsets = tensors["labels.blob"], tensors["labels.offsets"]
-    labels = unpack_strings(blob, offsets, source=source)
-    templates = parse(config["templates"])
-    compiled = templates.compile(config["columns"])
-    keys, row_ptr, allowed, _ = _rows(tensors, "known_labels")
-    attribute = known_attribute(compiled) if len(keys) else -1
-    return Model(
-        LabelColumn(str(config["label"])),
-        LabelCoding(config["scheme"], config["encoding"], bool(config["constrain"])),
-        labels,
-        templates,
-        config["columns"],
-        compiled,
-        _weights(tensors, len(labels) if compiled.order else 0),
-        KnownWords(tensors["known"]),
-        _parts(tensors),
-        KnownLabels(attribute, keys, row_ptr, allowed),
-        config["training"],
-    )
+    config, tensors = contents.config, contents.tensors
+    expect(tensors, _TENSORS, source=source)
+    with fitting(source):
+        blob, offsets = tensors["labels.blob"], tensors["labels.offsets"]
+        labels = unpack_strings(blob, offsets, source=source)
+        templates = parse(config["templates"])
+        compiled = templates.compile(config["columns"])
+        keys, row_ptr, allowed, _ = _rows(tensors, "known_labels")
+        attribute = known_attribute(compiled) if len(keys) else -1
+        return Model(
+            LabelColumn(str(config["label"])),
+            LabelCoding(config["scheme"], config["encoding"], bool(config["constrain"])),
+            labels,
+            templates,
+            config["columns"],
+            compiled,
+            _weights(tensors, len(labels) if compiled.order else 0),
+            KnownWords(tensors["known"]),
+            _parts(tensors),
+            KnownLabels(attribute, keys, row_ptr, allowed),
+            config["training"],
+            contents.writer,
+        )
 
 
 def _weights(tensors: Tensors, labels: int) -> FrozenWeights:
@@ -273,3 +280,7 @@ def _parts(tensors: Tensors) -> Parts | None:
         return None
     count = min(int(part.max(initial=-1)) + 1, len(part))  # each is listed: no damage asks for more
     return Parts(pointers(counts), part, count)
+
+
+_READERS: dict[int, Callable[[Contents, str], Model]] = {1: _from_format_1}
+"""How to read each format version."""

@@ -125,8 +125,8 @@ class Tagger:
 
     @property
     def info(self) -> dict[str, Any]:
-        """All that the model file says of the model: templates, training data, scores."""
-        return self.model.config()
+        """All that the model file says of the model: templates, training data, scores, writer."""
+        return self.model.config() | {"writer": self.model.writer}
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -304,7 +304,7 @@ def _batches(sentences: Iterable[AnySentence]) -> Iterator[list[AnySentence]]:
 
 
 def _from_bytes(data: bytes) -> Tagger:
-    return Tagger(Model.from_file(*container.from_bytes(data)))
+    return Tagger(Model.of(container.from_bytes(data)))
 
 
 def load(path_or_name: str | PathLike[str]) -> Tagger:
@@ -328,5 +328,4 @@ def load(path_or_name: str | PathLike[str]) -> Tagger:
     'xpos'
     """
     source = str(path_or_name)
-    model = Model.from_file(*container.load(find_model(path_or_name)), source=source)
-    return Tagger(model, source)
+    return Tagger(Model.of(container.load(find_model(path_or_name)), source), source)

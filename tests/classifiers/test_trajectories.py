@@ -316,7 +316,7 @@ def test_a_tagger_of_one_word_sentences_without_label_features_is_the_multiclass
     assert tagger.labels == tuple(model.classes_)
     whole = np.rint(model.coef_ / tagger.info["training"]["unit"])
     tagger.save(tmp_path / "words.seqtag")
-    _, tensors = container.load(tmp_path / "words.seqtag")
+    tensors = container.load(tmp_path / "words.seqtag").tensors
     rows = np.split(tensors["emission.weights"], np.cumsum(tensors["emission.cells"])[:-1])
     kept = [column[column != 0] for column in whole.T if column.any()]
     assert sorted(row.tolist() for row in rows) == sorted(column.tolist() for column in kept)

@@ -259,9 +259,8 @@ def test_render_and_read_back():
 
 
 def test_render_messages():
-    assert (
-        "expected one of the formats conllu, columns, conll2000, tokens, tagged to write, "
-        "found 'text'" in fails(render, COLUMNS, "text")
+    assert f"expected one of the formats {', '.join(WRITABLE)} to write, found 'text'" in fails(
+        render, COLUMNS, "text"
     )
     assert "expected a column 'form' to write the format tokens, found pos" in fails(
         render, {"pos": []}, "tokens"

@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 
 from seqtag.labels import schemes
+from seqtag.settings import SETTINGS
 from tests.conftest import ROOT
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
@@ -27,6 +28,22 @@ def alphabet(monkeypatch):
     [(same_name, labels)] = entry("ALPHABET", {}).items()
     assert name == same_name == "ioe2"
     return labels
+
+
+def test_the_example_adds_to_the_encodings_that_there_are():
+    choices = eval(re.search(r"^ +choices=(\(.*?\)),$", TEXT, re.M)[1])
+    assert choices == (*SETTINGS["encoding"].choices, "ioe2")
+
+
+def test_links_lead_to_files():
+    links = re.findall(r"\[[^\]]+\]\(([^)#]+)\)", TEXT)
+    assert "docs/architecture.md" in links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+@pytest.mark.parametrize("path", re.findall(r"`((?:seqtag|tests|scripts|\.ci)/[\w./]+)`", TEXT))
+def test_paths_that_are_named_are_there(path):
+    assert (ROOT / path).exists()
 
 
 def test_the_scheme_of_the_example_is_recognised(alphabet):

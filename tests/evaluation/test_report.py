@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import seqtag
 from seqtag.errors import LabelError
 from seqtag.evaluation import Counts, Origin, WordError, evaluate
-from seqtag.labels.schemes import convert
+from seqtag.labels.schemes import SCHEMES, convert
 
 IOB = ["O", "B-X", "I-X", "B-Y", "I-Y"]
 ALL_SHORT = [labels for length in range(5) for labels in product(IOB, repeat=length)]
@@ -470,7 +470,7 @@ def test_unknown_scheme():
     with pytest.raises(LabelError) as caught:
         evaluate([], [], scheme="bioes")
     assert str(caught.value) == (
-        "expected scheme 'auto', None or one of iob1, iob2, iobes, bilou, found 'bioes'; "
+        f"expected scheme 'auto', None or one of {', '.join(SCHEMES)}, found 'bioes'; "
         "'auto' finds the scheme of the gold labels"
     )
 

@@ -131,7 +131,7 @@ def test_unknown_scheme_is_named_with_the_known_ones():
         with pytest.raises(LabelError) as caught:
             call()
         assert str(caught.value) == (
-            "expected a label scheme out of iob1, iob2, iobes, bilou, found 'bioes'; "
+            f"expected a label scheme out of {', '.join(SCHEMES)}, found 'bioes'; "
             "detect_scheme finds the scheme of given labels"
         )
 

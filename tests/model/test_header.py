@@ -41,7 +41,7 @@ def test_single_bit_flips_are_refused_or_harmless():
         flipped = bytearray(data)
         flipped[bit // 8] ^= 1 << bit % 8
         try:
-            config, tensors = from_bytes(bytes(flipped))
+            config, tensors, *_ = from_bytes(bytes(flipped))
         except ModelFileError:
             continue
         harmless += 1
@@ -62,7 +62,7 @@ def test_mutations_never_crash(data):
         raw[at : at + data.draw(st.integers(0, 9))] = data.draw(st.binary(max_size=9))
     for verify in (True, False):
         try:
-            config, tensors = from_bytes(bytes(raw), verify=verify)
+            config, tensors, *_ = from_bytes(bytes(raw), verify=verify)
         except ModelFileError:
             continue
         assert not verify or (config == CONFIG and same(tensors, tiny()))
@@ -153,7 +153,7 @@ def test_metadata_fields(changes, message):
 
 def test_a_newer_format_that_we_can_read_is_read():
     data = craft({"__metadata__": metadata(format=FORMAT_VERSION + 1, more=1, config={"a": 1})})
-    assert from_bytes(data, verify=False) == ({"a": 1}, {})
+    assert from_bytes(data, verify=False)[:2] == ({"a": 1}, {})
 
 
 ENTRIES = [

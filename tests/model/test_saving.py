@@ -87,7 +87,7 @@ def test_a_folder_that_cannot_be_synced_is_no_failure(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", second_fails)
     save(tmp_path / "m.seqtag", CONFIG, {})
-    assert load(tmp_path / "m.seqtag") == (CONFIG, {})
+    assert load(tmp_path / "m.seqtag")[:2] == (CONFIG, {})
     assert os.name == "nt" or len(calls) == 2
 
 

@@ -16,6 +16,7 @@ from seqtag.errors import ModelFileError, TemplateError
 from seqtag.features import attributes
 from seqtag.features.language import parse
 from seqtag.model import container
+from seqtag.model.container import Contents
 from seqtag.model.model import Model
 from seqtag.tagging import tagger
 from seqtag.tagging.tagger import Tagger, load
@@ -82,7 +83,7 @@ def test_backends_agree(backend, monkeypatch, word_tagger, rich_tagger):
     expected = [each.tag_many(batch) for each in (word_tagger, rich_tagger)]
     install(backend, monkeypatch)
     for each, labels in zip((word_tagger, rich_tagger), expected, strict=True):
-        copy = Tagger(Model.from_file(each.info, each.model.tensors()))
+        copy = Tagger(Model.of(Contents(each.info, each.model.tensors())))
         assert copy.tag_many(batch) == labels
         assert [w in copy.known_words for w in ("man", "unseen")] == [True, False]
 
@@ -276,11 +277,13 @@ def test_what_each_label_is_written_as():
     assert chunks.outputs == written != chunks.model.labels
     assert chunks.labels == ("B-NP", "I-NP", "O")
     assert chunks.writes_ids
-    as_learned = Tagger(Model.from_file(chunks.info | {"scheme": "iobes"}, chunks.model.tensors()))
+    as_learned = Tagger(
+        Model.of(Contents(chunks.info | {"scheme": "iobes"}, chunks.model.tensors()))
+    )
     assert as_learned.outputs == chunks.model.labels
     assert as_learned.writes_ids
     for changed in ({"scheme": "iob1"}, {"constrain": False}):  # it depends on the neighbours
-        model = Model.from_file(chunks.info | changed, chunks.model.tensors())
+        model = Model.of(Contents(chunks.info | changed, chunks.model.tensors()))
         assert not Tagger(model).writes_ids
 
 
@@ -308,7 +311,7 @@ def damaged(good: Tagger, name: str, change) -> Tagger:
         del part[name]
     else:
         part[name] = change(part[name])
-    return Tagger(Model.from_file(config, tensors, "a.seqtag"), "a.seqtag")
+    return Tagger(Model.of(Contents(config, tensors), "a.seqtag"), "a.seqtag")
 
 
 def of_type(dtype):
@@ -424,7 +427,7 @@ def test_random_damage_is_refused_or_harmless(backend, word_tagger, rich_tagger,
     with pytest.MonkeyPatch.context() as patch:
         install(backend, patch)
         try:
-            odd = Tagger(Model.from_file(good.info, tensors))
+            odd = Tagger(Model.of(Contents(good.info, tensors)))
         except ModelFileError:
             return
         found = odd.tag(["the", "man", "unseen", ""])

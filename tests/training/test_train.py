@@ -21,6 +21,7 @@ from seqtag.features.encoder import Column
 from seqtag.features.language import parse
 from seqtag.labels.parts import split_labels
 from seqtag.labels.schemes import count_invalid
+from seqtag.model.container import Contents
 from seqtag.model.freeze import freeze, mean
 from seqtag.model.model import Model
 from seqtag.settings import Settings
@@ -248,7 +249,7 @@ def test_a_known_word_has_no_other_label_whatever_the_weights():
     weights[trained.model.labels.index("PR")] = (
         10**6
     )  # at the start of a sentence it is PR, they say
-    loud = Tagger(Model.from_file(trained.info, trained.model.tensors() | {"start": weights}))
+    loud = Tagger(Model.of(Contents(trained.info, trained.model.tensors() | {"start": weights})))
     assert loud.tag(["the"]) == loud.tag(["The"]) == ["DT"]  # normal() is in lower case
     assert loud.tag(["she"]) == ["PR"]  # seen once: not known
     assert loud.tag(["sees"]) == ["PR"]
@@ -376,7 +377,7 @@ def test_chunk_labels_are_valid_whatever_the_weights(scheme, constrain, template
     for name in ("emission.weights", "trigram.weights", "start", "stop", "transition.weights"):
         tensors[name] = random.randint(-127, 128, tensors[name].shape).astype(tensors[name].dtype)
     wild = Tagger(
-        Model.from_file(trained.info | {"scheme": scheme, "constrain": constrain}, tensors)
+        Model.of(Contents(trained.info | {"scheme": scheme, "constrain": constrain}, tensors))
     )
     sentence = data.draw(
         st.lists(st.sampled_from(["the", "man", "so", "runs", "unknown"]), max_size=7)

@@ -1,0 +1,194 @@
+"""Draw docs/architecture.svg, the flow of data, from the table of stages below.
+
+Usage: python scripts/draw_architecture.py [--out docs/architecture.svg]
+
+The test tests/docs/test_architecture.py draws it again, and looks in the code for every stage and
+for the call that leads there.
+"""
+
+from __future__ import annotations
+
+import argparse
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Stage(NamedTuple):
+    """A function that data pass through, who calls it, and what it gives."""
+
+    function: str  # module of seqtag:name
+    caller: str
+    gives: str
+
+
+class Lane(NamedTuple):
+    """What one job does to data, from top to bottom."""
+
+    title: str
+    takes: str
+    stages: Sequence[Stage]
+
+
+TRAIN, TAG, EVAL = "training.train:train", "cli.tag:command", "cli.eval:command"
+TABLE = "tagging.tables:TableTagger.tag"
+
+LANES = (
+    Lane(
+        "train",
+        "corpus files",
+        (
+            Stage("training.data:open_corpus", TRAIN, "blocks of lines, or sentences"),
+            Stage("training.data:Corpus.gather", TRAIN, "numbered columns, and labels"),
+            Stage("labels.coding:LabelCoding.choose", TRAIN, "scheme written, scheme learnt"),
+            Stage("training.problem:pose", TRAIN, "labels as ids"),
+            Stage("features.index:index_corpus", "training.problem:pose", "rows of features"),
+            Stage("training.runs:train_runs", TRAIN, "a shuffling for each run"),
+            Stage("engine.epochs:learn", "training.runs:train_run", "epoch by epoch"),
+            Stage("engine.reference:Weights.train_epoch", "engine.epochs:learn", "averaged cells"),
+            Stage("model.freeze:mean", TRAIN, "one set of cells"),
+            Stage("model.freeze:freeze", "training.problem:Problem.model", "whole numbers"),
+            Stage("model.model:Model.save", "tagging.tagger:Tagger.save", "NAME.seqtag"),
+        ),
+    ),
+    Lane(
+        "tag",
+        "any input, and a model",
+        (
+            Stage("corpus.read:read", TAG, "sentences"),
+            Stage(
+                "tagging.tagger:Tagger.tag_many",
+                "tagging.pipeline:_tagged_batches",
+                "batches of sentences",
+            ),
+            Stage(
+                "tagging.inputs:columns_of", "tagging.tagger:Tagger._encode", "values of columns"
+            ),
+            Stage(
+                "features.encoder:Encoder.encode",
+                "tagging.tagger:Tagger._encode",
+                "type ids; hashes of new types",
+            ),
+            Stage("engine.frozen:Frozen.decode", "tagging.tagger:Tagger.decode_types", "label ids"),
+            Stage(
+                "labels.coding:LabelCoding.as_written",
+                "tagging.tagger:Tagger._written",
+                "labels, as files have them",
+            ),
+            Stage(
+                "labels.column:LabelColumn.split",
+                "tagging.tagger:Tagger.split_label",
+                "values of the label columns",
+            ),
+            Stage(
+                "corpus.write:render", "tagging.pipeline:FilledSentence.text", "text in any format"
+            ),
+            Stage("files:Output.write", TAG, "a file, or standard output"),
+        ),
+    ),
+    Lane(
+        "tag, a column file as it is",
+        "lines of a file, and a model",
+        (
+            Stage("corpus.read:read", TAG, "a stream"),
+            Stage(
+                "corpus.read:SentenceStream.blocks", "tagging.pipeline:tag_text", "blocks of lines"
+            ),
+            Stage("corpus.scanner:BlockScanner.scan", TABLE, "type ids; new types"),
+            Stage("features.encoder:Encoder.extend", TABLE, "hashes of new types"),
+            Stage("tagging.tagger:Tagger.decode_types", TABLE, "type ids and their hashes"),
+            Stage("engine.frozen:Frozen.decode", "tagging.tagger:Tagger.decode_types", "label ids"),
+            Stage("corpus.scanner:BlockScanner.splice", TABLE, "the same lines, labelled"),
+            Stage("files:Output.write", TAG, "a file, or standard output"),
+        ),
+    ),
+    Lane(
+        "eval",
+        "an annotated file, and a model",
+        (
+            Stage("corpus.read:read", EVAL, "sentences"),
+            Stage("labels.column:LabelColumn.of", "evaluation.scoring:score", "gold labels"),
+            Stage(
+                "evaluation.scoring:Labeller.tag_many",
+                "evaluation.scoring:score",
+                "predicted labels",
+            ),
+            Stage("evaluation.report:evaluate", "evaluation.scoring:score", "a report"),
+            Stage("evaluation.report:Report.to_text", "cli.eval:_print", "standard output"),
+        ),
+    ),
+)
+
+INK, GREY = "#1e293b", "#64748b"
+FILL = {
+    "files": "#f1f5f9",
+    "engine": "#fde2d1",
+    "features": "#fdf1c7",
+    "labels": "#e4f2d5",
+    "corpus": "#d5f0e6",
+    "model": "#f7dcea",
+    "evaluation": "#e3e8f0",
+    "tagging": "#d8e9f8",
+    "training": "#e5defa",
+}
+"""A colour for each room; the module under each name says the same."""
+
+WIDTH, PITCH, BOX, STEP, TOP = 208, 226, 40, 72, 64  # pixels
+
+
+def draw(lanes: Sequence[Lane] = LANES) -> str:
+    """The picture, as the text of an SVG file."""
+    height = TOP + STEP * max(len(lane.stages) for lane in lanes) + 30
+    width = PITCH * len(lanes) + 6
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" font-family="DejaVu Sans, Verdana, sans-serif" '
+        f'fill="{INK}">',
+        f'<rect width="{width}" height="{height}" fill="white"/>',
+    ]
+    for number, lane in enumerate(lanes):
+        parts += _lane(lane, 12 + PITCH * number)
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _lane(lane: Lane, x: int) -> Iterator[str]:
+    yield f'<text x="{x}" y="24" font-size="14" font-weight="bold">{escape(lane.title)}</text>'
+    yield from _data(lane.takes, x, TOP - 16)
+    for number, stage in enumerate(lane.stages):
+        y = TOP + STEP * number
+        module, _, name = stage.function.partition(":")
+        yield (
+            f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{BOX}" rx="4" '
+            f'fill="{FILL[module.split(".")[0]]}" stroke="{GREY}" stroke-width="0.8"/>'
+        )
+        yield f'<text x="{x + 9}" y="{y + 17}" font-size="12">{escape(name)}</text>'
+        yield (
+            f'<text x="{x + 9}" y="{y + 32}" font-size="10.5" font-family="DejaVu Sans Mono, '
+            f'monospace" fill="{GREY}">{escape(module)}</text>'
+        )
+        last = number + 1 == len(lane.stages)
+        yield from _data(stage.gives, x, y + BOX + 16, arrow=not last)
+
+
+def _data(what: str, x: int, y: int, *, arrow: bool = True) -> Iterator[str]:
+    """What flows, beside the arrow to the next stage."""
+    if arrow:
+        yield f'<path d="M{x + 14} {y - 12}v22" stroke="{GREY}" fill="none"/>'
+        yield f'<path d="M{x + 10.5} {y + 9}h7l-3.5 7z" fill="{GREY}"/>'
+    style = 'font-size="11" font-style="italic"'
+    yield f'<text x="{x + 25}" y="{y + 4}" {style}>{escape(what)}</text>'
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "architecture.svg")
+    parser.parse_args().out.write_text(draw(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

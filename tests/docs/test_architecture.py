@@ -1,0 +1,202 @@
+"""docs/architecture.md says what the code is: rooms, the picture, and where changes go."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from functools import cache, reduce
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.test_imports import FLOOR, FLOORS, IMPORTS, KERNELS, modules
+
+PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+
+
+def section(title: str) -> str:
+    """The text below a heading."""
+    return PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+@pytest.fixture(scope="module")
+def script():
+    path = ROOT / "scripts" / "draw_architecture.py"
+    spec = importlib.util.spec_from_file_location("draw_architecture", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# ------------------------------------------------------------------------------------- rooms
+def rows() -> list[list[str]]:
+    """The cells of the table of rooms."""
+    table = re.findall(r"^\| *(.*?) *\|$", section("Rooms"), re.M)[2:]
+    return [[cell.strip() for cell in re.split(r" *\| *", row)] for row in table]
+
+
+def room(module: str) -> str:
+    return module.split(".")[0]
+
+
+def test_the_rooms_are_those_of_the_floors_from_the_cellar_up():
+    listed = [set(re.findall(r"`(\w+)`", row[0])) for row in rows()]
+    floors = [{room(module) for module in floor.split()} for floor in FLOORS.split("\n") if floor]
+    rooms = [*floors[:1]]
+    for floor in floors:
+        if floor != rooms[-1] and not floor & {"__init__", "__main__"}:
+            rooms.append(floor)
+    assert listed == rooms
+
+
+def test_rooms_import_what_the_table_says():
+    for names, _, imports, _ in rows():
+        inside = set(re.findall(r"`(\w+)`", names))
+        found = {
+            room(other)
+            for module, names in IMPORTS.items()
+            if room(module) in inside
+            for other in modules(names) - KERNELS
+        }
+        assert imports == ", ".join(sorted(found - inside)), names
+
+
+def test_there_is_a_file_to_begin_with():
+    for row in rows():
+        [name] = re.findall(r"`([\w/]+\.py)`", row[-1])
+        assert (ROOT / "seqtag" / name).is_file()
+
+
+# ------------------------------------------------------------------------------------- code
+@cache
+def tree(path: str) -> ast.Module:
+    return ast.parse((ROOT / path).read_text("utf-8"))
+
+
+def definition(path: str, name: str) -> ast.AST | None:
+    """What a module defines under a name: a class, a function, a variable; ``Class.method``."""
+
+    def inside(node: ast.AST | None, part: str) -> ast.AST | None:
+        for child in getattr(node, "body", ()):
+            if getattr(child, "name", None) == part:
+                return child
+            targets = getattr(child, "targets", [getattr(child, "target", None)])
+            if any(getattr(target, "id", None) == part for target in targets):
+                return child
+        return None
+
+    return reduce(inside, name.split("."), tree(path))
+
+
+def source_of(module: str) -> str:
+    path = f"seqtag/{module.replace('.', '/')}"
+    return f"{path}/__init__.py" if (ROOT / path).is_dir() else f"{path}.py"
+
+
+def split(function: str) -> tuple[str, str]:
+    module, _, name = function.partition(":")
+    return module, name
+
+
+def uses(node: ast.AST, name: str) -> list[int]:
+    """The lines where a function mentions a name, or an attribute of that name."""
+    return sorted(
+        child.lineno
+        for child in ast.walk(node)
+        if getattr(child, "id", None) == name or getattr(child, "attr", None) == name
+    )
+
+
+# ----------------------------------------------------------------------------------- picture
+def test_the_picture_is_what_the_script_draws(script):
+    assert (ROOT / "docs" / "architecture.svg").read_bytes() == script.draw().encode()
+    assert "(architecture.svg)" in section("How data flow")
+
+
+def test_stages_are_in_the_code(script):
+    for lane in script.LANES:
+        for stage in lane.stages:
+            for function in (stage.function, stage.caller):
+                module, name = split(function)
+                assert definition(source_of(module), name), function
+
+
+def test_stages_are_called_by_their_callers_in_the_order_drawn(script):
+    for lane in script.LANES:
+        last: dict[str, int] = {}
+        for stage in lane.stages:
+            name = split(stage.function)[1].split(".")[-1]
+            module, caller = split(stage.caller)
+            lines = uses(definition(source_of(module), caller), name)
+            lines = [line for line in lines if line >= last.get(stage.caller, 0)]
+            assert lines, f"{stage.caller} does not use {name} where the picture has it"
+            last[stage.caller] = lines[0]
+
+
+def test_no_stage_is_on_a_floor_above_its_caller(script):
+    for lane in script.LANES:
+        for stage in lane.stages:
+            below, above = (split(function)[0] for function in (stage.function, stage.caller))
+            assert FLOOR[below] <= FLOOR[above], stage
+
+
+def test_a_call_that_is_not_there_would_be_noticed():
+    assert uses(definition("seqtag/training/train.py", "train"), "train_runs")
+    assert not uses(definition("seqtag/training/train.py", "train"), "index_corpus")
+    assert definition("seqtag/training/train.py", "train_runs") is None
+    assert definition("seqtag/engine/reference.py", "Weights.nothing") is None
+
+
+# ----------------------------------------------------------------------------------- objects
+def test_the_five_objects_are_where_the_page_has_them():
+    found = re.findall(r"^- \*\*(\w+)\*\* \(`([\w/]+\.py)`\)", section("Five objects"), re.M)
+    assert len(found) == 5
+    for name, path in found:
+        assert definition(f"seqtag/{path}", name), name
+
+
+# ----------------------------------------------------------------------------------- changes
+CHANGES = (
+    "A label scheme",
+    "A corpus format",
+    "A step rule",
+    "A setting",
+    "An attribute",
+    "A model format number",
+    "A command",
+    "Warm start",
+    "Resume",
+    "N-best",
+)
+
+
+def places() -> list[tuple[str, list[str]]]:
+    """The files that changes touch, and the names to look for in them."""
+    found = re.findall(r"`((?:seqtag|tests)/[^`]*)`(?::((?:[\s,]+(?:and )?`[\w.]+`)+))?", CHANGED)
+    return [(path, re.findall(r"`([\w.]+)`", names)) for path, names in found]
+
+
+CHANGED = section("Where changes go")
+
+
+def test_all_changes_have_their_places():
+    assert tuple(re.findall(r"^- \*\*(.*?)\*\*", CHANGED, re.M)) == CHANGES
+    for change in CHANGED.split("\n- **")[1:]:
+        assert "`seqtag/" in change
+
+
+@pytest.mark.parametrize(("path", "names"), places())
+def test_places_exist_and_hold_what_is_named(path, names):
+    assert (ROOT / path).exists()
+    for name in names:
+        if path.endswith((".py", ".pyi")):
+            assert definition(path, name), name
+        else:
+            assert re.search(rf"\b{name}\b", (ROOT / path).read_text("utf-8")), name
+
+
+def test_links_lead_to_files():
+    links = re.findall(r"\[[^\]]+\]\(([^)#]+)\)", PAGE)
+    assert links
+    assert [link for link in links if not (ROOT / "docs" / link).exists()] == []
