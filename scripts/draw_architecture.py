@@ -76,7 +76,7 @@ LANES = (
             ),
             Stage("engine.frozen:Frozen.decode", "tagging.tagger:Tagger.decode_types", "label ids"),
             Stage(
-                "labels.coding:LabelCoding.decode",
+                "labels.coding:LabelCoding.as_written",
                 "tagging.tagger:Tagger._written",
                 "labels, as files have them",
             ),
@@ -85,7 +85,9 @@ LANES = (
                 "tagging.tagger:Tagger.split_label",
                 "values of the label columns",
             ),
-            Stage("corpus.write:render", "tagging.pipeline:Tagged.text", "text in any format"),
+            Stage(
+                "corpus.write:render", "tagging.pipeline:FilledSentence.text", "text in any format"
+            ),
             Stage("files:Output.write", TAG, "a file, or standard output"),
         ),
     ),
@@ -117,7 +119,7 @@ LANES = (
                 "predicted labels",
             ),
             Stage("evaluation.report:evaluate", "evaluation.scoring:score", "a report"),
-            Stage("evaluation.report:Report.to_text", EVAL, "standard output"),
+            Stage("evaluation.report:Report.to_text", "cli.eval:_print", "standard output"),
         ),
     ),
 )
