@@ -25,6 +25,7 @@ from seqtag.features.language import parse
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.model import container
+from seqtag.model.header import show
 from seqtag.model.known_words import KnownWords, known_attribute
 from seqtag.model.tensors import expect, pack_strings, unpack_strings
 from seqtag.version import __version__
@@ -195,6 +196,23 @@ _TENSORS = {
 }
 """Type and number of dimensions of each array of a file."""
 
+_CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "label": ("a name", lambda value: isinstance(value, str)),
+    "scheme": ("a name or null", lambda value: value is None or isinstance(value, str)),
+    "encoding": ("a name or null", lambda value: value is None or isinstance(value, str)),
+    "constrain": ("true or false", lambda value: isinstance(value, bool)),
+    "columns": ("a list of different names", lambda value: _are_names(value)),
+    "templates": ("a text", lambda value: isinstance(value, str)),
+    "training": ("an object", lambda value: isinstance(value, dict)),
+}
+"""What each entry of the configuration must be."""
+
+
+def _are_names(value: Any) -> bool:
+    """Tell whether a value is a list of different strings."""
+    strings = isinstance(value, list) and all(isinstance(name, str) for name in value)
+    return strings and len({*value}) == len(value)
+
 
 def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:
     """The arrays of a file."""
@@ -227,6 +245,13 @@ def _from_format_1(contents: Contents, source: str) -> Model:
     config, tensors = contents.config, contents.tensors
     expect(tensors, _TENSORS, source=source)
     with fitting(source):
+        for name, (expected, fits) in _CONFIG.items():
+            if not fits(config[name]):
+                msg = (
+                    f"expected a model whose {name} is {expected}, found {show(config[name])}; "
+                    "get the file again or retrain"
+                )
+                raise ModelFileError(msg, source=source)
         blob, offsets = tensors["labels.blob"], tensors["labels.offsets"]
         labels = unpack_strings(blob, offsets, source=source)
         templates = parse(config["templates"])
