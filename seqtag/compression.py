@@ -188,7 +188,7 @@ def _zstd() -> Any:
             return importlib.import_module(name)
     msg = (
         "expected Python 3.14 or the package zstandard to read or write zstd files, found "
-        "neither; pip install 'seqtag[zstd]'"
+        "neither; install zstandard, or seqtag with the extra zstd"
     )
     raise CorpusError(msg)
 

@@ -111,7 +111,7 @@ def _pyplot(context: click.Context) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        msg = "--plot needs matplotlib; install it with pip install seqtag[plot]"
+        msg = "--plot needs matplotlib; install it, or seqtag with the extra plot"
         raise click.UsageError(msg, context) from None
     return Figure
 

@@ -126,6 +126,6 @@ def test_pictures_of_other_kinds_and_without_matplotlib(files, capsys, monkeypat
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main([*args, "curve.png"]) == 2
     assert (
-        "--plot needs matplotlib; install it with pip install seqtag[plot]"
+        "--plot needs matplotlib; install it, or seqtag with the extra plot"
         in capsys.readouterr().err
     )

@@ -113,7 +113,7 @@ def test_zstd_without_its_package_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "zstandard", None)
     message = (
         "expected Python 3.14 or the package zstandard to read or write zstd files, found "
-        r"neither; pip install 'seqtag\[zstd\]'"
+        r"neither; install zstandard, or seqtag with the extra zstd"
     )
     with pytest.raises(CorpusError, match=f"<stream>: {message}"):
         raw(io.BytesIO(b"\x28\xb5\x2f\xfd rest of it"))
