@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import reprlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -191,6 +192,23 @@ _TENSORS = {
 }
 """Type and number of dimensions of each array of a file."""
 
+_CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "label": ("a name", lambda value: isinstance(value, str)),
+    "scheme": ("a name or null", lambda value: value is None or isinstance(value, str)),
+    "encoding": ("a name or null", lambda value: value is None or isinstance(value, str)),
+    "constrain": ("true or false", lambda value: isinstance(value, bool)),
+    "columns": ("a list of different names", lambda value: _are_names(value)),
+    "templates": ("a text", lambda value: isinstance(value, str)),
+    "training": ("an object", lambda value: isinstance(value, dict)),
+}
+"""What each entry of the configuration must be."""
+
+
+def _are_names(value: Any) -> bool:
+    """Tell whether a value is a list of different strings."""
+    strings = isinstance(value, list) and all(isinstance(name, str) for name in value)
+    return strings and len({*value}) == len(value)
+
 
 def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:
     """The arrays of a file."""
@@ -220,6 +238,13 @@ def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:
 
 def _from_format_1(config: Mapping[str, Any], tensors: Tensors, source: str) -> Model:
     """The model of a file of format 1."""
+    for name, (expected, fits) in _CONFIG.items():
+        if not fits(config[name]):
+            msg = (
+                f"expected a model whose {name} is {expected}, found {reprlib.repr(config[name])}; "
+                "get the file again or retrain"
+            )
+            raise ModelFileError(msg, source=source)
     blob, offsets = tensors["labels.blob"], tensors["labels.offsets"]
     labels = container.unpack_strings(blob, offsets, source=source)
     templates = parse(config["templates"])
