@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Notes, print_json
+from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.options import sentences_of, training_options
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def command(
     from seqtag.training.selection import Point, learning_curve, tagger_fit
     from seqtag.training.train import train
 
+    check_stdout()
     notes = Notes(quiet)
     if plot and Path(plot).suffix.lower() not in (".png", ".svg"):
         msg = f"expected --plot FILE.png or FILE.svg, found {plot!r}"
@@ -93,11 +94,11 @@ def command(
         print_json({"by_epoch": epochs, "by_size": rows})
     else:
         for name, points_of in (("epoch", epochs), ("sentences", rows)):
-            click.echo(f"{name:>9}  train error  dev error")
+            say(f"{name:>9}  train error  dev error\n")
             for row in points_of:
-                click.echo(
+                say(
                     f"{row[name]:>9}  {100 * row['train_error']:>11.2f}  "
-                    f"{100 * row['dev_error']:>9.2f}"
+                    f"{100 * row['dev_error']:>9.2f}\n"
                 )
     return 0
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from seqtag.cli.common import Notes, print_json
+from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.options import sentences_of, threads_option, training_options
 
 
@@ -38,6 +38,7 @@ def command(
     """
     from seqtag.training.selection import cross_validate, tagger_fit
 
+    check_stdout()
     notes = Notes(quiet)
     sentences = sentences_of(files, format, columns)
     found = cross_validate(
@@ -51,8 +52,8 @@ def command(
     if as_json:
         print_json({"scores": found.scores, "mean": found.mean, "deviation": found.deviation})
     else:
-        click.echo(
+        say(
             f"{100 * found.mean:.2f} +- {100 * found.deviation:.2f} "
-            f"(mean and standard deviation of {folds} folds, {len(sentences)} sentences)"
+            f"(mean and standard deviation of {folds} folds, {len(sentences)} sentences)\n"
         )
     return 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from seqtag.cli.common import Notes, print_json
+from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.options import Parameter, sentences_of, training_options
 
 
@@ -69,6 +69,7 @@ def command(
     from seqtag.settings import SETTINGS, find_setting
     from seqtag.training.selection import grid, random_settings, search, tagger_fit
 
+    check_stdout()
     notes = Notes(quiet)
     space: dict[str, list[Any]] = {}
     for setting, values in choices:
@@ -102,7 +103,7 @@ def command(
         )
     else:
         for trial in found:
-            click.echo(f"{100 * trial.score:.2f}  {_shown(trial.settings)}")
+            say(f"{100 * trial.score:.2f}  {_shown(trial.settings)}\n")
     return 0
 
 

@@ -331,6 +331,9 @@ def test_standard_output_full_or_closed(folder, shell, message):
         ("eval", "-m", "upos.seqtag", "train.conllu"),
         ("info", "upos.seqtag", "--json"),
         ("templates", "show", "pos"),
+        ("cv", "train.txt", "--folds", "2", "--epochs", "1", "--quiet"),
+        ("tune", "train.txt", "--dev", "train.txt", "--try", "epochs=1", "--quiet"),
+        ("curve", "train.txt", "--dev", "train.txt", "--epochs", "1", "--quiet"),
         ("train", "train.txt", "-m", "m.seqtag", "--json", "--epochs", "1", "--quiet", "--force"),
     ):
         check(run(*args, cwd=folder, shell=shell), 1, message)
