@@ -25,7 +25,10 @@ def blocks(report: Report, confusion: int) -> Iterator[str]:
 
     heading = ("precision", "recall", "F1", "gold", "found")
     if report.scheme is not None:
-        rows = [_row("all", report.chunks), *(_row(*item) for item in report.chunk_types.items())]
+        rows = [_row("all", report.chunks)]
+        if report.chunk_types.keys() != {""}:  # bare B, I and O: what is said of all is all
+            named = ((name or "(no type)", counts) for name, counts in report.chunk_types.items())
+            rows.extend(_row(*item) for item in named)
         yield _table((f"chunks ({report.scheme})", *heading), rows) + (
             f"invalid transitions: {report.invalid_gold} in gold, "
             f"{report.invalid_predicted} in predicted labels\n"
