@@ -26,7 +26,7 @@ def list_presets() -> int:
 @command.command("show")
 @click.argument("templates", metavar="PRESET|FILE")
 def show(templates: str) -> int:
-    """Print a preset with its comments, or a template file as seqtag understands it."""
+    """Print a preset, or a file as it is understood."""
     from seqtag.features.language import load, preset_text
 
     say(preset_text(templates) or str(load(templates)))

@@ -185,10 +185,13 @@ class ByteStream:
         if packed is not None:
             yield from packed.decompress(_chain(first, chunks), self.name)
             return
-        if first.startswith((b"\xff\xfe", b"\xfe\xff")):
+        marked = first.startswith((b"\xff\xfe", b"\xfe\xff"))
+        if marked or _alternates(first):
+            found = "byte order mark" if marked else "alternating null bytes"
+            name = "UTF-16" if marked else f"UTF-16{'BE' if first[0] == 0 else 'LE'}"
             msg = (
-                "expected UTF-8, found the byte order mark of UTF-16; convert the "
-                "file, for example with iconv -f UTF-16 -t UTF-8"
+                f"expected UTF-8, found the {found} of UTF-16; convert the "
+                f"file, for example with iconv -f {name} -t UTF-8"
             )
             raise CorpusError(msg, source=self.name, line=1)
         yield from _chain(first, chunks)
@@ -212,6 +215,12 @@ def _status_of(file: IO[bytes]) -> os.stat_result | None:
         return os.fstat(file.fileno())
     except (AttributeError, OSError, ValueError):
         return None
+
+
+def _alternates(first: bytes) -> bool:
+    """Tell whether every other byte is null, as in UTF-16 without a mark."""
+    start = first[:64]
+    return len(start) >= 4 and (not any(start[::2])) != (not any(start[1::2]))
 
 
 def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:

@@ -16,7 +16,7 @@ import pytest
 
 from seqtag.compression import compression_for
 from seqtag.corpus import read
-from seqtag.corpus.stream import ByteStream
+from seqtag.corpus.stream import ByteStream, after_last_line
 from seqtag.errors import CorpusError
 from seqtag.files import Output, check_output
 
@@ -337,3 +337,11 @@ def test_output_must_not_be_an_input(tmp_path):
     check_output(path, ["-", tmp_path / "none", tmp_path])
     check_output(tmp_path / "new", [path])
     check_output(os.devnull, [os.devnull])
+
+
+@pytest.mark.parametrize("name", ["UTF-16LE", "UTF-16BE"])
+def test_utf_16_without_a_mark_is_refused(name):
+    stream = ByteStream(io.BytesIO("dog N\n".encode(name)))
+    message = rf"<stream>:1: .* alternating null bytes of UTF-16; .* iconv -f {name} -t UTF-8"
+    with pytest.raises(CorpusError, match=message):
+        list(stream.blocks(after_last_line))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import random
+import re
 from collections import Counter
 from itertools import product
 
@@ -500,3 +501,11 @@ def test_errors_want_words():
         "expected a report with words to list their errors, found one without; "
         "call evaluate(..., words=...)"
     )
+
+
+def test_chunks_without_a_type_have_a_name_in_tables():
+    bare = evaluate([["B", "I", "O"]], [["B", "O", "O"]]).to_text()
+    assert "0          1          1\ninvalid transitions" in bare  # after "all", no other row
+    assert "\n    " not in bare
+    mixed = evaluate([["B", "O", "B-NP"]], [["B", "O", "B-NP"]]).to_text()
+    assert re.search(r"\n\(no type\) +100.00 +100.00 +100.00 +1 +1\nNP +100", mixed)
