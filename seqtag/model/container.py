@@ -200,10 +200,11 @@ def _read(path: str | os.PathLike[str]) -> bytes:
                 f"{announced}; this is no seqtag model, check the path"
             )
             raise ModelFileError(msg)
-        about = os.fstat(file.fileno())
-        rest = about.st_size - len(start) if stat.S_ISREG(about.st_mode) else announced
-        # One byte more shows a file that is too long.
-        return start + file.read(min(announced, max(rest, 0)) + 1)
+        most = len(start) + announced + 1  # one byte more shows a file that is too long
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return start + file.read(most - len(start))
+        file.seek(0)  # all of it in one piece: what is checked from here on is this piece alone
+        return file.read(min(most, os.fstat(file.fileno()).st_size + 1))
 
 
 def _announced(start: bytes) -> int:
