@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from seqtag.labels.column import LabelColumn
+    from seqtag.model.model import Model
+    from seqtag.training.data import TrainingData
+    from seqtag.training.problem import Problem
 
 
 def train(
@@ -105,20 +108,40 @@ def train(
         features = [name for name in corpus.columns if name not in column.columns]
         needed = template_set.compile(features).columns
         examples = corpus.gather(needed, column, skip_unlabelled)
+        held_out = None
+        if dev is not None:
+            dev_corpus = open_corpus(dev, format, columns, files)
+            dev_corpus.check_columns((*needed, *column.columns))
+            held_out = dev_corpus.gather(needed, column, skip_unlabelled)
     asked = settings.get("encoding") is not None
     coding = LabelCoding.choose(
         examples.transitions(), values.encoding, constrained=constrain, asked=asked
     )
     problem = pose(examples, column, coding, template_set, features, values)
-    judge = None
-    if dev is not None:
-        with ExitStack() as files:
-            held_out = open_corpus(dev, format, columns, files)
-            held_out.check_columns((*needed, *column.columns))
-            judge = judge_of(problem, held_out.gather(needed, column, skip_unlabelled))
+    return Tagger(fit(problem, schedule, held_out))
+
+
+def fit(problem: Problem, schedule: Schedule, held_out: TrainingData | None = None) -> Model:
+    """The model of a problem: its runs, averaged.
+
+    Parameters
+    ----------
+    problem
+        What there is to learn.
+    schedule
+        Which runs there are.
+    held_out
+        The columns of the problem and gold labels of other sentences, to score every epoch on.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it comes before an epoch is finished.
+    """
+    judge = None if held_out is None else judge_of(problem, held_out)
     outcome = train_runs(problem, schedule, judge)
     cells = mean([run.cells for run in outcome.kept])
-    return Tagger(problem.model(cells, outcome.provenance(schedule, judge and judge(cells))))
+    return problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))
 
 
 def _templates(
