@@ -215,3 +215,4 @@ class Frozen:
 
 
 Scanner = _kernel.Scanner
+Characters = _kernel.Characters
