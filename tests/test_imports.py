@@ -55,6 +55,8 @@ model.model
 model.bundle
 model
 segmentation.paragraphs segmentation.writing
+segmentation.characters
+segmentation.segmenter
 segmentation.reading
 segmentation
 evaluation.counts
@@ -68,6 +70,7 @@ tagging.tables
 tagging.streams
 tagging
 training.data training.known_labels
+training.tokens
 training.problem
 training.runs
 training.train

@@ -78,7 +78,10 @@ class LabelColumn:
     @property
     def preset(self) -> str:
         """Name of the templates that fit these labels."""
-        presets = {"chunk": "chunk", "ner": "ner", "feats": "morph", _FACTORED: "morph"}
+        presets = {
+            **{"chunk": "chunk", "ner": "ner", "feats": "morph", _FACTORED: "morph"},
+            "tokens": "segment",
+        }
         return presets.get(self.name, "pos")
 
     @property
