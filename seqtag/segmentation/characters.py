@@ -16,9 +16,9 @@ column                  what it says of a row
 ``class``               the kind of this one alone, with the class of punctuation instead
 ``left``, ``right``     what stands before and after it in its chunk, itself on the left
 ``split``               both at once
-``opening``             the first characters of its chunk
+``opening``             the first letters of its chunk, behind another sign in it
 ``signs``, ``ahead``    other signs than letters and digits before and behind it in the chunk
-``tail``                from here to the end of the chunk, if no letter or digit is in between
+``tail``                kinds from here to the end of the chunk, unless letters or digits follow
 ``chunk``, ...          in the tail: the chunk, those before and behind it, and their shapes
 ======================  =========================================================================
 
@@ -226,7 +226,7 @@ def columns_of(text: str) -> dict[str, list[str]]:
     >>> columns["c3"]
     ['it i', 't is', ' is (', 's (n', ' (no', 'no)', 'o) 0', ') 0.', ' 0. \n', '. \n\n']
     >>> columns["k2"][:3], columns["tail"][4:]
-    (['Xx', 'x x', ' xx'], ['', '', 'o)', ')', '0.', '.'])
+    (['Xx', 'x x', ' xx'], ['', '', 'x)', ')', 'd.', '.'])
     >>> columns["left"][4:8], columns["right"][4:8]
     (['(', '(n', '(no', '(no)'], ['no) ', 'o) ', ') ', ' '])
     >>> columns["next"][6:8], columns["after_shape"][:2]
@@ -262,7 +262,7 @@ def _paragraph(characters: Sequence[str], spaced: Sequence[bool]) -> dict[str, l
         _fill_parts(columns, first, symbols[first:end])
         _fill_signs(columns, first, symbols[first:end])
         for row in range(_tail_of(symbols, first, end), end):
-            columns["tail"][row] = "".join(symbols[row:end])
+            columns["tail"][row] = "".join(kinds[row:end])
             for name, head in (
                 ("chunk", here_.whole),
                 ("next", behind),
@@ -311,18 +311,21 @@ def _fill_parts(columns: dict[str, list[str]], first: int, symbols: Sequence[str
             columns["split"][row] = f"{columns['left'][row]}|{columns['right'][row]}"
 
 
-def _fill_signs(columns: dict[str, list[str]], first: int, symbols: Sequence[str]) -> None:
+def _fill_signs(columns: dict[str, list[str]], first_row: int, symbols: Sequence[str]) -> None:
     """How a chunk opens, and the signs that are neither letters nor digits around its rows."""
     is_sign = [not symbol[0].isalnum() for symbol in symbols]
+    first = is_sign.index(False) if False in is_sign[:OPENING_REACH] else len(symbols)
     signs = [*compress(symbols, is_sign)]
     for i in range(len(symbols)):
         if i < OPENING_REACH:
             before = dict.fromkeys(signs[: sum(is_sign[:i])])
-            columns["opening"][first + i] = "".join(symbols[:LONGEST_OPENING])
-            columns["signs"][first + i] = "".join([*before][:MOST_SIGNS])
+            columns["signs"][first_row + i] = "".join([*before][:MOST_SIGNS])
+            if any(is_sign[first : i + 1]):
+                opening = symbols[first : first + LONGEST_OPENING]
+                columns["opening"][first_row + i] = "".join(opening)
         ahead = slice(i + 1, i + 1 + AHEAD_REACH)
         behind = dict.fromkeys(compress(symbols[ahead], is_sign[ahead]))
-        columns["ahead"][first + i] = "".join([*behind][:MOST_AHEAD])
+        columns["ahead"][first_row + i] = "".join([*behind][:MOST_AHEAD])
 
 
 def _tail_of(symbols: Sequence[str], first: int, end: int) -> int:

@@ -271,16 +271,16 @@ class CharacterTable {
     if (column < kClass) return kinds_.value(column - kK1 + 1, int32_t(type));
     switch (column) {
     case kClass: return std::string(classes_.value(type));
-    case kLeft: return part(left_, type, false);
+    case kLeft: return part(left_, type);
     case kRight: return right(type);
     case kSplit: {
       const auto [first, second] = split_.pair(type);
-      return type ? part(left_, size_t(first), false) + "|" + right(size_t(second)) : "";
+      return type ? part(left_, size_t(first)) + "|" + right(size_t(second)) : "";
     }
-    case kOpening: return part(opening_, type, false);
-    case kSigns: return part(signs_before_, type, false);
-    case kAhead: return part(signs_ahead_, type, false);
-    case kTail: return part(tail_, type, true);
+    case kOpening: return part(opening_, type);
+    case kSigns: return part(signs_before_, type);
+    case kAhead: return part(signs_ahead_, type);
+    case kTail: return tail(type);
     default: return std::string((column < kShape ? texts_ : shapes_).value(type));
     }
   }
@@ -362,8 +362,10 @@ class CharacterTable {
       for (size_t i = 0; i < size; ++i)
         if (out[i].left && out[i].right) out[i].split = split_.number(out[i].left, out[i].right);
     number_signs(begin, size, out);
-    for (size_t i = size, tail = 0; i-- > tail_begin(begin, end) - begin;)
-      out[i].tail = int32_t(tail = size_t(tail_.number(int32_t(tail), symbol(i))));
+    for (size_t i = size, tail = 0; i-- > tail_begin(begin, end) - begin;) {
+      const size_t character = size_t(row_character_[begin + i]);
+      out[i].tail = int32_t(tail = size_t(tail_.number(int32_t(tail), kind_of_[character])));
+    }
   }
   // How a chunk opens, and the signs that are neither letters nor digits around its characters.
   void number_signs(size_t begin, size_t size, Part* out) {
@@ -376,10 +378,15 @@ class CharacterTable {
       seen[many++] = symbol(i);
       return pairs.number(state, symbol(i));
     };
+    const size_t reach = std::min(size, kOpeningReach);
     int32_t opening = 0, signs = 0;
-    for (size_t i = 0; i < std::min(size, kLongestOpening); ++i) opening = opening_.number(opening, symbol(i));
-    for (size_t i = 0; i < std::min(size, kOpeningReach); ++i) {
-      out[i].opening = opening;
+    size_t first = 0;
+    while (first < reach && is_sign(first)) ++first;
+    for (size_t i = first; i < std::min(size, first + kLongestOpening); ++i) opening = opening_.number(opening, symbol(i));
+    bool opened = false;
+    for (size_t i = 0; i < reach; ++i) {
+      opened |= i > first && is_sign(i);
+      out[i].opening = opened ? opening : 0;
       out[i].signs = signs;
       signs = note(signs_before_, signs, i, kMostSigns);
     }
@@ -461,13 +468,18 @@ class CharacterTable {
     return {parts, {texts_.intern(text.data(), text.size()), shapes_.intern(shape.data(), shape.size())}};
   }
 
-  // Symbols from the last to the first of a way of pairs, or the other way round.
-  std::string part(const PairNumbers& pairs, size_t number, bool backwards) const {
+  // The symbols that a number of pairs came about by.
+  std::string part(const PairNumbers& pairs, size_t number) const {
     std::vector<int32_t> way;
     for (; number; number = size_t(pairs.pair(number).first)) way.push_back(pairs.pair(number).second);
-    if (!backwards) std::reverse(way.begin(), way.end());
     std::string text;
-    for (int32_t symbol : way) text.append(symbols_.sign(symbol));
+    for (size_t i = way.size(); i-- > 0;) text.append(symbols_.sign(way[i]));
+    return text;
+  }
+  // The kinds that the number of a tail came about by, which are numbered from the end.
+  std::string tail(size_t number) const {
+    std::string text;
+    for (; number; number = size_t(tail_.pair(number).first)) text.append(kinds_.sign(tail_.pair(number).second));
     return text;
   }
   std::string right(size_t number) const {
