@@ -29,7 +29,7 @@ engine.backend
 engine.epochs
 engine
 features.attributes
-features.builtin
+features.builtin features.normal_forms
 features.templates
 features.crfpp
 features.language
