@@ -43,7 +43,7 @@ labels
 corpus.aliases corpus.stream
 corpus.sentence
 corpus.table corpus.text corpus.memory
-corpus.conllu corpus.penn
+corpus.conllu corpus.penn corpus.surface
 corpus.formats
 corpus.detect corpus.write
 corpus.read corpus.token_lists

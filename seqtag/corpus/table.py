@@ -57,10 +57,20 @@ class TableSentence(Sentence):
 
     def column(self, name: str) -> list[str]:
         """Values of a column, one per word, as a new list."""
+        values = self.lines(name)
+        return values if self._rows is None else [values[row] for row in self._rows]
+
+    def lines(self, name: str) -> list[str]:
+        """Values of a column on all lines, also those that are no words, as a new list."""
         if name not in self.columns:
             raise self._no_column(name)
-        values = self._fields[self.columns.index(name) :: len(self.columns) + 1]
-        return values if self._rows is None else [values[row] for row in self._rows]
+        return self._fields[self.columns.index(name) :: len(self.columns) + 1]
+
+    @property
+    def comments(self) -> list[str]:
+        """The lines before the first word that are not blank."""
+        head = self.raw[: self._start].removeprefix("\ufeff").split("\n")
+        return [line.rstrip("\r") for line in head if line.strip()]
 
     def line_of(self, i: int) -> int:
         """Line of the file on which word `i` stands."""

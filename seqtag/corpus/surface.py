@@ -1,0 +1,160 @@
+r"""The surface of a treebank: tokens as the text has them, and the white space around them.
+
+A token is what stands in the text; a range of CoNLL-U is one token of several words.  White space
+is what MISC says of it, by the conventions of CoNLL-U (``SpaceAfter=No``) and of UDPipe
+(``SpacesAfter=\n``, ``SpacesBefore``, ``SpacesInToken``), with one space where it is silent.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from seqtag.corpus.table import TableSentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from seqtag.corpus.sentence import Sentence
+
+Opens = Literal["document", "paragraph", ""]
+
+_ESCAPES = {"\\": "\\\\", " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p"}
+_SPACES = {code: char for char, code in _ESCAPES.items()}
+_ESCAPED = re.compile(r"\\[\\strnp]")
+_ESCAPABLE = str.maketrans(_ESCAPES)
+_MARK = re.compile(r"#\s*new(doc|par)(?:\s|$)")
+
+
+class Token(NamedTuple):
+    """A token of the text.
+
+    Attributes
+    ----------
+    form
+        As its line has it.
+    first, words
+        Number of its first word, from 0, and how many words it has.
+    spaces_after, spaces_before
+        The white space behind it and, of the first of a text, before it.
+    written
+        As the text has it: the form, unless white space within it differs.
+    """
+
+    form: str
+    first: int
+    words: int
+    spaces_after: str
+    spaces_before: str
+    written: str
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it is written as a range: a multiword token."""
+        return self.words > 1
+
+
+class Surface(NamedTuple):
+    """The tokens of a sentence, and whether a document or a paragraph begins with it."""
+
+    tokens: list[Token]
+    opens: Opens
+
+    @property
+    def text(self) -> str:
+        """The sentence as it is written, with the white space behind it."""
+        return "".join(
+            f"{token.spaces_before}{token.written}{token.spaces_after}" for token in self.tokens
+        )
+
+
+def surface_of(sentence: Sentence) -> Surface:
+    r"""The tokens of a sentence; in formats without ranges each word is one.
+
+    Examples
+    --------
+    >>> import io
+    >>> from seqtag.corpus import read
+    >>> rows = ["1-2\tIm", "1\tIn", "2\tdem", "3\tBett"]
+    >>> misc = ["_", "_", "_", "SpaceAfter=No"]
+    >>> text = "".join(row + "\t_" * 7 + f"\t{m}\n" for row, m in zip(rows, misc, strict=True))
+    >>> [sentence] = read(io.BytesIO(b"# newpar\n" + text.encode()), "conllu")
+    >>> surface = surface_of(sentence)
+    >>> [(token.form, token.words) for token in surface.tokens], surface.text, surface.opens
+    ([('Im', 2), ('Bett', 1)], 'Im Bett', 'paragraph')
+    """
+    if not len(sentence):
+        return Surface([], "")
+    marks: set[str] = set()
+    if isinstance(sentence, TableSentence) and "id" in sentence.columns:
+        marks = {found[1] for line in sentence.comments if (found := _MARK.match(line))}
+        ids, forms = sentence.lines("id"), sentence.lines("form")
+        has_misc = "misc" in sentence.columns
+        misc = sentence.lines("misc") if has_misc else ["_"] * len(ids)
+    else:
+        forms = sentence.words
+        ids = [str(i) for i in range(1, len(forms) + 1)]
+        misc = sentence.column("misc") if "misc" in sentence.columns else ["_"] * len(forms)
+    tokens = []
+    done = 0  # words that are in tokens
+    for number, form, note in zip(ids, forms, misc, strict=True):
+        if "." in number:
+            continue
+        first, _, last = number.partition("-")
+        if not last and int(first) <= done:
+            continue
+        count = int(last or first) - done
+        tokens.append(Token(form, done, count, *_spaces(form, note)))
+        done += count
+    return Surface(tokens, "document" if "doc" in marks else "paragraph" if marks else "")
+
+
+def paragraphs_of(sentences: Iterable[Sentence]) -> Iterator[list[Surface]]:
+    """The sentences with words, paragraph by paragraph; one if none is marked."""
+    paragraph: list[Surface] = []
+    for sentence in sentences:
+        surface = surface_of(sentence)
+        if not surface.tokens:
+            continue
+        if surface.opens and paragraph:
+            yield paragraph
+            paragraph = []
+        paragraph.append(surface)
+    if paragraph:
+        yield paragraph
+
+
+def escape_spaces(text: str) -> str:
+    r"""White space as MISC can hold it.
+
+    >>> escape_spaces(" \n")
+    '\\s\\n'
+    """
+    return text.translate(_ESCAPABLE)
+
+
+def unescape_spaces(text: str) -> str:
+    r"""The white space that a value of MISC stands for; what is no escape stays.
+
+    >>> unescape_spaces("\\s\\n")
+    ' \n'
+    """
+    return _ESCAPED.sub(lambda found: _SPACES[found[0]], text)
+
+
+def _spaces(form: str, misc: str) -> tuple[str, str, str]:
+    """White space behind and before a token, and the token as it is written."""
+    if misc == "_":
+        return " ", "", form
+    after, before, written = " ", "", form
+    for item in misc.split("|"):
+        name, _, value = item.partition("=")
+        if name == "SpaceAfter" and value == "No":
+            after = ""
+        elif name == "SpacesAfter":
+            after = unescape_spaces(value)
+        elif name == "SpacesBefore":
+            before = unescape_spaces(value)
+        elif name == "SpacesInToken":
+            written = unescape_spaces(value)
+    return after, before, written
