@@ -55,7 +55,7 @@ model.model
 model
 evaluation.counts
 evaluation.chunks evaluation.layout
-evaluation.report
+evaluation.aligned evaluation.report
 evaluation.scoring
 evaluation
 tagging.inputs
