@@ -52,7 +52,11 @@ corpus
 model.header model.known_words model.embedded model.freeze
 model.container model.tensors
 model.model
+model.bundle
 model
+segmentation.paragraphs segmentation.writing
+segmentation.reading
+segmentation
 evaluation.counts
 evaluation.chunks evaluation.layout
 evaluation.aligned evaluation.report
@@ -61,7 +65,7 @@ evaluation
 tagging.inputs
 tagging.tagger
 tagging.tables
-tagging.pipeline
+tagging.streams
 tagging
 training.data training.known_labels
 training.problem
@@ -104,6 +108,7 @@ FOREIGN = {
     "evaluation": set(),
     "corpus": {"nltk", "conllu"},
     "model": {"numpy"},
+    "segmentation": {"numpy"},
     "tagging": {"numpy", "conllu"},
     "training": {"numpy"},
     "classifiers": {"numpy"},

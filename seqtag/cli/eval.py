@@ -23,7 +23,7 @@ from seqtag.errors import CorpusError
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import score
 from seqtag.labels.column import LabelColumn
-from seqtag.tagging.pipeline import FilledSentence
+from seqtag.tagging.streams import FilledSentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -25,15 +25,12 @@ from seqtag.features.language import parse
 from seqtag.features.normal_forms import FORMS
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
-from seqtag.model import container
 from seqtag.model.header import show
 from seqtag.model.known_words import KnownWords, known_attribute
 from seqtag.model.tensors import expect, pack_strings, unpack_strings
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from seqtag.engine.interface import Frozen
     from seqtag.features.templates import CompiledTemplates, TemplateSet
     from seqtag.model.container import Contents
@@ -132,26 +129,16 @@ class Model:
         """Its arrays, as a model file holds them."""
         return _tensors_of(self)
 
-    def to_bytes(self) -> bytes:
-        """Its file."""
-        return container.to_bytes(self.config(), self.tensors())
-
-    def save(self, path: str | PathLike[str]) -> int:
-        """Write its file, whole or not at all; return the size in bytes."""
-        return container.save(path, self.config(), self.tensors())
-
     @classmethod
     def of(cls, contents: Contents, source: str = "<model>") -> Model:
-        """The model that a file holds, in any format version that this program reads.
-
-        A later version that says that this program can read it is read as the latest known.
+        """The model of some contents; see `seqtag.model.bundle` for those of a whole file.
 
         Raises
         ------
         ModelFileError
-            If the file is not that of a model, or its parts do not fit together.
+            If they are not those of a model, or do not fit together.
         """
-        return _READERS[min(contents.format, max(_READERS))](contents, source)
+        return _from_contents(contents, source)
 
 
 @contextmanager
@@ -172,7 +159,7 @@ def fitting(source: str) -> Iterator[None]:
         raise ModelFileError(msg, source=source) from error
 
 
-# --------------------------------------------------------------------------- format 1
+# --------------------------------------------------------------------------- contents
 _TENSORS = {
     "labels.blob": ("u1", 1),
     "labels.offsets": ("i8", 1),
@@ -249,8 +236,8 @@ def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:
     return tensors
 
 
-def _from_format_1(contents: Contents, source: str) -> Model:
-    """The model of a file of format 1."""
+def _from_contents(contents: Contents, source: str) -> Model:
+    """The model of some contents."""
     config, tensors = {"forms": _OLD_FORMS, **contents.config}, contents.tensors
     expect(tensors, _TENSORS, source=source)
     with fitting(source):
@@ -314,7 +301,3 @@ def _parts(tensors: Tensors) -> Parts | None:
         return None
     count = min(int(part.max(initial=-1)) + 1, len(part))  # each is listed: no damage asks for more
     return Parts(pointers(counts), part, count)
-
-
-_READERS: dict[int, Callable[[Contents, str], Model]] = {1: _from_format_1}
-"""How to read each format version."""
