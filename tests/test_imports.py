@@ -29,7 +29,7 @@ engine.backend
 engine.epochs
 engine
 features.attributes
-features.builtin
+features.builtin features.normal_forms
 features.templates
 features.crfpp
 features.language
@@ -59,7 +59,7 @@ segmentation.reading
 segmentation
 evaluation.counts
 evaluation.chunks evaluation.layout
-evaluation.report
+evaluation.aligned evaluation.report
 evaluation.scoring
 evaluation
 tagging.inputs

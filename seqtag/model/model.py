@@ -22,6 +22,7 @@ from seqtag.engine.arrays import (
 )
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.features.language import parse
+from seqtag.features.normal_forms import FORMS
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.model.header import show
@@ -110,15 +111,19 @@ class Model:
     # ----------------------------------------------------------------- files
     def config(self) -> dict[str, Any]:
         """Its configuration, as a model file holds it."""
-        return {
+        config = {
             "label": self.column.name,
             "scheme": self.coding.written,
             "encoding": self.coding.learnt,
             "constrain": self.coding.constrained,
             "columns": list(self.columns),
+            "forms": self.compiled.forms,
             "templates": str(self.templates),
             "training": dict(self.training),
         }
+        if self.compiled.forms == _OLD_FORMS:
+            del config["forms"]
+        return config
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Its arrays, as a model file holds them."""
@@ -183,12 +188,16 @@ _TENSORS = {
 }
 """Type and number of dimensions of each array of a file."""
 
+_OLD_FORMS = "written"
+"""The form in which a model sees values if its file does not say."""
+
 _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "label": ("a name", lambda value: isinstance(value, str)),
     "scheme": ("a name or null", lambda value: value is None or isinstance(value, str)),
     "encoding": ("a name or null", lambda value: value is None or isinstance(value, str)),
     "constrain": ("true or false", lambda value: isinstance(value, bool)),
     "columns": ("a list of different names", lambda value: _are_names(value)),
+    "forms": (" or ".join(FORMS), lambda value: isinstance(value, str) and value in FORMS),
     "templates": ("a text", lambda value: isinstance(value, str)),
     "training": ("an object", lambda value: isinstance(value, dict)),
 }
@@ -229,7 +238,7 @@ def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:
 
 def _from_contents(contents: Contents, source: str) -> Model:
     """The model of some contents."""
-    config, tensors = contents.config, contents.tensors
+    config, tensors = {"forms": _OLD_FORMS, **contents.config}, contents.tensors
     expect(tensors, _TENSORS, source=source)
     with fitting(source):
         for name, (expected, fits) in _CONFIG.items():
@@ -242,7 +251,7 @@ def _from_contents(contents: Contents, source: str) -> Model:
         blob, offsets = tensors["labels.blob"], tensors["labels.offsets"]
         labels = unpack_strings(blob, offsets, source=source)
         templates = parse(config["templates"])
-        compiled = templates.compile(config["columns"])
+        compiled = templates.compile(config["columns"], config["forms"])
         keys, row_ptr, allowed, _ = _rows(tensors, "known_labels")
         attribute = known_attribute(compiled) if len(keys) else -1
         return Model(
@@ -253,7 +262,7 @@ def _from_contents(contents: Contents, source: str) -> Model:
             config["columns"],
             compiled,
             _weights(tensors, len(labels) if compiled.order else 0),
-            KnownWords(tensors["known"]),
+            KnownWords(tensors["known"], config["forms"]),
             _parts(tensors),
             KnownLabels(attribute, keys, row_ptr, allowed),
             config["training"],
