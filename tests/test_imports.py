@@ -53,6 +53,8 @@ model.header model.known_words model.embedded model.freeze
 model.container model.tensors
 model.model
 model
+segmentation.multiword
+segmentation
 evaluation.counts
 evaluation.chunks evaluation.layout
 evaluation.report
@@ -64,6 +66,7 @@ tagging.tables
 tagging.pipeline
 tagging
 training.data training.known_labels
+training.words
 training.problem
 training.runs
 training.train
@@ -104,6 +107,7 @@ FOREIGN = {
     "evaluation": set(),
     "corpus": {"nltk", "conllu"},
     "model": {"numpy"},
+    "segmentation": {"numpy"},
     "tagging": {"numpy", "conllu"},
     "training": {"numpy"},
     "classifiers": {"numpy"},

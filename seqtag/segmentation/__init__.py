@@ -1,0 +1,1 @@
+"""Segmentation: text to tokens and sentences, tokens to words."""
