@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from seqtag.engine.arrays import FloatArray, HashArray, IntArray
+from seqtag.engine.arrays import BoolArray, FloatArray, HashArray, IntArray
 
 _Parts = tuple[IntArray, IntArray, int]
 _Cells = tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]
@@ -124,3 +124,12 @@ class Scanner:
     def splice(
         self, text: bytes, labels: Sequence[IntArray], names: Sequence[Sequence[bytes]]
     ) -> bytes: ...
+
+def write_sentences(
+    text: bytes,
+    starts: IntArray,
+    ends: IntArray,
+    sentence_ends: IntArray,
+    plain: BoolArray,
+    number: int,
+) -> list[str | None]: ...

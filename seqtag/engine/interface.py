@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from seqtag.engine.arrays import (
+        BoolArray,
         Cells,
         Cost,
         HashArray,
@@ -76,6 +77,21 @@ class Scanner(Protocol):
         """The text scanned last with the labels in their places."""
 
 
+class WriteSentences(Protocol):
+    """Writes sentences of raw text as CoNLL-U; of the native backend only."""
+
+    def __call__(
+        self,
+        text: bytes,
+        starts: IntArray,
+        ends: IntArray,
+        sentence_ends: IntArray,
+        plain: BoolArray,
+        number: int,
+    ) -> list[str | None]:
+        """The sentences that are `plain` and have no white space in a token; None for others."""
+
+
 class Backend(NamedTuple):
     """One side: the readable reference or the native kernel, with the same answers."""
 
@@ -87,3 +103,4 @@ class Backend(NamedTuple):
     ]
     hash_strings: Callable[[Sequence[str]], HashArray]
     Scanner: Callable[..., Scanner] | None = None  # without one, seqtag.corpus reads alone
+    write_sentences: WriteSentences | None = None

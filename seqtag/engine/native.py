@@ -215,3 +215,4 @@ class Frozen:
 
 
 Scanner = _kernel.Scanner
+write_sentences = _kernel.write_sentences

@@ -6,6 +6,7 @@
 
 #include "bind_frozen.h"
 #include "bind_scanner.h"
+#include "bind_sentences.h"
 #include "bind_weights.h"
 
 namespace nb = nanobind;
@@ -39,4 +40,5 @@ NB_MODULE(SEQTAG_KERNEL, m) {
   seqtag::bind_weights<double>(m, "Weights64");
   seqtag::bind_frozen(m);
   seqtag::bind_scanner(m);
+  seqtag::bind_sentences(m);
 }
