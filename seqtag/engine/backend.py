@@ -16,6 +16,7 @@ from seqtag.errors import BackendError
 
 __all__ = [
     "BACKEND",
+    "Characters",
     "Frozen",
     "Scanner",
     "Weights",
@@ -66,6 +67,7 @@ def get(name: str) -> Backend:
             native.hash_strings,
             native.Scanner,
             native.write_sentences,
+            native.Characters,
         )
     from seqtag.engine import frozen, keys, reference
 
@@ -77,4 +79,6 @@ BACKEND = _choose()
 if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     _warn_of_source_tree()
 
-_, Weights, Frozen, index_features, hash_strings, Scanner, write_sentences = get(BACKEND)
+_, Weights, Frozen, index_features, hash_strings, Scanner, write_sentences, Characters = get(
+    BACKEND
+)

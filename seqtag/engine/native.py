@@ -216,3 +216,4 @@ class Frozen:
 
 Scanner = _kernel.Scanner
 write_sentences = _kernel.write_sentences
+Characters = _kernel.Characters

@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 
+#include "bind_characters.h"
 #include "bind_frozen.h"
 #include "bind_scanner.h"
 #include "bind_sentences.h"
@@ -41,4 +42,5 @@ NB_MODULE(SEQTAG_KERNEL, m) {
   seqtag::bind_frozen(m);
   seqtag::bind_scanner(m);
   seqtag::bind_sentences(m);
+  seqtag::bind_characters(m);
 }
