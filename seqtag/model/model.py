@@ -24,6 +24,7 @@ from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.features.language import parse
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
+from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model import container
 from seqtag.model.header import show
 from seqtag.model.known_words import KnownWords, known_attribute
@@ -113,7 +114,7 @@ class Model:
     # ----------------------------------------------------------------- files
     def config(self) -> dict[str, Any]:
         """Its configuration, as a model file holds it."""
-        return {
+        config = {
             "label": self.column.name,
             "scheme": self.coding.written,
             "encoding": self.coding.learnt,
@@ -122,6 +123,9 @@ class Model:
             "templates": str(self.templates),
             "training": dict(self.training),
         }
+        if self.coding.name != LabelCoding.name:  # files of old have no such entry
+            config["coding"] = self.coding.name
+        return config
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Its arrays, as a model file holds them."""
@@ -196,11 +200,14 @@ _TENSORS = {
 }
 """Type and number of dimensions of each array of a file."""
 
+_CODINGS = {coding.name: coding for coding in (LabelCoding, LemmaCoding)}
+
 _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "label": ("a name", lambda value: isinstance(value, str)),
     "scheme": ("a name or null", lambda value: value is None or isinstance(value, str)),
     "encoding": ("a name or null", lambda value: value is None or isinstance(value, str)),
     "constrain": ("true or false", lambda value: isinstance(value, bool)),
+    "coding": (" or ".join(_CODINGS), lambda value: isinstance(value, str) and value in _CODINGS),
     "columns": ("a list of different names", lambda value: _are_names(value)),
     "templates": ("a text", lambda value: isinstance(value, str)),
     "training": ("an object", lambda value: isinstance(value, dict)),
@@ -245,6 +252,7 @@ def _from_format_1(contents: Contents, source: str) -> Model:
     config, tensors = contents.config, contents.tensors
     expect(tensors, _TENSORS, source=source)
     with fitting(source):
+        config = {"coding": LabelCoding.name, **config}
         for name, (expected, fits) in _CONFIG.items():
             if not fits(config[name]):
                 msg = (
@@ -258,9 +266,18 @@ def _from_format_1(contents: Contents, source: str) -> Model:
         compiled = templates.compile(config["columns"])
         keys, row_ptr, allowed, _ = _rows(tensors, "known_labels")
         attribute = known_attribute(compiled) if len(keys) else -1
+        constrain = bool(config["constrain"])
+        coding = _CODINGS[config["coding"]](config["scheme"], config["encoding"], constrain)
+        coding.check(labels)
+        if coding.needs_forms and "form" not in compiled.columns:
+            msg = (
+                f"expected a template that looks at the column form, by which {coding.name} are "
+                "written, found none; get the file again or retrain"
+            )
+            raise ModelFileError(msg, source=source)
         return Model(
             LabelColumn(str(config["label"])),
-            LabelCoding(config["scheme"], config["encoding"], bool(config["constrain"])),
+            coding,
             labels,
             templates,
             config["columns"],
