@@ -39,6 +39,7 @@ features
 labels.schemes
 labels.parts
 labels.column labels.coding
+labels.lemmas
 labels
 corpus.aliases corpus.stream
 corpus.sentence

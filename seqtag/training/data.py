@@ -85,14 +85,23 @@ class TrainingData(NamedTuple):
             }
         )
 
-    def learnt_by(self, coding: LabelCoding) -> Column:
+    def learnt_by(self, coding: LabelCoding, forms: Column | None = None) -> Column:
         """The labels as they are learnt.
 
         A label's chunk begins and ends by what its neighbours are, so that each window of three
-        labels is converted once.
+        labels is converted once; each pair of form and lemma is, given the forms, all at a time.
         """
         if not coding.changes_labels:
             return self.labels
+        if forms is not None and coding.needs_forms:
+            width = np.int64(len(self.labels.types))
+            pairs, which = np.unique(forms.ids * width + self.labels.ids, return_inverse=True)
+            learnt = coding.as_learnt(
+                [self.labels.types[pair % width] for pair in pairs.tolist()],
+                [forms.types[pair // width] for pair in pairs.tolist()],
+            )
+            found = Column.of(learnt)
+            return Column(found.types, found.ids[which.reshape(-1)])
         names = [*self.labels.types, None]
         before, after = self._neighbours()
         width = np.int64(len(names))
