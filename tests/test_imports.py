@@ -68,6 +68,7 @@ training.data training.known_labels
 training.problem
 training.runs
 training.train
+training.pipeline
 training.selection
 training
 classifiers.vectors
