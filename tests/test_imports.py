@@ -75,6 +75,7 @@ training.tokens training.words
 training.problem
 training.runs
 training.train
+training.pipeline
 training.selection
 training
 classifiers.vectors
