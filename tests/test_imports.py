@@ -54,7 +54,7 @@ model.container model.tensors
 model.model
 model.bundle
 model
-segmentation.paragraphs segmentation.writing
+segmentation.multiword segmentation.paragraphs segmentation.writing
 segmentation.reading
 segmentation
 evaluation.counts
@@ -68,6 +68,7 @@ tagging.tables
 tagging.streams
 tagging
 training.data training.known_labels
+training.words
 training.problem
 training.runs
 training.train

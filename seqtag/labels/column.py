@@ -78,7 +78,13 @@ class LabelColumn:
     @property
     def preset(self) -> str:
         """Name of the templates that fit these labels."""
-        presets = {"chunk": "chunk", "ner": "ner", "feats": "morph", _FACTORED: "morph"}
+        presets = {
+            "chunk": "chunk",
+            "ner": "ner",
+            "feats": "morph",
+            _FACTORED: "morph",
+            "words": "multiword",
+        }
         return presets.get(self.name, "pos")
 
     @property

@@ -66,6 +66,8 @@ def test_columns_that_are_not_there_are_refused(name):
         column.check(("id", "form", "upos"))
 
 
-@pytest.mark.parametrize("name", ["upos", "chunk", "ner", "feats", "upos+feats", "anything"])
+@pytest.mark.parametrize(
+    "name", ["upos", "chunk", "ner", "feats", "upos+feats", "words", "anything"]
+)
 def test_every_label_has_a_preset(name):
     assert LabelColumn(name).preset in preset_names()

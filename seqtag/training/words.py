@@ -1,0 +1,201 @@
+"""Multiword tokens of a treebank as examples to learn from: characters and their scripts."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from math import log2
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from seqtag.corpus.surface import surface_of
+from seqtag.errors import CorpusError
+from seqtag.features.encoder import Column
+from seqtag.segmentation.multiword import (
+    COPY,
+    END,
+    LONGEST,
+    NOTHING,
+    InContext,
+    Script,
+    Symbol,
+    Words,
+    columns_of,
+    in_context,
+    is_upper,
+)
+from seqtag.training.data import TrainingData
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from seqtag.corpus.sentence import Sentence
+
+_MOST_CELLS = 4000  # characters times symbols of a token that is aligned
+_ROUNDS = 4  # in which scripts are chosen by how often the last round chose them
+_SHARE = 0.05  # of a token's places that a reading has, else it is a slip
+_RARE = 0.1  # what a script not yet chosen counts
+
+Pair = tuple[str, Words]
+"""A multiword token and its words."""
+
+
+class _Example(NamedTuple):
+    """A token of the treebank; None for one word."""
+
+    place: InContext
+    words: Words | None
+
+
+def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> TrainingData:
+    """The tokens of a treebank as sequences of characters, labelled with scripts.
+
+    A token that always has the same words is one example.  One that has not is an example at each
+    of its places, and has its neighbours as columns.
+
+    Parameters
+    ----------
+    sentences
+        Sentences of a treebank; others than CoNLL-U have no ranges.
+    columns
+        Those that templates look at, of `seqtag.segmentation.multiword.COLUMNS`.
+
+    Raises
+    ------
+    CorpusError
+        If there are no multiword tokens.
+    """
+    examples = []
+    seen: defaultdict[str, Counter[Words | None]] = defaultdict(Counter)
+    source = None
+    for sentence in sentences:
+        source = source or sentence.source
+        words = sentence.words
+        tokens = surface_of(sentence).tokens
+        forms = [token.form for token in tokens]
+        for i, (form, first, count, *_) in enumerate(tokens):
+            if len(form) > LONGEST:
+                continue
+            several = tuple(words[first : first + count]) if count > 1 else None
+            seen[form][several] += 1
+            examples.append(_Example(in_context(forms, i), several))
+    believed = {form: _believed(counts) for form, counts in seen.items()}
+    pairs = {(form, words) for form, readings in believed.items() for words in readings if words}
+    if not pairs:
+        msg = (
+            "expected multiword tokens, which CoNLL-U writes as ranges such as 1-2, found none; "
+            "leave the label words out, there is nothing to learn for it"
+        )
+        raise CorpusError(msg, source=source)
+    if "form" not in columns:  # nothing could tell readings apart
+        believed = {form: readings[:1] for form, readings in believed.items()}
+    ambiguous = {form for form, readings in believed.items() if len(readings) > 1}
+    kept = []
+    for each in examples:
+        form = each.place.token
+        if each.words in believed[form]:
+            kept.append(each)
+            if form not in ambiguous:
+                believed[form] = []  # once is enough
+    scripts = scripts_of(sorted(pairs))
+    labels = (
+        script
+        for (token, *_), words in kept
+        for script in (scripts[token, words] if words else [COPY] * len(token))
+    )
+    return TrainingData(
+        columns_of([each.place for each in kept], ambiguous, columns),
+        Column.of(labels),
+        np.array([len(each.place.token) for each in kept], np.int64),
+    )
+
+
+def _believed(counts: Counter[Words | None]) -> list[Words | None]:
+    """The readings of a token that are no slips, the most frequent first."""
+    total = counts.total()
+    often = counts.most_common()
+    return [words for words, count in often if count >= _SHARE * total and (count > 1 or total < 4)]
+
+
+def scripts_of(pairs: Sequence[Pair]) -> dict[Pair, list[str]]:
+    """The scripts that make words of tokens, one for each character; few different ones.
+
+    `seqtag.segmentation.multiword.words_of` undoes it.
+
+    Parameters
+    ----------
+    pairs
+        Tokens and their words, none empty. The order decides between scripts that are as good.
+
+    Examples
+    --------
+    >>> scripts = scripts_of([("don't", ("do", "n't")), ("Im", ("In", "dem"))])
+    >>> scripts["don't", ("do", "n't")], scripts["Im", ("In", "dem")]
+    (['=', '=|', '=', '=', '='], ['=n|de', '='])
+    """
+    plain = {pair: _parted(pair[1]) for pair in pairs if "".join(pair[1]) == pair[0]}
+    hard = [pair for pair in pairs if pair not in plain]
+    counts = Counter(script for scripts in plain.values() for script in scripts)
+    cost: Callable[[str], float] = _first_cost
+    aligned: dict[Pair, list[str]] = {}
+    for _ in range(_ROUNDS if hard else 0):
+        aligned = {pair: _aligned(*pair, cost) for pair in hard}
+        chosen = counts + Counter(script for scripts in aligned.values() for script in scripts)
+        cost = _Surprise(chosen)
+    return plain | aligned
+
+
+def _parted(words: Words) -> list[str]:
+    """The scripts of a token that is nothing but its words."""
+    scripts = [COPY + END * (i == len(word)) for word in words for i in range(1, len(word) + 1)]
+    scripts[-1] = COPY
+    return scripts
+
+
+def _first_cost(script: str) -> float:
+    """Few changes are better, and those behind the character itself."""
+    return 0 if script == COPY else 1 + len(script) - 0.5 * (script[0] == COPY)
+
+
+class _Surprise:
+    """Scripts chosen often are better: the bits that it takes to name one."""
+
+    def __init__(self, chosen: Counter[str]):
+        self._chosen, self._all = chosen, chosen.total()
+
+    def __call__(self, script: str) -> float:
+        return log2(self._all / (self._chosen[script] + _RARE)) + 0.01 * len(script)
+
+
+def _aligned(token: str, words: Words, cost: Callable[[str], float]) -> list[str]:
+    """The scripts of least cost that make the words of the token; the first of equals."""
+    upper = is_upper(token)
+    symbols: list[Symbol] = [symbol for word in words for symbol in (*word, None)][:-1]
+    count = len(symbols)
+    if len(token) * count > _MOST_CELLS:
+        return [str(_script(token[0], symbols, upper)), *[NOTHING] * (len(token) - 1)]
+    script_of: dict[tuple[str, tuple[Symbol, ...]], str] = {}
+    best: dict[int, tuple[float, list[str]]] = {0: (0.0, [])}  # by the number of symbols written
+    for i, char in enumerate(token):
+        last = i == len(token) - 1
+        reached: dict[int, tuple[float, list[str]]] = {}
+        for begin, (spent, scripts) in best.items():
+            for end in [count] if last else range(begin, count + 1):
+                key = char, tuple(symbols[begin:end])
+                script = script_of.get(key)
+                if script is None:
+                    script = script_of[key] = str(_script(*key, upper))
+                total = spent + cost(script)
+                if end not in reached or total < reached[end][0]:
+                    reached[end] = total, [*scripts, script]
+        best = reached
+    return best[count][1]
+
+
+def _script(char: str, symbols: Sequence[Symbol], upper: bool) -> Script:
+    """The script that writes some symbols for a character, in lower case if that will do."""
+    copied = symbols.index(char) if char in symbols else -1
+    items = [COPY if i == copied else s and "\\" + s for i, s in enumerate(symbols)]
+    folded = [s and s.lower() if len(s or "") == len((s or "").lower()) else s for s in items]
+    script = Script(False, tuple(folded))
+    return script if script.symbols(char, upper) == list(symbols) else Script(True, tuple(items))
