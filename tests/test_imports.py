@@ -55,6 +55,8 @@ model.model
 model.bundle
 model
 segmentation.multiword segmentation.paragraphs segmentation.writing
+segmentation.characters
+segmentation.segmenter
 segmentation.reading
 segmentation
 evaluation.counts
@@ -68,7 +70,7 @@ tagging.tables
 tagging.streams
 tagging
 training.data training.known_labels
-training.words
+training.tokens training.words
 training.problem
 training.runs
 training.train

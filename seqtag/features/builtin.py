@@ -17,6 +17,12 @@ def _form(word: str) -> str:
     return word
 
 
+@attribute("value")
+def _value(word: str) -> str | None:
+    """The value itself; None if it is empty."""
+    return word or None
+
+
 @attribute("lower")
 def _lower(word: str) -> str:
     """The word in lower case."""

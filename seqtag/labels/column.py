@@ -79,11 +79,8 @@ class LabelColumn:
     def preset(self) -> str:
         """Name of the templates that fit these labels."""
         presets = {
-            "chunk": "chunk",
-            "ner": "ner",
-            "feats": "morph",
-            _FACTORED: "morph",
-            "words": "multiword",
+            **{"chunk": "chunk", "ner": "ner", "feats": "morph", _FACTORED: "morph"},
+            **{"tokens": "segment", "words": "multiword"},
         }
         return presets.get(self.name, "pos")
 

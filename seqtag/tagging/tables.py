@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.corpus import Block, SentenceStream
+    from seqtag.corpus import Block
+    from seqtag.corpus.read import AnyStream
     from seqtag.tagging.tagger import Tagger, Worker
 
 _MAX_TYPES = 100_000  # values of a column numbered before a worker starts afresh
@@ -51,7 +52,7 @@ class TablePlan:
         The file, in a format of columns.
     """
 
-    def __init__(self, taggers: Sequence[Tagger], stream: SentenceStream):
+    def __init__(self, taggers: Sequence[Tagger], stream: AnyStream):
         self.taggers, self._stream = taggers, stream
         self.read: list[str] = []  # columns of the file that are looked at
         self.sources: list[list[str | _Filled | None]] = []  # per tagger and column

@@ -51,11 +51,14 @@ class TrainingData(NamedTuple):
         The column to learn.
     lengths
         Tokens per sentence, (sentences,) int64; none is empty.
+    pieces
+        Tokens per piece that is learnt from at a time, where those are not the sentences.
     """
 
     columns: list[Column]
     labels: Column
     lengths: np.ndarray
+    pieces: np.ndarray | None = None
 
     def sentences(self, names: Sequence[str], label: LabelColumn) -> list[Sentence]:
         """The sentences again, with the columns of these names and those of the label."""

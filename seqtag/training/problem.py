@@ -138,7 +138,13 @@ def pose(
     y = np.array([number[label] for label in learnt.types], np.int32)[learnt.ids]
     parts = split_labels(labels) if settings.label_parts == "split" else None
     corpus = index_corpus(
-        compiled, examples.columns, examples.lengths, len(labels), settings.min_count, parts
+        compiled,
+        examples.columns,
+        examples.lengths,
+        len(labels),
+        settings.min_count,
+        parts,
+        examples.pieces,
     )
     known_labels = ANY_LABEL
     if settings.known_labels:
