@@ -39,6 +39,7 @@ features
 labels.schemes
 labels.parts
 labels.column labels.coding
+labels.lemmas
 labels
 corpus.aliases corpus.stream
 corpus.sentence
@@ -74,6 +75,7 @@ training.tokens training.words
 training.problem
 training.runs
 training.train
+training.pipeline
 training.selection
 training
 classifiers.vectors
