@@ -211,7 +211,7 @@ class Annotator(Protocol):
         ...
 
     def sentences(self, text: str, /, *, paragraphs: str) -> Iterator[Sentence]:
-        """The annotated sentences of a raw text, with what ends its paragraphs."""
+        """The annotated sentences of a raw text."""
         ...
 
 
