@@ -63,7 +63,7 @@ LANES = (
             Stage("corpus.read:read", TAG, "sentences"),
             Stage(
                 "tagging.tagger:Tagger.tag_many",
-                "tagging.pipeline:_tagged_batches",
+                "tagging.streams:_tagged_batches",
                 "batches of sentences",
             ),
             Stage(
@@ -86,7 +86,7 @@ LANES = (
                 "values of the label columns",
             ),
             Stage(
-                "corpus.write:render", "tagging.pipeline:FilledSentence.text", "text in any format"
+                "corpus.write:render", "tagging.streams:FilledSentence.text", "text in any format"
             ),
             Stage("files:Output.write", TAG, "a file, or standard output"),
         ),
@@ -97,7 +97,7 @@ LANES = (
         (
             Stage("corpus.read:read", TAG, "a stream"),
             Stage(
-                "corpus.read:SentenceStream.blocks", "tagging.pipeline:tag_text", "blocks of lines"
+                "corpus.read:SentenceStream.blocks", "tagging.streams:tag_text", "blocks of lines"
             ),
             Stage("corpus.scanner:BlockScanner.scan", TABLE, "type ids; new types"),
             Stage("features.encoder:Encoder.extend", TABLE, "hashes of new types"),

@@ -33,11 +33,12 @@ def model_digest(path: Path) -> str:
     end = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:end])
     metadata = json.loads(header.pop("__metadata__")["seqtag"])
-    config = metadata["config"]
+    [config] = metadata["config"].get("parts") or [metadata["config"]]
     config["training"].get("dev", {}).pop("signature", None)  # it names the version
     found = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
     for name in sorted(header):
         entry = header[name]
+        name = name.removeprefix("p0.")
         begin, stop = (end + offset for offset in entry["data_offsets"])
         found.update(f"{name} {entry['dtype']} {entry['shape']}".encode() + data[begin:stop])
     return found.hexdigest()[:16]

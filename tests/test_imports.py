@@ -29,7 +29,7 @@ engine.backend
 engine.epochs
 engine
 features.attributes
-features.builtin
+features.builtin features.normal_forms
 features.templates
 features.crfpp
 features.language
@@ -52,18 +52,20 @@ corpus
 model.header model.known_words model.embedded model.freeze
 model.container model.tensors
 model.model
+model.bundle
 model
-segmentation.multiword
+segmentation.multiword segmentation.paragraphs segmentation.writing
+segmentation.reading
 segmentation
 evaluation.counts
 evaluation.chunks evaluation.layout
-evaluation.report
+evaluation.aligned evaluation.report
 evaluation.scoring
 evaluation
 tagging.inputs
 tagging.tagger
 tagging.tables
-tagging.pipeline
+tagging.streams
 tagging
 training.data training.known_labels
 training.words

@@ -64,7 +64,7 @@ def command(
     from seqtag.errors import CorpusError
     from seqtag.files import Output, check_output
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
-    from seqtag.tagging.pipeline import tag_text
+    from seqtag.tagging.streams import tag_text
 
     notes = Notes(quiet)
     inputs = inputs or ("-",)

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, BinaryIO
 from seqtag.corpus import conllu
 from seqtag.corpus.detect import Layout, columns_layout, detect_format, whole_lines
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
-from seqtag.corpus.stream import Block, ByteStream, after_last_blank_line
+from seqtag.corpus.stream import (
+    Block,
+    ByteStream,
+    after_last_blank_line,
+    after_last_character,
+)
 from seqtag.corpus.table import ColumnReader, find_separator
 from seqtag.errors import CorpusError
 
@@ -90,6 +95,16 @@ class SentenceStream:
             raise CorpusError(msg, source=self.source)
         reader = self._format.rows(self.source, self.columns, self.separator)
         return reader.read(blocks, line)
+
+    def pieces(self) -> Iterator[str]:
+        """The text as it arrives, in pieces of any size, instead of its sentences."""
+        with self:
+            for block in self._stream.blocks(after_last_character):
+                yield block.text
+
+    def head(self) -> str:
+        """The beginning of the text, 64 kB or less, which stays to be read."""
+        return self._stream.head().decode("utf-8", errors="ignore")
 
     @property
     def position(self) -> int:

@@ -36,6 +36,18 @@ def after_last_line(data: bytearray, start: int) -> int:
     return data.rfind(b"\n", start) + 1
 
 
+def after_last_character(data: bytearray, start: int) -> int:  # noqa: ARG001  as the others
+    """Position after the last character whose bytes are all there."""
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte >= 0xC0:  # the first byte of a character of two to four
+            size = 2 + (byte >= 0xE0) + (byte >= 0xF0)
+            return len(data) - back if size > back else len(data)
+        if byte < 0x80:
+            break
+    return len(data)
+
+
 def after_last_blank_line(data: bytearray, start: int) -> int:
     """Position after the last blank line whose preceding line break is at or behind `start`."""
     found = data.rfind(b"\n\n", start)

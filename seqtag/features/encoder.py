@@ -123,10 +123,8 @@ class Encoder:
             grown = np.zeros((self._table.shape[0], 2 * last), np.uint64)
             grown[:, : self._table.shape[1]] = self._table
             self._table = grown
-        for number, use in enumerate(self._compiled.attributes):
-            if use.column == column:
-                values = self._compiled.apply_many(number, new)
-                self._table[number, first:last] = self._hash_present(values)
+        for number, values in self._compiled.apply_all(column, new):
+            self._table[number, first:last] = self._hash_present(values)
 
     def _hash_present(self, values: list[str | None]) -> np.ndarray:
         """Hashes of the values, 0 for None; values that repeat are hashed once."""

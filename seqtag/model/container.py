@@ -1,4 +1,4 @@
-"""One model, one file: save and load a configuration and named arrays, checked and atomic.
+"""The model file: save and load a configuration and named arrays, checked and atomic.
 
 The layout is that of safetensors, so its library and viewers open our files::
 
@@ -7,7 +7,7 @@ The layout is that of safetensors, so its library and viewers open our files::
     the rest   tensor data, little-endian, C order, without holes
 
     ENTRY      {"dtype": "F32", "shape": [3, 2], "data_offsets": [begin, end]}
-    TEXT       JSON {"config": {}, "format": 1, "reader": 1, "sha256": "", "writer": "seqtag 0.2.0"}
+    TEXT       JSON {"config": {}, "format": 2, "reader": 2, "sha256": "", "writer": "seqtag 0.2.0"}
 
 ``reader`` is the oldest format version a program must know to read the file.  ``sha256`` covers
 the rest of TEXT and name, dtype, shape and data of every tensor, in the order of the names.

@@ -22,17 +22,15 @@ from seqtag.engine.arrays import (
 )
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.features.language import parse
+from seqtag.features.normal_forms import FORMS
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
-from seqtag.model import container
 from seqtag.model.header import show
 from seqtag.model.known_words import KnownWords, known_attribute
 from seqtag.model.tensors import expect, pack_strings, unpack_strings
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from seqtag.engine.interface import Frozen
     from seqtag.features.templates import CompiledTemplates, TemplateSet
     from seqtag.model.container import Contents
@@ -113,40 +111,34 @@ class Model:
     # ----------------------------------------------------------------- files
     def config(self) -> dict[str, Any]:
         """Its configuration, as a model file holds it."""
-        return {
+        config = {
             "label": self.column.name,
             "scheme": self.coding.written,
             "encoding": self.coding.learnt,
             "constrain": self.coding.constrained,
             "columns": list(self.columns),
+            "forms": self.compiled.forms,
             "templates": str(self.templates),
             "training": dict(self.training),
         }
+        if self.compiled.forms == _OLD_FORMS:
+            del config["forms"]
+        return config
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Its arrays, as a model file holds them."""
         return _tensors_of(self)
 
-    def to_bytes(self) -> bytes:
-        """Its file."""
-        return container.to_bytes(self.config(), self.tensors())
-
-    def save(self, path: str | PathLike[str]) -> int:
-        """Write its file, whole or not at all; return the size in bytes."""
-        return container.save(path, self.config(), self.tensors())
-
     @classmethod
     def of(cls, contents: Contents, source: str = "<model>") -> Model:
-        """The model that a file holds, in any format version that this program reads.
-
-        A later version that says that this program can read it is read as the latest known.
+        """The model of some contents; see `seqtag.model.bundle` for those of a whole file.
 
         Raises
         ------
         ModelFileError
-            If the file is not that of a model, or its parts do not fit together.
+            If they are not those of a model, or do not fit together.
         """
-        return _READERS[min(contents.format, max(_READERS))](contents, source)
+        return _from_contents(contents, source)
 
 
 @contextmanager
@@ -167,7 +159,7 @@ def fitting(source: str) -> Iterator[None]:
         raise ModelFileError(msg, source=source) from error
 
 
-# --------------------------------------------------------------------------- format 1
+# --------------------------------------------------------------------------- contents
 _TENSORS = {
     "labels.blob": ("u1", 1),
     "labels.offsets": ("i8", 1),
@@ -196,12 +188,16 @@ _TENSORS = {
 }
 """Type and number of dimensions of each array of a file."""
 
+_OLD_FORMS = "written"
+"""The form in which a model sees values if its file does not say."""
+
 _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "label": ("a name", lambda value: isinstance(value, str)),
     "scheme": ("a name or null", lambda value: value is None or isinstance(value, str)),
     "encoding": ("a name or null", lambda value: value is None or isinstance(value, str)),
     "constrain": ("true or false", lambda value: isinstance(value, bool)),
     "columns": ("a list of different names", lambda value: _are_names(value)),
+    "forms": (" or ".join(FORMS), lambda value: isinstance(value, str) and value in FORMS),
     "templates": ("a text", lambda value: isinstance(value, str)),
     "training": ("an object", lambda value: isinstance(value, dict)),
 }
@@ -240,9 +236,9 @@ def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:
     return tensors
 
 
-def _from_format_1(contents: Contents, source: str) -> Model:
-    """The model of a file of format 1."""
-    config, tensors = contents.config, contents.tensors
+def _from_contents(contents: Contents, source: str) -> Model:
+    """The model of some contents."""
+    config, tensors = {"forms": _OLD_FORMS, **contents.config}, contents.tensors
     expect(tensors, _TENSORS, source=source)
     with fitting(source):
         for name, (expected, fits) in _CONFIG.items():
@@ -255,7 +251,7 @@ def _from_format_1(contents: Contents, source: str) -> Model:
         blob, offsets = tensors["labels.blob"], tensors["labels.offsets"]
         labels = unpack_strings(blob, offsets, source=source)
         templates = parse(config["templates"])
-        compiled = templates.compile(config["columns"])
+        compiled = templates.compile(config["columns"], config["forms"])
         keys, row_ptr, allowed, _ = _rows(tensors, "known_labels")
         attribute = known_attribute(compiled) if len(keys) else -1
         return Model(
@@ -266,7 +262,7 @@ def _from_format_1(contents: Contents, source: str) -> Model:
             config["columns"],
             compiled,
             _weights(tensors, len(labels) if compiled.order else 0),
-            KnownWords(tensors["known"]),
+            KnownWords(tensors["known"], config["forms"]),
             _parts(tensors),
             KnownLabels(attribute, keys, row_ptr, allowed),
             config["training"],
@@ -305,7 +301,3 @@ def _parts(tensors: Tensors) -> Parts | None:
         return None
     count = min(int(part.max(initial=-1)) + 1, len(part))  # each is listed: no damage asks for more
     return Parts(pointers(counts), part, count)
-
-
-_READERS: dict[int, Callable[[Contents, str], Model]] = {1: _from_format_1}
-"""How to read each format version."""

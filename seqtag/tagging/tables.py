@@ -1,6 +1,6 @@
 """Column files tagged block by block: the native scanner reads, the kernel decodes and splices.
 
-The readable way is `seqtag.tagging.pipeline`: a `Sentence` for each sentence.  This is the same
+The readable way is `seqtag.tagging.streams`: a `Sentence` for each sentence.  This is the same
 job for column formats with Python touching word types only.  Whatever is not plain (an odd line,
 an error) is left to the readable way, block by block: output and messages are the same.
 """

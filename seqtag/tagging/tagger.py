@@ -12,9 +12,9 @@ import numpy as np
 from seqtag.engine import backend
 from seqtag.errors import SeqtagError
 from seqtag.features.encoder import Encoder
-from seqtag.model import container
+from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model
-from seqtag.model.model import Model, fitting
+from seqtag.model.model import fitting
 from seqtag.parallel import in_order
 from seqtag.tagging.inputs import Tokens, columns_of, fill, tokens_of
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from seqtag.labels.column import HasColumns
     from seqtag.model.known_words import KnownWords
+    from seqtag.model.model import Model
 
 _BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
 _MAX_TYPES = 100_000  # word types remembered by one worker before it starts afresh
@@ -286,10 +287,10 @@ class Tagger:
     # ----------------------------------------------------------------- files
     def save(self, path: str | PathLike[str]) -> int:
         """Write the model to one file, whole or not at all; return its size in bytes."""
-        return self.model.save(path)
+        return bundle.save(path, [self.model])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_bytes, (self.model.to_bytes(),)
+        return _from_bytes, (bundle.to_bytes([self.model]),)
 
 
 def _batches(sentences: Iterable[AnySentence]) -> Iterator[list[AnySentence]]:
@@ -304,7 +305,8 @@ def _batches(sentences: Iterable[AnySentence]) -> Iterator[list[AnySentence]]:
 
 
 def _from_bytes(data: bytes) -> Tagger:
-    return Tagger(Model.of(container.from_bytes(data)))
+    [model] = bundle.models_of(container.from_bytes(data))
+    return Tagger(model)
 
 
 def load(path_or_name: str | PathLike[str]) -> Tagger:
@@ -328,4 +330,5 @@ def load(path_or_name: str | PathLike[str]) -> Tagger:
     'xpos'
     """
     source = str(path_or_name)
-    return Tagger(Model.of(container.load(find_model(path_or_name)), source), source)
+    [model] = bundle.load(find_model(path_or_name), source)
+    return Tagger(model, source)

@@ -15,7 +15,6 @@ from seqtag.corpus import sentence_of
 from seqtag.engine.arrays import Instances, Layout
 from seqtag.engine.reference import phi, potentials, viterbi
 from seqtag.features.language import parse
-from seqtag.model import container
 from tests.strategies import NATIVE, REFERENCE, cases, each_backend, install, needs_native
 
 PLAIN = {"shuffle": False, "fit_intercept": False}
@@ -280,9 +279,7 @@ def test_the_structured_perceptron_with_one_token_is_the_multiclass_one(backend)
     check()
 
 
-def test_a_tagger_of_one_word_sentences_without_label_features_is_the_multiclass_one(
-    sample_dir, tmp_path
-):
+def test_a_tagger_of_one_word_sentences_without_label_features_is_the_multiclass_one(sample_dir):
     """The same seed: the same order, the same updates in every pass, the same weights."""
 
     def features(word):
@@ -315,8 +312,7 @@ def test_a_tagger_of_one_word_sentences_without_label_features_is_the_multiclass
     assert updates == [one.updates for one in model.history_]
     assert tagger.labels == tuple(model.classes_)
     whole = np.rint(model.coef_ / tagger.info["training"]["unit"])
-    tagger.save(tmp_path / "words.seqtag")
-    tensors = container.load(tmp_path / "words.seqtag").tensors
+    tensors = tagger.model.tensors()
     rows = np.split(tensors["emission.weights"], np.cumsum(tensors["emission.cells"])[:-1])
     kept = [column[column != 0] for column in whole.T if column.any()]
     assert sorted(row.tolist() for row in rows) == sorted(column.tolist() for column in kept)

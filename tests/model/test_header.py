@@ -140,8 +140,8 @@ FIELDS = [
     ({"sha256": 5}, 'expected a checksum as "sha256", found 5'),
     ({"config": []}, 'expected a JSON object as "config", found []'),
     (
-        {"reader": 2, "writer": "seqtag 9.1", "config": None},
-        "m.seqtag: made by seqtag 9.1, needs reader >= 2, this seqtag is reader 1; upgrade seqtag",
+        {"reader": 3, "writer": "seqtag 9.1", "config": None},
+        "m.seqtag: made by seqtag 9.1, needs reader >= 3, this seqtag is reader 2; upgrade seqtag",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""seqtag.model.model: each format of files has a reader, and what a file says is checked."""
+"""seqtag.model.model: what a file says of a model is checked."""
 
 from __future__ import annotations
 
@@ -8,65 +8,20 @@ import pytest
 
 import seqtag
 from seqtag.errors import ModelFileError
-from seqtag.model import container
-from seqtag.model import model as module
-from seqtag.tagging.tagger import Tagger
+from seqtag.model import bundle
+from seqtag.model.container import Contents
+from seqtag.model.model import Model
 from tests.command_line import chunks
-from tests.conftest import ROOT
-
-UPOS = ROOT / "models" / "en-ewt-upos.seqtag"
-
-
-def second(contents, source):
-    """The reader of a second format, whose label column has another name in the file."""
-    config = contents.config | {"label": contents.config["column"]}
-    return module._from_format_1(contents._replace(config=config), source)
-
-
-def in_format(number: int, monkeypatch) -> bytes:
-    """The embedded model as a program of a later format would write it."""
-    config, tensors, *_ = container.load(UPOS)
-    if number == 2:
-        config["column"] = config.pop("label")
-    monkeypatch.setattr(container, "FORMAT_VERSION", number)
-    data = container.to_bytes(config, tensors)
-    monkeypatch.undo()
-    return data
-
-
-def test_a_file_is_read_as_its_format_says(tmp_path, monkeypatch):
-    path = tmp_path / "second.seqtag"
-    path.write_bytes(in_format(2, monkeypatch))
-    monkeypatch.setattr(container, "FORMAT_VERSION", 2)
-    monkeypatch.setitem(module._READERS, 2, second)
-    for name in (path, UPOS):
-        assert seqtag.load(name).label == "upos"
-    copy = Tagger(module.Model.of(container.load(path)))
-    assert copy.tag(["Stop", "!"]) == ["VERB", "PUNCT"]
-
-
-def test_a_later_format_that_can_be_read_is_read_as_the_latest_that_is_known(monkeypatch):
-    contents = container.from_bytes(in_format(7, monkeypatch))
-    assert contents.format == 7
-    assert module.Model.of(contents).column.name == "upos"
-
-
-def test_the_latest_format_is_the_one_that_is_written():
-    assert max(module._READERS) == container.FORMAT_VERSION
-
-
-@pytest.mark.parametrize("name", ["en-ewt-upos", "en-ewt-xpos"])
-def test_the_embedded_models_have_a_format_that_is_known(name):
-    assert container.load(ROOT / "models" / f"{name}.seqtag").format in module._READERS
 
 
 @pytest.fixture(scope="module")
-def parts(tmp_path_factory):
-    """Configuration and arrays of a small model."""
+def small(tmp_path_factory):
+    """A small model."""
     folder = tmp_path_factory.mktemp("model")
     (folder / "train.txt").write_text(chunks())
     seqtag.train(folder / "train.txt", epochs=1, min_count=1).save(folder / "m.seqtag")
-    return container.load(folder / "m.seqtag")[:2]
+    [model] = bundle.load(folder / "m.seqtag", "m.seqtag")
+    return model
 
 
 @pytest.mark.parametrize(
@@ -85,10 +40,9 @@ def parts(tmp_path_factory):
         ("training", [None], "expected a model whose training is an object, found [None]"),
     ],
 )
-def test_entries_of_other_kinds_are_refused(parts, tmp_path, name, value, found):
-    config, tensors = parts
-    container.save(tmp_path / "m.seqtag", {**config, name: value}, tensors)
+def test_entries_of_other_kinds_are_refused(small, name, value, found):
+    config = {**small.config(), name: value}
     with pytest.raises(ModelFileError, match=re.escape(found)) as caught:
-        seqtag.load(tmp_path / "m.seqtag")
+        Model.of(Contents(config, small.tensors()), "m.seqtag")
     assert str(caught.value).endswith("; get the file again or retrain")
-    assert len(str(caught.value).replace(str(tmp_path), "")) < 150
+    assert len(str(caught.value)) < 160

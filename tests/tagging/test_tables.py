@@ -15,8 +15,8 @@ from seqtag.engine import backend as backends
 from seqtag.errors import SeqtagError
 from seqtag.features.language import parse
 from seqtag.parallel import in_order
-from seqtag.tagging import pipeline, tables
-from seqtag.tagging.pipeline import tag_text
+from seqtag.tagging import streams, tables
+from seqtag.tagging.streams import tag_text
 from seqtag.tagging.tables import TablePlan
 from tests.command_line import chunks, conllu
 from tests.strategies import NATIVE
@@ -84,7 +84,7 @@ def outcome(
 ) -> bytes | str:
     """What tagging gives: the text, or the message of the error."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "BACKEND", backend)
+        patch.setattr(streams, "BACKEND", backend)
         patch.setattr(stream, "CHUNK", chunk)
         try:
             sentences = read(io.BytesIO(data), **options)
@@ -112,7 +112,7 @@ def goes_natively(data: bytes, names: list[str], **options) -> bool:
             return done[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "TableTagger", Spy)
+        patch.setattr(streams, "TableTagger", Spy)
         outcome(data, names, **options)
     return bool(done) and None not in done
 
@@ -392,7 +392,7 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch, threads, 
             return super().workers()
 
     monkeypatch.setattr(tables, "_MAX_TYPES", 9)
-    monkeypatch.setattr(pipeline, "TablePlan", Counting)
+    monkeypatch.setattr(streams, "TablePlan", Counting)
     assert outcome(lines.encode(), names, **options) == expected
     assert len(starts) > 5 + threads
 

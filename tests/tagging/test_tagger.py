@@ -446,7 +446,7 @@ def test_a_file_that_is_no_model(tmp_path):
 
 def test_a_model_of_another_kind(tmp_path):
     path = tmp_path / "a.seqtag"
-    container.save(path, {}, {"w": np.zeros(1)})
+    container.save(path, {"parts": [{}]}, {"p0.w": np.zeros(1)})
     with pytest.raises(ModelFileError) as error:
         load(path)
     assert str(error.value).startswith(f"{path}: expected the tensors ")

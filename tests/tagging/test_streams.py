@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import seqtag
 from seqtag.corpus import read
 from seqtag.errors import CorpusError
-from seqtag.tagging.pipeline import FilledSentence, find_column, tag_stream
+from seqtag.tagging.streams import FilledSentence, find_column, tag_stream
 from tests.command_line import SENTENCES, chunks, conllu, home
 
 
@@ -98,7 +98,7 @@ def test_one_model_feeds_the_next(home):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_blocks_and_threads_change_nothing(home, monkeypatch, threads):
-    monkeypatch.setattr("seqtag.tagging.pipeline._BATCH_SENTENCES", 2)
+    monkeypatch.setattr("seqtag.tagging.streams._BATCH_SENTENCES", 2)
     tagger = seqtag.load(home / "upos.seqtag")
     data = conllu(labels=False).replace("\n\n", "\n\n\n# alone\n\n") + "\n\n"
     stream = read(io.BytesIO(data.encode()))

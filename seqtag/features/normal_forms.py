@@ -1,0 +1,90 @@
+"""Normal forms: spellings of one word that attributes cannot tell apart.
+
+Real text writes ``don’t`` where a treebank has ``don't``, full-width ``２０`` for 20, and a letter
+with its accent as one code point or as two. A model sees the normal form of each value, in training
+and in tagging alike; what is written out is the value itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+_SINGLE_QUOTES = "‘’‚‛′ʼ´＇\u1ffd"
+_DOUBLE_QUOTES = "“”„‟″＂"
+_DASHES = "‐‑‒–—―−－"
+_SPACES = "\u00a0\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+_INVISIBLE = "\u00ad\u200b\u200e\u200f\u2060\ufe0e\ufe0f\ufeff"
+_TO_NARROW = 0xFEE0  # from a full-width character down to the plain one
+
+
+def _plain_characters() -> dict[int, int]:
+    plain = {
+        ord(char): ord(to)
+        for chars, to in (
+            (_SINGLE_QUOTES, "'"),
+            (_DOUBLE_QUOTES, '"'),
+            (_DASHES, "-"),
+            (_SPACES, " "),
+        )
+        for char in chars
+    }
+    wide = [char for char in range(0xFF01, 0xFF5F) if chr(char).isalnum()]
+    return plain | {char: char - _TO_NARROW for char in wide}
+
+
+PLAIN_CHARACTERS = _plain_characters()
+"""Code points that count as others, one to one: typographic quotes and apostrophes, dashes, white
+space, full-width letters and digits. Guillemets and corner brackets stay: they say which way they
+open."""
+
+_TABLE: dict[int, int | None] = {**PLAIN_CHARACTERS, **dict.fromkeys(map(ord, _INVISIBLE))}
+
+
+def plain_character(char: str) -> str:
+    r"""The character that one counts as, most often itself.
+
+    This much of `normal_form` can be said of characters one by one; a text keeps its length.
+
+    Examples
+    --------
+    >>> "".join(map(plain_character, "don’t – ３ｒｄ “é”"))
+    'don\'t - 3rd "é"'
+    """
+    return chr(PLAIN_CHARACTERS.get(ord(char), ord(char)))
+
+
+def normal_form(text: str) -> str:
+    r"""What a text counts as: composed (NFC), with plain characters, nothing invisible in it.
+
+    Soft hyphens, zero-width spaces, marks of direction and variation selectors are left out;
+    joiners stay, which tell words apart. A text of invisible characters alone stays as it is.
+    The normal form of a normal form is itself.
+
+    Examples
+    --------
+    >>> normal_form("don’t"), normal_form("e\u0301te\u0301"), normal_form("Ｎｏ.１")
+    ("don't", 'été', 'No.1')
+    """
+    if text.isascii():
+        return text
+    return normalize("NFC", text.translate(_TABLE)) or text
+
+
+def _normal_forms(texts: Sequence[str]) -> Sequence[str]:
+    return [normal_form(text) for text in texts]
+
+
+def _as_written(texts: Sequence[str]) -> Sequence[str]:
+    return texts
+
+
+FORMS: Mapping[str, Callable[[Sequence[str]], Sequence[str]]] = {
+    "normal": _normal_forms,
+    "written": _as_written,
+}
+"""In which form a model sees values, by the name that its file has for it; those trained before
+there were normal forms see values as they are written."""

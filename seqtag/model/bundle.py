@@ -1,0 +1,132 @@
+"""The models of a file: one, or those of a pipeline, in the order in which they run.
+
+A file of format 2 holds ``{"parts": [CONFIG, ...]}`` and the tensors of part n as ``pN.NAME``,
+counted from 0.  A file of format 1 is one model by itself, with neither list nor prefix.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from seqtag.errors import ModelFileError
+from seqtag.model import container
+from seqtag.model.header import show
+from seqtag.model.model import Model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+    from seqtag.model.container import Contents
+
+_PREFIX = re.compile(r"p(0|[1-9][0-9]?)\.(.+)", re.ASCII)
+MOST_PARTS = 100
+"""Models that a file may hold."""
+
+
+def to_bytes(models: Sequence[Model]) -> bytes:
+    """The file that holds some models.
+
+    Raises
+    ------
+    ModelFileError
+        If there are none, too many, or two that label one column.
+    """
+    return container.to_bytes(*_packed(models))
+
+
+def save(path: str | PathLike[str], models: Sequence[Model]) -> int:
+    """Write the file that holds some models, whole or not at all; return its size in bytes.
+
+    Raises
+    ------
+    ModelFileError
+        As `to_bytes`.
+    OSError
+        If the file cannot be written.
+    """
+    return container.save(path, *_packed(models))
+
+
+def models_of(contents: Contents, source: str = "<model>") -> tuple[Model, ...]:
+    """The models that a file holds, in any format version that this program reads.
+
+    A later version that says that this program can read it is read as the latest known.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not one of models, or its parts do not fit together.
+    """
+    parts = _READERS[min(contents.format, max(_READERS))](contents, source)
+    models = tuple(Model.of(part, source) for part in parts)
+    _check(models, source)
+    return models
+
+
+def load(path: str | PathLike[str], source: str) -> tuple[Model, ...]:
+    """The models of a file, which messages call `source`."""
+    return models_of(container.load(path), source)
+
+
+def _packed(models: Sequence[Model]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Configuration and tensors of the file of some models."""
+    _check(models, None)
+    tensors = {
+        f"p{number}.{name}": tensor
+        for number, model in enumerate(models)
+        for name, tensor in model.tensors().items()
+    }
+    return {"parts": [model.config() for model in models]}, tensors
+
+
+def _check(models: Sequence[Model], source: str | None) -> None:
+    """Refuse a file without a part, with too many, or with two that fill one column."""
+    if not 1 <= len(models) <= MOST_PARTS:
+        msg = f"expected from 1 to {MOST_PARTS} models in a file, found {len(models)}"
+        raise ModelFileError(msg, source=source)
+    columns = [name for model in models for name in model.column.columns]
+    twice = [name for name in columns if columns.count(name) > 1]
+    if twice:
+        msg = (
+            f"expected models of different columns in a file, found {columns.count(twice[0])} "
+            f"for {show(twice[0])}; leave one out"
+        )
+        raise ModelFileError(msg, source=source)
+
+
+def _split(contents: Contents, source: str) -> list[Contents]:
+    """The parts of a file of format 2, each as a file of its own."""
+    configs = contents.config.get("parts")
+    if not isinstance(configs, list) or not all(isinstance(config, dict) for config in configs):
+        msg = (
+            f"expected a list of the models in the file, found {show(configs)}; "
+            "get the file again or retrain"
+        )
+        raise ModelFileError(msg, source=source)
+    tensors: list[dict[str, NDArray[Any]]] = [{} for _ in configs]
+    for name, tensor in contents.tensors.items():
+        found = _PREFIX.fullmatch(name)
+        if found is None or int(found[1]) >= len(configs):
+            msg = (
+                f"expected arrays of the {len(configs)} models in the file, found "
+                f"{show(name)}; get the file again or retrain"
+            )
+            raise ModelFileError(msg, source=source)
+        tensors[int(found[1])][found[2]] = tensor
+    return [
+        contents._replace(config=config, tensors=part)
+        for config, part in zip(configs, tensors, strict=True)
+    ]
+
+
+def _whole(contents: Contents, source: str) -> list[Contents]:  # noqa: ARG001  as `_split`
+    """The one part of a file of format 1."""
+    return [contents]
+
+
+_READERS: Mapping[int, Callable[[Contents, str], list[Contents]]] = {1: _whole, 2: _split}
+"""How to find the parts in each format version."""

@@ -1,0 +1,247 @@
+"""Raw text as a stream of CoNLL-U: segmented, split into words, ready to be tagged."""
+
+from __future__ import annotations
+
+import logging
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from seqtag.corpus import Block, Sentence
+from seqtag.corpus.conllu import COLUMNS, ConlluReader
+from seqtag.segmentation.paragraphs import SEPARATOR, Marker, check_mode, find_mode
+from seqtag.segmentation.writing import ConlluWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from seqtag.corpus import SentenceStream
+    from seqtag.segmentation.multiword import Splitter
+    from seqtag.segmentation.segmenter import Segmenter
+
+_BLOCK = 1 << 18  # characters of text segmented at a time
+_LONGEST = 1 << 20  # characters of a sentence; a longer one is cut
+_CONTEXT = 200  # characters before a piece that segmenting it may look at
+
+_MARK = "\ufeff"  # byte order mark
+
+_log = logging.getLogger("seqtag")
+
+
+class SegmentedText:
+    r"""Raw text as CoNLL-U without annotation; what `seqtag.corpus.read` gives of a file of it.
+
+    Every sentence has its number and text; the first one of a paragraph says so. MISC says what
+    white space there is, so that the text can be rebuilt, character by character (but text that
+    is white space only, which has no sentence). Memory stays flat: a sentence is given out as
+    soon as nothing to come can change it.
+
+    Parameters
+    ----------
+    stream
+        An open text.
+    segmenter
+        Finds tokens and sentences.
+    splitter
+        Finds the words of multiword tokens; None if there are none.
+    paragraphs
+        What ends one: ``blank`` for a blank line, ``line`` for a line break, or ``auto``; see
+        `seqtag.segmentation.paragraphs.find_mode`.
+    flush
+        Whether sentences are given out as they come, and not in large blocks.
+    writer
+        Writes the sentences; one writer numbers the sentences of several texts through.
+
+    Raises
+    ------
+    CorpusError
+        If there are no such paragraphs.
+    """
+
+    format = "conllu"
+    columns = COLUMNS
+    separator = "\t"
+    extensible = False
+    is_table = True
+
+    def __init__(
+        self,
+        stream: SentenceStream,
+        segmenter: Segmenter,
+        splitter: Splitter | None = None,
+        *,
+        paragraphs: str = "auto",
+        flush: bool | None = None,
+        writer: ConlluWriter | None = None,
+    ):
+        self.source = stream.source
+        self._stream, self._segmenter, self._splitter = stream, segmenter, splitter
+        self._mode = check_mode(paragraphs)
+        self._writer = writer or ConlluWriter()
+        self._ready: Callable[[], bool] = stream.ready if flush is None else (lambda: not flush)
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return self.parse(self.blocks())
+
+    def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
+        """The sentences of some of the blocks, the first of which starts at `line`."""
+        return ConlluReader(self.source).read(blocks, line)
+
+    def blocks(self) -> Iterator[Block]:
+        """The sentences as text, in blocks."""
+        line = 1
+        for text in self._texts():
+            yield Block(text, line)
+            line += text.count("\n")
+
+    @property
+    def position(self) -> int:
+        """Bytes of the file read so far, as they are on disk."""
+        return self._stream.position
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the file; None if nobody knows, as of a pipe."""
+        return self._stream.size
+
+    def ready(self) -> bool:
+        """Whether more input is there: false of a pipe or a terminal that waits for an answer."""
+        return self._stream.ready()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+    # ----------------------------------------------------------------- the way of the text
+    def _texts(self) -> Iterator[str]:
+        """CoNLL-U of what has arrived and is certain, piece by piece."""
+        window = _Window(self._find_mode())
+        for piece in self._stream.pieces():
+            for at in range(0, len(piece), _BLOCK):
+                window.add(piece[at : at + _BLOCK])
+                waits = at + _BLOCK >= len(piece) and not self._ready()
+                if waits or len(window) >= _BLOCK:
+                    yield from self._certain(window, waits=waits)
+        window.add("", final=True)
+        yield from self._certain(window, final=True)
+
+    def _find_mode(self) -> str:
+        """How paragraphs end, which is noted in the log if it was not said."""
+        if self._mode != "auto":
+            return self._mode
+        mode, evidence = find_mode(self._stream.head().removeprefix(_MARK))
+        what = {"blank": "at blank lines", "line": "with each line"}[mode]
+        _log.info("%s: paragraphs end %s (%s)", self.source, what, evidence)
+        return mode
+
+    def _certain(
+        self, window: _Window, *, waits: bool = False, final: bool = False
+    ) -> Iterator[str]:
+        """CoNLL-U of the sentences that nothing to come can change.
+
+        White space behind a sentence may go on, and so the sentence is held back unless somebody
+        `waits` for it; what comes then stands before the next token.
+        """
+        text, begin = window.text, window.begin
+        starts, ends, bounds = self._segmenter.segment(text, begin=begin, final=final)
+        if not final and len(window) > _LONGEST and not len(bounds):
+            _log.warning(
+                "%s: a sentence of more than %s characters was cut", self.source, f"{_LONGEST:,}"
+            )
+            text = text[: window.last_space()]
+            starts, ends, bounds = self._segmenter.segment(text, begin=begin)
+            waits = True
+        if len(bounds) and not (waits or final) and not text[ends[-1] :].strip():
+            bounds = bounds[:-1]
+        if not len(bounds):
+            return
+        last = int(bounds[-1])
+        found = _Found(starts[:last].tolist(), ends[:last].tolist(), bounds.tolist())
+        rest = text[found.ends[-1] :]
+        yield self._write(window, found, len(text) - len(rest.lstrip()))
+
+    def _write(self, window: _Window, found: _Found, end: int) -> str:
+        """CoNLL-U of some sentences; the window goes on at `end`."""
+        starts, ends, bounds = found
+        firsts = [0, *bounds[:-1]]
+        original = window.original[:end]
+        opens = {}
+        for number, first in enumerate(firsts):
+            behind = ends[first - 1] if first else window.last_end
+            if SEPARATOR in window.text[behind : starts[first]]:
+                opens[number] = "# newpar\n"
+        if not window.opened:
+            opens[0] = "# newdoc\n# newpar\n"
+        words: Sequence[dict[int, tuple[str, ...]]] = [{}] * len(bounds)
+        if self._splitter is not None:
+            forms = [original[a:b] for a, b in zip(starts, ends, strict=True)]
+            words = self._splitter.split([forms[a:b] for a, b in pairwise([0, *bounds])])
+        done = self._writer.write(
+            original,
+            starts,
+            ends,
+            words,
+            bounds,
+            opens=opens,
+            before=original[window.begin : starts[0]],
+            offset=window.offset,
+        )
+        window.drop(end, ends[-1])
+        return done
+
+
+class _Found(NamedTuple):
+    """Where tokens begin and end, and how many there are up to the end of each sentence."""
+
+    starts: list[int]
+    ends: list[int]
+    bounds: list[int]
+
+
+class _Window:
+    """The part of a text that has arrived and was not given out, and a little before it.
+
+    Attributes
+    ----------
+    text, original
+        The part, with the ends of paragraphs marked, and as it is; as far as marks are certain
+        the same length.
+    begin
+        Where what was not given out begins.
+    last_end
+        Where the last token that was given out ends.
+    offset
+        Characters of the text before the part.
+    opened
+        Whether anything was given out.
+    """
+
+    def __init__(self, mode: str):
+        self.text, self.original = "", ""
+        self.begin = self.last_end = self.offset = 0
+        self.opened = False
+        self._marker = Marker(mode)
+
+    def __len__(self) -> int:
+        """Characters that were not given out."""
+        return len(self.text) - self.begin
+
+    def add(self, piece: str, *, final: bool = False) -> None:
+        """Take more of the text; a byte order mark before it counts as white space."""
+        first = not self.original and piece.startswith(_MARK)
+        self.original += piece
+        self.text += self._marker.mark(" " + piece[1:] if first else piece, final=final)
+
+    def last_space(self) -> int:
+        """Behind the last white space that leaves context behind it; the end if there is none."""
+        for at in range(len(self.text) - _CONTEXT, self.begin, -1):
+            if self.text[at - 1].isspace():
+                return at
+        return len(self.text)
+
+    def drop(self, end: int, last_end: int) -> None:
+        """Go on at `end`; what was given out ended in the token that ends at `last_end`."""
+        kept = max(0, min(end - _CONTEXT, last_end))
+        self.text, self.original = self.text[kept:], self.original[kept:]
+        self.offset += kept
+        self.begin, self.last_end = end - kept, last_end - kept
+        self.opened = True

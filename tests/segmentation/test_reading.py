@@ -1,0 +1,177 @@
+"""Raw text as CoNLL-U: white space, paragraphs, streaming, and that no character is lost."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from seqtag.corpus import read
+from seqtag.corpus.surface import surface_of
+from seqtag.errors import CorpusError
+from seqtag.segmentation import reading
+from seqtag.segmentation.paragraphs import SEPARATOR
+from seqtag.segmentation.reading import SegmentedText
+from seqtag.segmentation.writing import ConlluWriter
+
+
+class Segments(NamedTuple):
+    starts: np.ndarray
+    ends: np.ndarray
+    sentence_ends: np.ndarray
+
+
+class Rules:
+    """A segmenter by rules: runs of letters and digits, a sentence ends at .!? or a paragraph.
+
+    ``10 000`` is one token, whatever white space is in it.
+    """
+
+    def segment(self, text: str, *, begin: int = 0, final: bool = True) -> Segments:
+        pattern = rf"\d+(?:[^\S{SEPARATOR}]+\d+)*|\w+|\S"
+        spans = [found.span() for found in re.compile(pattern).finditer(text, begin)]
+        bounds = []
+        for number, (a, b) in enumerate(spans, 1):
+            behind = text[b : spans[number][0]] if number < len(spans) else text[b:]
+            last = number == len(spans)
+            if SEPARATOR in behind or (last and final) or text[a:b] in ".!?":
+                bounds.append(number)
+        kept = spans[: bounds[-1]] if bounds else []
+        starts, ends = (np.array([span[i] for span in kept], np.int64) for i in (0, 1))
+        return Segments(starts, ends, np.array(bounds, np.int64))
+
+
+class Contractions:
+    """Splits ``im``."""
+
+    def split(self, sentences):
+        return [
+            {i: ("in", "dem") for i, token in enumerate(tokens) if token == "im"}
+            for tokens in sentences
+        ]
+
+
+class Pipe(io.BytesIO):
+    """Bytes that arrive a few at a time."""
+
+    def __init__(self, data: bytes, size: int):
+        super().__init__(data)
+        self._size = size
+
+    def read1(self, size=-1):
+        return super().read(self._size)
+
+
+def segmented(text: str, size: int = 1 << 20, **options) -> SegmentedText:
+    stream = read(Pipe(text.encode(), size), "text")
+    return SegmentedText(stream, Rules(), Contractions(), **{"paragraphs": "blank"} | options)
+
+
+def conllu_of(text: str, size: int = 1 << 20, **options) -> str:
+    return "".join(block.text for block in segmented(text, size, **options).blocks())
+
+
+def shown(text: str, **options) -> str:
+    return conllu_of(text, **options).replace("\t_" * 7, "").replace("\t", " ")
+
+
+def rebuilt(conllu: str) -> str:
+    return "".join(surface_of(s).text for s in read(io.BytesIO(conllu.encode()), "conllu"))
+
+
+def test_a_text_becomes_conllu():
+    assert shown("\ufeffGo im 10\n000!  No|\t\nways.\n\nHi\n") == (
+        "# newdoc\n# newpar\n# sent_id = 1\n# text = Go im 10 000!\n"
+        "1 Go SpacesBefore=\ufeff\n2-3 im _\n2 in _\n3 dem _\n"
+        "4 10 000 SpacesInToken=10\\n000|SpaceAfter=No\n5 ! SpacesAfter=\\s\\s\n\n"
+        "# sent_id = 2\n# text = No| ways.\n"
+        "1 No SpaceAfter=No\n2 | SpacesAfter=\\t\\n\n3 ways SpaceAfter=No\n4 . SpacesAfter=\\n\\n\n"
+        "\n# newpar\n# sent_id = 3\n# text = Hi\n1 Hi SpacesAfter=\\n\n\n"
+    )
+
+
+def test_lines_as_paragraphs():
+    text = shown("One\nTwo\n", paragraphs="line")
+    assert text.count("# newpar") == 2
+    assert "1 One SpacesAfter=\\n\n\n# newpar\n# sent_id = 2\n# text = Two\n" in text
+
+
+def test_token_ranges_count_characters_of_the_text():
+    text = "Aé\U0001f600 b.\n\nim." * 3
+    options = {"paragraphs": "blank", "writer": ConlluWriter(token_ranges=True)}
+    for size in (1, 1000):
+        rows = re.findall(
+            r"\t(\S+)(?:\t_){7}\t\S*TokenRange=(\d+):(\d+)", conllu_of(text, size, **options)
+        )
+        assert len(rows) == 3 * 6
+        assert all(text[int(a) : int(b)] == form for form, a, b in rows)
+
+
+def test_nothing_gives_nothing():
+    assert conllu_of("") == conllu_of(" \n\t\n") == ""
+
+
+def test_unknown_paragraphs_are_refused():
+    with pytest.raises(CorpusError, match="expected paragraphs to be one of auto, blank, line, fo"):
+        segmented("a", paragraphs="chapter")
+
+
+def test_several_texts_are_numbered_through():
+    writer = ConlluWriter()
+    both = conllu_of("One. Two.", writer=writer) + conllu_of("Three.", writer=writer)
+    assert re.findall(r"sent_id = (\d)", both) == ["1", "2", "3"]
+    assert both.count("# newdoc") == 2
+
+
+def test_what_the_text_shows_is_said(caplog):
+    caplog.set_level("INFO", "seqtag")
+    conllu_of("One\nTwo three four\nFive\n", paragraphs="auto")
+    assert caplog.messages[-1] == (
+        "<stream>: paragraphs end with each line (1 of 2 lines end before they are full)"
+    )
+
+
+def test_a_sentence_comes_out_when_it_is_certain():
+    class Waiting(Pipe):
+        def read1(self, size=-1):
+            events.append("read")
+            return super().read1(size)
+
+    events: list[str] = []
+    stream = read(Waiting(b"One two. Three four. Five", 5), "text")
+    for block in SegmentedText(stream, Rules(), paragraphs="line", flush=True).blocks():
+        events.append(block.text.count("# text"))
+    assert events == ["read", "read", 1, "read", "read", 1, "read", "read", 1]
+
+
+def test_a_sentence_without_end_is_cut_with_a_note(monkeypatch, caplog):
+    monkeypatch.setattr(reading, "_LONGEST", 1000)
+    monkeypatch.setattr(reading, "_BLOCK", 300)
+    text = "word " * 1000
+    conllu = conllu_of(text, 100)
+    assert rebuilt(conllu) == text
+    assert conllu.count("# sent_id") > 3
+    assert caplog.messages[-1] == "<stream>: a sentence of more than 1,000 characters was cut"
+    unbroken = "x" * 5000
+    assert rebuilt(conllu_of(unbroken, 100)) == unbroken
+
+
+TEXT = st.text(
+    st.sampled_from("ab1.!|\\ \n\t\r\u00a0\u2028\u2029\u3000\x0b\x85é\U0001f600_#"), max_size=60
+)
+
+
+@given(TEXT, st.sampled_from(["blank", "line"]), st.integers(1, 9))
+@example("a \n", "blank", 1)
+@example("\ufeff\n a", "line", 2)
+def test_every_character_can_be_rebuilt_however_it_arrives(text, paragraphs, size):
+    whole = conllu_of(text, paragraphs=paragraphs)
+    assert rebuilt(whole) == (text if text.strip("\ufeff").strip() else "")
+    assert conllu_of(text, size, paragraphs=paragraphs) == whole
+    for sentence in read(io.BytesIO(whole.encode()), "conllu"):
+        assert len(sentence)
