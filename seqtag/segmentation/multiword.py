@@ -247,7 +247,7 @@ class Splitter:
             )
             raise ModelFileError(msg)
         self._compiled = model.compiled
-        self._ambiguous = model.known_words.hashes
+        self._ambiguous = model.known_words
         self._scripts = list(model.labels)
         self._copy = self._scripts.index(COPY) if COPY in self._scripts else -1
         self._frozen = model.frozen()
@@ -295,7 +295,7 @@ class Splitter:
 
     def _meet(self, tokens: list[str], single: set[str], several: dict[str, Words | None]) -> None:
         """Find out about tokens not met before."""
-        is_open = np.isin(backend.hash_strings(tokens), self._ambiguous).tolist()
+        is_open = self._ambiguous.among(tokens).tolist()
         several.update((token, None) for token, each in zip(tokens, is_open, strict=True) if each)
         closed = [token for token, each in zip(tokens, is_open, strict=True) if not each]
         found = self._words([InContext(token, "", "") for token in closed], is_open=False)

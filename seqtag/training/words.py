@@ -11,6 +11,7 @@ import numpy as np
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
+from seqtag.features.normal_forms import normal_form
 from seqtag.segmentation.multiword import (
     COPY,
     END,
@@ -89,7 +90,8 @@ def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Trai
         raise CorpusError(msg, source=source)
     if "form" not in columns:  # nothing could tell readings apart
         believed = {form: readings[:1] for form, readings in believed.items()}
-    ambiguous = {form for form, readings in believed.items() if len(readings) > 1}
+    differ = {normal_form(form) for form, readings in believed.items() if len(readings) > 1}
+    ambiguous = {form for form in believed if normal_form(form) in differ}
     kept = []
     for each in examples:
         form = each.place.token
