@@ -39,6 +39,7 @@ features
 labels.schemes
 labels.parts
 labels.column labels.coding
+labels.lemmas
 labels
 corpus.aliases corpus.stream
 corpus.sentence
@@ -55,6 +56,8 @@ model.model
 model.bundle
 model
 segmentation.multiword segmentation.paragraphs segmentation.writing
+segmentation.characters
+segmentation.segmenter
 segmentation.reading
 segmentation
 evaluation.counts
@@ -68,10 +71,11 @@ tagging.tables
 tagging.streams
 tagging
 training.data training.known_labels
-training.words
+training.tokens training.words
 training.problem
 training.runs
 training.train
+training.pipeline
 training.selection
 training
 classifiers.vectors

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from itertools import zip_longest
 from math import isnan
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -25,7 +26,8 @@ from seqtag.evaluation.aligned import AlignedReport, score_aligned
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import origin_of, score
 from seqtag.labels.column import LabelColumn
-from seqtag.tagging.streams import FilledSentence
+from seqtag.tagging.pipeline import Pipeline
+from seqtag.tagging.streams import FilledSentence, tag_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -158,9 +160,21 @@ def _check_aligned(
 
 def _score_model(
     stream: SentenceStream, model: str, label: str | None, threads: int, notes: Notes
-) -> Report:
-    """A model's labels against those of a file."""
+) -> Report | AlignedReport:
+    """A model's labels against those of a file; those of a pipeline in all columns at once."""
     tagger = load_model(model)
+    if isinstance(tagger, Pipeline):
+        if label not in (*tagger.parts, None):
+            msg = f"expected one of the parts {', '.join(tagger.parts)}, found {label!r}"
+            raise CorpusError(msg, source=model)
+        gold = list(_in_conllu(stream))
+        text = b"".join(tag_text(tagger.taggers, _again(gold), threads=threads))
+        return score_aligned(
+            gold,
+            notes.progress(read(io.BytesIO(text), "conllu"), " sentences"),
+            headline=label or "words",
+            origin=origin_of(tagger.info),
+        )
     column = LabelColumn(label or tagger.label)
     place = _placed(column, stream)
     return score(
@@ -202,9 +216,27 @@ class Annotator(Protocol):
 
 
 def load_annotator(name: str) -> Annotator:
-    """The pipeline of a model file."""
-    pipeline: Any = load_model(name)
-    return cast("Annotator", pipeline)
+    """The pipeline of a model file.
+
+    Raises
+    ------
+    CorpusError
+        If it cannot cut text.
+    """
+    loaded = load_model(name)
+    if isinstance(loaded, Pipeline) and loaded.segmenter:
+        return loaded
+    parts = loaded.parts if isinstance(loaded, Pipeline) else (loaded.label,)
+    msg = (
+        f"expected a pipeline that has learnt tokens for --raw, found {', '.join(parts)}; train "
+        "one with --label all"
+    )
+    raise CorpusError(msg, source=name)
+
+
+def _again(sentences: Iterable[Sentence]) -> SentenceStream:
+    """A stream of some sentences of CoNLL-U."""
+    return read(io.BytesIO("".join(sentence.raw for sentence in sentences).encode()), "conllu")
 
 
 def _in_conllu(stream: SentenceStream) -> Iterator[Sentence]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from seqtag.cli.common import (
     Notes,
     check_stdin,
     check_stdout,
+    check_target,
     interruption_code,
     print_json,
 )
@@ -82,7 +82,7 @@ def command(
     check_output(model, [*inputs, *filter(None, [options["templates"]])])
     if as_json:
         check_stdout()
-    _check_target(context, Path(model), force)
+    check_target(context, Path(model), force)
 
     epochs: list[Epoch] = []
 
@@ -110,18 +110,6 @@ def command(
         notes("interrupted: the model holds the epochs finished until then")
         return interruption_code()
     return 0
-
-
-def _check_target(context: click.Context, target: Path, force: bool) -> None:
-    """Refuse a model file that cannot be written, before the work."""
-    if target.exists() and not target.is_file():
-        msg = f"expected a file to write the model to, found {target}"
-        raise click.UsageError(msg, context)
-    if target.exists() and not force:
-        msg = f"{target} is there already; overwrite it with --force"
-        raise click.UsageError(msg, context)
-    if not target.resolve().parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "No such directory", str(target.parent))
 
 
 def _line_of(epoch: Epoch, runs: int) -> str:

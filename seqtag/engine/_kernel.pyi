@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from seqtag.engine.arrays import FloatArray, HashArray, IntArray
+from seqtag.engine.arrays import BoolArray, FloatArray, HashArray, IntArray
 
 _Parts = tuple[IntArray, IntArray, int]
 _Cells = tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]
@@ -124,3 +124,29 @@ class Scanner:
     def splice(
         self, text: bytes, labels: Sequence[IntArray], names: Sequence[Sequence[bytes]]
     ) -> bytes: ...
+
+def write_sentences(
+    text: bytes,
+    starts: IntArray,
+    ends: IntArray,
+    sentence_ends: IntArray,
+    plain: BoolArray,
+    number: int,
+) -> list[str | None]: ...
+
+class Characters:
+    def __init__(self, columns: Sequence[int]) -> None: ...
+    def unknown(self, codes: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
+    def learn(self, codes: NDArray[np.uint32], kinds: NDArray[np.uint8]) -> None: ...
+    def split(
+        self, codes: NDArray[np.uint32]
+    ) -> tuple[IntArray, IntArray, NDArray[np.uint8], IntArray]: ...
+    def define(
+        self,
+        symbols: Sequence[bytes],
+        kinds: Sequence[bytes],
+        classes: Sequence[bytes],
+        alphanumeric: NDArray[np.uint8],
+    ) -> None: ...
+    def number(self) -> NDArray[np.int32]: ...
+    def new_values(self, column: int) -> list[bytes]: ...

@@ -19,6 +19,8 @@ IntArray = NDArray[np.signedinteger[Any]]
 HashArray = NDArray[np.uint64]
 FloatArray = NDArray[np.floating[Any]]
 BoolArray = NDArray[np.bool_]
+CodeArray = NDArray[np.uint32]
+ByteArray = NDArray[np.uint8]
 Cost = float | FloatArray
 """What a wrong label costs: one number for all, or (K, K) from gold to decoded label."""
 

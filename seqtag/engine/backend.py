@@ -14,7 +14,16 @@ from pathlib import Path
 from seqtag.engine.interface import Backend
 from seqtag.errors import BackendError
 
-__all__ = ["BACKEND", "Frozen", "Scanner", "Weights", "hash_strings", "index_features"]
+__all__ = [
+    "BACKEND",
+    "Characters",
+    "Frozen",
+    "Scanner",
+    "Weights",
+    "hash_strings",
+    "index_features",
+    "write_sentences",
+]
 
 
 def _choose() -> str:
@@ -57,6 +66,8 @@ def get(name: str) -> Backend:
             native.index_features,
             native.hash_strings,
             native.Scanner,
+            native.write_sentences,
+            native.Characters,
         )
     from seqtag.engine import frozen, keys, reference
 
@@ -68,4 +79,6 @@ BACKEND = _choose()
 if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     _warn_of_source_tree()
 
-_, Weights, Frozen, index_features, hash_strings, Scanner = get(BACKEND)
+_, Weights, Frozen, index_features, hash_strings, Scanner, write_sentences, Characters = get(
+    BACKEND
+)

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from seqtag.engine.arrays import (
+        BoolArray,
+        ByteArray,
         Cells,
+        CodeArray,
         Cost,
         HashArray,
         Instances,
@@ -76,6 +82,52 @@ class Scanner(Protocol):
         """The text scanned last with the labels in their places."""
 
 
+class WriteSentences(Protocol):
+    """Writes sentences of raw text as CoNLL-U; of the native backend only."""
+
+    def __call__(
+        self,
+        text: bytes,
+        starts: IntArray,
+        ends: IntArray,
+        sentence_ends: IntArray,
+        plain: BoolArray,
+        number: int,
+    ) -> list[str | None]:
+        """The sentences that are `plain` and have no white space in a token; None for others."""
+
+
+class Characters(Protocol):
+    """Numbers views of texts; of the native backend only.
+
+    What it does: `seqtag.segmentation.characters`.
+    """
+
+    def unknown(self, codes: CodeArray) -> CodeArray:
+        """Code points of a text whose kind is not known yet, each once."""
+
+    def learn(self, codes: CodeArray, kinds: ByteArray) -> None:
+        """Say how code points make characters."""
+
+    def split(self, codes: CodeArray) -> tuple[IntArray, IntArray, ByteArray, IntArray]:
+        """Rows of a text: starts, ends, gaps; and the rows whose characters are new."""
+
+    def define(
+        self,
+        symbols: Sequence[bytes],
+        kinds: Sequence[bytes],
+        classes: Sequence[bytes],
+        alphanumeric: ByteArray,
+    ) -> None:
+        """Say what the new characters count as."""
+
+    def number(self) -> NDArray[np.int32]:
+        """Type ids (columns, rows) of the text that was split last."""
+
+    def new_values(self, column: int) -> list[bytes]:
+        """Values of a column that were numbered since the last call, in order."""
+
+
 class Backend(NamedTuple):
     """One side: the readable reference or the native kernel, with the same answers."""
 
@@ -87,3 +139,5 @@ class Backend(NamedTuple):
     ]
     hash_strings: Callable[[Sequence[str]], HashArray]
     Scanner: Callable[..., Scanner] | None = None  # without one, seqtag.corpus reads alone
+    write_sentences: WriteSentences | None = None
+    Characters: Callable[[Sequence[int]], Characters] | None = None  # nor seqtag.segmentation

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from itertools import groupby
 
 from seqtag.errors import TemplateError
@@ -14,6 +15,12 @@ from seqtag.features.attributes import attribute
 def _form(word: str) -> str:
     """The value itself."""
     return word
+
+
+@attribute("value")
+def _value(word: str) -> str | None:
+    """The value itself; None if it is empty."""
+    return word or None
 
 
 @attribute("lower")
@@ -154,3 +161,31 @@ def _search(regex: str, word: str) -> re.Match[str] | None:
     except re.error as error:
         msg = f'"{regex}" is not a regular expression: {error}; correct it'
         raise TemplateError(msg) from error
+
+
+_VOWELS = frozenset(
+    "aeiouyıæøœəɛɔɨʉ"  # Latin; marks on letters do not matter
+    "αεηιουω"  # Greek
+    "аеиоуыэюяєіѵӏәөүұӕ"  # Cyrillic
+    "աեէըիոօ"  # Armenian
+    "აეიოუ"  # Georgian
+    "ⲁⲉⲏⲓⲟⲩⲱ"  # Coptic
+)
+
+
+@attribute("skeleton")
+def _skeleton(word: str, n: int) -> str | None:
+    """The suffix of n characters with every vowel letter as V; None without a vowel in it.
+
+    Endings that differ by vowel harmony have the same skeleton: Turkish -lar and -ler.
+    """
+    suffix = _suffix(word, n)
+    if suffix is None:
+        return None
+    skeleton = "".join("V" if _is_vowel(char) else char for char in suffix)
+    return None if skeleton == suffix else skeleton
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_vowel(char: str) -> bool:
+    return unicodedata.normalize("NFD", char)[0] in _VOWELS

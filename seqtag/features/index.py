@@ -47,6 +47,7 @@ def index_corpus(
     labels: int,
     min_count: int = 1,
     parts: Parts | None = None,
+    pieces: NDArray[np.int64] | None = None,
 ) -> IndexedCorpus:
     """Number the features of a corpus.
 
@@ -64,6 +65,9 @@ def index_corpus(
         Features seen less often get no row.
     parts
         Parts of the labels that emission weights belong to, if they do.
+    pieces
+        Tokens per piece that is learnt from at a time, if those are not the sentences. Templates
+        see beyond the ends of pieces, labels do not.
     """
     sentence_ptr = pointers(lengths)
     encoder = Encoder(compiled, backend.hash_strings)
@@ -77,7 +81,8 @@ def index_corpus(
 
     emission_plan, edge_plan = compiled.key_plans()
     keys, token_ptr, features = index(emission_plan)
-    instances = Instances(sentence_ptr, token_ptr, features)
+    piece_ptr = sentence_ptr if pieces is None else pointers(pieces)
+    instances = Instances(piece_ptr, token_ptr, features)
     edge_keys = np.zeros(0, np.uint64)
     if compiled.edges:
         edge_keys, edge_ptr, edges = index(edge_plan)

@@ -237,6 +237,19 @@ class TemplateSet:
         kept = tuple(t for t in self.templates if not (t.label_offsets and t.terms))
         return TemplateSet(kept, self.settings, self.source)
 
+    def within(self, columns: Sequence[str]) -> TemplateSet:
+        r"""The templates that look at these columns only; settings stay.
+
+        Examples
+        --------
+        >>> from seqtag.features.language import parse
+        >>> print(parse("form[0]\nform[0] + upos[0]\nlabel[-1]").within(["form"]), end="")
+        form[0]
+        label[-1]
+        """
+        kept = tuple(t for t in self.templates if all(term.column in columns for term in t.terms))
+        return TemplateSet(kept, self.settings, self.source)
+
     def compile(self, columns: Sequence[str], forms: str = "normal") -> CompiledTemplates:
         r"""Bind the templates to the columns of a corpus.
 

@@ -16,6 +16,11 @@ MODELS = next(  # beside the modules where installed, beside the package in a so
 DEFAULT_MODELS = ("en-ewt-upos", "en-ewt-xpos")
 
 
+def embedded_models() -> list[str]:
+    """Names of the models that come with seqtag, sorted."""
+    return sorted(path.stem for path in MODELS.glob("*.seqtag"))
+
+
 def find_model(path_or_name: str | PathLike[str]) -> Path:
     """Path of a model: the path itself if it exists, else the embedded model of that name."""
     path = Path(path_or_name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from seqtag.corpus import Block, Sentence, SentenceStream, into_misc, render
+from seqtag.corpus import Block, Sentence, into_misc, render
 from seqtag.corpus.aliases import find_column
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.engine.backend import BACKEND
@@ -16,6 +16,7 @@ from seqtag.tagging.tables import TablePlan, TableTagger
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from seqtag.corpus.read import AnyStream
     from seqtag.tagging.tagger import Tagger
 
 _BATCH_SENTENCES = 1000  # tagged at once, times the threads
@@ -88,6 +89,8 @@ class FilledSentence:
                 filled["misc"] = into_misc(sentence.column("misc"), added)
             return sentence.replace(filled) if filled else sentence.raw
         left_out = {"id", "misc"} if to == "columns" and not is_conllu else {"id"}
+        if sentence.is_bare:
+            left_out = {*sentence.columns} - {"form"}
         if to == "tagged" and filled:
             left_out = {*sentence.columns} - {"form"}
             filled = dict([filled.popitem()])  # the last model's, also where its column is old
@@ -154,7 +157,7 @@ def _batches(
 
 def tag_text(
     taggers: Sequence[Tagger],
-    stream: SentenceStream,
+    stream: AnyStream,
     to: str | None = None,
     threads: int = 1,
     *,
@@ -188,6 +191,9 @@ def tag_text(
     ready = stream.ready if flush is None else (lambda: not flush)
     plan = None
     sentences: Iterable[Sentence] = stream
+    if not taggers and to is None and stream.is_table:
+        yield from (block.text.encode() for block in stream.blocks())
+        return
     if to is None and BACKEND == "native" and stream.is_table:
         blocks = stream.blocks()
         first = list(islice(blocks, 1))

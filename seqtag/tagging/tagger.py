@@ -53,6 +53,7 @@ class _Batch(NamedTuple):
     bounds: list[int]  # where sentences begin, and where the last ends
     types: NDArray[np.int32]  # (columns, tokens) int32
     worker: Worker  # whose ids they are
+    forms: list[Sequence[str]]  # of each sentence, if the label coding looks at them
 
 
 class Tagger:
@@ -116,12 +117,15 @@ class Tagger:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The labels it can give, as written in the label column, sorted."""
+        """The labels it can give, as written in the label column, sorted; scripts for lemmas."""
         return tuple(sorted(set(self.outputs)))
 
     @cached_property
     def outputs(self) -> list[str]:
-        """What each label id is written as; a begin or single label is B in IOB2, and so on."""
+        """What each label id is written as; a begin or single label is B in IOB2, and so on.
+
+        Of lemmas it is the script, see `seqtag.labels.lemmas`.
+        """
         return [self.model.coding.written_alone(label) for label in self.model.labels]
 
     @property
@@ -233,7 +237,9 @@ class Tagger:
                 raise
             msg = f"expected words as strings, found {odd[0]!r}"
             raise TypeError(msg) from error
-        return _Batch(token_lists, bounds, types, worker)
+        needs_forms = self.model.coding.needs_forms
+        forms = [row[self.columns.index("form")] for row in rows] if needs_forms else []
+        return _Batch(token_lists, bounds, types, worker, forms)
 
     def _decode(self, batch: _Batch) -> tuple[_Batch, NDArray[np.int32]]:
         """The batch and its label ids."""
@@ -246,8 +252,10 @@ class Tagger:
         names = self.outputs if coding.is_local else self.model.labels
         labels = list(map(names.__getitem__, ids.tolist()))
         found = [labels[a:b] for a, b in pairwise(batch.bounds)]
-        if not coding.is_local:
-            found = [coding.as_written(each) for each in found]
+        if coding.needs_forms:
+            found = list(map(coding.as_written, found, batch.forms))
+        elif not coding.is_local:
+            found = list(map(coding.as_written, found))
         for tokens, each in zip(batch.token_lists, found, strict=True):
             if tokens is not None:
                 fill(tokens, self.split_label(each))

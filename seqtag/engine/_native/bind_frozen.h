@@ -62,7 +62,7 @@ inline nb::tuple py_index_features(const PyPlan& plan, In2<int32_t> types, In2<u
   FeatureIndex found;
   {
     nb::gil_scoped_release release;
-    found = index_features(plan.plan(), x, types.shape(0), sentence_ptr.data(), sentence_ptr.shape(0) - 1, min_count);
+    found = index_features(plan.plan(), x, sentence_ptr.data(), sentence_ptr.shape(0) - 1, min_count);
   }
   return nb::make_tuple(to_numpy(std::move(found.keys)), to_numpy(std::move(found.token_ptr)),
                         to_numpy(std::move(found.features)));

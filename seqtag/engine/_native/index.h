@@ -52,7 +52,7 @@ struct FeatureIndex {
   std::vector<int32_t> features;   // rows
 };
 
-inline FeatureIndex index_features(const Plan& plan, const Columns& x, size_t columns, const int64_t* sentence_ptr,
+inline FeatureIndex index_features(const Plan& plan, const Columns& x, const int64_t* sentence_ptr,
                                    size_t sentences, int64_t min_count) {
   FeatureIndex found;
   constexpr int32_t kAbsent = -1, kUnknown = -2;
@@ -68,7 +68,7 @@ inline FeatureIndex index_features(const Plan& plan, const Columns& x, size_t co
   const size_t F = plan.templates, most = x.capacity + 2;
   std::vector<char> local(F);  // these are looked up once per type
   for (size_t k = 0; k < F; ++k) local[k] = is_local(plan, k);
-  std::vector<int32_t> row_of(columns * most * F, kUnknown);  // (columns, types, templates)
+  std::vector<int32_t> row_of(most * F, kUnknown);  // (types, templates): a local template looks at one column
   ids.resize(x.tokens * F);
   int32_t* id = ids.data();
   for (size_t s = 0; s < sentences; ++s) {
@@ -87,7 +87,7 @@ inline FeatureIndex index_features(const Plan& plan, const Columns& x, size_t co
           const int64_t term = plan.term_ptr[k];
           const int32_t column = plan.attribute_column[plan.term_attribute[term]];
           const size_t type = place_of(x, column, n + plan.term_offset[term], begin, end);
-          int32_t& row = row_of[(size_t(column) * most + type) * F + k];
+          int32_t& row = row_of[type * F + k];
           if (row == kUnknown) row = number(key_at(plan, x, k, n, begin, end));
           *id = row;
         } else {

@@ -4,8 +4,10 @@
 #include <exception>
 #include <new>
 
+#include "bind_characters.h"
 #include "bind_frozen.h"
 #include "bind_scanner.h"
+#include "bind_sentences.h"
 #include "bind_weights.h"
 
 namespace nb = nanobind;
@@ -39,4 +41,6 @@ NB_MODULE(SEQTAG_KERNEL, m) {
   seqtag::bind_weights<double>(m, "Weights64");
   seqtag::bind_frozen(m);
   seqtag::bind_scanner(m);
+  seqtag::bind_sentences(m);
+  seqtag::bind_characters(m);
 }

@@ -1,0 +1,373 @@
+r"""Characters as the segmenter sees them: rows of columns, one for each that is not white space.
+
+A character here is what a reader takes for one: a letter with its combining marks, an emoji with
+its skin tone, several emoji that are joined, a flag. Nothing inside it can be told apart, and no
+token begins there. White space has no rows. How it looks does not matter, nor how much there is:
+the character behind it begins with a space in what the columns say.
+
+Each column is a view of the text around a row, in normal forms (`symbol_of`), so that templates
+need few conjunctions: those of a single column cost one look-up of a cached sum.
+
+======================  =========================================================================
+column                  what it says of a row
+======================  =========================================================================
+``c1`` to ``c4``        as many characters, from this one on, in lower case with digits as 0
+``k1`` to ``k6``        their kinds: upper and lower case, digit, script; punctuation is itself
+``class``               the kind of this one alone, with the class of punctuation instead
+``left``, ``right``     what stands before and after it in its chunk, itself on the left
+``split``               both at once
+``tail``                from here to the end of the chunk, if no letter or digit is in between
+``chunk``, ...          in the tail: the chunk, those before and behind it, and their shapes
+======================  =========================================================================
+
+A chunk is what white space surrounds. The views are bounded: what is longer is the empty string
+(or, of the chunk behind, its beginning), so that no text takes more than linear time, and a label
+depends on a window of the text.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+from itertools import groupby, islice, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from seqtag.engine import backend
+from seqtag.features.normal_forms import normal_form
+from seqtag.segmentation.paragraphs import SEPARATOR
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from seqtag.engine.interface import Characters
+
+COLUMNS = (
+    *("c1", "c2", "c3", "c4"),
+    *("k1", "k2", "k3", "k4", "k5", "k6"),
+    "class",
+    *("left", "right", "split", "tail"),
+    *("chunk", "next", "after", "before"),
+    *("chunk_shape", "next_shape", "after_shape", "before_shape"),
+)
+"""The columns, in the order in which both implementations number them."""
+
+LONGEST_GRAM = 6
+MOST_CODES = 16
+"""Most code points of a character, in what columns say."""
+LONGEST_PART = 12
+"""Most characters of ``left`` and ``right``."""
+LONGEST_TAIL = 4
+LONGEST_CHUNK = 24
+"""Most characters of ``chunk`` and its neighbours."""
+
+BEHIND = 2 * (LONGEST_CHUNK + 1)
+"""A row depends on so many characters before it, and on none before these."""
+AHEAD = LONGEST_TAIL + 2 * (LONGEST_CHUNK + 1)
+"""A row depends on so many characters behind it, and on none behind these."""
+
+SPACE, BREAK, BASE, MARK, JOINER, REGIONAL = range(6)
+"""Kinds of code points, by which they make characters."""
+
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
+_REGIONAL = range(0x1F1E6, 0x1F200)
+_END = "\n"  # what stands behind the last character, and before the first
+
+
+class Rows(NamedTuple):
+    """Where the characters of a text are.
+
+    Attributes
+    ----------
+    starts, ends
+        Code points, (rows,) int64.
+    gaps
+        What stands before it: 0 nothing, 1 white space, 2 the end of a paragraph, or nothing ever.
+        (rows,) uint8.
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    gaps: NDArray[np.uint8]
+
+    @property
+    def paragraphs(self) -> NDArray[np.int64]:
+        """The first row of each paragraph, and behind them the number of rows."""
+        return np.append(np.flatnonzero(self.gaps == NEW_PARAGRAPH), len(self.gaps))
+
+
+NEW_PARAGRAPH = 2
+
+
+def code_kind(char: str) -> int:
+    r"""How a code point makes characters.
+
+    Examples
+    --------
+    >>> kinds = [code_kind(char) for char in "a\u0301 \u200d\u2029"]
+    >>> kinds == [BASE, MARK, SPACE, JOINER, BREAK]
+    True
+    """
+    if char.isspace():
+        return BREAK if char == SEPARATOR else SPACE
+    if char == "\u200d":
+        return JOINER
+    category = unicodedata.category(char)
+    if category[0] == "M" or category == "Cf" or ord(char) in _SKIN_TONES:
+        return MARK
+    return REGIONAL if ord(char) in _REGIONAL else BASE
+
+
+@lru_cache(maxsize=1 << 14)
+def symbol_of(character: str) -> str:
+    """What a character counts as: its normal form in lower case, any digit as 0.
+
+    Examples
+    --------
+    >>> "".join(map(symbol_of, "It’s 3 Ä"))
+    "it's 0 ä"
+    """
+    plain = normal_form(character).lower()
+    return "0" if plain[:1].isdecimal() else plain
+
+
+@lru_cache(maxsize=1 << 14)
+def kind_of(character: str) -> str:
+    r"""The kind of a character: X, x, d; a script; the class of other signs; punctuation itself.
+
+    Examples
+    --------
+    >>> [kind_of(char) for char in "Hi 3!"], kind_of("好"), kind_of("\\x01")
+    (['X', 'x', '{Zs}', 'd', '!'], '{CJK}', '{Cc}')
+    """
+    first = _first(character)
+    if unicodedata.category(first)[0] in "PS":
+        return symbol_of(character)
+    return class_of(character)
+
+
+@lru_cache(maxsize=1 << 14)
+def class_of(character: str) -> str:
+    """The kind of a character, with the class of punctuation for punctuation.
+
+    Examples
+    --------
+    >>> [class_of(char) for char in "a(？"]
+    ['x', '{Ps}', '{Po}']
+    """
+    first = _first(character)
+    if first.isupper() or first.istitle():
+        return "X"
+    if first.islower():
+        return "x"
+    if first.isdecimal():
+        return "d"
+    category = unicodedata.category(first)
+    if category[0] == "L":
+        category = unicodedata.name(first, "?").split()[0].split("-")[0]
+    return "{" + category + "}"
+
+
+def _first(character: str) -> str:
+    """The code point that says what a character is."""
+    return normal_form(character)[0]
+
+
+def rows_of(text: str) -> Rows:
+    r"""Where the characters of a text are; `SEPARATOR` ends a paragraph.
+
+    Examples
+    --------
+    >>> rows = rows_of("a\u0301 b")
+    >>> rows.starts.tolist(), rows.ends.tolist(), rows.gaps.tolist()
+    ([0, 3], [2, 4], [2, 1])
+    """
+    starts: list[int] = []
+    ends: list[int] = []
+    gaps: list[int] = []
+    gap, joined, half_flag = NEW_PARAGRAPH, False, False
+    for i, char in enumerate(text):
+        kind = code_kind(char)
+        if kind in (SPACE, BREAK):
+            gap, joined, half_flag = max(gap, NEW_PARAGRAPH if kind == BREAK else 1), False, False
+            continue
+        inside = kind in (MARK, JOINER) or joined or (kind == REGIONAL and half_flag)
+        if inside and not gap:
+            ends[-1] = i + 1
+        else:
+            starts.append(i)
+            ends.append(i + 1)
+            gaps.append(gap)
+            half_flag = False
+        half_flag = kind == REGIONAL and not half_flag
+        joined, gap = kind == JOINER, 0
+    return Rows(np.array(starts, np.int64), np.array(ends, np.int64), np.array(gaps, np.uint8))
+
+
+def columns_of(text: str) -> dict[str, list[str]]:
+    r"""What each column says of each row of a text, as `Numbering` numbers it.
+
+    Examples
+    --------
+    >>> columns = columns_of("It is (no) 1.")
+    >>> columns["c3"]
+    ['it i', 't is', ' is (', 's (n', ' (no', 'no)', 'o) 0', ') 0.', ' 0. \n', '. \n\n']
+    >>> columns["k2"][:3], columns["tail"][4:]
+    (['Xx', 'x x', ' xx'], ['', '', 'o)', ')', '0.', '.'])
+    >>> columns["left"][4:8], columns["right"][4:8]
+    (['(', '(n', '(no', '(no)'], ['no) ', 'o) ', ') ', ' '])
+    >>> columns["next"][6:8], columns["after_shape"][:2]
+    (['0.', '0.'], ['', '(x)'])
+    """
+    rows = rows_of(text)
+    columns: dict[str, list[str]] = {name: [] for name in COLUMNS}
+    spans = [*zip(rows.starts.tolist(), rows.ends.tolist(), strict=True)]
+    for first, end in pairwise(rows.paragraphs.tolist()):
+        characters = [text[a : min(b, a + MOST_CODES)] for a, b in spans[first:end]]
+        found = _paragraph(characters, (rows.gaps[first:end] == 1).tolist())
+        for name, values in columns.items():
+            values += found[name]
+    return columns
+
+
+def _paragraph(characters: Sequence[str], spaced: Sequence[bool]) -> dict[str, list[str]]:
+    """The columns of a paragraph, given which of its characters white space stands before."""
+    symbols, kinds = list(map(symbol_of, characters)), list(map(kind_of, characters))
+    columns = {name: [""] * len(characters) for name in COLUMNS}
+    for letter, longest, signs in (("c", 4, symbols), ("k", LONGEST_GRAM, kinds)):
+        here = [" " * space + sign for space, sign in zip(spaced, signs, strict=True)]
+        here += [f" {_END}", *[_END] * longest]
+        for n in range(1, longest + 1):
+            columns[f"{letter}{n}"] = ["".join(here[i : i + n]) for i in range(len(characters))]
+    columns["class"] = list(map(class_of, characters))
+    opening = [i for i, space in enumerate(spaced) if space or i == 0]
+    chunks = [*zip(opening, [*opening[1:], len(characters)], strict=True)]
+    heads = [_Head.of(symbols[a:b], kinds[a:b]) for a, b in chunks]
+    around = [_NOTHING, *heads, _NOTHING, _NOTHING]
+    for number, (first, end) in enumerate(chunks):
+        before, here_, behind, after = around[number : number + 4]
+        _fill_parts(columns, first, symbols[first:end])
+        for row in range(_tail_of(symbols, first, end), end):
+            columns["tail"][row] = "".join(symbols[row:end])
+            for name, head in (
+                ("chunk", here_.whole),
+                ("next", behind),
+                ("after", after if behind.is_whole else _LONG),
+                ("before", before.whole),
+            ):
+                columns[name][row] = head.text
+                columns[f"{name}_shape"][row] = head.shape
+    return columns
+
+
+class _Head(NamedTuple):
+    """The beginning of a chunk: its text and shape, and whether that is all of it."""
+
+    text: str
+    shape: str
+    is_whole: bool
+
+    @classmethod
+    def of(cls, symbols: Sequence[str], kinds: Sequence[str]) -> _Head:
+        """The first characters of a chunk."""
+        shape = "".join(kind for kind, _ in groupby(kinds[:LONGEST_CHUNK]))
+        text = "".join(symbols[:LONGEST_CHUNK])
+        return cls(text, shape, len(symbols) <= LONGEST_CHUNK)
+
+    @property
+    def whole(self) -> _Head:
+        """The chunk if it is not too long."""
+        return self if self.is_whole else _LONG
+
+
+_NOTHING = _Head(_END, _END, is_whole=True)
+_LONG = _Head("", "", is_whole=False)
+
+
+def _fill_parts(columns: dict[str, list[str]], first: int, symbols: Sequence[str]) -> None:
+    """The parts of a chunk on the left and right of its characters."""
+    for i in range(len(symbols)):
+        left, right = symbols[: i + 1], symbols[i + 1 :]
+        row = first + i
+        if len(left) <= LONGEST_PART:
+            columns["left"][row] = "".join(left)
+        if len(right) <= LONGEST_PART:
+            columns["right"][row] = "".join(right) + " "
+        if len(left) <= LONGEST_PART and len(right) <= LONGEST_PART:
+            columns["split"][row] = f"{columns['left'][row]}|{columns['right'][row]}"
+
+
+def _tail_of(symbols: Sequence[str], first: int, end: int) -> int:
+    """Where the tail of a chunk begins: at its last letter or digit, if that is near the end."""
+    tail = end - 1
+    while tail > max(first, end - LONGEST_TAIL) and not symbols[tail][0].isalnum():
+        tail -= 1
+    return tail
+
+
+class Numbering:
+    """Numbers the values of some columns, text by text; for one thread at a time.
+
+    Parameters
+    ----------
+    columns
+        Some of `COLUMNS`.
+
+    Examples
+    --------
+    >>> numbering = Numbering(["c1"])
+    >>> rows, types = numbering.read("To be")
+    >>> first, values = numbering.new_values(0)
+    >>> first, [values[i] for i in types[0]]
+    (0, ['t', 'o', ' b', 'e'])
+    """
+
+    def __init__(self, columns: Sequence[str]):
+        self._columns = columns
+        self._native = None
+        if backend.Characters is not None:
+            self._native = backend.Characters([COLUMNS.index(name) for name in columns])
+        self._numbers: list[dict[str, int]] = [{} for _ in columns]
+        self._reported = [0] * len(columns)
+
+    def read(self, text: str) -> tuple[Rows, NDArray[np.int32]]:
+        """The rows of a text, and the number of each column's value: (columns, rows) int32."""
+        if self._native is not None:
+            return self._read_natively(self._native, text)
+        rows, found = rows_of(text), columns_of(text)
+        types = np.zeros((len(self._columns), len(rows.starts)), np.int32)
+        for row, name, numbers in zip(types, self._columns, self._numbers, strict=True):
+            row[:] = [numbers.setdefault(value, len(numbers)) for value in found[name]]
+        return rows, types
+
+    def _read_natively(self, native: Characters, text: str) -> tuple[Rows, NDArray[np.int32]]:
+        """The same by the kernel, which asks what it does not know of characters."""
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        unknown = native.unknown(codes)
+        kinds = [code_kind(chr(code)) for code in unknown.tolist()]
+        native.learn(unknown, np.array(kinds, np.uint8))
+        starts, ends, gaps, new = native.split(codes)
+        bounds = zip(starts[new].tolist(), ends[new].tolist(), strict=True)
+        characters = [text[a : min(b, a + MOST_CODES)] for a, b in bounds]
+        symbols = list(map(symbol_of, characters))
+        native.define(
+            [symbol.encode("utf-8", "surrogatepass") for symbol in symbols],
+            [kind_of(char).encode("utf-8", "surrogatepass") for char in characters],
+            [class_of(char).encode() for char in characters],
+            np.array([symbol[0].isalnum() for symbol in symbols], np.uint8),
+        )
+        return Rows(starts, ends, gaps), native.number()
+
+    def new_values(self, column: int) -> tuple[int, list[str]]:
+        """Values of a column that were numbered since the last call, and the first one's number."""
+        if self._native is not None:
+            encoded = self._native.new_values(column)
+            values = [value.decode("utf-8", "surrogatepass") for value in encoded]
+        else:
+            values = [*islice(self._numbers[column], self._reported[column], None)]
+        first = self._reported[column]
+        self._reported[column] += len(values)
+        return first, values

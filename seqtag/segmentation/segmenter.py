@@ -1,0 +1,223 @@
+"""Tokens and sentences of raw text, by a model that labels characters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from seqtag.engine import backend
+from seqtag.errors import ModelFileError
+from seqtag.features.encoder import Encoder
+from seqtag.model.model import fitting
+from seqtag.segmentation.characters import (
+    AHEAD,
+    BASE,
+    BEHIND,
+    JOINER,
+    NEW_PARAGRAPH,
+    Numbering,
+    Rows,
+    code_kind,
+)
+from seqtag.segmentation.paragraphs import SEPARATOR
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from seqtag.model.model import Model
+
+INSIDE, JOINED, TOKEN, SENTENCE = "inside", "joined", "token", "sentence"
+"""The labels of characters: inside a token, with white space behind it or without; the last of a
+token; the last of a sentence, and so of a token."""
+
+_WINDOW = 1 << 16  # code points labelled at a time
+_MAX_TYPES = 200_000  # values of a column remembered by one worker before it starts afresh
+_MOST_CONTEXT = 1 << 12  # code points
+
+
+class Segments(NamedTuple):
+    """Where tokens and sentences are.
+
+    Attributes
+    ----------
+    starts, ends
+        Code points where tokens begin and end, (tokens,) int64.
+    sentence_ends
+        Number of tokens up to the end of each sentence, (sentences,) int64.
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    sentence_ends: NDArray[np.int64]
+
+
+class _Worker(NamedTuple):
+    """A numbering of values, and what the kernel remembers of them; for one thread at a time."""
+
+    numbering: Numbering
+    encoder: Encoder
+    workspace: object
+
+
+class _Labelled(NamedTuple):
+    """Rows one behind another: where they are, and whether they end a token or a sentence."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    tokens: NDArray[np.bool_]
+    sentences: NDArray[np.bool_]
+    done: int  # where what is behind them begins
+
+    def moved(self, by: int) -> _Labelled:
+        """The same, some code points on."""
+        return self._replace(starts=self.starts + by, ends=self.ends + by, done=self.done + by)
+
+
+class Segmenter:
+    r"""Finds the tokens and sentences of raw text. Never changes, so threads may share it.
+
+    Parameters
+    ----------
+    model
+        Labels characters: see `seqtag.training.tokens`.
+    source
+        Name of its file, for messages.
+
+    Raises
+    ------
+    ModelFileError
+        If it is a model of other labels, or its parts do not fit together.
+    """
+
+    def __init__(self, model: Model, source: str = "<model>"):
+        self.model = model
+        if model.column.name != "tokens":
+            msg = (
+                f"expected a model of tokens, found one of {model.column}; "
+                "train one with --label tokens"
+            )
+            raise ModelFileError(msg, source=source)
+        with fitting(source):
+            self._frozen = model.frozen()
+            reach = int(abs(model.compiled.key_plans()[0].term_offset).max(initial=0))
+            Numbering(model.compiled.columns)
+        self._behind, self._ahead = BEHIND + reach, AHEAD + reach + 1
+        self._token = np.array([label in (TOKEN, SENTENCE) for label in model.labels])
+        self._sentence = np.array([label == SENTENCE for label in model.labels])
+        self._joined = np.array([label == JOINED for label in model.labels])
+        self._idle: list[_Worker] = []  # workers not in use; list operations are atomic
+
+    def segment(self, text: str, *, begin: int = 0, final: bool = True) -> Segments:
+        r"""The tokens and sentences of a text.
+
+        Parameters
+        ----------
+        text
+            Paragraphs, with `seqtag.segmentation.paragraphs.SEPARATOR` between them. How white
+            space looks does not matter.
+        begin
+            Where to begin: what is before was given out, and is looked at only. See `context_of`.
+        final
+            Whether nothing follows. If something may, only sentences that it cannot change are in
+            the answer: those that end some 50 characters before the end, or with a paragraph.
+
+        Returns
+        -------
+        Segments
+            Their code points are those of `text`. None, for white space. The end of a paragraph
+            ends a sentence.
+        """
+        found: list[_Labelled] = []
+        worker = self._borrow()
+        at, size = begin, _WINDOW
+        while at < len(text):
+            first, end = self.context_of(text, at), min(len(text), at + size)
+            last = end == len(text)
+            labelled = self._window(text[first:end], at - first, last and final, worker)
+            found.append(labelled.moved(first))
+            if last:
+                break
+            done = found[-1].done
+            size = _WINDOW if done > at else 2 * size  # much white space, or one endless character
+            at = done
+            if self._is_full(worker):
+                worker = self._new_worker()
+        self._idle.append(worker)
+        return _segments(found, final=final)
+
+    def context_of(self, text: str, done: int) -> int:
+        """Where the context begins that must be kept of a text given out up to `done`."""
+        rows = 0
+        for at in range(done - 1, max(-1, done - _MOST_CONTEXT), -1):
+            if text[at] == SEPARATOR:
+                return at
+            rows += code_kind(text[at]) == BASE and code_kind(text[at - 1 : at] or " ") != JOINER
+            if rows == self._behind:
+                return at
+        return max(0, done - _MOST_CONTEXT)
+
+    def _window(self, text: str, begin: int, final: bool, worker: _Worker) -> _Labelled:
+        """What is certain of the rows of a text from `begin` on."""
+        rows, types = worker.numbering.read(text)
+        for number, name in enumerate(self.model.compiled.columns):
+            worker.encoder.extend(name, *worker.numbering.new_values(number))
+        hashes, paragraphs = worker.encoder.hashes, rows.paragraphs
+        labels = self._frozen.decode(types, hashes, paragraphs, worker.workspace)
+        first, last = int(np.searchsorted(rows.starts, begin)), len(labels)
+        if not final and last and SEPARATOR not in text[int(rows.ends[-1]) :]:
+            last = max(first, int(paragraphs[-2]), last - self._ahead)
+        sentences, tokens = self._ends(labels, rows)
+        here = slice(first, last)
+        return _Labelled(
+            rows.starts[here],
+            rows.ends[here],
+            tokens[here],
+            sentences[here],
+            int(rows.starts[last]) if last < len(labels) else len(text),
+        )
+
+    def _ends(
+        self, labels: NDArray[np.int32], rows: Rows
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether a sentence and whether a token ends with each row."""
+        behind = np.append(rows.gaps[1:], NEW_PARAGRAPH)
+        sentences = self._sentence[labels] | (behind == NEW_PARAGRAPH)
+        apart = (behind > 0) & ~self._joined[labels]
+        return sentences, sentences | apart | self._token[labels]
+
+    def _borrow(self) -> _Worker:
+        """A worker for one caller, until it is put back."""
+        try:
+            worker = self._idle.pop()
+        except IndexError:
+            return self._new_worker()
+        return self._new_worker() if self._is_full(worker) else worker
+
+    def _new_worker(self) -> _Worker:
+        compiled = self.model.compiled
+        encoder = Encoder(compiled, backend.hash_strings)
+        return _Worker(Numbering(compiled.columns), encoder, self._frozen.workspace())
+
+    @staticmethod
+    def _is_full(worker: _Worker) -> bool:
+        return len(worker.encoder) > _MAX_TYPES
+
+
+def _segments(found: list[_Labelled], *, final: bool) -> Segments:
+    """The tokens and sentences that rows make; unless it is final, up to the last sentence end."""
+    if not found:
+        nothing = np.zeros(0, np.int64)
+        return Segments(nothing, nothing, nothing)
+    starts, ends, tokens, sentences = (
+        np.concatenate([getattr(each, name) for each in found])
+        for name in ("starts", "ends", "tokens", "sentences")
+    )
+    if not final:
+        kept = int(np.flatnonzero(sentences)[-1]) + 1 if sentences.any() else 0
+        starts, ends, tokens, sentences = (
+            each[:kept] for each in (starts, ends, tokens, sentences)
+        )
+    opening = np.append(True, tokens)[: len(tokens)]
+    sentence_ends = np.cumsum(tokens)[sentences]
+    return Segments(starts[opening], ends[tokens], sentence_ends)

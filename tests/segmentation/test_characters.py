@@ -1,0 +1,187 @@
+"""Text as rows of columns: what is a character, and the kernel against the readable twin."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from seqtag.segmentation import characters
+from seqtag.segmentation.characters import (
+    AHEAD,
+    BEHIND,
+    COLUMNS,
+    Numbering,
+    class_of,
+    columns_of,
+    kind_of,
+    rows_of,
+    symbol_of,
+)
+from seqtag.segmentation.paragraphs import SEPARATOR
+from tests.strategies import NATIVE, needs_native
+
+SIGNS = [
+    *"aB1.,'’-($\n \t\u00a0好ひ",
+    "e\u0301",
+    "\u0301",
+    "\u200d",
+    SEPARATOR,
+    "🇫🇷",
+    "🇫",
+    "👍🏽",
+    "\x01",
+]
+LONG = st.sampled_from([1, 3, 5, 12, 13, 23, 24, 25, 40])
+chunks = st.tuples(LONG, st.sampled_from(["a", "Ab", ".", "x.", "好"])).map(lambda c: c[1] * c[0])
+texts = st.one_of(
+    st.lists(st.sampled_from(SIGNS), max_size=30).map("".join),
+    st.lists(chunks, max_size=6).map(" ".join),
+    st.text(max_size=20),
+)
+
+
+def characters_of(text: str) -> list[str]:
+    rows = rows_of(text)
+    return [text[a:b] for a, b in zip(rows.starts, rows.ends, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        (" \n\t", []),
+        ("a b", ["a", "b"]),
+        ("e\u0301\u0302a", ["e\u0301\u0302", "a"]),  # marks
+        ("\u0301a", ["\u0301", "a"]),  # a mark without a letter
+        ("a \u0301", ["a", "\u0301"]),
+        ("👨\u200d👩\u200d👧!", ["👨\u200d👩\u200d👧", "!"]),  # joined
+        ("👍🏽👍", ["👍🏽", "👍"]),  # a skin tone
+        ("❤\ufe0f.", ["❤\ufe0f", "."]),  # a variation
+        ("🇫🇷🇩🇪🇫", ["🇫🇷", "🇩🇪", "🇫"]),  # flags
+        ("🇫 🇷", ["🇫", "🇷"]),
+        ("a\u200d b", ["a\u200d", "b"]),  # joined to nothing
+        ("שָׁ", ["שָׁ"]),
+    ],
+)
+def test_what_a_reader_takes_for_a_character_is_one_row(text, expected):
+    assert characters_of(text) == expected
+
+
+def test_rows_say_what_is_before_them():
+    text = f" a\n b{SEPARATOR}  c"
+    assert rows_of(text).gaps.tolist() == [2, 1, 2]
+    assert rows_of(text).paragraphs.tolist() == [0, 2, 3]
+
+
+def test_normal_forms_and_kinds_of_characters():
+    assert [symbol_of(c) for c in ["’", "É", "E\u0301", "٣", "Ａ", "İ"]] == [
+        *("'", "é", "é", "0", "a"),
+        "i\u0307",
+    ]
+    assert [kind_of(c) for c in ["É", "e\u0301", "٣", "—", "好", "ا", "👍🏽", "½"]] == [
+        *("X", "x", "d", "-", "{CJK}", "{ARABIC}"),
+        "👍🏽",
+        "{No}",
+    ]
+    assert [class_of(c) for c in ["—", "👍", "好"]] == ["{Pd}", "{So}", "{CJK}"]
+
+
+def test_how_white_space_looks_does_not_matter():
+    assert columns_of("a b.\u00a0\n c ") == columns_of("a b. c")
+
+
+def test_a_paragraph_does_not_see_another():
+    alone, other = columns_of("One two."), columns_of("Three, four.")
+    both = columns_of(f"One two.{SEPARATOR}Three, four.\n")
+    assert both == {name: alone[name] + other[name] for name in COLUMNS}
+
+
+def test_what_is_too_long_says_nothing():
+    columns = columns_of(f"{'a' * 12} {'b' * 24} {'c' * 25} dd {'e' * 24}")
+    last = [11, 35, 60, 62, 86]  # of the chunks
+    assert [columns["chunk"][row] for row in last] == ["a" * 12, "b" * 24, "", "dd", "e" * 24]
+    assert [columns["next"][row] for row in last[:2]] == ["b" * 24, "c" * 24]
+    assert [columns["after"][row] for row in last[:2]] == ["c" * 24, ""]
+    assert [columns["before"][row] for row in last[:4]] == ["\n", "a" * 12, "b" * 24, ""]
+    assert (columns["left"][11], columns["left"][23], columns["left"][24]) == (
+        "a" * 12,
+        "b" * 12,
+        "",
+    )
+    assert (columns["right"][23], columns["right"][22]) == ("b" * 12 + " ", "")
+    assert (columns["split"][23], columns["split"][22]) == (f"{'b' * 12}|{'b' * 12} ", "")
+
+
+@given(st.lists(chunks, min_size=1, max_size=7), st.data())
+def test_a_row_depends_on_a_window(parts, data):
+    text = " ".join(parts)
+    rows, whole = rows_of(text), columns_of(text)
+    row = data.draw(st.integers(0, len(rows.starts) - 1))
+    first, last = max(0, row - BEHIND), min(len(rows.starts) - 1, row + AHEAD)
+    window = columns_of(text[rows.starts[first] : rows.ends[last]])
+    assert {name: values[row - first] for name, values in window.items()} == {
+        name: values[row] for name, values in whole.items()
+    }
+
+
+def read_by(numbering, text):
+    """The rows of a text and the values of its columns, and all values so far."""
+    rows, types = numbering.read(text)
+    values = numbering.__dict__.setdefault("values", [[] for _ in types])
+    for column, known in enumerate(values):
+        first, new = numbering.new_values(column)
+        assert first == len(known)
+        known += new
+    found = [[values[c][i] for i in ids] for c, ids in enumerate(types.tolist())]
+    return [each.tolist() for each in rows], found
+
+
+@needs_native
+@given(st.lists(texts, min_size=1, max_size=3))
+@example([f"{'a' * 30} b{SEPARATOR}c \ud800"])
+def test_the_kernel_numbers_what_the_reference_says(parts):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(characters.backend, "Characters", NATIVE.Characters)
+        native = Numbering(COLUMNS)
+        patch.setattr(characters.backend, "Characters", None)
+        reference = Numbering(COLUMNS)
+    for text in parts:
+        columns = columns_of(text)
+        rows, found = read_by(native, text)
+        assert rows == [each.tolist() for each in rows_of(text)]
+        assert dict(zip(COLUMNS, found, strict=True)) == columns
+        assert read_by(reference, text) == (rows, found)
+
+
+@needs_native
+def test_columns_that_are_not_asked_for_cost_nothing():
+    numbering = Numbering(["k2", "c3"])
+    _rows, found = read_by(numbering, "Ab c.")
+    assert found == [columns_of("Ab c.")[name] for name in ("k2", "c3")]
+
+
+@needs_native
+def test_the_kernel_refuses_what_does_not_fit():
+    import numpy as np
+
+    with pytest.raises(ValueError, match="columns names a column out of range"):
+        NATIVE.Characters([len(COLUMNS)])
+    kernel = NATIVE.Characters([0])
+    a, b = np.array([97], np.uint32), np.array([0], np.uint8)
+    with pytest.raises(ValueError, match="a code point is out of range"):
+        kernel.unknown(np.array([0x110000], np.uint32))
+    with pytest.raises(ValueError, match="a code point without a kind"):
+        kernel.split(a)
+    with pytest.raises(ValueError, match="one kind per code point"):
+        kernel.learn(a, b[:0])
+    with pytest.raises(ValueError, match="a kind is out of range"):
+        kernel.learn(a, b + 9)
+    kernel.learn(a, b + characters.BASE)
+    kernel.split(a)
+    with pytest.raises(ValueError, match="a character that is not defined"):
+        kernel.number()
+    with pytest.raises(ValueError, match="one symbol, kind and class per new character"):
+        kernel.define([], [], [], b[:0])
+    with pytest.raises(ValueError, match="column out of range"):
+        kernel.new_values(1)

@@ -1,0 +1,245 @@
+"""Tokens and sentences learnt from small made-up treebanks."""
+
+from __future__ import annotations
+
+import io
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag.corpus import read
+from seqtag.errors import ModelFileError
+from seqtag.features.language import load
+from seqtag.labels.coding import LabelCoding
+from seqtag.labels.column import LabelColumn
+from seqtag.segmentation import segmenter as module
+from seqtag.segmentation.characters import COLUMNS, columns_of
+from seqtag.segmentation.paragraphs import SEPARATOR
+from seqtag.segmentation.segmenter import Segmenter
+from seqtag.settings import Settings
+from seqtag.training.problem import pose
+from seqtag.training.runs import Schedule
+from seqtag.training.tokens import token_examples
+from seqtag.training.train import fit
+
+
+def treebank(sentences) -> str:
+    """CoNLL-U of sentences of tokens; ``_`` before one says that no space is there."""
+    lines = []
+    for tokens, following in pairwise([*sentences, [""]]):
+        number = 1
+        for token, after in pairwise([*tokens, following[0]]):
+            misc = "SpaceAfter=No" if after.startswith("_") else "_"
+            words = token.removeprefix("_").split("+")
+            if len(words) > 1:
+                end = number + len(words) - 1
+                lines.append(f"{number}-{end}\t{''.join(words)}" + "\t_" * 7 + f"\t{misc}")
+                misc = "_"
+            for word in words:
+                lines.append(f"{number}\t{word}" + "\t_" * 7 + f"\t{misc}")
+                number += 1
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def examples_of(sentences, columns=COLUMNS):
+    return token_examples(read(io.BytesIO(treebank(sentences).encode()), "conllu"), columns)
+
+
+def learn(sentences, **settings) -> Segmenter:
+    templates = load("segment")
+    columns = templates.compile(COLUMNS).columns
+    values = Settings().with_values(templates.settings).with_values({"min_count": 1} | settings)
+    problem = pose(
+        examples_of(sentences, columns),
+        LabelColumn("tokens"),
+        LabelCoding(None, None, False),
+        templates,
+        COLUMNS,
+        values,
+    )
+    return Segmenter(fit(problem, Schedule(1, 1, None, 1, None)))
+
+
+def sentences_of(segmenter, text, **options) -> list[list[str]]:
+    starts, ends, sentence_ends = segmenter.segment(text, **options)
+    tokens = [text[a:b] for a, b in zip(starts, ends, strict=True)]
+    return [tokens[a:b] for a, b in pairwise([0, *sentence_ends.tolist()])]
+
+
+PLAIN = [
+    ["The", "cat", "can't", "sleep", "_."],
+    ["Mr.", "Fox", "saw", "it", "_."],
+    ["Did", "he", "_?"],
+    ["No", "_,", "Mr.", "Dog", "did", "_!"],
+    ["It", "is", "3", "_."],
+]
+
+
+@pytest.fixture(scope="module")
+def plain() -> Segmenter:
+    return learn(PLAIN * 4)
+
+
+def test_a_treebank_is_segmented_as_it_was_learnt(plain):
+    text = "The cat can't sleep.\nMr. Fox   saw it. Did he? No, Mr. Dog did! It is 3."
+    assert sentences_of(plain, text) == [[t.removeprefix("_") for t in s] for s in PLAIN]
+
+
+def test_nothing_comes_of_nothing(plain):
+    for text in ("", " ", "\n\u2029 \t", "\u3000" * 300_000):
+        found = plain.segment(text)
+        assert [each.tolist() for each in found] == [[], [], []]
+        assert {each.dtype for each in found} == {np.dtype(np.int64)}
+
+
+def test_paragraphs_end_sentences(plain):
+    assert sentences_of(plain, f"The cat{SEPARATOR}saw it{SEPARATOR}") == [
+        ["The", "cat"],
+        ["saw", "it"],
+    ]
+
+
+def test_how_white_space_looks_does_not_matter(plain):
+    one = sentences_of(plain, "Mr. Fox saw it. Did he?")
+    assert sentences_of(plain, "\tMr.\n\n Fox saw\u00a0it.\r\nDid he?  ") == one
+
+
+def test_no_spaces_between_tokens():
+    chinese = learn([["_我们", "_爱", "_猫", "_。"], ["_猫", "_好", "_。"], ["_好", "_。"]] * 8)
+    assert sentences_of(chinese, "我们爱猫。好。猫好。") == [
+        ["我们", "爱", "猫", "。"],
+        ["好", "。"],
+        ["猫", "好", "。"],
+    ]
+
+
+def test_spaces_inside_tokens():
+    vietnamese = learn([["Trả lời", "ông", "."], ["ông", "trả lời", "10 000", "."]] * 8)
+    assert "joined" in vietnamese.model.labels
+    assert sentences_of(vietnamese, "ông trả  lời 10\n000 . Trả lời .") == [
+        ["ông", "trả  lời", "10\n000", "."],
+        ["Trả lời", "."],
+    ]
+
+
+def test_no_token_goes_over_white_space_that_never_did(plain):
+    assert "joined" not in plain.model.labels
+    text = "caca 10 000 .' a\u0301 \u0301 x"
+    starts, ends, _ = plain.segment(text)
+    assert not any(text[a:b].split()[1:] for a, b in zip(starts, ends, strict=True))
+
+
+def test_ranges_are_one_token():
+    german = learn([["Im+Haus", "_."], ["Im+Haus", "ist", "er", "_."]] * 8)
+    assert sentences_of(german, "ImHaus ist er. ImHaus.") == [
+        ["ImHaus", "ist", "er", "."],
+        ["ImHaus", "."],
+    ]
+
+
+def test_right_to_left_and_combining_characters():
+    hebrew = learn([["שָׁלוֹם", "לָךְ", "_."], ["לָךְ", "_!"]] * 8)
+    assert sentences_of(hebrew, "לָךְ! שָׁלוֹם לָךְ.") == [["לָךְ", "!"], ["שָׁלוֹם", "לָךְ", "."]]
+
+
+def test_composed_and_decomposed_text_is_the_same(plain):
+    french = learn([["Été", "_."], ["Là", "_,", "été", "_!"]] * 8)
+    text = "Là, été! Été."
+    decomposed = "La\u0300, e\u0301te\u0301! E\u0301te\u0301."
+    assert [len(s) for s in sentences_of(french, text)] == [4, 2]
+    assert [len(s) for s in sentences_of(french, decomposed)] == [4, 2]
+
+
+@pytest.mark.parametrize("sign", ["👨\u200d👩\u200d👧", "👍🏽", "🇫🇷", "❤\ufe0f", "n\u0303"])
+def test_what_is_one_character_is_never_split(plain, sign):
+    for text in (f"The {sign} cat{sign}{sign}.", sign):
+        starts, ends, _ = plain.segment(text)
+        inside = {
+            at + k
+            for at in range(len(text))
+            if text.startswith(sign, at)
+            for k in range(1, len(sign))
+        }
+        assert not inside & ({*starts.tolist()} | {*ends.tolist()})
+
+
+def test_typographic_quotes_are_read_as_plain_ones(plain):
+    assert sentences_of(plain, "The cat can’t sleep.") == [["The", "cat", "can’t", "sleep", "."]]
+
+
+words = st.sampled_from(
+    ["cat", "Mr.", "it.", "Did", "he?", "no,", "3", "3.", "can't", "👍🏽", "é", "好好。"]
+)
+spaces = st.sampled_from([" ", "", "\n", "  ", SEPARATOR, " " * 70])
+texts = st.lists(st.tuples(words, spaces), max_size=40).map(lambda t: "".join(map("".join, t)))
+
+
+@given(st.lists(texts, max_size=4))
+def test_piecewise_is_as_whole(plain, pieces):
+    text = "".join(pieces)
+    whole = sentences_of(plain, text)
+    found, held, begin = [], "", 0
+    for piece in pieces:
+        held += piece
+        more = sentences_of(plain, held, begin=begin, final=False)
+        if more:
+            found += more
+            begin = int(plain.segment(held, begin=begin, final=False).ends[-1])
+            kept = plain.context_of(held, begin)
+            held, begin = held[kept:], begin - kept
+    found += sentences_of(plain, held, begin=begin)
+    assert found == whole
+
+
+@given(texts)
+def test_windows_do_not_show(plain, text):
+    whole = sentences_of(plain, text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_WINDOW", 7)
+        patch.setattr(module, "_MAX_TYPES", 20)
+        assert sentences_of(plain, text) == whole
+
+
+@pytest.mark.parametrize("text", ["a" * 300_000, "\u0301" * 100_000, "好。" * 50_000, "🇫" * 99_999])
+def test_endless_chunks_take_linear_time(plain, text):
+    starts, ends, sentence_ends = plain.segment(text)
+    assert (starts[0], ends[-1], sentence_ends[-1]) == (0, len(text), len(starts))
+
+
+def test_sentences_come_as_soon_as_they_are_certain(plain):
+    text = "The cat can't sleep. " + "Mr. Fox saw it " * 8
+    assert sentences_of(plain, text, final=False) == [["The", "cat", "can't", "sleep", "."]]
+    assert sentences_of(plain, "The cat can't sleep. Mr.", final=False) == []
+    closed = f"The cat can't sleep.{SEPARATOR}"
+    assert sentences_of(plain, closed, final=False) == [["The", "cat", "can't", "sleep", "."]]
+
+
+def test_learning_twice_gives_the_same_model():
+    one, two = (learn(PLAIN).model.tensors() for _ in range(2))
+    assert {name: each.tobytes() for name, each in one.items()} == {
+        name: each.tobytes() for name, each in two.items()
+    }
+
+
+def test_a_model_of_other_columns_is_no_segmenter():
+    templates = load("pos")
+    data = examples_of(PLAIN, ["c1"])
+    problem = pose(
+        data._replace(columns=data.columns),
+        LabelColumn("upos"),
+        LabelCoding(None, None, False),
+        templates,
+        ["form"],
+        Settings().with_values(templates.settings),
+    )
+    model = fit(problem, Schedule(1, 1, None, 1, None))
+    with pytest.raises(ModelFileError, match="expected a model of tokens, found one of upos"):
+        Segmenter(model, "en.seqtag")
+
+
+def test_the_columns_are_those_of_the_reference(plain):
+    assert set(plain.model.compiled.columns) <= set(columns_of("a"))
