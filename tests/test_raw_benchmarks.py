@@ -215,15 +215,18 @@ def test_results_are_merged_and_saved(treebank, tmp_path, monkeypatch):
     out = tmp_path / "results.json"
     out.write_text(json.dumps({"seed": 1}))
     corpora = str(tmp_path / "corpora")
-    arguments = ["--corpora", corpora, "--only", "NLTK", "--out", str(out), "--merge", str(out)]
+    tool = Echo()
+    tool.gold_file = treebank.parts["test"]
+    monkeypatch.setitem(tools.TOOLS, "UDPipe", tool)
+    arguments = ["--corpora", corpora, "--only", "UDPipe", "--out", str(out), "--merge", str(out)]
     monkeypatch.setattr(sys, "argv", ["raw", *arguments])
     suite.main()
     results = json.loads(out.read_text())
     assert results["seed"] == 1
-    figures = results["raw"]["treebanks"]["sample"]["tools"]["NLTK"]
-    assert figures["raw"]["tokens"] > 90
+    figures = results["raw"]["treebanks"]["sample"]["tools"]["UDPipe"]
+    assert figures["raw"]["tokens"] == 100
     assert figures["words_per_second"] > 0
-    assert measure.machine().keys() == results["raw"]["tools"]["NLTK"]["machine"].keys()
+    assert measure.machine().keys() == results["raw"]["tools"]["UDPipe"]["machine"].keys()
 
 
 def test_examples_in_docstrings():
