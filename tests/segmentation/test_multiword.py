@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -111,6 +112,7 @@ def test_scripts_are_read_as_they_are_written(label):
         ("abc", ["|", "=||", "="], ("b", "c")),
         ("ab", ["_", "_"], ()),
         ("ab", ["=|", "=|"], ("a", "b")),
+        ("o\u0308x", ["=|", "="], ("o\u0308", "x")),
     ],
 )
 def test_what_scripts_write(token, scripts, words):
@@ -139,6 +141,17 @@ def test_what_scripts_write(token, scripts, words):
 )
 def test_splits_made_up_languages(sentences, text, expected):
     assert split(learnt(*sentences), text) == expected
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_composed_and_decomposed_tokens_are_split_the_same(form):
+    model = learnt(*(normalize(form, line) for line in TURKISH))
+    for text, expected in (
+        ("bahçedeki ağaç", "bahçede+ki ağaç"),
+        ("köyümdeki ağaç", "köyümde+ki ağaç"),
+    ):
+        for other in ("NFC", "NFD"):
+            assert split(model, normalize(other, text)) == normalize(other, expected)
 
 
 def test_reference_backend_splits_the_same(monkeypatch):
