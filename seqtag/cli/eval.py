@@ -195,7 +195,7 @@ def _score_aligned(
         return score_aligned(notes.progress(gold, " sentences"), others[0], headline=headline)
     annotator = load_annotator(str(model))
     sentences = list(gold)
-    predicted = annotator.sentences(raw_text_of(sentences))
+    predicted = annotator.sentences(raw_text_of(sentences), paragraphs="blank")
     origin = origin_of(annotator.info)
     return score_aligned(
         sentences, notes.progress(predicted, " sentences"), headline=headline, origin=origin
@@ -210,7 +210,7 @@ class Annotator(Protocol):
         """What its file says of it."""
         ...
 
-    def sentences(self, text: str, /) -> Iterator[Sentence]:
+    def sentences(self, text: str, /, *, paragraphs: str) -> Iterator[Sentence]:
         """The annotated sentences of a raw text."""
         ...
 

@@ -219,6 +219,19 @@ class TemplateSet:
         """How many labels back a label depends on: 0 (no label template), 1 or 2."""
         return max(len(template.label_offsets) for template in self.templates)
 
+    @property
+    def columns(self) -> list[str]:
+        r"""Names of the columns that the templates look at, in the order of their first use.
+
+        Examples
+        --------
+        >>> from seqtag.features.language import parse
+        >>> parse("lower[0] + pos[0]\nform[-1]").columns
+        ['form', 'pos']
+        """
+        terms = (term for template in self.templates for term in template.terms)
+        return list(dict.fromkeys(str(term.column) for term in terms))
+
     def at_order(self, order: int) -> TemplateSet:
         r"""The templates that look back `order` labels at most; settings stay.
 

@@ -88,9 +88,8 @@ class ConlluWriter:
         if write_sentences is not None and not self._ranges:
             plain = np.array([not each for each in words], np.bool_)
             plain[:1] &= not before
-            utf8, places = text.encode("utf-8", "surrogatepass"), (starts, ends)
-            if len(utf8) != len(text):
-                places = _in_bytes(text, starts, ends)
+            utf8 = text.encode("utf-8", "surrogatepass")
+            places = (starts, ends) if len(utf8) == len(text) else _in_bytes(text, starts, ends)
             written = write_sentences(utf8, *places, sentence_ends, plain, self._number + 1)
         done = []
         bounds = [0, *sentence_ends.tolist()]
@@ -101,10 +100,9 @@ class ConlluWriter:
                 done.append(opens[number])
             if sentence is None:
                 here = slice(bounds[number], bounds[number + 1])
-                places = starts[here], ends[here], follows[here]
+                all_three = (each[here].tolist() for each in (starts, ends, follows))
                 tokens = [
-                    _Token(text[a:b], text[b:c], (a, b))
-                    for a, b, c in zip(*(p.tolist() for p in places), strict=True)
+                    _Token(text[a:b], text[b:c], (a, b)) for a, b, c in zip(*all_three, strict=True)
                 ]
                 sentence = self._written(tokens, words[number], before, offset)
             done.append(sentence)
@@ -152,12 +150,12 @@ class _Token(NamedTuple):
     place: tuple[int, int]
 
 
-def _in_bytes(text: str, *places: Positions) -> tuple[Positions, ...]:
-    """Places in a text, in characters, as places in its UTF-8."""
+def _in_bytes(text: str, starts: Positions, ends: Positions) -> tuple[Positions, Positions]:
+    """Where tokens begin and end in UTF-8, given where they do in characters."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     width = 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)
     before = np.concatenate([[0], np.cumsum(width)])
-    return tuple(before[each] for each in places)
+    return before[starts], before[ends]
 
 
 def _rows(

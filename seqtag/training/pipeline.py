@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from contextlib import ExitStack
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
 from seqtag.features.language import load as load_templates
+from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.parallel import in_order
 from seqtag.settings import Settings
@@ -25,18 +27,30 @@ from seqtag.tagging.tagger import Tagger
 from seqtag.training.data import Source, TrainingData, open_corpus
 from seqtag.training.problem import pose
 from seqtag.training.runs import Epoch, Schedule
+from seqtag.training.tokens import token_examples
 from seqtag.training.train import coding_of, fit
+from seqtag.training.words import word_examples
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from seqtag.corpus import Sentence
     from seqtag.features.templates import TemplateSet
     from seqtag.model.model import Model
 
+TEXT_PARTS: Mapping[str, Callable[[Iterable[Sentence], Sequence[str]], TrainingData]] = {
+    "tokens": token_examples,
+    "words": word_examples,
+}
+"""The parts that a pipeline learns from the text of a treebank, and what their examples are."""
+
 PRESETS: Mapping[str, str] = {"upos": "pos", "xpos": "xpos", "feats": "feats", "lemma": "lemma"}
 """The columns of words that a pipeline learns, in their order, and the templates of each."""
+
+PARTS = (*TEXT_PARTS, *PRESETS)
+"""All that a pipeline may learn, in the order in which it runs."""
 
 _FOLDS = 4
 _FOLD_EPOCHS = 4  # enough for tags with the usual errors
@@ -70,6 +84,8 @@ def train_parts(
     dev: Source | None = None,
     *,
     seed: int = 1,
+    runs: int = 1,
+    patience: int | None = None,
     threads: int = 1,
     format: str = "auto",
     columns: Sequence[str] | None = None,
@@ -84,12 +100,14 @@ def train_parts(
     data
         Path of a corpus file, several of them, or sentences as `seqtag.read` gives them.
     labels
-        The columns to learn, some of `PRESETS`; None for all that the data have. They are trained
-        in the order of `PRESETS`, and each sees the tags of those before it.
+        What to learn, some of `PARTS`; None for all that the data have. Columns are trained in
+        their order there, and each sees the tags of those before it.
     dev
-        Corpus to score every epoch on; each part keeps the epoch that scores best.
-    seed, format, columns
+        Corpus to score every epoch on; each column keeps the epoch that scores best.
+    seed, patience, format, columns
         As for `seqtag.train`.
+    runs
+        As for `seqtag.train`, of each part; the models that tag the folds have one.
     threads
         Folds tagged at the same time; the models are the same on any number.
     on_part
@@ -112,9 +130,11 @@ def train_parts(
     KeyboardInterrupt
         If it comes before any epoch is finished.
     """
+    if not isinstance(data, (str, PathLike)) or str(data) == "-":
+        data = _in_memory(data, format, columns)
     with ExitStack() as files:
         corpus = open_corpus(data, format, columns, files)
-        names = _available(corpus.columns, labels, corpus.name)
+        texts, names = _available(corpus.columns, labels, corpus.name)
         words = _Words(*corpus.gather_columns(("form", *names)))
         held_out = None
         if dev is not None:
@@ -123,9 +143,19 @@ def train_parts(
             held_out = _Words(*dev_corpus.gather_columns(("form", *names)))
     if labels is None:
         names = [name for name in names if _says_something(words.columns[name], name)]
-    schedule = Schedule(seed, 1, None, threads, on_epoch)
+    schedule = Schedule(seed, runs, patience, threads, on_epoch)
     parts = _plan(names)
     models: list[Model] = []
+    for name in texts:
+        if on_part:
+            on_part(name)
+        with ExitStack() as files:
+            [source] = open_corpus(data, format, columns, files).sources
+            model = _fit_text(name, source, schedule, settings, asked=labels is not None)
+        if model is not None:
+            models.append(model)
+            if model.interrupted:
+                return models
     seen = _Words({"form": words.columns["form"]}, words.lengths)
     seen_dev = held_out and _Words({"form": held_out.columns["form"]}, held_out.lengths)
     for number, part in enumerate(parts):
@@ -149,22 +179,54 @@ def train_parts(
     return models
 
 
+def _in_memory(data: Source, format: str, columns: Sequence[str] | None) -> list[Sentence]:
+    """The sentences of sources that may be read once only, or are several."""
+    with ExitStack() as files:
+        corpus = open_corpus(data, format, columns, files)
+        return [sentence for source in corpus.sources for sentence in source]
+
+
 def _available(
     available: Sequence[str], labels: Sequence[str] | None, source: str | None
-) -> list[str]:
-    """The columns to learn, in their order."""
-    wanted = [name for name in PRESETS if name in available] if labels is None else labels
-    odd = [name for name in wanted if name not in PRESETS]
-    missing = [name for name in ("form", *wanted) if name not in available]
-    if odd or missing or not wanted:
-        label = f" and the label {odd[0]}" if odd else ""
+) -> tuple[list[str], list[str]]:
+    """The parts to learn from the text, and the columns to learn, in their order."""
+    found = [name for name in PRESETS if name in available]
+    if labels is None:
+        return (list(TEXT_PARTS) if {"id", "misc"} <= {*available} else []), found
+    odd = [name for name in labels if name not in PARTS]
+    missing = [name for name in labels if name in PRESETS and name not in available]
+    if odd or missing or not labels:
         msg = (
-            f"expected the column form and one or several of {', '.join(PRESETS)} to learn, found "
-            f"the columns {', '.join(available)}{label}; name the columns with "
-            "--columns, and those to learn with --label"
+            f"expected some of {', '.join((*TEXT_PARTS, *found))} to learn, found "
+            f"{', '.join(labels) or 'none'}; name the columns with --columns, and what to learn "
+            "with --label"
         )
         raise CorpusError(msg, source=source)
-    return [name for name in PRESETS if name in wanted]
+    return [name for name in TEXT_PARTS if name in labels], [n for n in found if n in labels]
+
+
+def _fit_text(
+    name: str,
+    sentences: Iterable[Sentence],
+    schedule: Schedule,
+    settings: Mapping[str, Any],
+    *,
+    asked: bool,
+) -> Model | None:
+    """The model of a part that is learnt from text; None if there is nothing to learn for it."""
+    column = LabelColumn(name)
+    templates = load_templates(column.preset)
+    available = templates.columns
+    try:
+        examples = TEXT_PARTS[name](sentences, available)
+    except CorpusError as error:
+        if asked:
+            raise
+        _log.warning("%s: not learnt (%s)", name, error.message.partition(";")[0])
+        return None
+    values = Settings().with_values(templates.settings).with_values(settings)
+    problem = pose(examples, column, LabelCoding(), templates, available, values)
+    return fit(problem, schedule)
 
 
 def _says_something(column: Column, name: str) -> bool:
@@ -214,7 +276,7 @@ def _jackknifed(
     block = max(1, min(_BLOCK, sentences // (2 * _FOLDS)))
     fold_of = np.arange(sentences) // block % _FOLDS
     everything = words.examples(list(words.columns), labels)
-    quiet = replace(schedule, threads=1, on_epoch=None)
+    quiet = replace(schedule, runs=1, threads=1, on_epoch=None)
     fewer = {**settings, "epochs": min(_FOLD_EPOCHS, settings.get("epochs") or _FOLD_EPOCHS)}
 
     def tag(fold: int) -> Column:
