@@ -24,7 +24,7 @@ from benchmarks.raw.tools import TOOLS, Tool
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-FILE_WORDS = 100_000  # for the speed the raw text is repeated to about this length
+FILE_WORDS = 200_000  # for the speed the raw text is repeated to about this length
 
 
 class Treebank(NamedTuple):

@@ -132,9 +132,8 @@ class UDPipe(Tool):
         from ufal.udpipe import Model, Pipeline, ProcessingError
 
         error = ProcessingError()
-        pipeline = Pipeline(
-            Model.load(str(model)), reader, Pipeline.DEFAULT, Pipeline.NONE, "conllu"
-        )
+        loaded = Model.load(str(model))  # a pipeline does not keep it alive
+        pipeline = Pipeline(loaded, reader, Pipeline.DEFAULT, Pipeline.NONE, "conllu")
         with source.open(encoding="utf-8", newline="") as file:
             found = pipeline.process(file.read(), error)
         if error.occurred():
