@@ -11,6 +11,7 @@ import numpy as np
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
+from seqtag.features.normal_forms import normal_form
 from seqtag.segmentation.multiword import (
     COPY,
     END,
@@ -23,6 +24,7 @@ from seqtag.segmentation.multiword import (
     columns_of,
     in_context,
     is_upper,
+    letters_of,
 )
 from seqtag.training.data import TrainingData
 
@@ -89,7 +91,8 @@ def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Trai
         raise CorpusError(msg, source=source)
     if "form" not in columns:  # nothing could tell readings apart
         believed = {form: readings[:1] for form, readings in believed.items()}
-    ambiguous = {form for form, readings in believed.items() if len(readings) > 1}
+    differ = {normal_form(form) for form, readings in believed.items() if len(readings) > 1}
+    ambiguous = {form for form in believed if normal_form(form) in differ}
     kept = []
     for each in examples:
         form = each.place.token
@@ -101,12 +104,12 @@ def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Trai
     labels = (
         script
         for (token, *_), words in kept
-        for script in (scripts[token, words] if words else [COPY] * len(token))
+        for script in (scripts[token, words] if words else [COPY] * len(letters_of(token)))
     )
     return TrainingData(
         columns_of([each.place for each in kept], ambiguous, columns),
         Column.of(labels),
-        np.array([len(each.place.token) for each in kept], np.int64),
+        np.array([len(letters_of(each.place.token)) for each in kept], np.int64),
     )
 
 
@@ -133,7 +136,8 @@ def scripts_of(pairs: Sequence[Pair]) -> dict[Pair, list[str]]:
     >>> scripts["don't", ("do", "n't")], scripts["Im", ("In", "dem")]
     (['=', '=|', '=', '=', '='], ['=n|de', '='])
     """
-    plain = {pair: _parted(pair[1]) for pair in pairs if "".join(pair[1]) == pair[0]}
+    parted = ((pair, _parted(*pair)) for pair in pairs)
+    plain = {pair: scripts for pair, scripts in parted if scripts}
     hard = [pair for pair in pairs if pair not in plain]
     counts = Counter(script for scripts in plain.values() for script in scripts)
     cost: Callable[[str], float] = _first_cost
@@ -145,9 +149,12 @@ def scripts_of(pairs: Sequence[Pair]) -> dict[Pair, list[str]]:
     return plain | aligned
 
 
-def _parted(words: Words) -> list[str]:
-    """The scripts of a token that is nothing but its words."""
-    scripts = [COPY + END * (i == len(word)) for word in words for i in range(1, len(word) + 1)]
+def _parted(token: str, words: Words) -> list[str] | None:
+    """The scripts of a token that is nothing but its words; None of others."""
+    lengths = [len(letters_of(word)) for word in words]
+    if "".join(words) != token or sum(lengths) != len(letters_of(token)):
+        return None
+    scripts = [COPY + END * (i == length) for length in lengths for i in range(1, length + 1)]
     scripts[-1] = COPY
     return scripts
 
@@ -170,14 +177,15 @@ class _Surprise:
 def _aligned(token: str, words: Words, cost: Callable[[str], float]) -> list[str]:
     """The scripts of least cost that make the words of the token; the first of equals."""
     upper = is_upper(token)
-    symbols: list[Symbol] = [symbol for word in words for symbol in (*word, None)][:-1]
+    letters = letters_of(token)
+    symbols: list[Symbol] = [symbol for word in words for symbol in (*letters_of(word), None)][:-1]
     count = len(symbols)
-    if len(token) * count > _MOST_CELLS:
-        return [str(_script(token[0], symbols, upper)), *[NOTHING] * (len(token) - 1)]
+    if len(letters) * count > _MOST_CELLS:
+        return [str(_script(letters[0], symbols, upper)), *[NOTHING] * (len(letters) - 1)]
     script_of: dict[tuple[str, tuple[Symbol, ...]], str] = {}
     best: dict[int, tuple[float, list[str]]] = {0: (0.0, [])}  # by the number of symbols written
-    for i, char in enumerate(token):
-        last = i == len(token) - 1
+    for i, char in enumerate(letters):
+        last = i == len(letters) - 1
         reached: dict[int, tuple[float, list[str]]] = {}
         for begin, (spent, scripts) in best.items():
             for end in [count] if last else range(begin, count + 1):
@@ -198,4 +206,11 @@ def _script(char: str, symbols: Sequence[Symbol], upper: bool) -> Script:
     items = [COPY if i == copied else s and "\\" + s for i, s in enumerate(symbols)]
     folded = [s and s.lower() if len(s or "") == len((s or "").lower()) else s for s in items]
     script = Script(False, tuple(folded))
-    return script if script.symbols(char, upper) == list(symbols) else Script(True, tuple(items))
+    if _spelt(script.symbols(char, upper)) == _spelt(symbols):
+        return script
+    return Script(True, tuple(items))
+
+
+def _spelt(symbols: Iterable[Symbol]) -> list[Symbol]:
+    """Symbols with each code point for itself."""
+    return [part for symbol in symbols for part in (symbol or [None])]
