@@ -106,6 +106,7 @@ class TablePlan:
                 [value.encode() for value in source.names],
             )
             for name, source in filled.items()
+            if not taggers[source.tagger].hidden
         ]
         self.possible = self._is_possible()
 

@@ -66,6 +66,8 @@ class Tagger:
         What it tags by.
     source
         Name of its file, for messages.
+    hidden
+        Whether its labels only feed other taggers, and are not written into files.
 
     Raises
     ------
@@ -82,8 +84,8 @@ class Tagger:
     ('upos', ('form',))
     """
 
-    def __init__(self, model: Model, source: str = "<model>"):
-        self.model = model
+    def __init__(self, model: Model, source: str = "<model>", *, hidden: bool = False):
+        self.model, self.hidden = model, hidden
         with fitting(source):
             self._frozen = model.frozen()
         self._idle: list[Worker] = []  # workers not in use; list operations are atomic

@@ -226,7 +226,7 @@ def test_no_command_shows_the_help(call):
     [
         (
             "missing",
-            "No such file or directory; the embedded models are en-ewt-upos and en-ewt-xpos",
+            "No such file or directory; the embedded models are en, en-ewt-upos, en-ewt-xpos",
         ),
         ("folder", "folder: Is a directory; name a file"),
         ("train.conllu", "train.conllu: expected a seqtag model file"),

@@ -92,6 +92,10 @@ def test_other_formats(call):
 def test_only_some_parts_run(call):
     done = call("tag", "-m", "all.seqtag", "text.txt", "--only", "upos")
     assert b"\n1\tEr\t_\tPRON\t" in done.out
+    lemmas = call("tag", "-m", "all.seqtag", "text.txt", "--only", "lemma")
+    assert b"\n2\tist\tsein\t_\t" in lemmas.out
+    columns = call("tag", "-m", "all.seqtag", "text.txt", "--only", "lemma", "--to", "columns")
+    assert columns.out.startswith(b"Er\ter\nist\tsein\n")
     bare = call("tag", "-m", "all.seqtag", "text.txt", "--only", "tokens").out
     assert b"\n1\tEr\t_\t_\t" in bare and b"\n3-4\tim\t" in bare
     done = call("tag", "-m", "all.seqtag", "text.txt", "--only", "ner")
