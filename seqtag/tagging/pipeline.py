@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from seqtag.corpus import read
 from seqtag.errors import SeqtagError
-from seqtag.model import bundle
+from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model
 from seqtag.segmentation.multiword import Splitter
 from seqtag.segmentation.reading import SegmentedText
@@ -223,7 +223,28 @@ def load(path_or_name: str | PathLike[str]) -> Loaded:
     return Pipeline(models, source)
 
 
-def _from_bytes(data: bytes) -> Pipeline:
-    from seqtag.model import container
+def load_tagger(path_or_name: str | PathLike[str]) -> Tagger:
+    """The tagger of a model file that holds one model; see `load`.
 
+    Raises
+    ------
+    SeqtagError
+        If the file holds a pipeline.
+
+    Examples
+    --------
+    >>> load_tagger("en-ewt-upos").label
+    'upos'
+    """
+    loaded = load(path_or_name)
+    if isinstance(loaded, Tagger):
+        return loaded
+    msg = (
+        f"{path_or_name}: expected a model of one column, found a pipeline of "
+        f"{', '.join(loaded.parts)}; name another, or use seqtag.load"
+    )
+    raise SeqtagError(msg)
+
+
+def _from_bytes(data: bytes) -> Pipeline:
     return Pipeline(bundle.models_of(container.from_bytes(data)))
