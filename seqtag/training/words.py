@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from functools import lru_cache
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,12 +30,14 @@ from seqtag.segmentation.multiword import (
 from seqtag.training.data import TrainingData
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from seqtag.corpus.sentence import Sentence
 
+_MOST_WRITTEN = 5  # symbols by one script, beyond what the words have more than the token
 _MOST_CELLS = 4000  # characters times symbols of a token that is aligned
-_ROUNDS = 4  # in which scripts are chosen by how often the last round chose them
+_ROUNDS = 4  # in which scripts are chosen by how often the last round chose them,
+_SOME = 500  # for this many multiword tokens or up to twice as many, then once for all
 _SHARE = 0.05  # of a token's places that a reading has, else it is a slip
 _RARE = 0.1  # what a script not yet chosen counts
 
@@ -138,14 +141,14 @@ def scripts_of(pairs: Sequence[Pair]) -> dict[Pair, list[str]]:
     """
     parted = ((pair, _parted(*pair)) for pair in pairs)
     plain = {pair: scripts for pair, scripts in parted if scripts}
-    hard = [pair for pair in pairs if pair not in plain]
+    aligned = {pair: _cut_out(*pair) for pair in pairs if pair not in plain}
+    some = list(aligned)[:: max(1, len(aligned) // _SOME)]
     counts = Counter(script for scripts in plain.values() for script in scripts)
-    cost: Callable[[str], float] = _first_cost
-    aligned: dict[Pair, list[str]] = {}
-    for _ in range(_ROUNDS if hard else 0):
-        aligned = {pair: _aligned(*pair, cost) for pair in hard}
-        chosen = counts + Counter(script for scripts in aligned.values() for script in scripts)
-        cost = _Surprise(chosen)
+    costs = _Costs()
+    for _ in range(_ROUNDS):
+        aligned |= {pair: _aligned(*pair, costs, aligned[pair]) for pair in some}
+        costs = _Costs(counts + Counter(script for pair in some for script in aligned[pair]))
+    aligned = {pair: _aligned(*pair, costs, known) for pair, known in aligned.items()}
     return plain | aligned
 
 
@@ -159,56 +162,94 @@ def _parted(token: str, words: Words) -> list[str] | None:
     return scripts
 
 
-def _first_cost(script: str) -> float:
-    """Few changes are better, and those behind the character itself."""
-    return 0 if script == COPY else 1 + len(script) - 0.5 * (script[0] == COPY)
+def _cut_out(token: str, words: Words) -> list[str]:
+    """Scripts that copy what both begin and end with, and write the rest in one place."""
+    letters, symbols = letters_of(token), _symbols(words)
+    shorter = min(len(letters), len(symbols))
+    left = 0
+    while left < shorter and letters[left] == symbols[left]:
+        left += 1
+    left = min(left, len(letters) - 1)
+    right = 0
+    while right < shorter - left - 1 and letters[-1 - right] == symbols[-1 - right]:
+        right += 1
+    rest = symbols[left : len(symbols) - right]
+    written = _script(letters[left], rest, is_upper(token))
+    return [
+        *[COPY] * left,
+        written,
+        *[NOTHING] * (len(letters) - left - right - 1),
+        *[COPY] * right,
+    ]
 
 
-class _Surprise:
-    """Scripts chosen often are better: the bits that it takes to name one."""
+class _Costs(dict[str, float]):
+    """What scripts cost: less if they change less, or once they were chosen, if they often were."""
 
-    def __init__(self, chosen: Counter[str]):
-        self._chosen, self._all = chosen, chosen.total()
+    def __init__(self, chosen: Counter[str] | None = None):
+        super().__init__()
+        self._chosen, self._all = chosen, chosen.total() if chosen else 0
 
-    def __call__(self, script: str) -> float:
-        return log2(self._all / (self._chosen[script] + _RARE)) + 0.01 * len(script)
+    def __missing__(self, script: str) -> float:
+        if self._chosen is None:
+            cost = 0.0 if script == COPY else 1 + len(script) - 0.5 * (script[0] == COPY)
+        else:
+            cost = log2(self._all / (self._chosen[script] + _RARE)) + 0.01 * len(script)
+        self[script] = cost
+        return cost
 
 
-def _aligned(token: str, words: Words, cost: Callable[[str], float]) -> list[str]:
-    """The scripts of least cost that make the words of the token; the first of equals."""
-    upper = is_upper(token)
-    letters = letters_of(token)
-    symbols: list[Symbol] = [symbol for word in words for symbol in (*letters_of(word), None)][:-1]
+def _aligned(token: str, words: Words, costs: _Costs, known: list[str]) -> list[str]:
+    """The scripts of least cost that make the words of the token, given some; the first of equals.
+
+    A shortest path through (characters read, symbols written), where no way is followed on that
+    costs more than the scripts known.
+    """
+    upper, letters, symbols = is_upper(token), letters_of(token), _symbols(words)
     count = len(symbols)
     if len(letters) * count > _MOST_CELLS:
-        return [str(_script(letters[0], symbols, upper)), *[NOTHING] * (len(letters) - 1)]
-    script_of: dict[tuple[str, tuple[Symbol, ...]], str] = {}
-    best: dict[int, tuple[float, list[str]]] = {0: (0.0, [])}  # by the number of symbols written
-    for i, char in enumerate(letters):
+        return known
+    most = max(_MOST_WRITTEN, count - len(letters) + _MOST_WRITTEN)
+    enough = sum(costs[script] for script in known) + 1e-6
+    best = {0: 0.0}  # by the number of symbols written
+    ways: list[dict[int, tuple[int, str]]] = []  # for each character, where from and by what
+    for i, letter in enumerate(letters):
         last = i == len(letters) - 1
-        reached: dict[int, tuple[float, list[str]]] = {}
-        for begin, (spent, scripts) in best.items():
-            for end in [count] if last else range(begin, count + 1):
-                key = char, tuple(symbols[begin:end])
-                script = script_of.get(key)
-                if script is None:
-                    script = script_of[key] = str(_script(*key, upper))
-                total = spent + cost(script)
-                if end not in reached or total < reached[end][0]:
-                    reached[end] = total, [*scripts, script]
+        reached: dict[int, float] = {}
+        way: dict[int, tuple[int, str]] = {}
+        for begin, spent in best.items():
+            for end in [count] if last else range(begin, min(begin + most, count) + 1):
+                script = _script(letter, symbols[begin:end], upper)
+                total = spent + costs[script]
+                if total < reached.get(end, enough):
+                    reached[end] = total
+                    way[end] = begin, script
         best = reached
-    return best[count][1]
+        ways.append(way)
+    if not best:
+        return known
+    scripts: list[str] = []
+    for way in reversed(ways):
+        count, script = way[count]
+        scripts.append(script)
+    return scripts[::-1]
 
 
-def _script(char: str, symbols: Sequence[Symbol], upper: bool) -> Script:
+def _symbols(words: Words) -> tuple[Symbol, ...]:
+    """What is to be written."""
+    return tuple(symbol for word in words for symbol in (*letters_of(word), None))[:-1]
+
+
+@lru_cache(maxsize=1 << 18)
+def _script(letter: str, symbols: tuple[Symbol, ...], upper: bool) -> str:
     """The script that writes some symbols for a character, in lower case if that will do."""
-    copied = symbols.index(char) if char in symbols else -1
+    copied = symbols.index(letter) if letter in symbols else -1
     items = [COPY if i == copied else s and "\\" + s for i, s in enumerate(symbols)]
     folded = [s and s.lower() if len(s or "") == len((s or "").lower()) else s for s in items]
     script = Script(False, tuple(folded))
-    if _spelt(script.symbols(char, upper)) == _spelt(symbols):
-        return script
-    return Script(True, tuple(items))
+    if _spelt(script.symbols(letter, upper)) == _spelt(symbols):
+        return str(script)
+    return str(Script(True, tuple(items)))
 
 
 def _spelt(symbols: Iterable[Symbol]) -> list[Symbol]:
