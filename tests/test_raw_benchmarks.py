@@ -211,7 +211,7 @@ def test_the_section_is_part_of_the_page():
     assert "\n".join(raw_report.section(RESULTS)) in report.render(results)
 
 
-def test_results_are_merged_and_saved(treebank, tmp_path, monkeypatch):
+def test_results_are_merged_and_saved(treebank, tmp_path, monkeypatch, capsys):
     out = tmp_path / "results.json"
     out.write_text(json.dumps({"seed": 1}))
     corpora = str(tmp_path / "corpora")
@@ -226,6 +226,10 @@ def test_results_are_merged_and_saved(treebank, tmp_path, monkeypatch):
     figures = results["raw"]["treebanks"]["sample"]["tools"]["UDPipe"]
     assert figures["raw"]["tokens"] == 100
     assert figures["words_per_second"] > 0
+    assert capsys.readouterr().out.startswith("## From raw text\n")
+    monkeypatch.setattr(sys, "argv", ["raw", *arguments, "--docs", str(tmp_path)])
+    with pytest.raises(SystemExit, match=r"expected the results of python -m benchmarks with"):
+        suite.main()
     assert measure.machine().keys() == results["raw"]["tools"]["UDPipe"]["machine"].keys()
 
 

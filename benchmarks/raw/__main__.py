@@ -2,8 +2,9 @@
 
 FOLDER holds treebanks in folders of their own, each with one file ``*-train.conllu``, ``*-dev`` and
 ``*-test``. Nothing is downloaded. The results go into the same JSON file as those of ``python -m
-benchmarks``, and into the same page. Models of UDPipe, whose training takes most of the time, are
-kept with ``--cache`` and found again by what is in the files that they were trained on.
+benchmarks``, and into the same page, whose section on raw text is printed. Models of UDPipe, whose
+training takes most of the time, are kept with ``--cache`` and found again by what is in the files
+that they were trained on.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.measure import CommandError, Cost, command, machine
+from benchmarks.raw import report
 from benchmarks.raw.tools import TOOLS, Tool
 
 if TYPE_CHECKING:
@@ -253,6 +255,9 @@ def main() -> None:
     results: dict[str, Any] = {}
     if options.merge:
         results = json.loads(options.merge.read_text(encoding="utf-8"))
+    if options.docs and "peers" not in results:
+        msg = "expected the results of python -m benchmarks with --docs, found none; give --merge"
+        raise SystemExit(msg)
 
     def save() -> None:
         _write(options.out, json.dumps(results, indent=1) + "\n")
@@ -261,10 +266,11 @@ def main() -> None:
         suite = Suite(options.part, Path(folder), options.cache, options.limit)
         measure_all(suite, options.treebanks, options.only or [*TOOLS], results, save)
     save()
+    print("\n".join(report.section(results["raw"])))
     if options.docs:
-        from benchmarks import report
+        from benchmarks.report import write
 
-        report.write(results, options.docs)
+        write(results, options.docs)
 
 
 if __name__ == "__main__":

@@ -70,20 +70,10 @@ def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Trai
     CorpusError
         If there are no multiword tokens.
     """
-    examples = []
+    examples, source = _gathered(sentences)
     seen: defaultdict[str, Counter[Words | None]] = defaultdict(Counter)
-    source = None
-    for sentence in sentences:
-        source = source or sentence.source
-        words = sentence.words
-        tokens = surface_of(sentence).tokens
-        forms = [token.form for token in tokens]
-        for i, (form, first, count, *_) in enumerate(tokens):
-            if len(form) > LONGEST:
-                continue
-            several = tuple(words[first : first + count]) if count > 1 else None
-            seen[form][several] += 1
-            examples.append(_Example(in_context(forms, i), several))
+    for each in examples:
+        seen[each.place.token][each.words] += 1
     believed = {form: _believed(counts) for form, counts in seen.items()}
     pairs = {(form, words) for form, readings in believed.items() for words in readings if words}
     if not pairs:
@@ -114,6 +104,22 @@ def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Trai
         Column.of(labels),
         np.array([len(letters_of(each.place.token)) for each in kept], np.int64),
     )
+
+
+def _gathered(sentences: Iterable[Sentence]) -> tuple[list[_Example], str | None]:
+    """The tokens that are not too long, and the name of the file."""
+    examples = []
+    source = None
+    for sentence in sentences:
+        source = source or sentence.source
+        words = sentence.words
+        tokens = surface_of(sentence).tokens
+        forms = [token.form for token in tokens]
+        for i, (form, first, count, *_) in enumerate(tokens):
+            if len(form) <= LONGEST:
+                several = tuple(words[first : first + count]) if count > 1 else None
+                examples.append(_Example(in_context(forms, i), several))
+    return examples, source
 
 
 def _believed(counts: Counter[Words | None]) -> list[Words | None]:
