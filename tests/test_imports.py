@@ -39,6 +39,7 @@ features
 labels.schemes
 labels.parts
 labels.column labels.coding
+labels.lemmas
 labels
 corpus.aliases corpus.stream
 corpus.sentence
@@ -54,26 +55,28 @@ model.container model.tensors
 model.model
 model.bundle
 model
-segmentation.paragraphs segmentation.writing
+segmentation.multiword segmentation.paragraphs segmentation.writing
 segmentation.characters
 segmentation.segmenter
 segmentation.reading
 segmentation
 evaluation.counts
 evaluation.chunks evaluation.layout
-evaluation.report
+evaluation.aligned evaluation.report
 evaluation.scoring
 evaluation
 tagging.inputs
 tagging.tagger
 tagging.tables
-tagging.streams
+tagging.streams tagging.document
+tagging.pipeline
 tagging
 training.data training.known_labels
-training.tokens
+training.tokens training.words
 training.problem
 training.runs
 training.train
+training.pipeline
 training.selection
 training
 classifiers.vectors
@@ -85,7 +88,7 @@ classifiers
 integrations.nltk
 integrations
 cli.common cli.options
-cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
+cli.bundle cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
 cli
 __init__
 __main__

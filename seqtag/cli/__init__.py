@@ -29,6 +29,7 @@ COMMANDS = {
     "cv": "Cross-validate: train and score on K folds.",
     "tune": "Search for the best settings.",
     "curve": "Learning curves by epoch and by training size.",
+    "bundle": "Put several models into one file.",
     "info": "Show what a model is.",
     "templates": "List and print the feature templates.",
 }

@@ -16,9 +16,12 @@ from seqtag.files import naming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
     from typing import TextIO
 
     from seqtag.corpus import SentenceStream
+    from seqtag.corpus.read import AnyStream
+    from seqtag.tagging.pipeline import Loaded
     from seqtag.tagging.tagger import Tagger
 
 Item = TypeVar("Item")
@@ -56,7 +59,7 @@ class Notes(logging.Handler):
                 bar(1)
 
     def reading(
-        self, items: Iterable[Item], streams: Sequence[SentenceStream], *, shared: bool
+        self, items: Iterable[Item], streams: Sequence[AnyStream], *, shared: bool
     ) -> Iterator[Item]:
         """The items, with a bar of how much of the streams has been read.
 
@@ -141,13 +144,87 @@ def check_stdin(context: click.Context, names: Iterable[str]) -> None:
         raise click.UsageError(msg, context)
 
 
-def load_model(name: str) -> Tagger:
-    """A tagger by file or name; an error lists the names."""
-    from seqtag.model.embedded import DEFAULT_MODELS
-    from seqtag.tagging.tagger import load
+def check_target(context: click.Context, target: Path, force: bool) -> None:
+    """Refuse a model file that cannot be written, before the work."""
+    if target.exists() and not target.is_file():
+        msg = f"expected a file to write the model to, found {target}"
+        raise click.UsageError(msg, context)
+    if target.exists() and not force:
+        msg = f"{target} is there already; overwrite it with --force"
+        raise click.UsageError(msg, context)
+    if not target.resolve().parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such directory", str(target.parent))
+
+
+def load_model(name: str) -> Loaded:
+    """What a model file holds, by file or name; an error lists the names."""
+    from seqtag.model.embedded import embedded_models
+    from seqtag.tagging.pipeline import load
 
     try:
         return load(name)
     except FileNotFoundError as error:
-        names = f"{error.strerror}; the embedded models are {' and '.join(DEFAULT_MODELS)}"
+        names = f"{error.strerror}; the embedded models are {', '.join(embedded_models())}"
         raise FileNotFoundError(error.errno, names, name) from error
+
+
+class Chain:
+    """The models of a command, one after another.
+
+    Parameters
+    ----------
+    loaded
+        What their files hold.
+    only
+        Parts of pipelines to run; None for all.
+
+    Attributes
+    ----------
+    taggers : list of Tagger
+        All taggers, in the order in which they run.
+    """
+
+    def __init__(self, loaded: Sequence[Loaded], only: Sequence[str] | None = None):
+        from seqtag.tagging.pipeline import Pipeline
+
+        pipelines = [each for each in loaded if isinstance(each, Pipeline)]
+        if only:
+            if not pipelines:
+                msg = "expected a pipeline of several models for --only, found single ones"
+                raise click.UsageError(msg)
+            chosen = {id(pipeline): pipeline.only(*only) for pipeline in pipelines}
+            loaded = [chosen.get(id(each), each) for each in loaded]
+            pipelines = list(chosen.values())
+        self._cutter = next((each for each in pipelines if each.segmenter), None)
+        self.taggers: list[Tagger] = []
+        for each in loaded:
+            self.taggers += each.taggers if isinstance(each, Pipeline) else [each]
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns that the taggers fill and that are written."""
+        shown = (tagger for tagger in self.taggers if not tagger.hidden)
+        return [name for tagger in shown for name in tagger.label_columns]
+
+    def cut(
+        self,
+        streams: Sequence[SentenceStream],
+        *,
+        tokenizer: str,
+        paragraphs: str,
+        flush: bool | None,
+        token_ranges: bool,
+    ) -> list[AnyStream]:
+        """The streams with raw text cut by the model, if one has learnt to and may."""
+        from seqtag.segmentation.writing import ConlluWriter
+
+        cutter = self._cutter if tokenizer == "model" else None
+        if cutter is None:
+            return list(streams)
+        writer = ConlluWriter(token_ranges=token_ranges)
+        return [
+            cutter.segmented(stream, paragraphs=paragraphs, flush=flush, writer=writer)
+            if stream.format == "text"
+            else stream
+            for stream in streams
+        ]

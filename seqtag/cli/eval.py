@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from itertools import zip_longest
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -19,14 +20,17 @@ from seqtag.cli.options import (
 )
 from seqtag.corpus import Sentence, SentenceStream, read
 from seqtag.corpus.aliases import find_column
+from seqtag.corpus.surface import raw_text_of
 from seqtag.errors import CorpusError
+from seqtag.evaluation.aligned import AlignedReport, score_aligned
 from seqtag.evaluation.report import Report, evaluate
-from seqtag.evaluation.scoring import score
+from seqtag.evaluation.scoring import origin_of, score
 from seqtag.labels.column import LabelColumn
-from seqtag.tagging.streams import FilledSentence
+from seqtag.tagging.pipeline import Pipeline
+from seqtag.tagging.streams import FilledSentence, tag_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 FAILED = 3
@@ -38,6 +42,12 @@ FAILED = 3
 @click.option(
     "--label", metavar="COLUMN", help="Column to compare (default: the model's, or as in train)."
 )
+@click.option(
+    "--aligned",
+    is_flag=True,
+    help="Score tokens, sentences, words and all labels of CoNLL-U cut in another way.",
+)
+@click.option("--raw", is_flag=True, help="Let the model cut the raw text of GOLD; as --aligned.")
 @format_option
 @columns_option
 @click.option(
@@ -70,6 +80,8 @@ def command(
     files: tuple[str, ...],
     model: str | None,
     label: str | None,
+    aligned: bool,
+    raw: bool,
     format: str,
     columns: tuple[str, ...] | None,
     confusion: int,
@@ -85,13 +97,12 @@ def command(
     \b
     seqtag eval -m english.seqtag test.conllu
     seqtag eval gold.txt predicted.txt --label chunk --conlleval
+    seqtag eval -m en.seqtag test.conllu --raw
     """
     notes = Notes(quiet)
-    if len(files) != (1 if model else 2):
-        wanted = "GOLD with -m MODEL" if model else "GOLD PREDICTED, or -m MODEL GOLD"
-        found = f"{len(files)} file{'s' * (len(files) > 1)}"
-        msg = f"expected {wanted}, found {found}"
-        raise click.UsageError(msg, context)
+    aligned = aligned or raw
+    _check_files(context, files, model)
+    _check_aligned(context, model, aligned, raw, bool(confusion or errors or as_conlleval))
     if fail_under is not None and isnan(fail_under):
         msg = "expected a percentage for --fail-under, found nan"
         raise click.UsageError(msg, context)
@@ -99,18 +110,11 @@ def command(
     check_stdout()
     format = reading_format(format, columns)
     streams = [context.with_resource(read(name, format, columns=columns)) for name in files]
-    if model:
-        tagger = load_model(model)
-        column = LabelColumn(label or tagger.label)
-        sentences = notes.progress(streams[0], " sentences")
-        place = _placed(column, streams[0])
-        report = score(
-            tagger,
-            map(FilledSentence, sentences),
-            gold=lambda tagged: place.of(tagged.sentence),
-            task=column.name,
-            threads=threads,
-        )
+    report: Report | AlignedReport
+    if aligned:
+        report = _score_aligned(streams, model, label or "words", notes)
+    elif model:
+        report = _score_model(streams[0], model, label, threads, notes)
     else:
         gold, predicted = streams
         column = LabelColumn(label) if label else LabelColumn.default(gold.columns, gold.source)
@@ -127,11 +131,141 @@ def command(
     return 0
 
 
+def _check_files(context: click.Context, files: Sequence[str], model: str | None) -> None:
+    """Refuse too many files, or too few."""
+    if len(files) != (1 if model else 2):
+        wanted = "GOLD with -m MODEL" if model else "GOLD PREDICTED, or -m MODEL GOLD"
+        found = f"{len(files)} file{'s' * (len(files) > 1)}"
+        msg = f"expected {wanted}, found {found}"
+        raise click.UsageError(msg, context)
+
+
+def _check_aligned(
+    context: click.Context, model: str | None, aligned: bool, raw: bool, by_word: bool
+) -> None:
+    """Refuse options that do not go with ``--aligned`` and ``--raw``."""
+    msg = ""
+    if raw and not model:
+        msg = "expected -m MODEL with --raw, found none"
+    elif aligned and model and not raw:
+        msg = "expected --raw with -m MODEL, or GOLD PREDICTED with --aligned, found neither"
+    elif aligned and by_word:
+        msg = (
+            "expected texts of the same words for --confusion, --errors and --conlleval, found "
+            f"{'--raw' if raw else '--aligned'}; leave one out"
+        )
+    if msg:
+        raise click.UsageError(msg, context)
+
+
+def _score_model(
+    stream: SentenceStream, model: str, label: str | None, threads: int, notes: Notes
+) -> Report | AlignedReport:
+    """A model's labels against those of a file; those of a pipeline in all columns at once."""
+    tagger = load_model(model)
+    if isinstance(tagger, Pipeline):
+        if label not in (*tagger.parts, None):
+            msg = f"expected one of the parts {', '.join(tagger.parts)}, found {label!r}"
+            raise CorpusError(msg, source=model)
+        gold = list(_in_conllu(stream))
+        text = b"".join(tag_text(tagger.taggers, _again(gold), threads=threads))
+        return score_aligned(
+            gold,
+            notes.progress(read(io.BytesIO(text), "conllu"), " sentences"),
+            headline=label or "words",
+            origin=origin_of(tagger.info),
+        )
+    column = LabelColumn(label or tagger.label)
+    place = _placed(column, stream)
+    return score(
+        tagger,
+        map(FilledSentence, notes.progress(stream, " sentences")),
+        gold=lambda tagged: place.of(tagged.sentence),
+        task=column.name,
+        threads=threads,
+    )
+
+
+def _score_aligned(
+    streams: Sequence[SentenceStream], model: str | None, headline: str, notes: Notes
+) -> AlignedReport:
+    """One file against another of the same text, or against what a model makes of its text."""
+    gold, *others = map(_in_conllu, streams)
+    if others:
+        return score_aligned(notes.progress(gold, " sentences"), others[0], headline=headline)
+    annotator = load_annotator(str(model))
+    sentences = list(gold)
+    predicted = annotator.sentences(raw_text_of(sentences), paragraphs="blank")
+    origin = origin_of(annotator.info)
+    return score_aligned(
+        sentences, notes.progress(predicted, " sentences"), headline=headline, origin=origin
+    )
+
+
+class Annotator(Protocol):
+    """What ``--raw`` asks of a model."""
+
+    @property
+    def info(self) -> Mapping[str, Any]:
+        """What its file says of it."""
+        ...
+
+    def sentences(self, text: str, /, *, paragraphs: str) -> Iterator[Sentence]:
+        """The annotated sentences of a raw text."""
+        ...
+
+
+def load_annotator(name: str) -> Annotator:
+    """The pipeline of a model file.
+
+    Raises
+    ------
+    CorpusError
+        If it cannot cut text.
+    """
+    loaded = load_model(name)
+    if isinstance(loaded, Pipeline) and loaded.segmenter:
+        return loaded
+    parts = loaded.parts if isinstance(loaded, Pipeline) else (loaded.label,)
+    msg = (
+        f"expected a pipeline that has learnt tokens for --raw, found {', '.join(parts)}; train "
+        "one with --label all"
+    )
+    raise CorpusError(msg, source=name)
+
+
+def _again(sentences: Iterable[Sentence]) -> SentenceStream:
+    """A stream of some sentences of CoNLL-U."""
+    return read(io.BytesIO("".join(sentence.raw for sentence in sentences).encode()), "conllu")
+
+
+def _in_conllu(stream: SentenceStream) -> Iterator[Sentence]:
+    """The sentences of a CoNLL-U file."""
+    for sentence in stream:
+        if len(sentence) and "id" not in sentence.columns:
+            msg = (
+                "expected CoNLL-U, which says where tokens and sentences are, found a file with "
+                f"the columns {', '.join(sentence.columns)}; give files in CoNLL-U"
+            )
+            raise CorpusError(msg, source=sentence.source, line=sentence.line_of(0))
+        yield sentence
+
+
 def _print(
-    report: Report, confusion: int, errors: int, *, as_json: bool, as_conlleval: bool
+    report: Report | AlignedReport,
+    confusion: int,
+    errors: int,
+    *,
+    as_json: bool,
+    as_conlleval: bool,
 ) -> None:
     """The report on stdout."""
-    if as_json:
+    if isinstance(report, AlignedReport):
+        if as_json:
+            print_json(report.to_dict())
+        else:
+            say(report.to_text())
+    elif as_json:
         value: dict[str, Any] = report.to_dict()
         if confusion:
             value["confusion"] = [row for row in value["confusion"] if row[0] != row[1]][:confusion]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from seqtag.cli.common import load_model, print_json, say
 from seqtag.cli.options import json_option
 from seqtag.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from seqtag.tagging.tagger import Tagger
 
 
 @click.command("info")
@@ -18,30 +21,45 @@ from seqtag.settings import SETTINGS
 def command(model: str, as_json: bool) -> int:
     """Show what a model is: its labels, templates, training data, scores and size."""
     from seqtag.model.embedded import find_model
+    from seqtag.tagging.pipeline import Pipeline
+    from seqtag.tagging.tagger import Tagger
 
-    tagger = load_model(model)
+    loaded = load_model(model)
+    taggers = [Tagger(part) for part in loaded.models] if isinstance(loaded, Pipeline) else [loaded]
     size = Path(find_model(model)).stat().st_size
-    features = tagger.sizes
-    facts: dict[str, Any] = {
-        "model": model,
-        "bytes": size,
+    parts = [_facts_of(tagger) for tagger in taggers]
+    whole = {"model": model, "bytes": size}
+    if as_json:
+        print_json(whole | (parts[0] if len(parts) == 1 else {"parts": parts}))
+        return 0
+    say(f"{'model':<12} {model} ({size / 1e6:.2f} MB)\n")
+    if len(parts) > 1:
+        say(f"{'parts':<12} {', '.join(tagger.label for tagger in taggers)}\n")
+    for tagger, facts in zip(taggers, parts, strict=True):
+        say("\n" * (len(parts) > 1) + _text_of(tagger, facts))
+    return 0
+
+
+def _facts_of(tagger: Tagger) -> dict[str, Any]:
+    """What there is to say of a model, for JSON."""
+    return {
         "labels": list(tagger.labels),
         "known_words": len(tagger.known_words),
-        **features,
+        **tagger.sizes,
         **tagger.info,
     }
-    if as_json:
-        print_json(facts)
-        return 0
+
+
+def _text_of(tagger: Tagger, facts: dict[str, Any]) -> str:
+    """What there is to say of a model, in lines."""
     training = facts["training"]
     cut_short = " (interrupted)" if training.get("interrupted") else ""
     lines = [
-        ("model", f"{model} ({size / 1e6:.2f} MB)"),
         ("made by", tagger.model.writer),
         ("label", f"{tagger.label} ({len(tagger.labels)} labels)"),
         ("columns", ", ".join(tagger.columns)),
-        ("scheme", _scheme(tagger.info)),
-        ("features", f"{features['features']:,} with {features['weights']:,} weights"),
+        ("scheme", _scheme(facts)),
+        ("features", f"{facts['features']:,} with {facts['weights']:,} weights"),
         ("known words", f"{facts['known_words']:,}"),
         ("trained on", f"{training['sentences']:,} sentences, {training['tokens']:,} tokens"),
         ("corpus", f"sha256 {training['corpus_sha256'][:16]}..."),
@@ -52,9 +70,8 @@ def command(model: str, as_json: bool) -> int:
         dev = training["dev"]
         score = f"{dev['metric']} {100 * dev['score']:.2f} ({dev['signature']})"
         lines.append(("dev score", score))
-    say("".join(f"{name:<12} {value}\n" for name, value in lines))
-    say("templates\n" + "".join(f"  {line}\n" for line in facts["templates"].splitlines()))
-    return 0
+    text = "".join(f"{name:<12} {value}\n" for name, value in lines)
+    return text + "templates\n" + "".join(f"  {line}\n" for line in facts["templates"].splitlines())
 
 
 def _settings(training: dict[str, Any]) -> str:

@@ -107,8 +107,9 @@ seed_option = click.option(
 label_option = click.option(
     "--label",
     metavar="COLUMN",
-    help="Column to learn: upos, xpos, feats, upos+feats, chunk, ner, ... "
-    "(default: upos in CoNLL-U, the last column elsewhere).",
+    help="Column to learn: upos, xpos, feats, upos+feats, lemma, chunk, ner, ... (default: upos in "
+    "CoNLL-U, the last column elsewhere). train: several make a pipeline (tokens,upos,lemma), all "
+    "is one of all that the file has.",
 )
 templates_option = click.option(
     "--templates",

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from seqtag.cli.common import Notes, check_stdin, load_model
+from seqtag.cli.common import Chain, Notes, check_stdin, load_model
 from seqtag.cli.options import (
+    ColumnList,
     columns_option,
     format_option,
     quiet_option,
     reading_format,
     threads_option,
 )
-from seqtag.corpus import WRITABLE
+from seqtag.corpus import WRITABLE, SentenceStream
+from seqtag.segmentation.paragraphs import PARAGRAPHS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from seqtag.corpus.read import AnyStream
 
 
 @click.command("tag")
@@ -35,6 +44,31 @@ from seqtag.corpus import WRITABLE
     "(default: the input with its label columns filled; conllu for text).",
 )
 @click.option(
+    "--only",
+    type=ColumnList(),
+    metavar="PART,PART,...",
+    help="Run these parts of a pipeline only (and its tokens and words): upos,lemma.",
+)
+@click.option(
+    "--paragraphs",
+    type=click.Choice(PARAGRAPHS),
+    default="auto",
+    show_default=True,
+    help="What ends a paragraph of raw text: a blank line, or every line break.",
+)
+@click.option(
+    "--tokenizer",
+    type=click.Choice(("model", "nltk")),
+    default="model",
+    show_default=True,
+    help="What cuts raw text: the model, if it has learnt to, or NLTK.",
+)
+@click.option(
+    "--token-ranges",
+    is_flag=True,
+    help="Say in MISC where in the raw text each token stands: TokenRange=START:END.",
+)
+@click.option(
     "--flush/--no-flush",
     default=None,
     help="Write each sentence as soon as it is tagged (default: before waiting for more input).",
@@ -50,6 +84,10 @@ def command(
     format: str,
     columns: tuple[str, ...] | None,
     to: str | None,
+    only: tuple[str, ...] | None,
+    paragraphs: str,
+    tokenizer: str,
+    token_ranges: bool,
     flush: bool | None,
     threads: int,
     quiet: bool,
@@ -60,8 +98,7 @@ def command(
     echo "Time flies like an arrow." | seqtag tag --to tagged
     seqtag tag -m english.seqtag corpus.conllu.gz -o tagged.conllu.gz
     """
-    from seqtag.corpus import FORMATS, read
-    from seqtag.errors import CorpusError
+    from seqtag.corpus import read
     from seqtag.files import Output, check_output
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
     from seqtag.tagging.streams import tag_text
@@ -71,22 +108,20 @@ def command(
     check_stdin(context, inputs)
     models = models or DEFAULT_MODELS
     check_output(output, [*inputs, *map(find_model, models)])
-    taggers = [load_model(model) for model in models]
-    labels = [name for tagger in taggers for name in tagger.label_columns]
+    chain = Chain([load_model(model) for model in models], only)
     format = reading_format(format, columns)
-    streams = [context.with_resource(read(name, format, columns=columns)) for name in inputs]
-    with_labels = [stream for stream in streams if stream.columns != ("form",)]
-    for stream in with_labels[1:] if to is None else ():
-        if stream.format != (first := with_labels[0]).format:
-            msg = (
-                f"expected the format {first.format} of {first.source}, found {stream.format}; "
-                "tag the files one by one, or choose the format of the output with --to"
-            )
-            raise CorpusError(msg, source=stream.source)
-    if to is None and not FORMATS[streams[0].format].in_place:
-        to = "conllu" if {*labels} <= {"upos", "xpos", "feats", "pos"} else "columns"
+    streams = chain.cut(
+        [context.with_resource(read(name, format, columns=columns)) for name in inputs],
+        tokenizer=tokenizer,
+        paragraphs=paragraphs,
+        flush=flush,
+        token_ranges=token_ranges,
+    )
+    to = to or _format_of(streams, chain.columns)
     pieces = (
-        piece for stream in streams for piece in tag_text(taggers, stream, to, threads, flush=flush)
+        piece
+        for stream in streams
+        for piece in tag_text(chain.taggers, stream, to, threads, flush=flush)
     )
     with Output(output) as out:
         for piece in notes.reading(pieces, streams, shared=output == "-"):
@@ -94,3 +129,30 @@ def command(
             if output == "-":
                 out.flush()
     return 0
+
+
+def _format_of(streams: Sequence[AnyStream], labels: Sequence[str]) -> str | None:
+    """The format to write if none is asked for; None for that of the input.
+
+    Raises
+    ------
+    CorpusError
+        If the inputs have different ones.
+    """
+    from seqtag.corpus import FORMATS
+    from seqtag.corpus.conllu import COLUMNS
+    from seqtag.errors import CorpusError
+
+    with_labels = [stream for stream in streams if stream.columns != ("form",)]
+    for stream in with_labels[1:]:
+        if stream.format != (first := with_labels[0]).format:
+            msg = (
+                f"expected the format {first.format} of {first.source}, found {stream.format}; "
+                "tag the files one by one, or choose the format of the output with --to"
+            )
+            raise CorpusError(msg, source=stream.source)
+    if not FORMATS[streams[0].format].in_place:
+        return "conllu" if {*labels} <= {*COLUMNS, "pos"} else "columns"
+    if not isinstance(streams[0], SentenceStream) and not {*labels} <= {*COLUMNS}:
+        return "conllu"  # with what it has no column for in MISC
+    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from seqtag.cli.common import (
     Notes,
     check_stdin,
     check_stdout,
+    check_target,
     interruption_code,
     print_json,
 )
@@ -60,11 +60,12 @@ def command(
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Train a tagger on annotated sentences.
+    """Train a tagger, or a whole pipeline, on annotated sentences.
 
     \b
     seqtag train train.conllu --dev dev.conllu -m english.seqtag
     seqtag train train.txt --label chunk -m chunks.seqtag
+    seqtag train train.conllu -m english.seqtag --label all
     """
     from seqtag.files import check_output
     from seqtag.training.train import train as train_tagger
@@ -82,7 +83,7 @@ def command(
     check_output(model, [*inputs, *filter(None, [options["templates"]])])
     if as_json:
         check_stdout()
-    _check_target(context, Path(model), force)
+    check_target(context, Path(model), force)
 
     epochs: list[Epoch] = []
 
@@ -90,14 +91,17 @@ def command(
         notes(_line_of(epoch, options["runs"]))
         epochs.append(epoch)
 
-    tagger = train_tagger(
-        train,
-        dev=dev,
-        format=reading_format(format, columns),
-        columns=columns,
-        on_epoch=show,
-        **options,
-    )
+    reading: dict[str, Any] = {
+        "format": reading_format(format, columns),
+        "columns": columns,
+        "on_epoch": show,
+    }
+    label = options["label"]
+    if label == "all" or (label and ({*label.split(",")} & {"tokens", "words"} or "," in label)):
+        return _train_pipeline(
+            context, train, model, dev, epochs, notes, as_json, options | reading
+        )
+    tagger = train_tagger(train, dev=dev, **options)
     size = tagger.save(model)
     notes(
         f"{model}: {tagger.label} from {', '.join(tagger.columns)}, {len(tagger.labels)} labels, "
@@ -106,22 +110,55 @@ def command(
     if as_json:
         facts = {"model": model, "bytes": size, "epochs": list(map(_facts_of, epochs))}
         print_json(facts | tagger.info)
-    if tagger.model.interrupted:
-        notes("interrupted: the model holds the epochs finished until then")
-        return interruption_code()
-    return 0
+    return _code(interrupted=tagger.model.interrupted, notes=notes)
 
 
-def _check_target(context: click.Context, target: Path, force: bool) -> None:
-    """Refuse a model file that cannot be written, before the work."""
-    if target.exists() and not target.is_file():
-        msg = f"expected a file to write the model to, found {target}"
-        raise click.UsageError(msg, context)
-    if target.exists() and not force:
-        msg = f"{target} is there already; overwrite it with --force"
-        raise click.UsageError(msg, context)
-    if not target.resolve().parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "No such directory", str(target.parent))
+def _train_pipeline(
+    context: click.Context,
+    train: tuple[str, ...],
+    model: str,
+    dev: str | None,
+    epochs: list[Epoch],
+    notes: Notes,
+    as_json: bool,
+    options: dict[str, Any],
+) -> int:
+    """Train several parts, each on what those before it say."""
+    from seqtag.model import bundle
+    from seqtag.training.pipeline import train_parts
+
+    label = options.pop("label")
+    for name in ("templates", "skip_unlabelled"):
+        if options.pop(name):
+            msg = (
+                f"expected --{name.replace('_', '-')} with one label, found {label}; train such "
+                "parts one by one and put them together with seqtag bundle"
+            )
+            raise click.UsageError(msg, context)
+    options.pop("constrain")
+    names = None if label == "all" else [name.strip() for name in label.split(",")]
+    parts = train_parts(
+        train[0] if len(train) == 1 else train,
+        names,
+        dev,
+        on_part=lambda part: notes(f"part {part}"),
+        **options,
+    )
+    size = bundle.save(model, parts)
+    listed = ", ".join(f"{part.column} ({len(part.labels)})" for part in parts)
+    notes(f"{model}: {listed}, {size / 1e6:.1f} MB")
+    if as_json:
+        facts = {"model": model, "bytes": size, "epochs": list(map(_facts_of, epochs))}
+        print_json(facts | {"parts": [part.config() for part in parts]})
+    return _code(interrupted=parts[-1].interrupted, notes=notes)
+
+
+def _code(*, interrupted: bool, notes: Notes) -> int:
+    """The exit code, after a word on an interruption."""
+    if not interrupted:
+        return 0
+    notes("interrupted: the model holds the epochs finished until then")
+    return interruption_code()
 
 
 def _line_of(epoch: Epoch, runs: int) -> str:

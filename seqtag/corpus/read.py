@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from seqtag.corpus import conllu
 from seqtag.corpus.detect import Layout, columns_layout, detect_format, whole_lines
@@ -25,6 +25,56 @@ if TYPE_CHECKING:
     from seqtag.corpus.sentence import Sentence
 
 _log = logging.getLogger("seqtag")
+
+
+class AnyStream(Protocol):
+    """What gives sentences while one iterates: a `SentenceStream`, or text that is cut on the way.
+
+    See `SentenceStream` for what each of these is.
+    """
+
+    @property
+    def format(self) -> str:
+        """Its name."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+
+    @property
+    def source(self) -> str:
+        """Name of the file."""
+
+    @property
+    def separator(self) -> str:
+        """What stands between columns."""
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it has one word on a line."""
+
+    @property
+    def extensible(self) -> bool:
+        """Whether rows have room for another column."""
+
+    @property
+    def position(self) -> int:
+        """Bytes read so far."""
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the file, if somebody knows."""
+
+    def __iter__(self) -> Iterator[Sentence]: ...
+
+    def blocks(self) -> Iterator[Block]:
+        """The text of a table in pieces of whole sentences."""
+
+    def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
+        """The sentences of some blocks of a table."""
+
+    def ready(self) -> bool:
+        """Whether more input is there."""
 
 
 class SentenceStream:

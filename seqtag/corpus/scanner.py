@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from seqtag.corpus import Block, SentenceStream
+    from seqtag.corpus import Block
+    from seqtag.corpus.read import AnyStream
     from seqtag.engine.interface import Scanner
 
 
@@ -57,7 +58,7 @@ class BlockScanner:
         The values of each column, by their numbers.
     """
 
-    def __init__(self, stream: SentenceStream, read: Sequence[str], write: Sequence[int] = ()):
+    def __init__(self, stream: AnyStream, read: Sequence[str], write: Sequence[int] = ()):
         self._arguments = (
             len(stream.columns),
             stream.separator,

@@ -43,6 +43,9 @@ class Sentence(ABC):
 
     __slots__ = ("columns", "line", "raw", "source")
 
+    is_bare = False
+    """Whether there is nothing in it but words and white space, whatever columns it has."""
+
     raw: str
     source: str
     line: int

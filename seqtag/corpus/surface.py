@@ -124,6 +124,26 @@ def paragraphs_of(sentences: Iterable[Sentence]) -> Iterator[list[Surface]]:
         yield paragraph
 
 
+def raw_text_of(sentences: Iterable[Sentence]) -> str:
+    r"""The text that sentences were made of, a blank line between its paragraphs.
+
+    White space is what MISC says (`surface_of`); that at the end of a paragraph gives way to the
+    blank line. No sentences give no text, others end with a line end.
+
+    Examples
+    --------
+    >>> from seqtag.corpus import sentence_of
+    >>> raw_text_of([sentence_of({"form": ["Time", "flies"]}), sentence_of({"form": ["So"]})])
+    'Time flies So\n'
+    """
+    texts = (
+        "".join(surface.text for surface in paragraph).rstrip()
+        for paragraph in paragraphs_of(sentences)
+    )
+    text = "\n\n".join(texts)
+    return text and text + "\n"
+
+
 def escape_spaces(text: str) -> str:
     r"""White space as MISC can hold it.
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from seqtag.engine.arrays import FloatArray, HashArray, IntArray
+from seqtag.engine.arrays import BoolArray, FloatArray, HashArray, IntArray
 
 _Parts = tuple[IntArray, IntArray, int]
 _Cells = tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]
@@ -124,6 +124,18 @@ class Scanner:
     def splice(
         self, text: bytes, labels: Sequence[IntArray], names: Sequence[Sequence[bytes]]
     ) -> bytes: ...
+
+def write_sentences(
+    text: bytes,
+    starts: IntArray,
+    ends: IntArray,
+    sentence_ends: IntArray,
+    plain: BoolArray,
+    ranges: IntArray,
+    word_ptr: IntArray,
+    words: Sequence[bytes],
+    number: int,
+) -> list[str | None]: ...
 
 class Characters:
     def __init__(self, columns: Sequence[int]) -> None: ...

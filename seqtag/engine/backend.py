@@ -22,6 +22,7 @@ __all__ = [
     "Weights",
     "hash_strings",
     "index_features",
+    "write_sentences",
 ]
 
 
@@ -65,6 +66,7 @@ def get(name: str) -> Backend:
             native.index_features,
             native.hash_strings,
             native.Scanner,
+            native.write_sentences,
             native.Characters,
         )
     from seqtag.engine import frozen, keys, reference
@@ -77,4 +79,6 @@ BACKEND = _choose()
 if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     _warn_of_source_tree()
 
-_, Weights, Frozen, index_features, hash_strings, Scanner, Characters = get(BACKEND)
+_, Weights, Frozen, index_features, hash_strings, Scanner, write_sentences, Characters = get(
+    BACKEND
+)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.engine.arrays import (
+        BoolArray,
         ByteArray,
         Cells,
         CodeArray,
@@ -81,6 +82,27 @@ class Scanner(Protocol):
         """The text scanned last with the labels in their places."""
 
 
+class WriteSentences(Protocol):
+    """Writes sentences of raw text as CoNLL-U; of the native backend only."""
+
+    def __call__(
+        self,
+        text: bytes,
+        starts: IntArray,
+        ends: IntArray,
+        sentence_ends: IntArray,
+        plain: BoolArray,
+        ranges: IntArray,
+        word_ptr: IntArray,
+        words: Sequence[bytes],
+        number: int,
+    ) -> list[str | None]:
+        """The sentences that are `plain` and have no white space in a token; None for others.
+
+        Token ``ranges[i]`` is a multiword token of ``words[word_ptr[i]:word_ptr[i + 1]]``.
+        """
+
+
 class Characters(Protocol):
     """Numbers views of texts; of the native backend only.
 
@@ -123,4 +145,5 @@ class Backend(NamedTuple):
     ]
     hash_strings: Callable[[Sequence[str]], HashArray]
     Scanner: Callable[..., Scanner] | None = None  # without one, seqtag.corpus reads alone
+    write_sentences: WriteSentences | None = None
     Characters: Callable[[Sequence[int]], Characters] | None = None  # nor seqtag.segmentation

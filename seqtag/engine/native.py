@@ -215,4 +215,5 @@ class Frozen:
 
 
 Scanner = _kernel.Scanner
+write_sentences = _kernel.write_sentences
 Characters = _kernel.Characters

@@ -1,11 +1,13 @@
-"""Figures laid out for people: tables."""
+"""Figures laid out for people: tables, and a line that says what they are."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from seqtag.version import __version__
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from seqtag.evaluation.counts import Counts
 
@@ -24,3 +26,10 @@ def table(heading: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
         for row in (heading, *cells)
     )
     return "".join(f"{line}\n" for line in lines)
+
+
+def signature_of(facts: Mapping[str, object], origin: Mapping[str, object] | None) -> str:
+    """One line of names and values: what was scored, where it comes from as far as it is known."""
+    known = {name: value for name, value in (origin or {}).items() if value is not None}
+    items = {**facts, **known, "version": __version__}
+    return "|".join(f"{name}:{value}" for name, value in items.items())

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from seqtag.errors import LabelError
 from seqtag.evaluation.chunks import ChunkCounter, conlleval_text, total_of
 from seqtag.evaluation.counts import Counts, by_key, most_frequent, share
-from seqtag.evaluation.layout import row, table
-from seqtag.version import __version__
+from seqtag.evaluation.layout import row, signature_of, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -188,17 +187,14 @@ class Report:
     @property
     def signature(self) -> str:
         """One line that says what `score` is a score of, and of which model."""
-        origin = () if self.origin is None else zip(Origin._fields, self.origin, strict=True)
-        items = {
+        facts = {
             "task": self.task,
             "metric": self.metric,
             "scheme": self.scheme or "none",
             "sentences": self.sentences,
             "tokens": self.tokens,
-            **{name: value for name, value in origin if value is not None},
-            "version": __version__,
         }
-        return "|".join(f"{name}:{value}" for name, value in items.items())
+        return signature_of(facts, self.origin and self.origin._asdict())
 
     def errors(self, n: int) -> list[WordError]:
         """List the `n` most frequent wrong labels with their words; ties in alphabetical order.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache, lru_cache
 from itertools import groupby
 
 from seqtag.errors import TemplateError
@@ -76,6 +77,27 @@ def _short_shape(word: str) -> str:
     if word.isascii() and word.isalpha() and word.islower():
         return "x"  # the usual case
     return "".join(char for char, _ in groupby(_shape(word)))
+
+
+@attribute("outline")
+def _outline(word: str) -> str:
+    """The short shape with symbols as their Unicode category (Sc for £, Sm for ∈), without marks.
+
+    Accents and joiners belong to what they stand on. The characters < > ^ ` | ~ stay as they are:
+    plain text uses them as punctuation.
+    """
+    if word.isascii() and word.isalpha() and word.islower():
+        return "x"  # the usual case
+    return "".join(kind for kind, _ in groupby(filter(None, map(_character_kind, word))))
+
+
+@cache
+def _character_kind(char: str) -> str:
+    """The class of a character; nothing for a mark or a joiner."""
+    category = unicodedata.category(char)
+    if category[0] == "S" and char not in "<>^`|~":
+        return category
+    return "" if category[0] == "M" or category == "Cf" else _character_class(char)
 
 
 @attribute("is_title")
@@ -160,3 +182,31 @@ def _search(regex: str, word: str) -> re.Match[str] | None:
     except re.error as error:
         msg = f'"{regex}" is not a regular expression: {error}; correct it'
         raise TemplateError(msg) from error
+
+
+_VOWELS = frozenset(
+    "aeiouyıæøœəɛɔɨʉ"  # Latin; marks on letters do not matter
+    "αεηιουω"  # Greek
+    "аеиоуыэюяєіѵӏәөүұӕ"  # Cyrillic
+    "աեէըիոօ"  # Armenian
+    "აეიოუ"  # Georgian
+    "ⲁⲉⲏⲓⲟⲩⲱ"  # Coptic
+)
+
+
+@attribute("skeleton")
+def _skeleton(word: str, n: int) -> str | None:
+    """The suffix of n characters with every vowel letter as V; None without a vowel in it.
+
+    Endings that differ by vowel harmony have the same skeleton: Turkish -lar and -ler.
+    """
+    suffix = _suffix(word, n)
+    if suffix is None:
+        return None
+    skeleton = "".join("V" if _is_vowel(char) else char for char in suffix)
+    return None if skeleton == suffix else skeleton
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_vowel(char: str) -> bool:
+    return unicodedata.normalize("NFD", char)[0] in _VOWELS

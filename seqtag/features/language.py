@@ -210,7 +210,7 @@ def preset_names() -> list[str]:
     Examples
     --------
     >>> preset_names()
-    ['chunk', 'morph', 'ner', 'pos', 'segment']
+    ['chunk', 'lemma', 'morph', 'multiword', 'ner', 'pos', 'segment']
     """
     return sorted(path.stem for path in _PRESETS.glob("*.txt"))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Mapping, Sequence
 
 _SINGLE_QUOTES = "‘’‚‛′ʼ´＇\u1ffd"
 _DOUBLE_QUOTES = "“”„‟″＂"
@@ -74,6 +74,17 @@ def normal_form(text: str) -> str:
     return normalize("NFC", text.translate(_TABLE)) or text
 
 
-def normal_forms(texts: Iterable[str]) -> list[str]:
-    """The normal forms of many texts."""
+def _normal_forms(texts: Sequence[str]) -> Sequence[str]:
     return [normal_form(text) for text in texts]
+
+
+def _as_written(texts: Sequence[str]) -> Sequence[str]:
+    return texts
+
+
+FORMS: Mapping[str, Callable[[Sequence[str]], Sequence[str]]] = {
+    "normal": _normal_forms,
+    "written": _as_written,
+}
+"""In which form a model sees values, by the name that its file has for it; those trained before
+there were normal forms see values as they are written."""

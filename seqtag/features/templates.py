@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from seqtag.engine.keys import key_plan
 from seqtag.errors import TemplateError, did_you_mean
 from seqtag.features.attributes import RESERVED, BoundAttribute, attribute_names, resolve
+from seqtag.features.normal_forms import FORMS
 from seqtag.settings import SETTINGS, Value, check_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from seqtag.engine.arrays import KeyPlan
 
@@ -218,6 +219,19 @@ class TemplateSet:
         """How many labels back a label depends on: 0 (no label template), 1 or 2."""
         return max(len(template.label_offsets) for template in self.templates)
 
+    @property
+    def columns(self) -> list[str]:
+        r"""Names of the columns that the templates look at, in the order of their first use.
+
+        Examples
+        --------
+        >>> from seqtag.features.language import parse
+        >>> parse("lower[0] + pos[0]\nform[-1]").columns
+        ['form', 'pos']
+        """
+        terms = (term for template in self.templates for term in template.terms)
+        return list(dict.fromkeys(str(term.column) for term in terms))
+
     def at_order(self, order: int) -> TemplateSet:
         r"""The templates that look back `order` labels at most; settings stay.
 
@@ -236,13 +250,29 @@ class TemplateSet:
         kept = tuple(t for t in self.templates if not (t.label_offsets and t.terms))
         return TemplateSet(kept, self.settings, self.source)
 
-    def compile(self, columns: Sequence[str]) -> CompiledTemplates:
+    def within(self, columns: Sequence[str]) -> TemplateSet:
+        r"""The templates that look at these columns only; settings stay.
+
+        Examples
+        --------
+        >>> from seqtag.features.language import parse
+        >>> print(parse("form[0]\nform[0] + upos[0]\nlabel[-1]").within(["form"]), end="")
+        form[0]
+        label[-1]
+        """
+        kept = tuple(t for t in self.templates if all(term.column in columns for term in t.terms))
+        return TemplateSet(kept, self.settings, self.source)
+
+    def compile(self, columns: Sequence[str], forms: str = "normal") -> CompiledTemplates:
         r"""Bind the templates to the columns of a corpus.
 
         Parameters
         ----------
         columns
             Names of the columns, in their order.
+        forms
+            The form in which attributes see values, one of
+            `seqtag.features.normal_forms.FORMS`: ``normal``, or ``written`` as in old models.
 
         Raises
         ------
@@ -285,6 +315,7 @@ class TemplateSet:
             edges=tuple(compiled[1]),
             bigram=(-1,) in plain or (-2, -1) in plain,
             trigram=(-2, -1) in plain,
+            forms=forms,
             functions=tuple(functions),
         )
 
@@ -338,6 +369,8 @@ class CompiledTemplates:
         bigrams for the first two words of a sentence.
     trigram
         Whether there are label trigrams.
+    forms
+        The form in which attributes see values, one of `seqtag.features.normal_forms.FORMS`.
     functions
         Per attribute, its function: column value -> attribute value or None.
     """
@@ -348,6 +381,7 @@ class CompiledTemplates:
     edges: tuple[tuple[tuple[int, int], ...], ...]
     bigram: bool
     trigram: bool
+    forms: str
     functions: tuple[BoundAttribute, ...] = field(compare=False, repr=False)
 
     @property
@@ -370,7 +404,7 @@ class CompiledTemplates:
         >>> parse("suffix(2)[0]").compile(["form"]).apply(0, "Tagged")
         'ed'
         """
-        return self.functions[attribute_index](value)
+        return self.apply_many(attribute_index, [value])[0]
 
     def apply_many(self, attribute_index: int, values: Sequence[str]) -> list[str | None]:
         """Values of an attribute for many values of its column, as `apply` gives them.
@@ -381,4 +415,24 @@ class CompiledTemplates:
         >>> parse("suffix(2)[0]").compile(["form"]).apply_many(0, ["Tagged", "a"])
         ['ed', None]
         """
-        return self.functions[attribute_index].many(values)
+        return self.functions[attribute_index].many(FORMS[self.forms](values))
+
+    def apply_all(
+        self, numbers: Iterable[int], values: Sequence[str]
+    ) -> Iterator[tuple[int, list[str | None]]]:
+        """Some attributes by number, each with its values as `apply_many` gives them.
+
+        Examples
+        --------
+        >>> from seqtag.features.language import parse
+        >>> compiled = parse("form[0] + suffix(2)[0]").compile(["form"])
+        >>> list(compiled.apply_all([0, 1], ["don’t", "I"]))
+        [(0, ["don't", 'I']), (1, ["'t", None])]
+        """
+        seen = FORMS[self.forms](values)
+        for number in numbers:
+            yield number, self.functions[number].many(seen)
+
+    def attributes_of(self, column: str) -> list[int]:
+        """Numbers of the attributes of a column."""
+        return [number for number, use in enumerate(self.attributes) if use.column == column]

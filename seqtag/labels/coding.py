@@ -2,13 +2,14 @@
 
 Chunk labels may be learnt in another scheme than they are written in: IOBES tells the model more
 than IOB2 does. Weights, constraints and label ids are those of the scheme learnt; what goes in and
-out is the scheme written.
+out is the scheme written. Lemmas are learnt as edit scripts, for which a coding is given the forms:
+`seqtag.labels.lemmas`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from seqtag.errors import LabelError
 from seqtag.labels.schemes import Transition, allowed, convert, scheme_of
@@ -44,6 +45,12 @@ class LabelCoding:
     >>> coding.as_written(["B-NP", "E-NP", "O"])
     ['B-NP', 'I-NP', 'O']
     """
+
+    name: ClassVar[str] = "labels"
+    """What a model file calls this kind of coding."""
+
+    needs_forms: ClassVar[bool] = False
+    """Whether `as_learnt` and `as_written` look at the forms."""
 
     written: str | None = None
     learnt: str | None = None
@@ -93,13 +100,21 @@ class LabelCoding:
         """Whether labels are learnt in another scheme than they are written in."""
         return self.learnt is not None and self.learnt != self.written
 
-    def as_learnt(self, labels: Sequence[str]) -> list[str]:
-        """The labels of a sentence as they are learnt."""
+    def as_learnt(
+        self,
+        labels: Sequence[str],
+        forms: Sequence[str] = (),  # noqa: ARG002  a coding of forms looks at them
+    ) -> list[str]:
+        """The labels of a sentence as they are learnt, given its forms."""
         if self.written is None or self.learnt is None or not self.changes_labels:
             return list(labels)
         return convert(labels, self.written, self.learnt)
 
-    def as_written(self, labels: Sequence[str]) -> list[str]:
+    def as_written(
+        self,
+        labels: Sequence[str],
+        forms: Sequence[str] = (),  # noqa: ARG002  a coding of forms looks at them
+    ) -> list[str]:
         """The labels of a sentence, given as they are learnt, as files have them."""
         if self.written is None or self.learnt is None or not self.changes_labels:
             return list(labels)
@@ -118,6 +133,15 @@ class LabelCoding:
         Not so if labels are learnt in another scheme and decoded freely, or written as IOB1.
         """
         return not self.changes_labels or (self.constrained and self.written == "iob2")
+
+    def check(self, labels: Sequence[str]) -> None:
+        """Refuse labels that cannot be written, given as they are learnt.
+
+        Raises
+        ------
+        LabelError
+            If one is no edit script where these are learnt.
+        """
 
     def allowed(
         self, labels: Sequence[str]

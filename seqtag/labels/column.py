@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _FACTORED = "upos+feats"
+_LEMMA = "lemma"
+_PRESETS = {
+    "chunk": "chunk",
+    "ner": "ner",
+    "feats": "morph",
+    _FACTORED: "morph",
+    _LEMMA: "lemma",
+    "tokens": "segment",
+    "words": "multiword",
+}
 _NO_LABELS = ("id", "form")  # columns that are never labels
 _NOT_ANNOTATED = "_"
 
@@ -78,21 +88,22 @@ class LabelColumn:
     @property
     def preset(self) -> str:
         """Name of the templates that fit these labels."""
-        presets = {
-            **{"chunk": "chunk", "ner": "ner", "feats": "morph", _FACTORED: "morph"},
-            "tokens": "segment",
-        }
-        return presets.get(self.name, "pos")
+        return _PRESETS.get(self.name, "pos")
 
     @property
     def may_be_empty(self) -> bool:
-        """Whether ``_`` is a label: no features. Elsewhere it says that a word has none yet."""
-        return self.name == "feats"
+        """Whether ``_`` is a label: no features, no lemma. Elsewhere a word has none yet."""
+        return self.name in ("feats", _LEMMA)
+
+    @property
+    def is_lemma(self) -> bool:
+        """Whether the labels are lemmas, which hang on the form."""
+        return self.name == _LEMMA
 
     @property
     def is_exact(self) -> bool:
         """Whether no other column may stand in: "pos" may be Penn tags, never UPOS."""
-        return self.name == "upos" or self._is_factored
+        return self.name == "upos" or self.is_lemma or self._is_factored
 
     @property
     def _is_factored(self) -> bool:

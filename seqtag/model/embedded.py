@@ -13,7 +13,12 @@ MODELS = next(  # beside the modules where installed, beside the package in a so
     (path for path in (_HERE / "models", _HERE.parent / "models") if path.is_dir()),
     _HERE / "models",
 )
-DEFAULT_MODELS = ("en-ewt-upos", "en-ewt-xpos")
+DEFAULT_MODELS = ("en",)
+
+
+def embedded_models() -> list[str]:
+    """Names of the models that come with seqtag, sorted."""
+    return sorted(path.stem for path in MODELS.glob("*.seqtag"))
 
 
 def find_model(path_or_name: str | PathLike[str]) -> Path:

@@ -8,10 +8,11 @@ import numpy as np
 
 from seqtag.engine import backend
 from seqtag.errors import LabelError
+from seqtag.features.normal_forms import FORMS
 from seqtag.features.templates import AttributeUse, CompiledTemplates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,22 +28,25 @@ class KnownWords:
     ----------
     hashes
         (words,) uint64, ascending.
+    forms
+        The form in which words are compared, one of `seqtag.features.normal_forms.FORMS`.
 
     Examples
     --------
-    >>> words = KnownWords.of(["to", "be"])
-    >>> "be" in words, "or" in words, len(words)
-    (True, False, 2)
+    >>> words = KnownWords.of(["can't", "be"])
+    >>> "be" in words, "or" in words, "can’t" in words, len(words)
+    (True, False, True, 2)
     """
 
-    def __init__(self, hashes: NDArray[np.uint64]):
+    def __init__(self, hashes: NDArray[np.uint64], forms: str = "normal"):
         self.hashes = hashes
+        self._forms = FORMS[forms]
         self._answers: dict[str, bool] = {}
 
     @classmethod
     def of(cls, words: Iterable[str]) -> KnownWords:
         """Hash some words."""
-        return cls(np.unique(backend.hash_strings(sorted(words))))
+        return cls(np.unique(backend.hash_strings(sorted(FORMS["normal"]([*words])))))
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -54,11 +58,19 @@ class KnownWords:
         if answer is None:
             if len(self._answers) > _MAX_ANSWERS:
                 self._answers.clear()
-            wanted = backend.hash_strings([word])[0]
+            wanted = backend.hash_strings(self._forms([word]))[0]
             at = np.searchsorted(self.hashes, wanted)
             answer = bool(at < len(self.hashes) and self.hashes[at] == wanted)
             self._answers[word] = answer
         return answer
+
+    def among(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of some words are there: (words,) bool; nothing is remembered.
+
+        >>> KnownWords.of(["to", "be"]).among(["be", "or"]).tolist()
+        [True, False]
+        """
+        return np.isin(backend.hash_strings(self._forms(words)), self.hashes)
 
 
 def known_attribute(compiled: CompiledTemplates) -> int:

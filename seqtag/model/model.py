@@ -22,8 +22,10 @@ from seqtag.engine.arrays import (
 )
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.features.language import parse
+from seqtag.features.normal_forms import FORMS
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
+from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model.header import show
 from seqtag.model.known_words import KnownWords, known_attribute
 from seqtag.model.tensors import expect, pack_strings, unpack_strings
@@ -110,15 +112,21 @@ class Model:
     # ----------------------------------------------------------------- files
     def config(self) -> dict[str, Any]:
         """Its configuration, as a model file holds it."""
-        return {
+        config = {
             "label": self.column.name,
             "scheme": self.coding.written,
             "encoding": self.coding.learnt,
             "constrain": self.coding.constrained,
             "columns": list(self.columns),
+            "forms": self.compiled.forms,
             "templates": str(self.templates),
             "training": dict(self.training),
         }
+        if self.compiled.forms == _OLD_FORMS:
+            del config["forms"]
+        if self.coding.name != LabelCoding.name:  # files of old have no such entry
+            config["coding"] = self.coding.name
+        return config
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Its arrays, as a model file holds them."""
@@ -183,12 +191,19 @@ _TENSORS = {
 }
 """Type and number of dimensions of each array of a file."""
 
+_OLD_FORMS = "written"
+"""The form in which a model sees values if its file does not say."""
+
+_CODINGS = {coding.name: coding for coding in (LabelCoding, LemmaCoding)}
+
 _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "label": ("a name", lambda value: isinstance(value, str)),
     "scheme": ("a name or null", lambda value: value is None or isinstance(value, str)),
     "encoding": ("a name or null", lambda value: value is None or isinstance(value, str)),
     "constrain": ("true or false", lambda value: isinstance(value, bool)),
+    "coding": (" or ".join(_CODINGS), lambda value: isinstance(value, str) and value in _CODINGS),
     "columns": ("a list of different names", lambda value: _are_names(value)),
+    "forms": (" or ".join(FORMS), lambda value: isinstance(value, str) and value in FORMS),
     "templates": ("a text", lambda value: isinstance(value, str)),
     "training": ("an object", lambda value: isinstance(value, dict)),
 }
@@ -229,9 +244,10 @@ def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:
 
 def _from_contents(contents: Contents, source: str) -> Model:
     """The model of some contents."""
-    config, tensors = contents.config, contents.tensors
+    config, tensors = {"forms": _OLD_FORMS, **contents.config}, contents.tensors
     expect(tensors, _TENSORS, source=source)
     with fitting(source):
+        config = {"coding": LabelCoding.name, **config}
         for name, (expected, fits) in _CONFIG.items():
             if not fits(config[name]):
                 msg = (
@@ -242,18 +258,27 @@ def _from_contents(contents: Contents, source: str) -> Model:
         blob, offsets = tensors["labels.blob"], tensors["labels.offsets"]
         labels = unpack_strings(blob, offsets, source=source)
         templates = parse(config["templates"])
-        compiled = templates.compile(config["columns"])
+        compiled = templates.compile(config["columns"], config["forms"])
         keys, row_ptr, allowed, _ = _rows(tensors, "known_labels")
         attribute = known_attribute(compiled) if len(keys) else -1
+        constrain = bool(config["constrain"])
+        coding = _CODINGS[config["coding"]](config["scheme"], config["encoding"], constrain)
+        coding.check(labels)
+        if coding.needs_forms and "form" not in compiled.columns:
+            msg = (
+                f"expected a template that looks at the column form, by which {coding.name} are "
+                "written, found none; get the file again or retrain"
+            )
+            raise ModelFileError(msg, source=source)
         return Model(
             LabelColumn(str(config["label"])),
-            LabelCoding(config["scheme"], config["encoding"], bool(config["constrain"])),
+            coding,
             labels,
             templates,
             config["columns"],
             compiled,
             _weights(tensors, len(labels) if compiled.order else 0),
-            KnownWords(tensors["known"]),
+            KnownWords(tensors["known"], config["forms"]),
             _parts(tensors),
             KnownLabels(attribute, keys, row_ptr, allowed),
             config["training"],

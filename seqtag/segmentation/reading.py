@@ -6,8 +6,10 @@ import logging
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from seqtag.corpus import Block, Sentence
-from seqtag.corpus.conllu import COLUMNS, ConlluReader
+from seqtag.corpus.conllu import COLUMNS, ConlluReader, ConlluSentence
 from seqtag.segmentation.paragraphs import SEPARATOR, Marker, check_mode, find_mode
 from seqtag.segmentation.writing import ConlluWriter
 
@@ -84,7 +86,7 @@ class SegmentedText:
 
     def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
         """The sentences of some of the blocks, the first of which starts at `line`."""
-        return ConlluReader(self.source).read(blocks, line)
+        return _Reader(self.source).read(blocks, line)
 
     def blocks(self) -> Iterator[Block]:
         """The sentences as text, in blocks."""
@@ -177,16 +179,30 @@ class SegmentedText:
             words = self._splitter.split([forms[a:b] for a, b in pairwise([0, *bounds])])
         done = self._writer.write(
             original,
-            starts,
-            ends,
+            np.array(starts, np.int64),
+            np.array(ends, np.int64),
+            np.array(bounds, np.int64),
             words,
-            bounds,
             opens=opens,
             before=original[window.begin : starts[0]],
             offset=window.offset,
         )
         window.drop(end, ends[-1])
         return done
+
+
+class _BareSentence(ConlluSentence):
+    """A sentence of CoNLL-U without annotation."""
+
+    __slots__ = ()
+
+    is_bare = True
+
+
+class _Reader(ConlluReader):
+    """Reads what was written here."""
+
+    sentence_type = _BareSentence
 
 
 class _Found(NamedTuple):

@@ -9,15 +9,23 @@ inside is written if not with single spaces.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from seqtag.corpus.surface import escape_spaces
+from seqtag.engine.backend import write_sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Positions = NDArray[np.int64]
 
 _ODD_SPACE = re.compile(r"[^\S \u00a0\u2000-\u200a\u202f\u205f\u3000]|\s{2}")
 _BLANKS = "\t_" * 7
+_MOST_KNOWN = 1000  # kinds of white space remembered
 
 
 class ConlluWriter:
@@ -30,8 +38,9 @@ class ConlluWriter:
 
     Examples
     --------
-    >>> writer = ConlluWriter()
-    >>> print(writer.write("Stop !\n", [0, 5], [4, 6], [{}], [2]).replace("\t", " "), end="")
+    >>> writer, two = ConlluWriter(), np.array([2])
+    >>> text = writer.write("Stop !\n", np.array([0, 5]), np.array([4, 6]), two, [{}])
+    >>> print(text.replace("\t", " "), end="")
     # sent_id = 1
     # text = Stop !
     1 Stop _ _ _ _ _ _ _ _
@@ -47,10 +56,10 @@ class ConlluWriter:
     def write(
         self,
         text: str,
-        starts: Sequence[int],
-        ends: Sequence[int],
+        starts: Positions,
+        ends: Positions,
+        sentence_ends: Positions,
         words: Sequence[Mapping[int, Sequence[str]]],
-        sentence_ends: Sequence[int],
         *,
         opens: Mapping[int, str] | None = None,
         before: str = "",
@@ -63,11 +72,11 @@ class ConlluWriter:
         text
             The text; what stands in it behind the last token is white space.
         starts, ends
-            Where its tokens begin and end.
+            Where its tokens begin and end, in characters; none is empty.
+        sentence_ends
+            Number of tokens up to the end of each sentence; none is empty.
         words
             Per sentence, by the number of the token in it, the words of multiword tokens.
-        sentence_ends
-            Number of tokens up to the end of each sentence.
         opens
             Comments before the sentences of these numbers.
         before
@@ -75,56 +84,110 @@ class ConlluWriter:
         offset
             Characters of the text before this part of it.
         """
-        out: list[str] = []
-        after = [*starts[1:], len(text)]
-        first = 0
-        for number, last in enumerate(sentence_ends):
-            if opens and number in opens:
-                out.append(opens[number])
-            rows: list[str] = []
-            shown: list[str] = []
-            ranges = words[number]
-            word = 1
-            for token in range(first, last):
-                start, end = starts[token], ends[token]
-                form, spaces = text[start:end], text[end : after[token]]
-                misc = self._misc.get(spaces) or self._misc_of(spaces)
-                shown.append(form if misc == "SpaceAfter=No" else form + " ")
-                if self._ranges:
-                    place = f"TokenRange={start + offset}:{end + offset}"
-                    misc = place if misc == "_" else f"{misc}|{place}"
-                if before:
-                    misc = _with(misc, f"SpacesBefore={escape_spaces(before)}")
-                    before = ""
-                if not form.isalnum() and _ODD_SPACE.search(form):
-                    misc = _with(misc, f"SpacesInToken={escape_spaces(form)}")
-                    form = " ".join(form.split())
-                    shown[-1] = form + " " * (shown[-1][-1:] == " ")
-                parts = ranges.get(token - first) if ranges else None
-                if parts is None:
-                    rows.append(f"{word}\t{form}{_BLANKS}\t{misc}\n")
-                    word += 1
-                    continue
-                rows.append(f"{word}-{word + len(parts) - 1}\t{form}{_BLANKS}\t{misc}\n")
-                for part in parts:
-                    rows.append(f"{word}\t{part}{_BLANKS}\t_\n")
-                    word += 1
+        written: list[str | None] = [None] * len(sentence_ends)
+        if write_sentences is not None and not self._ranges:
+            plain = np.ones(len(sentence_ends), np.bool_)
+            plain[:1] = not before
+            utf8 = text.encode("utf-8", "surrogatepass")
+            places = (starts, ends) if len(utf8) == len(text) else _in_bytes(text, starts, ends)
+            ranges, word_ptr, parts = _numbered(words, sentence_ends)
+            number = self._number + 1
+            written = write_sentences(
+                utf8, *places, sentence_ends, plain, ranges, word_ptr, parts, number
+            )
+        done = []
+        bounds = [0, *sentence_ends.tolist()]
+        follows = np.append(starts[1:], len(text))
+        for number, sentence in enumerate(written):
             self._number += 1
-            shown[-1] = shown[-1].rstrip(" ")
-            out.append(f"# sent_id = {self._number}\n# text = {''.join(shown)}\n")
-            out += rows
-            out.append("\n")
-            first = last
-        return "".join(out)
+            if opens and number in opens:
+                done.append(opens[number])
+            if sentence is None:
+                here = slice(bounds[number], bounds[number + 1])
+                all_three = (each[here].tolist() for each in (starts, ends, follows))
+                tokens = [
+                    _Token(text[a:b], text[b:c], (a, b)) for a, b, c in zip(*all_three, strict=True)
+                ]
+                sentence = self._written(tokens, words[number], before, offset)
+            done.append(sentence)
+            before = ""
+        return "".join(done)
+
+    def _written(
+        self,
+        tokens: Sequence[_Token],
+        words: Mapping[int, Sequence[str]],
+        before: str,
+        offset: int,
+    ) -> str:
+        """A sentence, the readable way."""
+        forms, miscs = [], []
+        shown = ""
+        for number, (form, spaces, (start, end)) in enumerate(tokens):
+            items = [self._misc.get(spaces) or self._misc_of(spaces)]
+            if self._ranges:
+                items.append(f"TokenRange={start + offset}:{end + offset}")
+            if before and not number:
+                items.insert(0, f"SpacesBefore={escape_spaces(before)}")
+            if _ODD_SPACE.search(form):
+                items.insert(0, f"SpacesInToken={escape_spaces(form)}")
+                form = " ".join(form.split())
+            forms.append(form)
+            miscs.append("|".join(item for item in items if item != "_") or "_")
+            shown += f"{form} " if spaces else form
+        rows = "".join(_rows(forms, miscs, words))
+        return f"# sent_id = {self._number}\n# text = {shown.removesuffix(' ')}\n{rows}\n"
 
     def _misc_of(self, spaces: str) -> str:
         """What MISC says of the white space behind a token."""
         misc = f"SpacesAfter={escape_spaces(spaces)}"
-        if len(self._misc) < 1000:
+        if len(self._misc) < _MOST_KNOWN:
             self._misc[spaces] = misc
         return misc
 
 
-def _with(misc: str, item: str) -> str:
-    """A value of MISC with one more item in front."""
-    return item if misc == "_" else f"{item}|{misc}"
+class _Token(NamedTuple):
+    """A token, the white space behind it, and where it stands."""
+
+    form: str
+    spaces: str
+    place: tuple[int, int]
+
+
+def _numbered(
+    words: Sequence[Mapping[int, Sequence[str]]], sentence_ends: Positions
+) -> tuple[Positions, Positions, list[bytes]]:
+    """The numbers of all multiword tokens, where the words of each begin, and the words."""
+    tokens, counts, parts = [], [0], []
+    firsts = [0, *sentence_ends.tolist()]
+    for first, several in zip(firsts, words, strict=False):
+        for token, each in several.items():
+            tokens.append(first + token)
+            parts += [part.encode("utf-8", "surrogatepass") for part in each]
+            counts.append(len(parts))
+    return np.array(tokens, np.int64), np.array(counts, np.int64), parts
+
+
+def _in_bytes(text: str, starts: Positions, ends: Positions) -> tuple[Positions, Positions]:
+    """Where tokens begin and end in UTF-8, given where they do in characters."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    width = 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)
+    before = np.concatenate([[0], np.cumsum(width)])
+    return before[starts], before[ends]
+
+
+def _rows(
+    forms: Sequence[str], miscs: Sequence[str], words: Mapping[int, Sequence[str]]
+) -> Iterator[str]:
+    """The lines of a sentence."""
+    word = 1
+    for token, (form, misc) in enumerate(zip(forms, miscs, strict=True)):
+        parts = words.get(token)
+        if parts is None:
+            yield f"{word}\t{form}{_BLANKS}\t{misc}\n"
+            word += 1
+            continue
+        yield f"{word}-{word + len(parts) - 1}\t{form}{_BLANKS}\t{misc}\n"
+        for part in parts:
+            yield f"{word}\t{part}{_BLANKS}\t_\n"
+            word += 1

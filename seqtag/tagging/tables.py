@@ -13,13 +13,17 @@ import numpy as np
 
 from seqtag.corpus.aliases import find_column
 from seqtag.corpus.scanner import BlockScanner
+from seqtag.corpus.sentence import bad_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from seqtag.corpus import Block, SentenceStream
+    from seqtag.corpus import Block
+    from seqtag.corpus.read import AnyStream
+    from seqtag.corpus.scanner import Scanned
+    from seqtag.features.encoder import SharedHashes
     from seqtag.tagging.tagger import Tagger, Worker
 
 _MAX_TYPES = 100_000  # values of a column numbered before a worker starts afresh
@@ -29,7 +33,7 @@ class _Filled(NamedTuple):
     """Where a tagger finds a column that an earlier one fills."""
 
     tagger: int
-    names: list[str]  # value per label id
+    names: list[str]  # value per label id; of no use if these hang on the forms
 
 
 class _Target(NamedTuple):
@@ -38,6 +42,33 @@ class _Target(NamedTuple):
     column: int
     tagger: int
     names: list[bytes]
+
+
+class _Values(NamedTuple):
+    """What a tagger fills a column of a block with."""
+
+    ids: NDArray[np.int32]
+    names: list[str]  # value per id
+
+
+class _Lemmas:
+    """Labels that hang on the forms, such as edit scripts: written once per form and label."""
+
+    def __init__(self, tagger: Tagger):
+        self._coding, self._labels = tagger.model.coding, tagger.model.labels
+        self._written: dict[int, str] = {}
+
+    def of(self, form_ids: NDArray[np.int32], ids: NDArray[np.int32], forms: list[str]) -> _Values:
+        """What some label ids are written as, given the type ids of the forms and the types."""
+        width = np.int64(len(self._labels))
+        pairs, which = np.unique(form_ids * width + ids, return_inverse=True)
+        numbers = pairs.tolist()
+        new = [pair for pair in numbers if pair not in self._written]
+        labels = [self._labels[pair % width] for pair in new]
+        written = self._coding.as_written(labels, [forms[pair // width] for pair in new])
+        self._written.update(zip(new, written, strict=True))
+        names = list(map(self._written.__getitem__, numbers))
+        return _Values(which.reshape(-1).astype(np.int32), names)
 
 
 class TablePlan:
@@ -51,7 +82,7 @@ class TablePlan:
         The file, in a format of columns.
     """
 
-    def __init__(self, taggers: Sequence[Tagger], stream: SentenceStream):
+    def __init__(self, taggers: Sequence[Tagger], stream: AnyStream):
         self.taggers, self._stream = taggers, stream
         self.read: list[str] = []  # columns of the file that are looked at
         self.sources: list[list[str | _Filled | None]] = []  # per tagger and column
@@ -76,6 +107,7 @@ class TablePlan:
                 [value.encode() for value in source.names],
             )
             for name, source in filled.items()
+            if not taggers[source.tagger].hidden
         ]
         self.possible = self._is_possible()
 
@@ -84,10 +116,19 @@ class TablePlan:
         known = all(source is not None for sources in self.sources for source in sources)
         separator = self._stream.separator
         has_room = self._stream.extensible or all(target.column >= 0 for target in self.targets)
-        names = [name for target in self.targets for name in target.names]
-        odd = any(not name or set(name) & set(f"{separator}\t\r\n".encode()) for name in names)
-        whole = all(tagger.writes_ids for tagger in self.taggers)
+        fixed = [target for target in self.targets if self.taggers[target.tagger].writes_ids]
+        odd = any(self.has_odd([name.decode() for name in target.names]) for target in fixed)
+        whole = all(tagger.writes_ids or self.hangs_on_forms(tagger) for tagger in self.taggers)
         return bool(self.read and separator) and known and has_room and whole and not odd
+
+    @staticmethod
+    def hangs_on_forms(tagger: Tagger) -> bool:
+        """Whether what a tagger writes is a matter of label and form."""
+        return tagger.model.coding.needs_forms
+
+    def has_odd(self, values: Sequence[str]) -> bool:
+        """Whether a value cannot be written into the file as it is."""
+        return bad_value(values, f"{self._stream.separator}\t\r\n") is not None
 
     def scanner(self) -> BlockScanner:
         """A scanner for the file."""
@@ -97,6 +138,11 @@ class TablePlan:
         """A worker of each tagger, with no types numbered."""
         return [tagger.new_worker() for tagger in self.taggers]
 
+    def lemmas(self) -> dict[int, _Lemmas]:
+        """What writes the labels that hang on the forms, by the number of the tagger."""
+        taggers = enumerate(self.taggers)
+        return {i: _Lemmas(tagger) for i, tagger in taggers if self.hangs_on_forms(tagger)}
+
 
 class TableTagger:
     """Tags blocks of one file; for one thread at a time."""
@@ -104,34 +150,60 @@ class TableTagger:
     def __init__(self, plan: TablePlan):
         self._plan = plan
         self._scanner = plan.scanner()
-        self._workers = plan.workers()
+        self._shared: list[SharedHashes] = []
+        self._start()
+
+    def _start(self) -> None:
+        """Begin where no type has a number."""
+        self._workers = self._plan.workers()
+        self._lemmas = self._plan.lemmas()
 
     def tag(self, block: Block) -> bytes | None:
         """The block with its label columns filled, or None if it is not plain."""
         if max(len(worker.encoder) for worker in self._workers) > _MAX_TYPES:
             self._scanner.restart()
-            self._workers = self._plan.workers()
+            self._start()
         scanned = self._scanner.scan(block)
         if scanned is None:
-            self._workers = self._plan.workers()  # the scanner starts over, so they do
+            self._start()  # the scanner starts over, so they do
             return None
-        types, sentence_ptr, known, new = scanned
+        self._shared = [{} for _ in self._plan.read]  # attributes of the new types of this block
         labels: list[NDArray[np.int32]] = []
-        for tagger, worker, sources in zip(
-            self._plan.taggers, self._workers, self._plan.sources, strict=True
-        ):
-            ids = np.empty((len(sources), types.shape[1]), np.int32)
-            for row, column, source in zip(ids, tagger.columns, sources, strict=True):
-                if isinstance(source, _Filled):
-                    numbers = worker.encoder.number(column, source.names)
-                    row[:] = numbers[labels[source.tagger]]
-                else:
-                    at = self._plan.read.index(str(source))
-                    worker.encoder.extend(column, known[at], new[at])
-                    row[:] = types[at]
-            labels.append(tagger.decode_types(ids, sentence_ptr, worker))
-        targets = self._plan.targets
-        return self._scanner.splice(
-            [labels[target.tagger] for target in targets],
-            [target.names for target in targets],
-        )
+        lemmas: dict[int, _Values] = {}  # by the number of the tagger
+        for number, tagger in enumerate(self._plan.taggers):
+            types = self._types(number, scanned, labels, lemmas)
+            labels.append(tagger.decode_types(types, scanned.sentence_ptr, self._workers[number]))
+            if number in self._lemmas:
+                form = tagger.columns.index("form")
+                forms = self._scanner.values[self._plan.read.index("form")]
+                lemmas[number] = self._lemmas[number].of(types[form], labels[-1], forms)
+                if self._plan.has_odd(lemmas[number].names):
+                    self._scanner.restart()
+                    self._start()
+                    return None
+        ids, names = [], []
+        for target in self._plan.targets:
+            found = lemmas.get(target.tagger)
+            ids.append(found.ids if found else labels[target.tagger])
+            names.append([name.encode() for name in found.names] if found else target.names)
+        return self._scanner.splice(ids, names)
+
+    def _types(
+        self,
+        number: int,
+        scanned: Scanned,
+        labels: Sequence[NDArray[np.int32]],
+        lemmas: Mapping[int, _Values],
+    ) -> NDArray[np.int32]:
+        """What a tagger decodes: type ids (columns, tokens) of the block."""
+        columns, encoder = self._plan.taggers[number].columns, self._workers[number].encoder
+        types = np.empty((len(columns), scanned.types.shape[1]), np.int32)
+        for row, column, source in zip(types, columns, self._plan.sources[number], strict=True):
+            if isinstance(source, _Filled):
+                filled = lemmas.get(source.tagger) or _Values(labels[source.tagger], source.names)
+                row[:] = encoder.number(column, filled.names)[filled.ids]
+            else:
+                at = self._plan.read.index(str(source))
+                encoder.extend(column, scanned.known[at], scanned.new[at], self._shared[at])
+                row[:] = scanned.types[at]
+        return types

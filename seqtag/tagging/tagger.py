@@ -13,7 +13,6 @@ from seqtag.engine import backend
 from seqtag.errors import SeqtagError
 from seqtag.features.encoder import Encoder
 from seqtag.model import bundle, container
-from seqtag.model.embedded import find_model
 from seqtag.model.model import fitting
 from seqtag.parallel import in_order
 from seqtag.tagging.inputs import Tokens, columns_of, fill, tokens_of
@@ -53,6 +52,7 @@ class _Batch(NamedTuple):
     bounds: list[int]  # where sentences begin, and where the last ends
     types: NDArray[np.int32]  # (columns, tokens) int32
     worker: Worker  # whose ids they are
+    forms: list[Sequence[str]]  # of each sentence, if the label coding looks at them
 
 
 class Tagger:
@@ -66,6 +66,8 @@ class Tagger:
         What it tags by.
     source
         Name of its file, for messages.
+    hidden
+        Whether its labels only feed other taggers, and are not written into files.
 
     Raises
     ------
@@ -82,8 +84,8 @@ class Tagger:
     ('upos', ('form',))
     """
 
-    def __init__(self, model: Model, source: str = "<model>"):
-        self.model = model
+    def __init__(self, model: Model, source: str = "<model>", *, hidden: bool = False):
+        self.model, self.hidden = model, hidden
         with fitting(source):
             self._frozen = model.frozen()
         self._idle: list[Worker] = []  # workers not in use; list operations are atomic
@@ -116,12 +118,15 @@ class Tagger:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The labels it can give, as written in the label column, sorted."""
+        """The labels it can give, as written in the label column, sorted; scripts for lemmas."""
         return tuple(sorted(set(self.outputs)))
 
     @cached_property
     def outputs(self) -> list[str]:
-        """What each label id is written as; a begin or single label is B in IOB2, and so on."""
+        """What each label id is written as; a begin or single label is B in IOB2, and so on.
+
+        Of lemmas it is the script, see `seqtag.labels.lemmas`.
+        """
         return [self.model.coding.written_alone(label) for label in self.model.labels]
 
     @property
@@ -233,7 +238,9 @@ class Tagger:
                 raise
             msg = f"expected words as strings, found {odd[0]!r}"
             raise TypeError(msg) from error
-        return _Batch(token_lists, bounds, types, worker)
+        needs_forms = self.model.coding.needs_forms
+        forms = [row[self.columns.index("form")] for row in rows] if needs_forms else []
+        return _Batch(token_lists, bounds, types, worker, forms)
 
     def _decode(self, batch: _Batch) -> tuple[_Batch, NDArray[np.int32]]:
         """The batch and its label ids."""
@@ -246,8 +253,10 @@ class Tagger:
         names = self.outputs if coding.is_local else self.model.labels
         labels = list(map(names.__getitem__, ids.tolist()))
         found = [labels[a:b] for a, b in pairwise(batch.bounds)]
-        if not coding.is_local:
-            found = [coding.as_written(each) for each in found]
+        if coding.needs_forms:
+            found = list(map(coding.as_written, found, batch.forms))
+        elif not coding.is_local:
+            found = list(map(coding.as_written, found))
         for tokens, each in zip(batch.token_lists, found, strict=True):
             if tokens is not None:
                 fill(tokens, self.split_label(each))
@@ -307,28 +316,3 @@ def _batches(sentences: Iterable[AnySentence]) -> Iterator[list[AnySentence]]:
 def _from_bytes(data: bytes) -> Tagger:
     [model] = bundle.models_of(container.from_bytes(data))
     return Tagger(model)
-
-
-def load(path_or_name: str | PathLike[str]) -> Tagger:
-    """A tagger from a model file, or one of the embedded models by name.
-
-    Parameters
-    ----------
-    path_or_name
-        Path of a ``.seqtag`` file, or ``en-ewt-upos``, ``en-ewt-xpos``.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is not a model, damaged, or made by a newer seqtag.
-    OSError
-        If it cannot be read.
-
-    Examples
-    --------
-    >>> load("en-ewt-xpos").label
-    'xpos'
-    """
-    source = str(path_or_name)
-    [model] = bundle.load(find_model(path_or_name), source)
-    return Tagger(model, source)

@@ -85,14 +85,34 @@ class TrainingData(NamedTuple):
             }
         )
 
-    def learnt_by(self, coding: LabelCoding) -> Column:
+    def where(self, kept: NDArray[np.bool_]) -> TrainingData:
+        """Some of the sentences, (sentences,) bool; values that these lack are no longer there."""
+        tokens = np.repeat(kept, self.lengths)
+
+        def part(column: Column) -> Column:
+            left, ids = np.unique(column.ids[tokens], return_inverse=True)
+            types = list(map(column.types.__getitem__, left.tolist()))
+            return Column(types, ids.reshape(-1).astype(np.int32))
+
+        return TrainingData(list(map(part, self.columns)), part(self.labels), self.lengths[kept])
+
+    def learnt_by(self, coding: LabelCoding, forms: Column | None = None) -> Column:
         """The labels as they are learnt.
 
         A label's chunk begins and ends by what its neighbours are, so that each window of three
-        labels is converted once.
+        labels is converted once; each pair of form and lemma is, given the forms, all at a time.
         """
         if not coding.changes_labels:
             return self.labels
+        if forms is not None and coding.needs_forms:
+            width = np.int64(len(self.labels.types))
+            pairs, which = np.unique(forms.ids * width + self.labels.ids, return_inverse=True)
+            learnt = coding.as_learnt(
+                [self.labels.types[pair % width] for pair in pairs.tolist()],
+                [forms.types[pair // width] for pair in pairs.tolist()],
+            )
+            found = Column.of(learnt)
+            return Column(found.types, found.ids[which.reshape(-1)])
         names = [*self.labels.types, None]
         before, after = self._neighbours()
         width = np.int64(len(names))
@@ -192,7 +212,25 @@ class Corpus(NamedTuple):
         LabelError
             If a label is ``_``: not annotated.
         """
-        gathering = _Gathering(columns, label, skip_unlabelled)
+        gathering = self._gathered(_Gathering(columns, label, skip_unlabelled))
+        found, lengths = gathering.finish()
+        labels = found[len(columns) :]
+        both = labels[0] if len(labels) == 1 else _joined(label, *labels)
+        return TrainingData(found[: len(columns)], both, lengths)
+
+    def gather_columns(self, names: Sequence[str]) -> tuple[dict[str, Column], NDArray[np.int64]]:
+        """Columns by name, and the number of words of each sentence that has any.
+
+        Raises
+        ------
+        CorpusError
+            If there are no sentences, or a column is missing.
+        """
+        columns, lengths = self._gathered(_Gathering(names, None)).finish()
+        return dict(zip(names, columns, strict=True)), lengths
+
+    def _gathered(self, gathering: _Gathering) -> _Gathering:
+        """All sources, taken."""
         for source in self.sources:
             if (
                 backend.Scanner is not None
@@ -203,7 +241,7 @@ class Corpus(NamedTuple):
             else:
                 for sentence in source:
                     gathering.add(sentence)
-        return gathering.finish()
+        return gathering
 
 
 def open_corpus(
@@ -250,9 +288,11 @@ def open_corpus(
 class _Gathering:
     """Columns that grow sentence by sentence, or block by block."""
 
-    def __init__(self, columns: Sequence[str], label: LabelColumn, skip_unlabelled: bool):
+    def __init__(
+        self, columns: Sequence[str], label: LabelColumn | None, skip_unlabelled: bool = False
+    ):
         self._label, self._skip = label, skip_unlabelled
-        self._names = [*columns, *label.columns]
+        self._names = [*columns, *(label.columns if label else ())]
         self._gold = len(columns)  # where the labels' columns begin
         self._numbers: list[dict[str, int]] = [{} for _ in self._names]
         self._ids = [array("i") for _ in self._names]
@@ -266,7 +306,7 @@ class _Gathering:
         if not len(sentence):
             return
         values = [sentence.column(name) for name in self._names]
-        unannotated = self._label.unannotated(values[self._gold])
+        unannotated = self._label.unannotated(values[self._gold]) if self._label else None
         if unannotated is not None:
             if self._skip:
                 self._skipped += 1
@@ -288,7 +328,8 @@ class _Gathering:
             if scan is None and stream.separator:
                 scan = _Scan(stream, self._names)
             found = scan and scan.read(block)
-            if scan and found and (self._label.may_be_empty or not scan.has(self._gold, "_")):
+            whole = self._label is None or self._label.may_be_empty
+            if scan and found and (whole or not scan.has(self._gold, "_")):
                 self._add_scanned(scan, *found)
                 continue
             for sentence in stream.parse([block], block.line):
@@ -300,8 +341,8 @@ class _Gathering:
             ids.frombytes(scan.renumbered(c, types[c], number).tobytes())
         self._lengths.frombytes(np.diff(sentence_ptr).tobytes())
 
-    def finish(self) -> TrainingData:
-        """All that was taken."""
+    def finish(self) -> tuple[list[Column], NDArray[np.int64]]:
+        """All that was taken: the columns, the label's last, and the words per sentence."""
         if self._skipped:
             _log.warning("%d sentences with unannotated words were left out", self._skipped)
         if not self._lengths:
@@ -310,12 +351,7 @@ class _Gathering:
             Column(list(number), np.frombuffer(ids, np.int32))
             for number, ids in zip(self._numbers, self._ids, strict=True)
         ]
-        labels = columns[self._gold :]
-        return TrainingData(
-            columns[: self._gold],
-            labels[0] if len(labels) == 1 else _joined(self._label, *labels),
-            np.frombuffer(self._lengths, np.int64),
-        )
+        return columns, np.frombuffer(self._lengths, np.int64)
 
 
 class _Scan:

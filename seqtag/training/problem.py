@@ -17,7 +17,7 @@ from seqtag.engine.arrays import (
     KnownLabels,
     Parts,
 )
-from seqtag.errors import LabelError
+from seqtag.errors import LabelError, TemplateError
 from seqtag.evaluation.report import Report
 from seqtag.evaluation.scoring import score
 from seqtag.features.index import IndexedCorpus, index_corpus
@@ -129,9 +129,19 @@ def pose(
     LabelError
         If no word has a label, or there are more labels than the templates can do with.
     """
-    learnt = examples.learnt_by(coding)
+    needed = templates.compile(available).columns
+    form = examples.columns[needed.index("form")] if "form" in needed else None
+    if coding.needs_forms and form is None:
+        msg = (
+            f"expected a template that looks at the column form, by which the column {column} is "
+            "learnt, found none; add form[0]"
+        )
+        raise TemplateError(msg, source=templates.source)
+    learnt = examples.learnt_by(coding, form)
     labels = sorted(learnt.types)
-    _check_labels(labels, len(learnt.ids), column)
+    _check_labels(examples.labels.types, column)
+    if not coding.needs_forms:
+        _wonder_at_many(labels, len(learnt.ids), column)
     templates = _fitting(templates, len(labels), column)
     compiled = templates.compile(available)
     number = {label: i for i, label in enumerate(labels)}
@@ -149,9 +159,6 @@ def pose(
     known_labels = ANY_LABEL
     if settings.known_labels:
         known_labels = labels_of_known_words(compiled, examples.columns, y, settings.known_labels)
-    words: Sequence[str] = ()
-    if "form" in compiled.columns:
-        words = examples.columns[compiled.columns.index("form")].types
     last = max((available.index(name) for name in compiled.columns), default=-1)
     return Problem(
         corpus=corpus,
@@ -163,7 +170,7 @@ def pose(
         templates=TemplateSet(templates.templates),
         columns=list(available[: last + 1]),
         compiled=compiled,
-        known_words=KnownWords.of(words),
+        known_words=KnownWords.of(form.types if form else ()),
         parts=parts,
         known_labels=known_labels,
         origin={
@@ -213,14 +220,18 @@ def judge_of(problem: Problem, examples: TrainingData) -> Judge:
     return lambda cells: score(Tagger(problem.model(cells)), sentences, words=False)
 
 
-def _check_labels(labels: Sequence[str], tokens: int, column: LabelColumn) -> None:
-    """Refuse labels that teach nothing, and wonder at those that are many."""
+def _check_labels(labels: Sequence[str], column: LabelColumn) -> None:
+    """Refuse labels that teach nothing."""
     if labels == ["_"]:
         msg = (
             f'expected labels in the column {column}, found "_" for every word (not annotated); '
             "choose another column with --label"
         )
         raise LabelError(msg)
+
+
+def _wonder_at_many(labels: Sequence[str], tokens: int, column: LabelColumn) -> None:
+    """Say so if there are more labels than a column of labels has."""
     if len(labels) > 1000 or (len(labels) > 50 and len(labels) > tokens / 5):
         _log.warning(
             "the column %s has %d different labels in %d tokens; is it the right one?",

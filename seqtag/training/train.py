@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
 from seqtag.labels.coding import LabelCoding
+from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model.freeze import mean
 from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
@@ -114,11 +115,31 @@ def train(
             dev_corpus.check_columns((*needed, *column.columns))
             held_out = dev_corpus.gather(needed, column, skip_unlabelled)
     asked = settings.get("encoding") is not None
-    coding = LabelCoding.choose(
-        examples.transitions(), values.encoding, constrained=constrain, asked=asked
-    )
+    coding = coding_of(examples, column, values, constrain=constrain, asked=asked)
     problem = pose(examples, column, coding, template_set, features, values)
     return Tagger(fit(problem, schedule, held_out))
+
+
+def coding_of(
+    examples: TrainingData,
+    column: LabelColumn,
+    settings: Settings,
+    *,
+    constrain: bool = True,
+    asked: bool = False,
+) -> LabelCoding:
+    """How the labels of a column are learnt; see `seqtag.labels.coding.LabelCoding.choose`.
+
+    Raises
+    ------
+    LabelError
+        If an encoding was asked for, and the labels are no chunk labels.
+    """
+    if column.is_lemma and not (asked and settings.encoding != "keep"):
+        return LemmaCoding()
+    return LabelCoding.choose(
+        examples.transitions(), settings.encoding, constrained=constrain, asked=asked
+    )
 
 
 def fit(problem: Problem, schedule: Schedule, held_out: TrainingData | None = None) -> Model:

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
+from types import MappingProxyType
 
 import pytest
 
 import seqtag
+from seqtag.corpus import sentence_of
 from seqtag.evaluation import score
 from tests.command_line import call, chunks, conllu, home, run
 
@@ -182,3 +184,119 @@ def test_penn_tags_are_not_scored_as_universal_ones(home, call, tmp_path):
     done = call("eval", "-m", home / "upos.seqtag", tmp_path / "penn.txt", "--columns", "form,pos")
     assert done.code == 1
     assert "expected one of the columns form, pos, found 'upos'" in done.err
+
+
+# --------------------------------------------------------------------------- texts cut otherwise
+def joined() -> str:
+    """The sentences with the first two words as one."""
+    first, _, rest = conllu().partition("\n\n")
+    comment, *words = first.split("\n")
+    words[:2] = [words[0].replace("the", "thedog", 1)]
+    words = [f"{i}\t{word.partition(chr(9))[2]}" for i, word in enumerate(words, 1)]
+    return "\n".join([comment, *words]) + f"\n\n{rest}"
+
+
+def test_aligned_files(folder, call):
+    (folder / "joined.conllu").write_text(joined())
+    done = call("eval", "gold.conllu", "joined.conllu", "--aligned")
+    assert (done.code, done.err) == (0, "")
+    lines = [line.split() for line in done.out.decode().splitlines()]
+    assert lines[1] == ["Tokens", "97.67", "95.45", "96.55", "44", "43"]
+    assert lines[2] == ["Sentences", "100.00", "100.00", "100.00", "8", "8"]
+    assert lines[4] == ["UPOS", "97.67", "95.45", "96.55", "44", "43", "100.00"]
+    same = call("eval", "gold.conllu", "predicted.conllu", "--aligned", "--json", "--label", "upos")
+    document = json.loads(same.out)
+    assert document["metric"] == "upos-f1"
+    assert document["score"] == 43 / 44
+    low = call("eval", "gold.conllu", "joined.conllu", "--aligned", "--fail-under", 97)
+    assert (low.code, low.err) == (3, "seqtag: words-f1 96.55 is under 97.0\n")
+
+
+class WordByWord:
+    """A pipeline that makes a token of what stands between spaces."""
+
+    info = MappingProxyType({"writer": "seqtag 0.0", "training": {"seed": 7}})
+
+    def sentences(self, text, *, paragraphs):
+        assert paragraphs == "blank"
+        for line in text.split("\n"):
+            if line:
+                yield sentence_of({"form": line.split(" ")})
+
+
+def test_raw_text(folder, call, monkeypatch):
+    monkeypatch.setattr("seqtag.cli.eval.load_annotator", {"en.seqtag": WordByWord()}.__getitem__)
+    text = conllu().replace("# text = a", "# newpar\n# text = a")
+    (folder / "gold.conllu").write_text(text)
+    done = call("eval", "-m", "en.seqtag", "gold.conllu", "--raw", "--json")
+    assert (done.code, done.err) == (0, "")
+    document = json.loads(done.out)
+    assert document["metrics"]["sentences"]["found"] == 4
+    assert document["metrics"]["tokens"]["f1"] == 1
+    assert document["metrics"]["upos"]["correct"] == 0
+    assert document["signature"].startswith("task:aligned|metric:words-f1|sentences:8|")
+    assert "|model:0.0|seed:7|" in document["signature"]
+
+
+def test_aligned_files_of_other_texts(folder, call):
+    (folder / "other.conllu").write_text(conllu().replace("\ta\t", "\tthe\t", 1))
+    done = call("eval", "gold.conllu", "other.conllu", "--aligned")
+    assert (done.code, done.out) == (1, b"")
+    assert done.err == (
+        'seqtag: other.conllu:8: expected "acatseesthedog." as in gold.conllu:8, found '
+        '"thecatseesthedog."; compare files of the same text (white space may differ)\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (
+            "gold.conllu gold.txt --aligned",
+            1,
+            "gold.txt:1: expected CoNLL-U, which says where tokens and sentences are, found a file "
+            "with the columns form, pos, chunk; give files in CoNLL-U",
+        ),
+        (
+            "none.conllu none.conllu --aligned",
+            1,
+            "none.conllu: expected sentences to score, found none",
+        ),
+        (
+            "gold.conllu none.conllu --aligned",
+            1,
+            'gold.conllu:2: expected "thedogbarks.", found the end of the text; compare files of '
+            "the same text (white space may differ)",
+        ),
+        (
+            "gold.conllu gold.conllu --aligned --label lemmas",
+            1,
+            "expected one of tokens, sentences, ",
+        ),
+        ("gold.conllu --raw", 2, "expected GOLD PREDICTED, or -m MODEL GOLD, found 1 file"),
+        ("gold.conllu gold.conllu --raw", 2, "expected -m MODEL with --raw, found none"),
+        (
+            "gold.conllu -m x.seqtag --aligned",
+            2,
+            "expected --raw with -m MODEL, or GOLD PREDICTED with --aligned, found neither",
+        ),
+        (
+            "gold.conllu gold.conllu --aligned --conlleval",
+            2,
+            "expected texts of the same words for --confusion, --errors and --conlleval, found "
+            "--aligned; leave one out",
+        ),
+        (
+            "gold.conllu -m x.seqtag --raw --errors 3",
+            2,
+            "expected texts of the same words for --confusion, --errors and --conlleval, found "
+            "--raw; leave one out",
+        ),
+    ],
+)
+def test_what_cannot_be_aligned(folder, call, args, code, message):
+    (folder / "none.conllu").write_text("")
+    done = call("eval", *args.split())
+    assert (done.code, done.out) == (code, b"")
+    assert message in done.err.replace("\n  ", " ")
+    assert "Traceback" not in done.err

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.corpus import read, sentence_of
-from seqtag.corpus.surface import escape_spaces, paragraphs_of, surface_of, unescape_spaces
+from seqtag.corpus.surface import (
+    escape_spaces,
+    paragraphs_of,
+    raw_text_of,
+    surface_of,
+    unescape_spaces,
+)
 
 
 def conllu(*sentences: str):
@@ -73,3 +79,15 @@ def test_escapes_are_undone(text):
     escaped = escape_spaces(text)
     assert unescape_spaces(escaped) == text
     assert not set(escaped) & set(" \t\r\n|")
+
+
+def test_raw_text():
+    found = conllu(
+        "# newdoc\n1 A SpaceAfter=No\n2 . SpacesAfter=\\n\\n",
+        "# newpar\n1-2 don't _\n1 do _\n2 n't _\n2.1 it _\n3 go SpaceAfter=No\n4 . _",
+        "1 B SpacesBefore=\\s|SpaceAfter=No",
+        "# newpar id = p3\n1 10~000 SpacesAfter=\\n",
+    )
+    assert raw_text_of(found) == "A.\n\ndon't go.  B\n\n10 000\n"
+    assert raw_text_of(found[:1]) == "A.\n"
+    assert raw_text_of([]) == ""

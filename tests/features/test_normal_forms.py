@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.features.normal_forms import (
+    FORMS,
     PLAIN_CHARACTERS,
     normal_form,
-    normal_forms,
     plain_character,
 )
 
@@ -96,5 +96,6 @@ def test_no_plain_character_counts_as_another():
     assert {chr(to) for to in PLAIN_CHARACTERS.values() if not chr(to).isalnum()} == {*"'\"- "}
 
 
-def test_many():
-    assert normal_forms(iter(["a’", "b"])) == ["a'", "b"]
+def test_forms_by_name():
+    assert FORMS["normal"](["a’", "b"]) == ["a'", "b"]
+    assert FORMS["written"](["a’", "b"]) == ["a’", "b"]

@@ -380,7 +380,13 @@ def test_user_attribute(monkeypatch):
 
 @pytest.mark.parametrize(
     ("name", "columns"),
-    [("pos", ["form"]), ("chunk", ["form", "pos"]), ("ner", ["form"]), ("morph", ["form"])],
+    [
+        ("pos", ["form"]),
+        ("chunk", ["form", "pos"]),
+        ("ner", ["form"]),
+        ("morph", ["form"]),
+        ("multiword", ["char", "start", "end", "token", "form", "before", "after"]),
+    ],
 )
 def test_preset(name, columns):
     template_set = load(name)
@@ -398,7 +404,9 @@ def test_preset(name, columns):
 
 
 def test_preset_names():
-    assert preset_names() == ["chunk", "morph", "ner", "pos"]
+    assert ", ".join(preset_names()) == (
+        "chunk, feats, lemma, morph, multiword, ner, pos, segment, xpos"
+    )
 
 
 def test_load_file(tmp_path):
@@ -424,7 +432,7 @@ def test_load_unknown():
         load("chunks")
     assert str(caught.value) == (
         "expected a preset or a template file, found neither of the name 'chunks', did you mean "
-        "'chunk'?; presets are chunk, morph, ner, pos"
+        "'chunk'?; presets are chunk, feats, lemma, morph, multiword, ner, pos, segment, xpos"
     )
 
 

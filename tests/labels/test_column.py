@@ -52,10 +52,11 @@ def test_two_columns_make_one_label_and_come_back(rows):
     assert LabelColumn("upos").split(labels) == {"upos": labels}
 
 
-def test_underscores_are_labels_in_feats_only():
+def test_underscores_are_labels_in_feats_and_lemmas_only():
     assert LabelColumn("upos").unannotated(["NOUN", "_"]) == 1
     assert LabelColumn("upos").unannotated(["NOUN"]) is None
     assert LabelColumn("feats").unannotated(["_", "_"]) is None
+    assert LabelColumn("lemma").unannotated(["be", "_"]) is None
 
 
 @pytest.mark.parametrize("name", ["upos+feats", "form", "id", "tag"])
@@ -66,6 +67,8 @@ def test_columns_that_are_not_there_are_refused(name):
         column.check(("id", "form", "upos"))
 
 
-@pytest.mark.parametrize("name", ["upos", "chunk", "ner", "feats", "upos+feats", "anything"])
+@pytest.mark.parametrize(
+    "name", ["upos", "chunk", "ner", "feats", "upos+feats", "tokens", "words", "lemma", "anything"]
+)
 def test_every_label_has_a_preset(name):
     assert LabelColumn(name).preset in preset_names()

@@ -55,6 +55,10 @@ def tagger(name: str) -> seqtag.Tagger:
     if name == "new":
         text = "the D\ndog N\n\na D\ncat N\nbarks V\n"
         return learned(text, "tag", WORDS, columns=["form", "tag"])
+    if name in ("lemma", "of lemmas"):  # one has a blank; the other one reads the lemmas
+        text = conllu().replace("\tbarks\tVERB", "\tbark out\tVERB")
+        label, templates = ("lemma", WORDS) if name == "lemma" else ("xpos", "lemma[0]")
+        return learned(text, label, templates)
     if name == "blind":
         return learned("a X\nb Y\n", "tag", "bias\nlabel[-1]", columns=["form", "tag"])
     return learned(conllu(), name, WORDS)
@@ -75,6 +79,8 @@ CHAINS = [
     ["upos", "blind"],
     ["upos", "xpos", "upos"],
     ["new", "upos", "new"],
+    ["lemma"],
+    ["upos", "lemma", "of lemmas"],
 ]
 
 
@@ -255,13 +261,15 @@ PLAIN = (
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("names", [["upos"], ["xpos", "upos"], ["morph"], ["upos", "xpos"]])
+@pytest.mark.parametrize(
+    "names", [["upos"], ["xpos", "upos"], ["morph"], ["upos", "xpos"], ["upos", "lemma"]]
+)
 def test_plain_files_are_read_natively(names, end):
     data = PLAIN.replace("\n", end).encode()
     found = assert_same(data, names, 40, format="conllu")
     assert goes_natively(data, names, format="conllu")
     assert b"OLD" in found or len(names) > 1
-    assert (b"2\tdog\tx\tNOUN" in found) == (names != ["xpos"])
+    assert b"2\tdog\t" + (b"dog" if "lemma" in names else b"x") + b"\tNOUN" in found
     assert b"2.1\tbig\tx\t_\t" in found
 
 
@@ -368,6 +376,26 @@ def test_text_that_is_not_utf_8():
 def test_labels_without_room_are_refused_as_ever():
     found = assert_same(conllu().encode(), ["new"], 99, format="conllu")
     assert found.startswith("<stream>:1: expected labels that CoNLL-U has a column for, found tag")
+
+
+def test_lemmas_are_written_by_form_and_script():
+    data = conllu(["the barks", "dogs"], labels=False).encode()
+    found = assert_same(data, ["lemma", "of lemmas"], 30, format="conllu")
+    assert b"2\tbarks\tbark out\t_\tVBZ" in found
+    assert goes_natively(data, ["lemma", "of lemmas"], format="conllu")
+
+
+def test_lemmas_with_blanks_do_not_fit_between_blanks():
+    """Blocks before the one with such a lemma, and others behind it, are as ever."""
+    text = "the DT x\n\nzzz DT x\n\ndog NN x\nbarks VBZ x\n\nthe DT x\n"
+    options = {"columns": ["form", "xpos", "lemma"]}
+    found = assert_same(text.encode(), ["lemma", "of lemmas"], 10, **options)
+    assert str(found).startswith(
+        "<stream>:6: expected a value for the column 'lemma' that is not empty"
+    )
+    tabs = text.replace(" ", "\t").encode()
+    found = assert_same(tabs, ["lemma", "of lemmas"], 10, **options)
+    assert b"barks\tVBZ\tbark out\n" in found
 
 
 def test_other_formats_take_the_readable_way():

@@ -11,15 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.corpus import read
+from seqtag.corpus import read, sentence_of
 from seqtag.errors import ModelFileError, TemplateError
+from seqtag.evaluation.scoring import score
 from seqtag.features import attributes
 from seqtag.features.language import parse
 from seqtag.model import container
 from seqtag.model.container import Contents
 from seqtag.model.model import Model
 from seqtag.tagging import tagger
-from seqtag.tagging.tagger import Tagger, load
+from seqtag.tagging.pipeline import load
+from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
 from tests.strategies import corpus, each_backend, install, words
 
@@ -450,3 +452,36 @@ def test_a_model_of_another_kind(tmp_path):
     with pytest.raises(ModelFileError) as error:
         load(path)
     assert str(error.value).startswith(f"{path}: expected the tensors ")
+
+
+# ----------------------------------------------------------------- lemmas
+@pytest.fixture(scope="module")
+def lemmatiser():
+    data = corpus("Dogs dog, cats cat, barks bark, is be, PARIS Paris; sees see", "form lemma")
+    templates = parse("form[0]\nsuffix(1)[0]\nshort_shape[0]")
+    return train(data, label="lemma", templates=templates, epochs=8)
+
+
+def test_lemmas_are_made_from_forms(lemmatiser):
+    assert lemmatiser.tag(["is", "sings", "LYONS", "s"]) == ["be", "sing", "Lyons", "s"]
+    assert lemmatiser.tag([]) == []
+    assert lemmatiser.tag_many([["cats"], [], ["Dogs", "is"]], threads=2) == [
+        ["cat"],
+        [],
+        ["dog", "be"],
+    ]
+    assert Tagger(lemmatiser.model).tag(["wins"]) == ["win"]
+    assert "=be" in lemmatiser.labels
+
+
+def test_lemmas_of_a_token_list_are_filled_in(lemmatiser):
+    [tokens] = conllu.parse("1\tcats" + "\t_" * 8 + "\n2\tis" + "\t_" * 8 + "\n\n")
+    assert lemmatiser.tag(tokens) == ["cat", "be"]
+    assert [token["lemma"] for token in tokens] == ["cat", "be"]
+
+
+def test_lemmas_are_scored_as_lemmas(lemmatiser):
+    gold = sentence_of({"form": ["is", "wins", "runs"], "lemma": ["be", "win", "run away"]})
+    report = score(lemmatiser, [gold])
+    assert (report.correct, report.known_correct, report.unknown_tokens) == (2, 1, 2)
+    assert report.confusion["run away", "run"] == 1

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from seqtag.corpus import sentence_of
-from seqtag.errors import LabelError
+from seqtag.errors import LabelError, TemplateError
 from seqtag.features.language import parse
 from seqtag.training import train as training
 from seqtag.training.train import train
@@ -72,3 +72,22 @@ def test_templates_of_ones_own_are_refused_before_training(labels, line, message
     with pytest.raises(LabelError) as error:
         train(many(labels), label="xpos", templates=parse(f"form[0]\n{line}"))
     assert message in str(error.value)
+
+
+def test_lemmas_need_templates_that_look_at_the_form():
+    sentence = sentence_of({"form": ["Dogs"], "upos": ["NOUN"], "lemma": ["dog"]})
+    with pytest.raises(TemplateError) as error:
+        train([sentence], label="lemma", templates=parse("upos[0]"))
+    assert str(error.value) == (
+        "<templates>: expected a template that looks at the column form, by which the column "
+        "lemma is learnt, found none; add form[0]"
+    )
+
+
+def test_many_lemmas_are_no_surprise(caplog):
+    names = [word(i) for i in range(1100)]
+    sentences = [sentence_of({"form": names, "lemma": [name + "x" * 9 for name in names]})]
+    with caplog.at_level(logging.WARNING, "seqtag"):
+        tagger = train(sentences, label="lemma", templates=parse("form[0]"), epochs=1)
+    assert tagger.labels == ("lower 0 0  xxxxxxxxx",)
+    assert not caplog.records

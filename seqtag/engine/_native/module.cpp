@@ -7,6 +7,7 @@
 #include "bind_characters.h"
 #include "bind_frozen.h"
 #include "bind_scanner.h"
+#include "bind_sentences.h"
 #include "bind_weights.h"
 
 namespace nb = nanobind;
@@ -40,5 +41,6 @@ NB_MODULE(SEQTAG_KERNEL, m) {
   seqtag::bind_weights<double>(m, "Weights64");
   seqtag::bind_frozen(m);
   seqtag::bind_scanner(m);
+  seqtag::bind_sentences(m);
   seqtag::bind_characters(m);
 }

@@ -1,0 +1,46 @@
+"""``seqtag bundle``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from seqtag.cli.common import Notes, check_target, load_model
+from seqtag.cli.options import quiet_option
+
+if TYPE_CHECKING:
+    from seqtag.model.model import Model
+
+
+@click.command("bundle")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.option("-o", "--output", required=True, help="File to write the models to.")
+@click.option("--force", is_flag=True, help="Overwrite the file.")
+@quiet_option
+@click.pass_context
+def command(
+    context: click.Context, models: tuple[str, ...], output: str, force: bool, quiet: bool
+) -> int:
+    """Put several models into one file; they run in the order in which they are named.
+
+    \b
+    seqtag bundle tokens.seqtag upos.seqtag lemma.seqtag -o english.seqtag
+    """
+    from pathlib import Path
+
+    from seqtag.files import check_output
+    from seqtag.model import bundle
+    from seqtag.model.embedded import find_model
+    from seqtag.tagging.pipeline import Pipeline
+
+    notes = Notes(quiet)
+    check_output(output, list(map(find_model, models)))
+    check_target(context, Path(output), force)
+    parts: list[Model] = []
+    for name in models:
+        loaded = load_model(name)
+        parts += loaded.models if isinstance(loaded, Pipeline) else [loaded.model]
+    size = bundle.save(output, parts)
+    notes(f"{output}: {', '.join(str(part.column) for part in parts)}, {size / 1e6:.1f} MB")
+    return 0

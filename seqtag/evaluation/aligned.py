@@ -1,0 +1,439 @@
+"""Evaluation of whole texts: gold and predicted sentences of one text, cut differently or not.
+
+The rules are those of the CoNLL 2018 shared task. White space aside, both texts are the same
+characters; tokens and sentences are right if they span the same ones. Words are aligned if they
+span the same characters; within the reach of multiword tokens, whose words have no spans of their
+own, if they stand in the longest common subsequence of lower-cased forms. Labels of aligned words
+are compared. Trees are not looked at and may be missing; empty nodes are left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from seqtag.corpus.surface import surface_of
+from seqtag.errors import CorpusError, LabelError, did_you_mean
+from seqtag.evaluation.counts import Counts, share
+from seqtag.evaluation.layout import row, signature_of, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from seqtag.corpus.sentence import Sentence
+    from seqtag.evaluation.report import Origin
+
+METRICS = {
+    "tokens": "Tokens",
+    "sentences": "Sentences",
+    "words": "Words",
+    "upos": "UPOS",
+    "xpos": "XPOS",
+    "feats": "UFeats",
+    "alltags": "AllTags",
+    "lemma": "Lemmas",
+}
+"""What is scored, and its name in the rules; ``alltags`` is upos, xpos and feats at once."""
+
+_FEATURES = """
+PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood
+Tense Aspect Voice Evident Polarity Person Polite
+"""
+UNIVERSAL_FEATURES = frozenset(_FEATURES.split())
+"""The features that all languages share; others are not scored."""
+
+_PIECES = ("tokens", "sentences", "words")
+_SHOWN = 20  # characters of text in messages
+
+
+@dataclass(frozen=True, repr=False)
+class AlignedReport:
+    """Result of `score_aligned`: counts, and the fractions they make.
+
+    Attributes
+    ----------
+    metrics
+        For each name of `METRICS` how many are right, were predicted, and are in gold. Of labels
+        these are numbers of words, be they aligned or not.
+    headline
+        The name whose F1 is `score`.
+    origin
+        What gave the predicted sentences; None if that was not told.
+
+    Examples
+    --------
+    >>> from seqtag.corpus import sentence_of
+    >>> gold = sentence_of({"form": ["can", "not"], "upos": ["AUX", "PART"]})
+    >>> found = sentence_of({"form": ["cannot"], "upos": ["AUX"]})
+    >>> report = score_aligned([gold, gold], [found, gold])
+    >>> report
+    <seqtag.AlignedReport: words 57.14, tokens: 4, sentences: 2>
+    >>> report.metrics["upos"], report.aligned_accuracy("upos")
+    (Counts(correct=2, found=3, gold=4), 1.0)
+    """
+
+    metrics: Mapping[str, Counts]
+    headline: str = "words"
+    origin: Origin | None = None
+
+    def __str__(self) -> str:
+        """The report as `to_text` lays it out."""
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return (
+            f"<seqtag.AlignedReport: {self.headline} {100 * self.score:.2f}, "
+            f"tokens: {self.metrics['tokens'].gold}, sentences: {self.sentences}>"
+        )
+
+    @property
+    def sentences(self) -> int:
+        """Number of gold sentences."""
+        return self.metrics["sentences"].gold
+
+    @property
+    def metric(self) -> str:
+        """Name of the headline figure, such as ``words-f1``."""
+        return f"{self.headline}-f1"
+
+    @property
+    def score(self) -> float:
+        """The headline figure, as a fraction."""
+        return self.metrics[self.headline].f1
+
+    @property
+    def aligned(self) -> int:
+        """Number of words that are aligned."""
+        return self.metrics["words"].correct
+
+    def aligned_accuracy(self, name: str) -> float | None:
+        """Share of the aligned words whose label is right; None for what is no label of words."""
+        return None if name in _PIECES else share(self.metrics[name].correct, self.aligned)
+
+    @property
+    def signature(self) -> str:
+        """One line that says what `score` is a score of, and of which model."""
+        facts = {
+            "task": "aligned",
+            "metric": self.metric,
+            **{name: self.metrics[name].gold for name in ("sentences", "tokens", "words")},
+        }
+        return signature_of(facts, self.origin and self.origin._asdict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as one JSON-able dictionary; fractions have full precision.
+
+        Examples
+        --------
+        >>> score_aligned([], []).to_dict()["metrics"]["tokens"]["f1"]
+        0.0
+        """
+        return {
+            "task": "aligned",
+            "metric": self.metric,
+            "score": self.score,
+            "signature": self.signature,
+            "origin": self.origin and self.origin._asdict(),
+            "aligned": self.aligned,
+            "metrics": {
+                name: {**counts.to_dict(), "aligned_accuracy": self.aligned_accuracy(name)}
+                for name, counts in self.metrics.items()
+            },
+        }
+
+    def to_text(self) -> str:
+        """Lay the report out for people: a line for each metric, the signature."""
+        rows = []
+        for name, counts in self.metrics.items():
+            accuracy = self.aligned_accuracy(name)
+            rows.append((*row(METRICS[name], counts), "" if accuracy is None else accuracy))
+        heading = ("", "precision", "recall", "F1", "gold", "found", "aligned")
+        return f"{table(heading, rows)}\n{self.signature}\n"
+
+
+def score_aligned(
+    gold: Iterable[Sentence],
+    predicted: Iterable[Sentence],
+    *,
+    headline: str = "words",
+    origin: Origin | None = None,
+) -> AlignedReport:
+    """Compare two annotations of one text, which may be cut into other tokens and sentences.
+
+    Parameters
+    ----------
+    gold, predicted
+        Sentences, read once, side by side; generators will do. Those without words are left out.
+        A column that is missing counts as ``_`` throughout.
+    headline
+        The name in `METRICS` of the report's `score`.
+    origin
+        What is known of the model that gave the predicted sentences, for the signature.
+
+    Returns
+    -------
+    AlignedReport
+        No sentence at all gives zeros. A lemma ``_`` in gold is right whatever was predicted.
+
+    Raises
+    ------
+    CorpusError
+        If the texts differ by more than white space, or a form is nothing but white space.
+    LabelError
+        If there is no such headline.
+    """
+    if headline not in METRICS:
+        msg = (
+            f"expected one of {', '.join(METRICS)} to score, found {headline!r}"
+            f"{did_you_mean(headline, METRICS)}; choose one of these"
+        )
+        raise LabelError(msg)
+    correct, found, total = (Counter[str]() for _ in range(3))
+    left: list[_Word] = []
+    right: list[_Word] = []
+    for expected, guessed in _stretches(_placed(gold), _placed(predicted)):
+        for count, sentences in ((total, expected), (found, guessed)):
+            count["sentences"] += len(sentences)
+            count["tokens"] += sum(len(sentence.tokens) for sentence in sentences)
+            count["words"] += sum(len(sentence.words) for sentence in sentences)
+        ours, theirs = (
+            {"sentences": {(s.start, s.end) for s in sentences}, "tokens": _spans(sentences)}
+            for sentences in (expected, guessed)
+        )
+        for name, spans in ours.items():
+            correct[name] += len(spans & theirs[name])
+        left.extend(word for sentence in expected for word in sentence.words)
+        right.extend(word for sentence in guessed for word in sentence.words)
+        for word, guess in _aligned_words(left, right):
+            correct["words"] += 1
+            correct.update(_right_labels(word.labels, guess.labels))
+    return AlignedReport(
+        {
+            name: Counts(
+                correct[name],
+                *(count[name if name in _PIECES else "words"] for count in (found, total)),
+            )
+            for name in METRICS
+        },
+        headline,
+        origin,
+    )
+
+
+# ----------------------------------------------------------------------------- where words stand
+class _Labels(NamedTuple):
+    """The labels of a word, features cut down to those that are scored."""
+
+    upos: str
+    xpos: str
+    feats: str
+    lemma: str
+
+
+class _Word(NamedTuple):
+    """A word and the characters of its token, counted over the whole text."""
+
+    start: int
+    end: int
+    shared: bool  # with the other words of a multiword token
+    form: str  # in lower case
+    labels: _Labels
+
+
+class _Placed(NamedTuple):
+    """A sentence in its place: where the text, white space left out, has it and its tokens."""
+
+    start: int
+    end: int
+    text: str
+    tokens: list[tuple[int, int]]
+    words: list[_Word]
+    sentence: Sentence
+
+    def line_at(self, offset: int) -> int:
+        """Line of the token that a character is in."""
+        surface = surface_of(self.sentence).tokens
+        number = next(i for i, (_, end) in enumerate(self.tokens) if offset < end)
+        return self.sentence.line_of(surface[number].first) - surface[number].is_range
+
+
+def _placed(sentences: Iterable[Sentence]) -> Iterator[_Placed]:
+    """The sentences with words, one behind the other."""
+    start = 0
+    for sentence in filter(len, sentences):
+        forms = sentence.words
+        labels = [
+            sentence.column(name) if name in sentence.columns else ["_"] * len(forms)
+            for name in _Labels._fields
+        ]
+        end, text, tokens, words = start, "", [], []
+        for token in surface_of(sentence).tokens:
+            written = "".join(token.form.split())
+            if not written:
+                msg = (
+                    f"expected tokens with more than white space, found {token.form!r}; "
+                    "leave it out of the file"
+                )
+                line = sentence.line_of(token.first)
+                raise CorpusError(msg, source=sentence.source, line=line)
+            begin, end = end, end + len(written)
+            text += written
+            tokens.append((begin, end))
+            for i in range(token.first, token.first + token.words):
+                upos, xpos, feats, lemma = (column[i] for column in labels)
+                known = _Labels(upos, xpos, _universal(feats), lemma)
+                form = forms[i] if token.is_range else written
+                words.append(_Word(begin, end, token.is_range, form.lower(), known))
+        yield _Placed(start, end, text, tokens, words, sentence)
+        start = end
+
+
+@lru_cache(10_000)
+def _universal(feats: str) -> str:
+    """The universal features among these, sorted."""
+    items = feats.split("|")
+    return "|".join(sorted(i for i in items if i.partition("=")[0] in UNIVERSAL_FEATURES))
+
+
+def _spans(sentences: Sequence[_Placed]) -> set[tuple[int, int]]:
+    return {span for sentence in sentences for span in sentence.tokens}
+
+
+def _stretches(
+    gold: Iterator[_Placed], predicted: Iterator[_Placed]
+) -> Iterator[tuple[list[_Placed], list[_Placed]]]:
+    """Sentences up to where both texts end one, again and again; the texts are compared."""
+    sides: tuple[list[_Placed], list[_Placed]] = ([], [])
+    pending = ["", ""]  # text that has no counterpart yet
+    while True:
+        behind = int(len(pending[0]) > len(pending[1]))
+        sentence = next((gold, predicted)[behind], None)
+        if sentence is None and not any(sides):
+            behind = 1
+            sentence = next(predicted, None)
+            if sentence is None:
+                return
+        if sentence is not None:
+            sides[behind].append(sentence)
+            pending[behind] += sentence.text
+        common = min(map(len, pending))
+        if sentence is None or pending[0][:common] != pending[1][:common]:
+            raise _different(*sides)
+        pending = [text[common:] for text in pending]
+        if pending == ["", ""]:
+            yield sides
+            sides = ([], [])
+
+
+def _different(gold: Sequence[_Placed], predicted: Sequence[_Placed]) -> CorpusError:
+    """The error for texts that part within a stretch, which has sentences of one side at least."""
+    texts = ["".join(sentence.text for sentence in side) for side in (gold, predicted)]
+    least = min(map(len, texts))
+    pairs = enumerate(zip(*texts, strict=False))
+    at = next((i for i, (ours, theirs) in pairs if ours != theirs), least)
+    at += (gold or predicted)[0].start
+    (expected, place), (found, where) = (_shown(side, at) for side in (gold, predicted))
+    known = where or place
+    msg = (
+        f"expected {expected}{_as_in(place if where else None)}, found {found}; "
+        "compare files of the same text (white space may differ)"
+    )
+    return CorpusError(msg, source=known and known[0], line=known and known[1])
+
+
+def _shown(side: Sequence[_Placed], at: int) -> tuple[str, tuple[str, int] | None]:
+    """The text of a side from a character on, in words, and where it stands."""
+    behind = [sentence for sentence in side if at < sentence.end]
+    if not behind:
+        return "the end of the text", None
+    text = "".join(sentence.text for sentence in behind)[at - behind[0].start :]
+    place = behind[0].sentence.source, behind[0].line_at(at)
+    return f'"{text[:_SHOWN]}{"..." if len(text) > _SHOWN else ""}"', place
+
+
+def _as_in(place: tuple[str, int] | None) -> str:
+    return f" as in {place[0]}:{place[1]}" if place else ""
+
+
+# ----------------------------------------------------------------------------- which words are one
+def _aligned_words(gold: list[_Word], found: list[_Word]) -> Iterator[tuple[_Word, _Word]]:
+    """Pairs of words; words that nothing to come can be paired with are taken from both lists.
+
+    A stretch of text may leave words of one side behind. The rules let them be aligned within a
+    multiword token that follows, so that they are kept for the next stretch.
+    """
+    g = f = 0
+    while g < len(gold) and f < len(found):
+        ours, theirs = gold[g], found[f]
+        if ours.shared or theirs.shared:
+            begin, (g, f) = _reach(gold, found, g, f)
+            yield from _common(gold[begin[0] : g], found[begin[1] : f])
+        elif (ours.start, ours.end) == (theirs.start, theirs.end):
+            yield ours, theirs
+            g, f = g + 1, f + 1
+        elif ours.start <= theirs.start:
+            g += 1
+        else:
+            f += 1
+    del gold[:g], found[:f]
+
+
+def _reach(
+    gold: Sequence[_Word], found: Sequence[_Word], g: int, f: int
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where the words begin and end that a multiword token at g or f, and those it meets, reach."""
+    ours, theirs = gold[g], found[f]
+    end = ours.end if ours.shared else theirs.end
+    if ours.shared and not theirs.shared:
+        f += theirs.start < ours.start
+    elif theirs.shared and not ours.shared:
+        g += ours.start < theirs.start
+    begin = g, f
+    while True:
+        open_gold = g < len(gold) and _is_within(gold[g], end)
+        open_found = f < len(found) and _is_within(found[f], end)
+        if not (open_gold or open_found):
+            return begin, (g, f)
+        if g < len(gold) and (f == len(found) or gold[g].start <= found[f].start):
+            word, g = gold[g], g + 1
+        else:
+            word, f = found[f], f + 1
+        if word.shared:
+            end = max(end, word.end)
+
+
+def _is_within(word: _Word, end: int) -> bool:
+    """Tell whether a word belongs to a reach: multiword tokens do with any part of them."""
+    return word.start < end if word.shared else word.end <= end
+
+
+def _common(gold: Sequence[_Word], found: Sequence[_Word]) -> Iterator[tuple[_Word, _Word]]:
+    """The longest common subsequence of forms; of several the one with the first equal pairs."""
+    longest = [[0] * (len(found) + 1) for _ in range(len(gold) + 1)]  # from words g and f on
+    for g in reversed(range(len(gold))):
+        for f in reversed(range(len(found))):
+            if gold[g].form == found[f].form:
+                longest[g][f] = longest[g + 1][f + 1] + 1
+            else:
+                longest[g][f] = max(longest[g + 1][f], longest[g][f + 1])
+    g = f = 0
+    while g < len(gold) and f < len(found):
+        if gold[g].form == found[f].form:
+            yield gold[g], found[f]
+            g, f = g + 1, f + 1
+        elif longest[g][f] == longest[g + 1][f]:
+            g += 1
+        else:
+            f += 1
+
+
+def _right_labels(gold: _Labels, found: _Labels) -> Iterator[str]:
+    """The names of the labels that are right."""
+    right = [name for name in _Labels._fields[:3] if getattr(gold, name) == getattr(found, name)]
+    yield from right
+    if len(right) == 3:
+        yield "alltags"
+    if gold.lemma in ("_", found.lemma):
+        yield "lemma"

@@ -1,0 +1,363 @@
+r"""Multiword tokens: what is written for the characters of a token, and where its words end.
+
+``du`` in French is the words ``de`` and ``le``, ``don't`` in English is ``do`` and ``n't``.  A
+token is a sequence and its characters are the places; the label of a place is a *script*, which
+says what to write there:
+
+- ``=`` writes the character,
+- ``|`` ends a word,
+- other characters are written as they are, those of ``=|^_\`` behind a backslash,
+- ``_`` alone writes nothing.
+
+So ``im`` with the scripts ``=n|de`` and ``=`` becomes ``in`` and ``dem``.  Scripts are learnt in
+lower case.  What they write is in upper case if the token is, and begins with an upper-case letter
+if it replaces one; a script that begins with ``^`` writes what it says in any case.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import is_normalized, normalize
+
+import numpy as np
+
+from seqtag.engine import backend
+from seqtag.engine.arrays import pointers
+from seqtag.errors import ModelFileError
+from seqtag.features.encoder import Column, Encoder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence, Set
+
+    from numpy.typing import NDArray
+
+    from seqtag.model.model import Model
+
+COPY, END, EXACT, NOTHING = "=|^_"
+
+COLUMNS = ("char", "start", "end", "token", "form", "before", "after")
+"""What templates can look at, for each character of a token: see `Places`."""
+
+LONGEST = 100
+"""Tokens of more characters than this are one word."""
+
+_FARTHEST = 12  # places are counted up to this from either end
+_MAX_ANSWERS = 200_000  # tokens whose words are remembered
+_BATCH_TOKENS = 5_000  # tokens asked for in one call of the kernel
+
+Words = tuple[str, ...]
+Symbol = str | None
+"""A character, or None for the end of a word."""
+
+
+# --------------------------------------------------------------------------- scripts
+class Script(NamedTuple):
+    """A script, taken apart.
+
+    Attributes
+    ----------
+    exact
+        Whether it writes what it says in any case.
+    items
+        ``=``, None for the end of a word, and other characters behind a backslash.
+    """
+
+    exact: bool
+    items: tuple[Symbol, ...]
+
+    @classmethod
+    def read(cls, label: str) -> Script:
+        r"""The script that a label says.
+
+        >>> Script.read(r"=|d\_")
+        Script(exact=False, items=('=', None, '\\d', '\\_'))
+        """
+        exact = label.startswith(EXACT)
+        items: list[Symbol] = []
+        chars = iter(label[exact:] if label != NOTHING else "")
+        for char in chars:
+            if char == END:
+                items.append(None)
+            elif char == COPY:
+                items.append(COPY)
+            else:
+                items.append("\\" + (next(chars, char) if char == "\\" else char))
+        return cls(exact, tuple(items))
+
+    def __str__(self) -> str:
+        return (EXACT if self.exact else "") + "".join(map(_item, self.items)) or NOTHING
+
+    def symbols(self, char: str, upper: bool) -> list[Symbol]:
+        """What it writes for a character, of a token in upper case or not."""
+        written: list[Symbol] = []
+        for item in self.items:
+            if item is None:
+                written.append(None)
+            elif item == COPY:
+                written.append(char)
+            elif not self.exact and (upper or (not written and char.isupper())):
+                written += item[1:].upper()
+            else:
+                written += item[1:]
+        return written
+
+
+def _item(item: Symbol) -> str:
+    """An item as a label has it."""
+    if item is None:
+        return END
+    return item if item == COPY or item[1:] in (COPY, END, EXACT, NOTHING, "\\") else item[1:]
+
+
+_read = lru_cache(maxsize=10_000)(Script.read)
+
+
+def letters_of(token: str) -> Sequence[str]:
+    r"""The characters of a token; a letter and its marks are one if there is one for both.
+
+    >>> [*letters_of("o\u0308x")] == ["o\u0308", "x"], [*letters_of("q\u0308")] == ["q", "\u0308"]
+    (True, True)
+    """
+    if token.isascii() or is_normalized("NFC", token):
+        return token
+    letters: list[str] = []
+    for char in token:
+        if letters and len(normalize("NFC", letters[-1] + char)) == 1:
+            letters[-1] += char
+        else:
+            letters.append(char)
+    return letters
+
+
+def is_upper(token: str) -> bool:
+    """Whether a token is in upper case, with two such letters or more."""
+    return token.isupper() and sum(map(str.isupper, token)) > 1
+
+
+def words_of(token: str, scripts: Iterable[str]) -> Words:
+    """The words that scripts make of a token, one script for each of its `letters_of`.
+
+    Examples
+    --------
+    >>> words_of("Im", ["=n|de", "="]), words_of("IM", ["=n|de", "="])
+    (('In', 'dem'), ('IN', 'DEM'))
+    """
+    letters, scripts = letters_of(token), list(scripts)
+    if {*scripts} <= {COPY, COPY + END}:  # the usual case
+        ends = [i for i, script in enumerate(scripts, 1) if script != COPY]
+        return tuple("".join(letters[a:b]) for a, b in pairwise([0, *ends, len(letters)]) if a < b)
+    upper = is_upper(token)
+    words: list[list[str]] = [[]]
+    for char, script in zip(letters, scripts, strict=True):
+        for symbol in _read(script).symbols(char, upper):
+            if symbol is None:
+                words.append([])
+            else:
+                words[-1].append(symbol)
+    return tuple("".join(word) for word in words if word)
+
+
+# --------------------------------------------------------------------------- places
+class InContext(NamedTuple):
+    """A token and the tokens beside it; empty at the ends of a sentence."""
+
+    token: str
+    before: str
+    after: str
+
+
+def in_context(tokens: Sequence[str], i: int) -> InContext:
+    """A token of a sentence, by its number, with its neighbours.
+
+    >>> in_context(["a", "b"], 1)
+    InContext(token='b', before='a', after='')
+    """
+    before = tokens[i - 1] if i else ""
+    return InContext(tokens[i], before, tokens[i + 1] if i + 1 < len(tokens) else "")
+
+
+def columns_of(
+    tokens: Sequence[InContext], ambiguous: Set[str], names: Sequence[str]
+) -> list[Column]:
+    """The characters of tokens as rows of numbered columns.
+
+    Parameters
+    ----------
+    tokens
+        None is empty.
+    ambiguous
+        Those whose words hang on their neighbours.
+    names
+        Which of `COLUMNS`: ``char``, the character; ``start`` and ``end``, how many there are
+        before and behind it, 12 for more; ``token``, the token; and of ambiguous tokens alone
+        ``form``, the token again, ``before`` and ``after``, its neighbours. They are empty for
+        others.
+
+    Examples
+    --------
+    >>> tokens = [in_context(["Its", "a"], i) for i in range(2)]
+    >>> char, after = columns_of(tokens, {"Its"}, ["char", "after"])
+    >>> char.values(), after.values()
+    (['I', 't', 's', 'a'], ['a', 'a', 'a', ''])
+    """
+    letters = [letters_of(each.token) for each in tokens]
+    lengths = np.array(list(map(len, letters)), np.int64)
+    ptr = pointers(lengths)
+    places = np.arange(ptr[-1])
+
+    def column(name: str) -> Column:
+        if name == "char":
+            return _characters(letters)
+        if name == "start":
+            return _distances(places - ptr[:-1].repeat(lengths))
+        if name == "end":
+            return _distances(ptr[1:].repeat(lengths) - places - 1)
+        field = InContext._fields.index("token" if name == "form" else name)
+        if name == "token":
+            types, ids = Column.of([each.token for each in tokens])
+        elif ambiguous:
+            types, ids = Column.of(
+                each[field] if each.token in ambiguous else "" for each in tokens
+            )
+        else:
+            return Column([""], np.zeros(len(places), np.int32))
+        return Column(types, ids.repeat(lengths))
+
+    return [column(name) for name in names]
+
+
+def _distances(far: NDArray[np.int64]) -> Column:
+    """Distances in characters, those that are far as one."""
+    return Column(
+        [str(i) for i in range(_FARTHEST + 1)], np.minimum(far, _FARTHEST).astype(np.int32)
+    )
+
+
+def _characters(letters: Sequence[Sequence[str]]) -> Column:
+    """The letters of tokens."""
+    if not all(isinstance(each, str) for each in letters):
+        return Column.of(chain.from_iterable(letters))
+    text = "".join(chain.from_iterable(letters))
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    found, ids = np.unique(codes, return_inverse=True)
+    return Column(list(map(chr, found.tolist())), ids.reshape(-1).astype(np.int32))
+
+
+# --------------------------------------------------------------------------- tokens to words
+class Splitter:
+    """Splits multiword tokens into their words, by a model of scripts.
+
+    What is found for a token is remembered; tokens that hang on their neighbours are looked at in
+    each place anew.  Threads may share it.
+
+    Parameters
+    ----------
+    model
+        Learnt from `seqtag.training.words.word_examples`. Its known words are the tokens that hang
+        on their neighbours.
+
+    Raises
+    ------
+    ModelFileError
+        If it is a model of something else.
+    """
+
+    def __init__(self, model: Model):
+        odd = [name for name in model.compiled.columns if name not in COLUMNS]
+        if odd:
+            msg = (
+                f"expected a model of multiword tokens, which looks at {', '.join(COLUMNS)}, "
+                f"found one of {model.column} that looks at {odd[0]!r}; "
+                "train one with --label words"
+            )
+            raise ModelFileError(msg)
+        self._compiled = model.compiled
+        self._ambiguous = model.known_words
+        self._scripts = list(model.labels)
+        self._copy = self._scripts.index(COPY) if COPY in self._scripts else -1
+        self._frozen = model.frozen()
+        self._single: set[str] = set()  # tokens of one word
+        self._several: dict[str, Words] = {}  # others; () if they hang on neighbours
+
+    def split(self, sentences: Sequence[Sequence[str]]) -> list[dict[int, Words]]:
+        """The words of multiword tokens.
+
+        Parameters
+        ----------
+        sentences
+            The tokens of each sentence.
+
+        Returns
+        -------
+        list of dict
+            For each sentence its tokens of several words, by their number from 0; two words or
+            more, none empty.
+        """
+        if len(self._single) + len(self._several) > _MAX_ANSWERS:
+            self._single, self._several = set(), {}
+        single, several = self._single, self._several  # another thread may begin new ones
+        odd = [i for i, tokens in enumerate(sentences) if not single.issuperset(tokens)]
+        new = set(chain.from_iterable([sentences[i] for i in odd])) - single
+        self._meet(sorted(new.difference(several)), single, several)
+
+        split: list[dict[int, Words]] = [{} for _ in sentences]
+        places: list[tuple[int, int]] = []  # of tokens that hang on their neighbours
+        for number in odd:
+            found = split[number]
+            for i, token in enumerate(sentences[number]):
+                if token not in single:
+                    found[i] = words = several.get(token, ())
+                    if not words:
+                        places.append((number, i))
+        asked = [in_context(sentences[number], i) for number, i in places]
+        for (number, i), words in zip(places, self._words(asked, is_open=True), strict=True):
+            if len(words) > 1:
+                split[number][i] = words
+            else:
+                del split[number][i]
+        return split
+
+    def _meet(self, tokens: list[str], single: set[str], several: dict[str, Words]) -> None:
+        """Find out about tokens not met before, and remember those that are not too long."""
+        tokens = [token for token in tokens if len(token) <= LONGEST]
+        if not tokens:
+            return
+        is_open = self._ambiguous.among(tokens).tolist()
+        several.update((token, ()) for token, each in zip(tokens, is_open, strict=True) if each)
+        closed = [token for token, each in zip(tokens, is_open, strict=True) if not each]
+        found = self._words([InContext(token, "", "") for token in closed], is_open=False)
+        for token, words in zip(closed, found, strict=True):
+            if len(words) > 1:
+                several[token] = words
+            else:
+                single.add(token)
+
+    def _words(self, tokens: Sequence[InContext], *, is_open: bool) -> list[Words]:
+        """The words of some tokens, all of which hang on their neighbours or none."""
+        answers: list[Words] = [(each.token,) for each in tokens]
+        fit = [i for i, each in enumerate(tokens) if 0 < len(each.token) <= LONGEST]
+        for first in range(0, len(fit), _BATCH_TOKENS):
+            batch = fit[first : first + _BATCH_TOKENS]
+            ids, ptr = self._decode([tokens[i] for i in batch], is_open=is_open)
+            changed = np.searchsorted(ptr, np.flatnonzero(ids != self._copy), "right") - 1
+            for n in np.unique(changed).tolist():
+                scripts = [self._scripts[k] for k in ids[ptr[n] : ptr[n + 1]].tolist()]
+                answers[batch[n]] = words_of(tokens[batch[n]].token, scripts)
+        return answers
+
+    def _decode(
+        self, tokens: Sequence[InContext], *, is_open: bool
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The script ids of all characters, and where each token's begin."""
+        encoder = Encoder(self._compiled, backend.hash_strings)
+        names = self._compiled.columns
+        ambiguous = {each.token for each in tokens} if is_open else frozenset[str]()
+        columns = columns_of(tokens, ambiguous, names)
+        for name, column in zip(names, columns, strict=True):
+            encoder.extend(name, 0, column.types)
+        types = np.array([column.ids for column in columns], np.int32)
+        ptr = pointers([len(letters_of(each.token)) for each in tokens])
+        workspace = self._frozen.workspace()
+        return self._frozen.decode(types, encoder.hashes, ptr, workspace), ptr

@@ -1,0 +1,222 @@
+"""What a pipeline makes of a text: a document of sentences of words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from seqtag.corpus.surface import surface_of
+from seqtag.corpus.token_lists import to_token_list
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from conllu import TokenList
+
+    from seqtag.corpus import Sentence
+
+SHOWN = ("lemma", "upos", "xpos", "feats")
+"""Columns that words have as attributes, and tables show if they are filled."""
+
+_MOST_ROWS = 200  # words that a notebook shows
+
+
+@dataclass(frozen=True)
+class Word:
+    """A syntactic word.
+
+    Attributes
+    ----------
+    text
+        Its form.
+    lemma, upos, xpos, feats
+        What the pipeline says of it; ``_`` if it says nothing.
+    start, end
+        Where the token that it is of stands in the text, in characters.
+    """
+
+    text: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class DocumentToken:
+    """A token, as the text has it: one word, or several if it is a multiword token.
+
+    Attributes
+    ----------
+    text
+        As it is written.
+    start, end
+        Where it stands in the text, in characters.
+    words
+        Its words.
+    """
+
+    text: str
+    start: int
+    end: int
+    words: tuple[Word, ...]
+
+
+class DocumentSentence:
+    """A sentence: a sequence of words.
+
+    Parameters
+    ----------
+    sentence
+        As CoNLL-U has it.
+    offset
+        Characters of the text before it.
+
+    Attributes
+    ----------
+    text : str
+        As it is written.
+    tokens : tuple of DocumentToken
+        Its tokens.
+    words : tuple of Word
+        Its words.
+    start, end : int
+        Where it begins and ends in the text.
+    """
+
+    def __init__(self, sentence: Sentence, offset: int):
+        self._sentence = sentence
+        rows = list(zip(*(sentence.column(name) for name in ("form", *SHOWN)), strict=True))
+        tokens = []
+        surface = surface_of(sentence)
+        for token in surface.tokens:
+            offset += len(token.spaces_before)
+            end = offset + len(token.written)
+            words = [
+                Word(form, lemma, upos, xpos, feats, offset, end)
+                for form, lemma, upos, xpos, feats in rows[token.first : token.first + token.words]
+            ]
+            tokens.append(DocumentToken(token.written, offset, end, tuple(words)))
+            offset = end + len(token.spaces_after)
+        self.text = surface.text.strip()
+        self.tokens = tuple(tokens)
+        self.words = tuple(word for token in tokens for word in token.words)
+        self.start, self.end = tokens[0].start, tokens[-1].end
+        self._behind = offset
+
+    def __len__(self) -> int:
+        """Number of words."""
+        return len(self.words)
+
+    def __iter__(self) -> Iterator[Word]:
+        return iter(self.words)
+
+    def __getitem__(self, number: int) -> Word:
+        return self.words[number]
+
+    def __str__(self) -> str:
+        """The sentence as CoNLL-U."""
+        return self._sentence.raw
+
+    def __repr__(self) -> str:
+        return f"<Sentence {self.text!r:.70}>"
+
+    def to_token_list(self) -> TokenList:
+        """The sentence as a ``conllu.TokenList``."""
+        return to_token_list(self._sentence)
+
+
+class Document:
+    """A text with its sentences. Made by `seqtag.tagging.pipeline.Pipeline`.
+
+    Parameters
+    ----------
+    text
+        The text.
+    sentences
+        Its sentences as CoNLL-U has them, in their order, with all white space.
+
+    Examples
+    --------
+    >>> import seqtag
+    >>> document = seqtag.load("en")("Time flies. It does.")
+    >>> [word.upos for word in document.sentences[0]]
+    ['NOUN', 'VERB', 'PUNCT']
+    >>> word = document.sentences[1].words[1]
+    >>> word.text, word.lemma, document.text[word.start : word.end]
+    ('does', 'do', 'does')
+    >>> len(document), len(document.words)
+    (2, 6)
+    """
+
+    def __init__(self, text: str, sentences: Iterable[Sentence]):
+        self.text = text
+        self.sentences: list[DocumentSentence] = []
+        offset = 0
+        for sentence in sentences:
+            found = DocumentSentence(sentence, offset)
+            offset = found._behind
+            self.sentences.append(found)
+
+    def __len__(self) -> int:
+        """Number of sentences."""
+        return len(self.sentences)
+
+    def __iter__(self) -> Iterator[DocumentSentence]:
+        return iter(self.sentences)
+
+    def __getitem__(self, number: int) -> DocumentSentence:
+        return self.sentences[number]
+
+    @property
+    def words(self) -> list[Word]:
+        """The words of all sentences."""
+        return [word for sentence in self.sentences for word in sentence]
+
+    @property
+    def tokens(self) -> list[DocumentToken]:
+        """The tokens of all sentences."""
+        return [token for sentence in self.sentences for token in sentence.tokens]
+
+    def __str__(self) -> str:
+        """The document as CoNLL-U."""
+        return "".join(map(str, self.sentences))
+
+    def __repr__(self) -> str:
+        return f"<seqtag.Document: {len(self)} sentences, {len(self.words)} words>"
+
+    def to_token_lists(self) -> list[TokenList]:
+        """The sentences as ``conllu.TokenList``."""
+        return [sentence.to_token_list() for sentence in self.sentences]
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """A dictionary for each word, as ``pandas.DataFrame`` takes them.
+
+        >>> import seqtag
+        >>> seqtag.load("en")("Stop!").to_rows()[1]["text"]
+        '!'
+        """
+        return [
+            {"sentence": number, "word": place, **vars(word)}
+            for number, sentence in enumerate(self.sentences, 1)
+            for place, word in enumerate(sentence, 1)
+        ]
+
+    def _repr_html_(self) -> str:
+        """The document as a table, for notebooks; of a long one its beginning."""
+        rows = self.to_rows()
+        names = ["text", *(n for n in SHOWN if any(row[n] != "_" for row in rows))]
+        head = "".join(f"<th>{name}</th>" for name in ("sentence", "word", *names))
+        body = []
+        for row in rows[:_MOST_ROWS]:
+            first = row["word"] == 1
+            cells = [str(row["sentence"]) if first else "", str(row["word"])]
+            cells += [escape(str(row[name])) for name in names]
+            style = ' style="border-top: 1px solid"' if first else ""
+            body.append(f"<tr{style}>" + "".join(f"<td>{c}</td>" for c in cells) + "</tr>")
+        more = len(rows) - _MOST_ROWS
+        foot = f"<p>and {more} words more</p>" if more > 0 else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{foot}"

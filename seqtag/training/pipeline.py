@@ -1,0 +1,308 @@
+"""Training a pipeline: one part after another, each with the tags of those before it as columns.
+
+A part must learn from tags such as it will get, with their errors: gold tags would teach it to
+trust them too much. So the tags that later parts see in training are jackknifed: the sentences are
+cut into folds, and those of each fold are tagged by a model of the others.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import ExitStack
+from dataclasses import replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from seqtag.engine.arrays import pointers
+from seqtag.errors import CorpusError
+from seqtag.features.encoder import Column
+from seqtag.features.language import load as load_templates
+from seqtag.labels.coding import LabelCoding
+from seqtag.labels.column import LabelColumn
+from seqtag.parallel import in_order
+from seqtag.settings import Settings
+from seqtag.tagging.tagger import Tagger
+from seqtag.training.data import Source, TrainingData, open_corpus
+from seqtag.training.problem import pose
+from seqtag.training.runs import Epoch, Schedule
+from seqtag.training.tokens import token_examples
+from seqtag.training.train import coding_of, fit
+from seqtag.training.words import word_examples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from seqtag.corpus import Sentence
+    from seqtag.features.templates import TemplateSet
+    from seqtag.model.model import Model
+
+TEXT_PARTS: Mapping[str, Callable[[Iterable[Sentence], Sequence[str]], TrainingData]] = {
+    "tokens": token_examples,
+    "words": word_examples,
+}
+"""The parts that a pipeline learns from the text of a treebank, and what their examples are."""
+
+PRESETS: Mapping[str, str] = {"upos": "pos", "xpos": "xpos", "feats": "feats", "lemma": "lemma"}
+"""The columns of words that a pipeline learns, in their order, and the templates of each."""
+
+PARTS = (*TEXT_PARTS, *PRESETS)
+"""All that a pipeline may learn, in the order in which it runs."""
+
+_FOLDS = 4
+_FOLD_EPOCHS = 4  # enough for tags with the usual errors
+_BLOCK = 50  # sentences that stand together stay together: they share their rare words
+
+_log = logging.getLogger("seqtag")
+
+
+class _Words(NamedTuple):
+    """Columns of words by name, all sentences end to end, and the tokens per sentence."""
+
+    columns: dict[str, Column]
+    lengths: NDArray[np.int64]
+
+    def examples(self, names: Sequence[str], labels: Column) -> TrainingData:
+        """Some columns to learn labels from."""
+        return TrainingData([self.columns[name] for name in names], labels, self.lengths)
+
+
+class _Part(NamedTuple):
+    """A part to be trained: what it labels, by which templates, looking at which columns."""
+
+    column: LabelColumn
+    templates: TemplateSet
+    columns: tuple[str, ...]
+
+
+def train_parts(
+    data: Source,
+    labels: Sequence[str] | None = None,
+    dev: Source | None = None,
+    *,
+    seed: int = 1,
+    runs: int = 1,
+    patience: int | None = None,
+    threads: int = 1,
+    format: str = "auto",
+    columns: Sequence[str] | None = None,
+    on_part: Callable[[str], None] | None = None,
+    on_epoch: Callable[[Epoch], None] | None = None,
+    **settings: Any,
+) -> list[Model]:
+    """Train the parts of a pipeline.
+
+    Parameters
+    ----------
+    data
+        Path of a corpus file, several of them, or sentences as `seqtag.read` gives them.
+    labels
+        What to learn, some of `PARTS`; None for all that the data have. Columns are trained in
+        their order there, and each sees the tags of those before it.
+    dev
+        Corpus to score every epoch on; each column keeps the epoch that scores best.
+    seed, patience, format, columns
+        As for `seqtag.train`.
+    runs
+        As for `seqtag.train`, of each part; the models that tag the folds have one.
+    threads
+        Folds tagged at the same time; the models are the same on any number.
+    on_part
+        Called with the name of a part before it is trained.
+    on_epoch
+        Called after each epoch of a part, but not of the models that tag the folds.
+    **settings
+        As for `seqtag.train`, of all parts.
+
+    Returns
+    -------
+    list of Model
+        In the order in which they tag. An interruption ends it with the part that was interrupted,
+        if it has finished an epoch.
+
+    Raises
+    ------
+    CorpusError, LabelError
+        If the data have no sentences, lack a column that was named, or it is not annotated.
+    KeyboardInterrupt
+        If it comes before any epoch is finished.
+    """
+    if not isinstance(data, (str, PathLike)) or str(data) == "-":
+        data = _in_memory(data, format, columns)
+    with ExitStack() as files:
+        corpus = open_corpus(data, format, columns, files)
+        texts, names = _available(corpus.columns, labels, corpus.name)
+        words = _Words(*corpus.gather_columns(("form", *names)))
+        held_out = None
+        if dev is not None:
+            dev_corpus = open_corpus(dev, format, columns, files)
+            dev_corpus.check_columns(("form", *names))
+            held_out = _Words(*dev_corpus.gather_columns(("form", *names)))
+    if labels is None:
+        names = [name for name in names if _says_something(words.columns[name], name)]
+    schedule = Schedule(seed, runs, patience, threads, on_epoch)
+    parts = _plan(names)
+    models: list[Model] = []
+    for name in texts:
+        if on_part:
+            on_part(name)
+        with ExitStack() as files:
+            [source] = open_corpus(data, format, columns, files).sources
+            model = _fit_text(name, source, schedule, settings, asked=labels is not None)
+        if model is not None:
+            models.append(model)
+            if model.interrupted:
+                return models
+    seen = _Words({"form": words.columns["form"]}, words.lengths)
+    seen_dev = held_out and _Words({"form": held_out.columns["form"]}, held_out.lengths)
+    for number, part in enumerate(parts):
+        if on_part:
+            on_part(part.column.name)
+        name = part.column.name
+        gold_dev = held_out and held_out.columns[name]
+        try:
+            model = _fit(part, seen, words.columns[name], schedule, settings, seen_dev, gold_dev)
+        except KeyboardInterrupt:
+            if not models:
+                raise
+            break
+        models.append(model)
+        if model.interrupted:
+            break
+        if any(name in later.columns for later in parts[number + 1 :]):
+            seen.columns[name] = _jackknifed(part, seen, words.columns[name], schedule, settings)
+            if seen_dev:
+                seen_dev.columns[name] = _tags(model, seen_dev)
+    return models
+
+
+def _in_memory(data: Source, format: str, columns: Sequence[str] | None) -> list[Sentence]:
+    """The sentences of sources that may be read once only, or are several."""
+    with ExitStack() as files:
+        corpus = open_corpus(data, format, columns, files)
+        return [sentence for source in corpus.sources for sentence in source]
+
+
+def _available(
+    available: Sequence[str], labels: Sequence[str] | None, source: str | None
+) -> tuple[list[str], list[str]]:
+    """The parts to learn from the text, and the columns to learn, in their order."""
+    found = [name for name in PRESETS if name in available]
+    if labels is None:
+        return (list(TEXT_PARTS) if {"id", "misc"} <= {*available} else []), found
+    odd = [name for name in labels if name not in PARTS]
+    missing = [name for name in labels if name in PRESETS and name not in available]
+    if odd or missing or not labels:
+        msg = (
+            f"expected some of {', '.join((*TEXT_PARTS, *found))} to learn, found "
+            f"{', '.join(labels) or 'none'}; name the columns with --columns, and what to learn "
+            "with --label"
+        )
+        raise CorpusError(msg, source=source)
+    return [name for name in TEXT_PARTS if name in labels], [n for n in found if n in labels]
+
+
+def _fit_text(
+    name: str,
+    sentences: Iterable[Sentence],
+    schedule: Schedule,
+    settings: Mapping[str, Any],
+    *,
+    asked: bool,
+) -> Model | None:
+    """The model of a part that is learnt from text; None if there is nothing to learn for it."""
+    column = LabelColumn(name)
+    templates = load_templates(column.preset)
+    available = templates.columns
+    try:
+        examples = TEXT_PARTS[name](sentences, available)
+    except CorpusError as error:
+        if asked:
+            raise
+        _log.warning("%s: not learnt (%s)", name, error.message.partition(";")[0])
+        return None
+    values = Settings().with_values(templates.settings).with_values(settings)
+    problem = pose(examples, column, LabelCoding(), templates, available, values)
+    return fit(problem, schedule)
+
+
+def _says_something(column: Column, name: str) -> bool:
+    """Whether a column has several values; a note if it has not."""
+    if len(column.types) == 1:
+        _log.warning("the column %s is %r throughout: not learnt", name, column.types[0])
+    return len(column.types) > 1
+
+
+def _plan(names: Sequence[str]) -> list[_Part]:
+    """The parts for some columns, each looking at those before it."""
+    parts = []
+    for number, name in enumerate(names):
+        visible = ["form", *names[:number]]
+        templates = load_templates(PRESETS[name]).within(visible)
+        parts.append(_Part(LabelColumn(name), templates, templates.compile(visible).columns))
+    return parts
+
+
+def _fit(
+    part: _Part,
+    words: _Words,
+    labels: Column,
+    schedule: Schedule,
+    settings: Mapping[str, Any],
+    dev: _Words | None = None,
+    dev_labels: Column | None = None,
+) -> Model:
+    """The model of a part."""
+    values = Settings().with_values(part.templates.settings).with_values(settings)
+    examples = words.examples(part.columns, labels)
+    coding = coding_of(examples, part.column, values)
+    problem = pose(examples, part.column, coding, part.templates, list(words.columns), values)
+    held_out = None
+    if dev is not None and dev_labels is not None:
+        held_out = dev.examples(part.columns, dev_labels)
+    return fit(problem, schedule, held_out)
+
+
+def _jackknifed(
+    part: _Part, words: _Words, labels: Column, schedule: Schedule, settings: Mapping[str, Any]
+) -> Column:
+    """The tags of the training sentences, each fold's by a model of the other folds."""
+    sentences = len(words.lengths)
+    if sentences < 2:
+        return labels  # there are no others
+    block = max(1, min(_BLOCK, sentences // (2 * _FOLDS)))
+    fold_of = np.arange(sentences) // block % _FOLDS
+    everything = words.examples(list(words.columns), labels)
+    quiet = replace(schedule, runs=1, threads=1, on_epoch=None)
+    fewer = {**settings, "epochs": min(_FOLD_EPOCHS, settings.get("epochs") or _FOLD_EPOCHS)}
+
+    def tag(fold: int) -> Column:
+        others, held_out = (everything.where(fold_of != fold), everything.where(fold_of == fold))
+        names = list(words.columns)
+        learnt = _Words(dict(zip(names, others.columns, strict=True)), others.lengths)
+        model = _fit(part, learnt, others.labels, quiet, fewer)
+        return _tags(
+            model, _Words(dict(zip(names, held_out.columns, strict=True)), held_out.lengths)
+        )
+
+    number: dict[str, int] = {}
+    ids = np.zeros(len(labels.ids), np.int32)
+    fold_of_token = np.repeat(fold_of, words.lengths)
+    folds = range(min(_FOLDS, int(fold_of.max()) + 1))
+    for fold, column in zip(folds, in_order(tag, folds, schedule.threads), strict=True):
+        numbers = [number.setdefault(name, len(number)) for name in column.types]
+        ids[fold_of_token == fold] = np.array(numbers, np.int32)[column.ids]
+    return Column(list(number), ids)
+
+
+def _tags(model: Model, words: _Words) -> Column:
+    """What a model makes of some words."""
+    tagger = Tagger(model)
+    worker = tagger.new_worker()
+    for name in tagger.columns:
+        worker.encoder.extend(name, 0, words.columns[name].types)
+    types = np.array([words.columns[name].ids for name in tagger.columns], np.int32)
+    return Column(tagger.outputs, tagger.decode_types(types, pointers(words.lengths), worker))

@@ -1,0 +1,409 @@
+"""Aligned evaluation against the rules of the shared task, written down once more, and slowly."""
+
+from __future__ import annotations
+
+import io
+import json
+import unicodedata
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag.corpus import read, sentence_of
+from seqtag.errors import CorpusError, LabelError
+from seqtag.evaluation import AlignedReport, Counts, Origin, score_aligned
+
+OFFICIAL = {
+    "tokens": "Tokens",
+    "sentences": "Sentences",
+    "words": "Words",
+    "upos": "UPOS",
+    "xpos": "XPOS",
+    "feats": "UFeats",
+    "alltags": "AllTags",
+    "lemma": "Lemmas",
+}
+UNIVERSAL = {
+    *("PronType", "NumType", "Poss", "Reflex", "Foreign", "Abbr", "Gender", "Animacy", "Number"),
+    *("Case", "Definite", "Degree", "VerbForm", "Mood", "Tense", "Aspect", "Voice", "Evident"),
+    *("Polarity", "Person", "Polite"),
+}
+
+
+def sentences(text: str, name: str = "gold.conllu"):
+    stream = io.BytesIO(text.encode())
+    stream.name = name
+    return read(stream, "conllu")
+
+
+def scored(gold: str, predicted: str, **more) -> AlignedReport:
+    return score_aligned(sentences(gold), sentences(predicted, "predicted.conllu"), **more)
+
+
+def rows(*lines: str) -> str:
+    """A sentence of lines "id form lemma upos xpos feats", what is missing being _."""
+    text = ""
+    for line in lines:
+        fields = line.split()
+        text += "\t".join(fields + ["_"] * (10 - len(fields))) + "\n"
+    return text + "\n"
+
+
+# ------------------------------------------------------------------------------------- the rules
+class Span(NamedTuple):
+    start: int
+    end: int
+
+
+class Word:
+    """A word as the rules see it."""
+
+    def __init__(self, span: Span, fields: list[str], multiword: bool):
+        self.span, self.multiword, self.form = span, multiword, fields[1]
+        self.lemma, self.upos, self.xpos = fields[2:5]
+        universal = [f for f in fields[5].split("|") if f.split("=")[0] in UNIVERSAL]
+        self.feats = sorted(universal)
+
+
+class Text:
+    """A file as the rules see it."""
+
+    def __init__(self, text: str):
+        self.tokens, self.sentences, self.words, self.characters = [], [], [], ""
+        for block in text.strip("\n").split("\n\n"):
+            begin = len(self.characters)
+            inside = 0
+            for line in block.split("\n"):
+                fields = line.split("\t")
+                if line.startswith("#") or "." in fields[0]:
+                    continue
+                if inside:
+                    inside -= 1
+                    self.words.append(Word(self.tokens[-1], fields, True))
+                    continue
+                fields[1] = "".join(c for c in fields[1] if unicodedata.category(c) != "Zs")
+                at = len(self.characters)
+                self.characters += fields[1]
+                self.tokens.append(Span(at, len(self.characters)))
+                if "-" in fields[0]:
+                    first, last = fields[0].split("-")
+                    inside = int(last) - int(first) + 1
+                else:
+                    self.words.append(Word(self.tokens[-1], fields, False))
+            self.sentences.append(Span(begin, len(self.characters)))
+
+
+def longest(gold: list[Word], system: list[Word]) -> int:
+    """Length of the longest common subsequence, by trying them all."""
+    if not gold or not system:
+        return 0
+    if gold[0].form.lower() == system[0].form.lower():
+        return 1 + longest(gold[1:], system[1:])
+    return max(longest(gold[1:], system), longest(gold, system[1:]))
+
+
+def subsequence(gold: list[Word], system: list[Word]) -> list[tuple[Word, Word]]:
+    if not gold or not system:
+        return []
+    if gold[0].form.lower() == system[0].form.lower():
+        return [(gold[0], system[0]), *subsequence(gold[1:], system[1:])]
+    if longest(gold, system) == longest(gold[1:], system):
+        return subsequence(gold[1:], system)
+    return subsequence(gold, system[1:])
+
+
+def pairs(gold: list[Word], system: list[Word]) -> list[tuple[Word, Word]]:
+    """Aligned words: those at the head of both lists, then those of the rest."""
+    if not gold or not system:
+        return []
+    ours, theirs = gold[0], system[0]
+    if not ours.multiword and not theirs.multiword:
+        if ours.span == theirs.span:
+            return [(ours, theirs), *pairs(gold[1:], system[1:])]
+        if ours.span.start <= theirs.span.start:
+            return pairs(gold[1:], system)
+        return pairs(gold, system[1:])
+    if ours.multiword:
+        reach = ours.span.end
+        if not theirs.multiword and theirs.span.start < ours.span.start:
+            system = system[1:]
+    else:
+        reach = theirs.span.end
+        if ours.span.start < theirs.span.start:
+            gold = gold[1:]
+    mine: list[Word] = []
+    yours: list[Word] = []
+
+    def is_beyond(words: list[Word]) -> bool:
+        if not words:
+            return True
+        span = words[0].span
+        return span.start >= reach if words[0].multiword else span.end > reach
+
+    while not (is_beyond(gold) and is_beyond(system)):
+        if gold and (not system or gold[0].span.start <= system[0].span.start):
+            word, gold = gold[0], gold[1:]
+            mine.append(word)
+        else:
+            word, system = system[0], system[1:]
+            yours.append(word)
+        if word.multiword:
+            reach = max(reach, word.span.end)
+    return subsequence(mine, yours) + pairs(gold, system)
+
+
+def by_the_rules(gold_text: str, system_text: str) -> dict[str, Counts]:
+    gold, system = Text(gold_text), Text(system_text)
+    assert gold.characters == system.characters
+    both = pairs(gold.words, system.words)
+    upos = [a.upos == b.upos for a, b in both]
+    xpos = [a.xpos == b.xpos for a, b in both]
+    feats = [a.feats == b.feats for a, b in both]
+    right = {
+        "words": len(both),
+        "upos": sum(upos),
+        "xpos": sum(xpos),
+        "feats": sum(feats),
+        "alltags": sum(map(all, zip(upos, xpos, feats, strict=True))),
+        "lemma": sum(a.lemma in ("_", b.lemma) for a, b in both),
+    }
+    found = {name: Counts(n, len(system.words), len(gold.words)) for name, n in right.items()}
+    for name in ("tokens", "sentences"):
+        ours, theirs = getattr(gold, name), getattr(system, name)
+        right_ones = sum(any(a == b for b in theirs) for a in ours)
+        found[name] = Counts(right_ones, len(theirs), len(ours))
+    return found
+
+
+# ------------------------------------------------------------------------------------- both agree
+FEATS = ["_", "Case=Nom", "Case=Nom|Typo=Yes", "Number=Sing|Case=Nom", "Style=Coll"]
+
+
+@st.composite
+def annotated(draw, characters: str) -> str:
+    """CoNLL-U of a text, cut anyhow."""
+    size = len(characters)
+    cuts = sorted(draw(st.sets(st.integers(1, size - 1), max_size=size)) if size > 1 else [])
+    ends = [*cuts, size]
+    stops = draw(st.sets(st.sampled_from(ends))) | {size}
+    text, number, begin = "", 1, 0
+
+    def line(identity: str, form: str) -> str:
+        labels = [draw(st.sampled_from(values)) for values in ("_lm", "NV", "_x", FEATS)]
+        root = ("0", "root") if identity == "1" else ("1", "dep")
+        return "\t".join([identity, form, *labels, *root, "_", "_"]) + "\n"
+
+    for end in ends:
+        form = characters[begin:end]
+        if len(form) > 1 and draw(st.booleans()):
+            form = form[0] + "\u00a0" + form[1:]
+        count = draw(st.sampled_from([1, 1, 2, 3]))
+        if count > 1:
+            text += line(f"{number}-{number + count - 1}", form).replace("\troot\t", "\t_\t")
+        for n in range(number, number + count):
+            word = form if count == 1 else draw(st.sampled_from(["a", "b", "B", "ab", "b a"]))
+            text += line(str(n), word)
+        number, begin = number + count, end
+        if end in stops:
+            text, number = text + "\n", 1
+    return text
+
+
+two = st.text("abAB", min_size=1, max_size=9).flatmap(
+    lambda text: st.tuples(annotated(text), annotated(text))
+)
+
+
+@given(two)
+def test_all_counts_are_those_of_the_rules(texts):
+    report = scored(*texts)
+    assert report.metrics == by_the_rules(*texts)
+    assert list(report.metrics) == list(OFFICIAL)
+
+
+@given(two)
+def test_all_counts_are_those_of_the_published_script(texts):
+    udeval = pytest.importorskip("udtools.udeval", reason="udtools, which has it, is not installed")
+    lenient = {"multiple_roots_okay": True}
+    official = udeval.evaluate(
+        *(udeval.load_conllu(io.StringIO(text), "", lenient) for text in texts)
+    )
+    report = scored(*texts)
+    for name, other in OFFICIAL.items():
+        score, counts = official[other], report.metrics[name]
+        assert counts == (score.correct, score.system_total, score.gold_total), name
+        if name not in ("tokens", "sentences", "words"):
+            assert report.aligned_accuracy(name) == pytest.approx(score.aligned_accuracy or 0)
+
+
+@given(two)
+def test_a_text_is_all_of_itself(texts):
+    report = scored(texts[0], texts[0])
+    assert {counts.errors for counts in report.metrics.values()} == {0}
+
+
+@given(two, two)
+def test_texts_one_behind_the_other_are_scored_as_one(first, second):
+    """Words that a stretch leaves behind are looked at again in the next."""
+    gold, predicted = (a + b for a, b in zip(first, second, strict=True))
+    assert scored(gold, predicted).metrics == by_the_rules(gold, predicted)
+
+
+# ------------------------------------------------------------------------------------- by hand
+def test_a_split_word():
+    gold = rows("1 can can AUX", "2 not not PART", "3 go go VERB")
+    predicted = rows("1 cannot cannot AUX", "2 go go NOUN")
+    metrics = scored(gold, predicted).metrics
+    assert metrics["words"] == (1, 2, 3)
+    assert metrics["upos"] == (0, 2, 3)
+    assert metrics["xpos"] == metrics["lemma"] == (1, 2, 3)
+
+
+def test_multiword_tokens_are_aligned_by_forms():
+    gold = rows("1-2 vámonos", "1 vamos ir VERB", "2 nos nosotros PRON")
+    predicted = rows("1-3 vámonos", "1 va ir VERB", "2 mo mo X", "3 Nos nosotros PRON")
+    report = scored(gold, predicted)
+    assert report.metrics["tokens"] == (1, 1, 1)
+    assert report.metrics["words"] == report.metrics["upos"] == (1, 3, 2)
+    assert report.aligned_accuracy("upos") == 1 and report.aligned_accuracy("tokens") is None
+
+
+def test_a_gold_lemma_that_is_missing_is_right():
+    metrics = scored(rows("1 a _", "2 b b"), rows("1 a x", "2 b _")).metrics
+    assert metrics["lemma"] == (1, 2, 2)
+
+
+def test_features_that_are_not_universal_and_their_order_do_not_count():
+    gold = rows("1 a a X x Number=Sing|Case=Nom|Typo=Yes")
+    assert scored(gold, rows("1 a a X x Case=Nom|Number=Sing")).metrics["feats"].correct == 1
+    assert scored(gold, rows("1 a a X x Case=Nom")).metrics["feats"].correct == 0
+
+
+def test_empty_nodes_and_white_space_do_not_count():
+    gold = rows("0.1 x", "1 a", "1.1 y", "2 b")
+    predicted = "1\ta b" + "\t_" * 8 + "\n\n"
+    assert scored(gold, predicted).metrics["tokens"] == (0, 1, 2)
+    assert scored("1\ta\u3000b" + "\t_" * 8 + "\n\n", predicted).metrics["tokens"] == (1, 1, 1)
+
+
+def test_any_sentences_will_do():
+    gold = sentence_of({"form": ["a", "b"], "upos": ["X", "Y"]})
+    found = sentence_of({"form": ["a", "b"]})
+    metrics = score_aligned([gold], [found]).metrics
+    assert metrics["words"].correct == metrics["xpos"].correct == 2
+    assert metrics["upos"].correct == 0
+
+
+def test_sentences_are_asked_for_when_they_are_needed():
+    given = {"gold": 0, "predicted": 0}
+
+    def counted(name):
+        for sentence in sentences(rows("1 a") * 50):
+            given[name] += 1
+            assert abs(given["gold"] - given["predicted"]) <= 1
+            yield sentence
+
+    assert score_aligned(counted("gold"), counted("predicted")).sentences == 50
+
+
+# ------------------------------------------------------------------------------------- reports
+def test_a_report_for_people():
+    gold = rows("1 a l N", "2 b l N")
+    report = scored(gold, rows("1 a l N", "2 b l V"), headline="upos", origin=Origin("0.3", seed=1))
+    lines = str(report).splitlines()
+    assert lines[0].split() == ["precision", "recall", "F1", "gold", "found", "aligned"]
+    assert lines[1].split() == ["Tokens", "100.00", "100.00", "100.00", "2", "2"]
+    assert lines[4].split() == ["UPOS", "50.00", "50.00", "50.00", "2", "2", "50.00"]
+    assert [line.split()[0] for line in lines[1:9]] == list(OFFICIAL.values())
+    assert lines[-1].startswith(
+        "task:aligned|metric:upos-f1|sentences:1|tokens:2|words:2|model:0.3|seed:1|version:"
+    )
+    assert (report.score, report.metric) == (0.5, "upos-f1")
+    assert repr(report) == "<seqtag.AlignedReport: upos 50.00, tokens: 2, sentences: 1>"
+
+
+def test_a_report_for_programs():
+    report = scored(rows("1 a"), rows("1 a"))
+    document = json.loads(json.dumps(report.to_dict()))
+    assert document["score"] == 1
+    assert document["aligned"] == 1
+    assert document["origin"] is None
+    assert document["metrics"]["lemma"] == {
+        **{"correct": 1, "found": 1, "gold": 1, "precision": 1, "recall": 1, "f1": 1},
+        "aligned_accuracy": 1,
+    }
+    assert document["metrics"]["words"]["aligned_accuracy"] is None
+
+
+def test_nothing_gives_zeros():
+    report = scored("", "")
+    assert {*report.metrics.values()} == {Counts(0, 0, 0)}
+    assert report.score == 0 and report.aligned_accuracy("upos") == 0
+    assert str(report).splitlines()[4].split() == ["UPOS", *["0.00"] * 3, "0", "0", "0.00"]
+
+
+# ------------------------------------------------------------------------------------- errors
+@pytest.mark.parametrize(
+    ("gold", "predicted", "message"),
+    [
+        (
+            rows("1 a") + rows("1 ab", "2 cd"),
+            rows("1 a") + rows("1 abc", "2 x"),
+            'predicted.conllu:4: expected "d" as in gold.conllu:4, found "x"; ',
+        ),
+        (
+            rows("1 a", "2-3 bc", "2 b", "3 c"),
+            rows("1 a", "2-3 bx", "2 b", "3 x"),
+            'predicted.conllu:2: expected "c" as in gold.conllu:2, found "x"; ',
+        ),
+        (
+            rows("1 a") + rows("1 b" * 1, "2 cdefghijklmnopqrstuvwxyz"),
+            rows("1 a"),
+            'gold.conllu:3: expected "bcdefghijklmnopqrstu...", found the end of the text; ',
+        ),
+        (
+            rows("1 a"),
+            rows("1 a") + rows("1 b"),
+            'predicted.conllu:3: expected the end of the text, found "b"; ',
+        ),
+        (
+            rows("1 a") + rows("1 b"),
+            rows("1 a", "2 b", "3 c"),
+            'predicted.conllu:3: expected the end of the text, found "c"; ',
+        ),
+        (
+            "",
+            rows("1 a"),
+            'predicted.conllu:1: expected the end of the text, found "a"; ',
+        ),
+        (
+            rows("1 a"),
+            "",
+            'gold.conllu:1: expected "a", found the end of the text; ',
+        ),
+    ],
+)
+def test_different_texts(gold, predicted, message):
+    with pytest.raises(CorpusError) as error:
+        scored(gold, predicted)
+    assert str(error.value) == message + "compare files of the same text (white space may differ)"
+
+
+def test_a_form_of_white_space():
+    with pytest.raises(CorpusError) as error:
+        scored(rows("1 a"), rows("1 a") + "1\t\u00a0" + "\t_" * 8 + "\n\n")
+    assert str(error.value) == (
+        "predicted.conllu:3: expected tokens with more than white space, found '\\xa0'; "
+        "leave it out of the file"
+    )
+
+
+def test_an_unknown_headline():
+    with pytest.raises(LabelError) as error:
+        scored("", "", headline="lemmas")
+    assert str(error.value) == (
+        "expected one of tokens, sentences, words, upos, xpos, feats, alltags, lemma to score, "
+        "found 'lemmas', did you mean 'lemma'?; choose one of these"
+    )

@@ -1,0 +1,226 @@
+"""Multiword tokens: scripts, columns of characters, and the splitter on made-up languages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag.corpus import sentence_of
+from seqtag.errors import ModelFileError
+from seqtag.features.language import load, parse
+from seqtag.labels.coding import LabelCoding
+from seqtag.labels.column import LabelColumn
+from seqtag.model import bundle, container
+from seqtag.segmentation import multiword
+from seqtag.segmentation.multiword import COLUMNS, Script, Splitter, words_of
+from seqtag.settings import Settings
+from seqtag.training.problem import pose
+from seqtag.training.runs import Schedule
+from seqtag.training.train import fit, train
+from seqtag.training.words import word_examples
+from tests.strategies import REFERENCE, install
+from tests.treebanks import treebank
+
+if TYPE_CHECKING:
+    from seqtag.model.model import Model
+
+
+def learnt(*sentences: str, templates: str | None = None) -> Model:
+    """A model of the multiword tokens of a made-up treebank."""
+    template_set = parse(templates) if templates else load("multiword")
+    columns = template_set.compile(COLUMNS).columns
+    examples = word_examples(treebank(*sentences), columns)
+    settings = Settings().with_values(template_set.settings)
+    column = LabelColumn("words")
+    problem = pose(examples, column, LabelCoding(), template_set, COLUMNS, settings)
+    return fit(problem, Schedule(1, 1, None, 1, None))
+
+
+def split(model: Model, text: str) -> str:
+    """The words of a sentence, those of multiword tokens joined by +."""
+    tokens = text.split()
+    [found] = Splitter(model).split([tokens])
+    return " ".join("+".join(found.get(i, (token,))) for i, token in enumerate(tokens))
+
+
+GERMAN = [
+    "Ich bin im=in+dem Haus",
+    "Im=In+dem Haus bin ich zum=zu+dem Essen",
+    "am=an+dem Abend zur=zu+der Ruhe",
+    "das ist der Hut vom=von+dem Onkel",
+    "warum ist er dumm",
+]
+ENGLISH = [
+    "I do=do n't go",
+    "they don't=do+n't see it",
+    "she isn't=is+n't here",
+    "we can't=ca+n't go",
+    "he won't=wo+n't",
+    "the ant and the tent went on",
+]
+TURKISH = [
+    "evdeki=evde+ki kedi",
+    "bahçedeki=bahçede+ki ağaç",
+    "sokaktaki=sokakta+ki adam",
+    "odadaki=odada+ki masa",
+    "denizdeki=denizde+ki gemi",
+    "evde kedi var sokakta adam",
+    "belki eski yedek ekip",
+]
+ARABIC = [
+    "وكتاب=و+كتاب",
+    "ورجل=و+رجل",
+    "وبيت=و+بيت",
+    "وقلم=و+قلم",
+    "كتاب رجل بيت قلم",
+    "للبيت=ل+البيت للرجل=ل+الرجل للقلم=ل+القلم",
+    "البيت الرجل القلم",
+]
+FRENCH = [
+    "le chat du=de+le voisin",
+    "il va au=à+le bois",
+    "Aux=À+les armes",
+    "il va aux=à+les bois",
+    *["le fils des=de+les voisins", "il parle des=de+les chats", "le goût des=de+les pommes"] * 2,
+    *["il mange des pommes", "je vois des chats", "il a des voisins"] * 2,
+]
+
+
+# ----------------------------------------------------------------- scripts
+@given(st.text("=|^_\\abA", max_size=8))
+def test_scripts_are_read_as_they_are_written(label):
+    script = Script.read(label)
+    assert Script.read(str(script)) == script
+
+
+@pytest.mark.parametrize(
+    ("token", "scripts", "words"),
+    [
+        ("du", ["=", "e|le"], ("de", "le")),
+        ("Du", ["=", "e|le"], ("De", "le")),
+        ("DU", ["=", "e|le"], ("DE", "LE")),
+        ("Au", ["à", "|le"], ("À", "le")),
+        ("A", ["à|le"], ("À", "le")),
+        ("Dunno", ["=", "=|", "=|", "=", "="], ("Du", "n", "no")),
+        ("Ab", ["^x|y", "="], ("x", "yb")),
+        ("ab", [r"\=\|\^\_\\", "_"], (r"=|^_\ "[:-1],)),
+        ("ß", ["=|ß"], ("ß", "ß")),
+        ("abc", ["|", "=||", "="], ("b", "c")),
+        ("ab", ["_", "_"], ()),
+        ("ab", ["=|", "=|"], ("a", "b")),
+        ("o\u0308x", ["=|", "="], ("o\u0308", "x")),
+    ],
+)
+def test_what_scripts_write(token, scripts, words):
+    assert words_of(token, scripts) == words
+
+
+# ----------------------------------------------------------------- made-up languages
+@pytest.mark.parametrize(
+    ("sentences", "text", "expected"),
+    [
+        (GERMAN, "Im Haus im Hut", "In+dem Haus in+dem Hut"),
+        (GERMAN, "IM HAUS ZUR RUHE", "IN+DEM HAUS ZU+DER RUHE"),
+        (GERMAN, "Ist es dumm", "Ist es dumm"),
+        (ENGLISH, "I DON'T see", "I DO+N'T see"),
+        (ENGLISH, "we can’t and don’t", "we ca+n’t and do+n’t"),
+        (ENGLISH, "he doesn't and hasn't", "he does+n't and has+n't"),
+        (TURKISH, "gemideki kedi", "gemide+ki kedi"),
+        (TURKISH, "Masadaki eski ağaç", "Masada+ki eski ağaç"),
+        (ARABIC, "وباب", "و+باب"),
+        (ARABIC, "وكتاب رجل للبيت", "و+كتاب رجل ل+البيت"),
+        (FRENCH, "le lit du chat", "le lit de+le chat"),
+        (FRENCH, "AU voisin Du", "À+LE voisin De+le"),
+        (FRENCH, "je mange des chats", "je mange des chats"),
+        (FRENCH, "le fils des chats", "le fils de+les chats"),
+    ],
+)
+def test_splits_made_up_languages(sentences, text, expected):
+    assert split(learnt(*sentences), text) == expected
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_composed_and_decomposed_tokens_are_split_the_same(form):
+    model = learnt(*(normalize(form, line) for line in TURKISH))
+    for text, expected in (
+        ("bahçedeki ağaç", "bahçede+ki ağaç"),
+        ("köyümdeki ağaç", "köyümde+ki ağaç"),
+    ):
+        for other in ("NFC", "NFD"):
+            assert split(model, normalize(other, text)) == normalize(other, expected)
+
+
+def test_reference_backend_splits_the_same(monkeypatch):
+    model = learnt(*FRENCH)
+    text = "le fils des voisins va aux bois il mange des pommes du voisin"
+    found = split(model, text)
+    install(REFERENCE, monkeypatch)
+    assert split(model, text) == found
+    assert bundle.to_bytes([learnt(*FRENCH)]) == bundle.to_bytes([model])
+
+
+def test_models_are_saved_and_read():
+    model = learnt(*FRENCH)
+    [again] = bundle.models_of(container.from_bytes(bundle.to_bytes([model])))
+    text = "le fils des voisins va aux bois il mange des pommes"
+    assert split(again, text) == split(model, text) != text
+
+
+# ----------------------------------------------------------------- the splitter
+def test_many_sentences_at_once_are_split_as_each_alone():
+    model = learnt(*FRENCH)
+    sentences = [line.split() for line in ("le goût des chats", "", "du bois", "il mange des bois")]
+    splitter = Splitter(model)
+    at_once = splitter.split(sentences)
+    assert at_once == [Splitter(model).split([tokens])[0] for tokens in sentences]
+    assert at_once == [{2: ("de", "les")}, {}, {0: ("de", "le")}, {}]
+    assert splitter.split(sentences) == at_once
+    assert splitter.split([]) == []
+
+
+def test_tokens_are_numbered_in_order():
+    tokens = ["le", "goût", "des", "chats", "du", "voisin", "des", "pommes"]
+    [found] = Splitter(learnt(*FRENCH)).split([tokens])
+    assert list(found) == sorted(found)
+    assert 4 in found
+
+
+def test_memory_is_bounded(monkeypatch):
+    splitter = Splitter(learnt(*TURKISH))
+    monkeypatch.setattr(multiword, "_MAX_ANSWERS", 10)
+    monkeypatch.setattr(multiword, "_BATCH_TOKENS", 3)
+    for i in range(5):
+        tokens = [f"x{i}{j}" for j in range(7)]
+        assert splitter.split([[*tokens, "evdeki"]]) == [{7: ("evde", "ki")}]
+        assert len(splitter._single) + len(splitter._several) <= 10 + 8
+
+
+def test_odd_tokens_stay_as_they_are():
+    splitter = Splitter(learnt(*TURKISH))
+    longest = "x" * (multiword.LONGEST - 4) + "deki"
+    odd = ["", "\ud800", "\0", "👩‍👩‍👧", "a b", "x" + longest, "x" * 10_000_000]
+    assert splitter.split([odd]) == [{}]
+    assert splitter.split([[longest]]) == [{0: (longest[:-2], "ki")}]
+
+
+def test_templates_need_not_look_at_neighbours():
+    model = learnt(*FRENCH, templates="token[0] + start[0]")
+    assert len(model.known_words) == 0
+    assert split(model, "le chat du voisin") == "le chat de+le voisin"
+
+
+def test_models_of_something_else_are_refused():
+    tagger = train([sentence_of({"form": ["a"], "upos": ["X"]})], templates=parse("suffix(1)[0]"))
+    assert Splitter(tagger.model).split([]) == []  # form is one of its columns
+    other = sentence_of({"form": ["a"], "lemma": ["a"], "upos": ["X"]})
+    model = train([other], label="upos", templates=parse("lemma[0]")).model
+    with pytest.raises(
+        ModelFileError,
+        match=r"expected a model of multiword tokens, which looks at char, start, .*found one of "
+        r"upos that looks at 'lemma'; train one with --label words",
+    ):
+        Splitter(model)

@@ -1,0 +1,169 @@
+"""Training a pipeline: parts in turn, each with jackknifed tags of those before it."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from seqtag.corpus import sentence_of
+from seqtag.errors import CorpusError
+from seqtag.tagging.pipeline import tag_stream
+from seqtag.tagging.tagger import Tagger
+from seqtag.training import pipeline
+from seqtag.training.pipeline import train_parts
+
+ROWS = {
+    "the": ("the", "DET", "DT", "_"),
+    "dog": ("dog", "NOUN", "NN", "N=s"),
+    "dogs": ("dog", "NOUN", "NNS", "N=p"),
+    "cat": ("cat", "NOUN", "NN", "N=s"),
+    "cats": ("cat", "NOUN", "NNS", "N=p"),
+    "sings": ("sing", "VERB", "VBZ", "T=p"),
+    "sees": ("see", "VERB", "VBZ", "T=p"),
+    "is": ("be", "AUX", "VBZ", "T=p"),
+}
+TEXTS = ["the dog sings", "the cats sees the dog", "the cat is the dogs", "dogs is", "the cat sees"]
+
+
+def treebank(texts=TEXTS, **fixed):
+    """Sentences with all columns; some of them with one value throughout."""
+    names = ("lemma", "upos", "xpos", "feats")
+    sentences = []
+    for text in texts:
+        words = text.split()
+        columns = {name: [ROWS[word][i] for word in words] for i, name in enumerate(names)}
+        columns |= {name: [value] * len(words) for name, value in fixed.items()}
+        sentences.append(sentence_of({"form": words, **columns}))
+    return sentences
+
+
+def test_each_part_sees_the_tags_of_those_before_it():
+    begun = []
+    models = train_parts(treebank() * 4, on_part=begun.append)
+    assert [model.column.name for model in models] == begun == ["upos", "xpos", "feats", "lemma"]
+    assert [model.compiled.columns for model in models] == [
+        ("form",),
+        ("form", "upos"),
+        ("form", "upos", "xpos"),
+        ("form", "upos", "xpos", "feats"),
+    ]
+    [words] = [sentence_of({"form": ["the", "cats", "is", "the", "dog"]})]
+    [tagged] = tag_stream([Tagger(model) for model in models], [words])
+    assert tagged.column("xpos") == ["DT", "NNS", "VBZ", "DT", "NN"]
+    assert tagged.column("feats") == ["_", "N=p", "T=p", "_", "N=s"]
+    assert tagged.column("lemma") == ["the", "cat", "be", "the", "dog"]
+
+
+def test_columns_that_say_nothing_are_left_out(caplog):
+    with caplog.at_level(logging.WARNING, "seqtag"):
+        models = train_parts(treebank(xpos="_", feats="x"))
+    assert [model.column.name for model in models] == ["upos", "lemma"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "the column xpos is '_' throughout: not learnt",
+        "the column feats is 'x' throughout: not learnt",
+    ]
+    assert models[-1].compiled.columns == ("form", "upos")
+
+
+def test_labels_that_are_named_are_learnt_in_their_order():
+    models = train_parts(treebank(), ["lemma", "xpos"], epochs=2)
+    assert [model.column.name for model in models] == ["xpos", "lemma"]
+    assert models[1].compiled.columns == ("form", "xpos")
+    assert {model.training["epochs"] for model in models} == {2}
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        (["upos", "head"], "the columns form, lemma, upos, xpos, feats and the label head;"),
+        (["form"], "xpos, feats and the label form; name the columns with --columns, and those"),
+    ],
+)
+def test_other_labels_are_refused(labels, found):
+    with pytest.raises(CorpusError) as error:
+        train_parts(treebank(), labels)
+    assert str(error.value).startswith("expected the column form and one or several of upos, ")
+    assert found in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("columns", "labels"), [(["form", "tag"], None), (["upos", "w"], ["upos"])]
+)
+def test_columns_that_are_missing_are_named(columns, labels):
+    with pytest.raises(CorpusError, match=f"found the columns {', '.join(columns)}; name the"):
+        train_parts([sentence_of({name: ["a"] for name in columns})], labels)
+
+
+def test_the_tags_that_later_parts_see_are_of_models_that_did_not_see_the_sentence(monkeypatch):
+    """In each fold a word of its own: no model that tags it has met it, nor the label it has."""
+    monkeypatch.setattr(pipeline, "_FOLDS", 3)
+    monkeypatch.setattr(pipeline, "_BLOCK", 1)
+    sentences = [
+        sentence_of({"form": ["the", word], "upos": ["DET", f"X{word}"], "lemma": ["the", word]})
+        for word in ("dog", "cat", "hen")
+    ]
+    seen = []
+    fit = pipeline._fit
+
+    def spy(part, words, *arguments):
+        if part.column.name == "lemma":
+            column = words.columns["upos"]
+            seen.extend(column.values())
+        return fit(part, words, *arguments)
+
+    monkeypatch.setattr(pipeline, "_fit", spy)
+    train_parts(sentences, ["upos", "lemma"])
+    assert seen[::2] == ["DET"] * 3
+    for word, tag in zip(("dog", "cat", "hen"), seen[1::2], strict=True):
+        assert tag != f"X{word}"
+
+
+def test_the_same_bytes_on_any_number_of_threads():
+    one, three = (train_parts(treebank() * 3, seed=5, threads=n, epochs=3) for n in (1, 3))
+    assert [a.to_bytes() for a in one] == [b.to_bytes() for b in three]
+
+
+def test_a_dev_set_chooses_the_epochs():
+    epochs = []
+    models = train_parts(treebank(), dev=treebank(["the cat sings"]), on_epoch=epochs.append)
+    assert all(epoch.dev is not None for epoch in epochs)
+    assert len(epochs) == sum(model.training["epochs"] for model in models)
+    assert [model.training["dev"]["score"] for model in models] == [1.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("where", "left"), [("upos", ["upos"]), ("feats", ["upos", "xpos", "feats"])]
+)
+def test_an_interruption_leaves_the_parts_that_are_finished(where, left):
+    begun = []
+
+    def stop(epoch):
+        if epoch.epoch == 2 and begun[-1] == where:
+            raise KeyboardInterrupt
+
+    models = train_parts(treebank(), on_part=begun.append, on_epoch=stop)
+    assert [model.column.name for model in models] == left
+    assert [model.interrupted for model in models] == [False] * (len(models) - 1) + [True]
+
+
+@pytest.mark.parametrize(("where", "left"), [("upos", None), ("feats", ["upos", "xpos"])])
+def test_an_interruption_before_the_first_epoch_of_a_part(where, left, monkeypatch):
+    fit = pipeline.fit
+
+    def stop(problem, *arguments):
+        if problem.column.name == where:
+            raise KeyboardInterrupt
+        return fit(problem, *arguments)
+
+    monkeypatch.setattr(pipeline, "fit", stop)
+    if left is None:
+        with pytest.raises(KeyboardInterrupt):
+            train_parts(treebank())
+    else:
+        assert [model.column.name for model in train_parts(treebank())] == left
+
+
+def test_sentences_fewer_than_folds():
+    models = train_parts(treebank(["the dog sings"]), ["upos", "xpos"])
+    assert [model.column.name for model in models] == ["upos", "xpos"]
