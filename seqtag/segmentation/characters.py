@@ -150,7 +150,7 @@ def kind_of(character: str) -> str:
 
     Examples
     --------
-    >>> [kind_of(char) for char in "Hi 3!"], kind_of("好"), kind_of("\\x01")
+    >>> [kind_of(char) for char in "Hi 3!"], kind_of("好"), kind_of("\x01")
     (['X', 'x', '{Zs}', 'd', '!'], '{CJK}', '{Cc}')
     """
     first = _first(character)

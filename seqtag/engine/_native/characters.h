@@ -95,8 +95,8 @@ class Grams {
 
  private:
   Interner signs_;
-  std::vector<int32_t> spaced_;   // (signs, 2): number of the sign without and with a space, or -1
-  std::vector<int32_t> single_;   // per number: which of spaced_
+  std::vector<int32_t> spaced_;     // (signs, 2): number of the sign without and with a space, or -1
+  std::vector<int32_t> single_;     // per number: which of spaced_
   std::vector<PairNumbers> pairs_;  // per length from 2 on: a shorter gram and a single one
   std::vector<int32_t> one_, shorter_;
 
@@ -186,8 +186,7 @@ class CharacterTable {
     uint8_t gap = 2;  // before what comes next: 0 none, 1 white space, 2 the end of a paragraph
     auto close = [&] {
       if (row_character_.size() == starts_.size()) return;
-      if (number_of(codes, size_t(starts_.back()), size_t(ends_.back())))
-        fresh.push_back(int64_t(starts_.size()) - 1);
+      if (number_of(codes, size_t(starts_.back()), size_t(ends_.back()))) fresh.push_back(int64_t(starts_.size()) - 1);
     };
     for (size_t i = 0; i < n; ++i) {
       const uint8_t kind = page(codes[i]).kind[codes[i] & 255];
@@ -235,9 +234,8 @@ class CharacterTable {
     for (size_t c = 0; c < columns_.size(); ++c) column[size_t(columns_[c])] = out + c * n;
     signs_.resize(n);
     for (size_t r = 0; r < n; ++r) signs_[r] = symbol_of_[size_t(row_character_[r])];
-    each_paragraph([&](size_t begin, size_t end) {
-      symbols_.number(signs_, gaps_, begin, end, &column[kC1], kCharacterGrams);
-    });
+    each_paragraph(
+        [&](size_t begin, size_t end) { symbols_.number(signs_, gaps_, begin, end, &column[kC1], kCharacterGrams); });
     for (size_t r = 0; r < n; ++r) signs_[r] = kind_of_[size_t(row_character_[r])];
     each_paragraph(
         [&](size_t begin, size_t end) { kinds_.number(signs_, gaps_, begin, end, &column[kK1], kKindGrams); });
@@ -254,15 +252,24 @@ class CharacterTable {
     if (column < kK1) return symbols_.size(column - kC1 + 1);
     if (column < kClass) return kinds_.size(column - kK1 + 1);
     switch (column) {
-    case kClass: return classes_.size();
-    case kLeft: return left_.size();
-    case kRight: return right_.size();
-    case kSplit: return split_.size();
-    case kOpening: return opening_.size();
-    case kSigns: return signs_before_.size();
-    case kAhead: return signs_ahead_.size();
-    case kTail: return tail_.size();
-    default: return column < kShape ? texts_.size() : shapes_.size();
+      case kClass:
+        return classes_.size();
+      case kLeft:
+        return left_.size();
+      case kRight:
+        return right_.size();
+      case kSplit:
+        return split_.size();
+      case kOpening:
+        return opening_.size();
+      case kSigns:
+        return signs_before_.size();
+      case kAhead:
+        return signs_ahead_.size();
+      case kTail:
+        return tail_.size();
+      default:
+        return column < kShape ? texts_.size() : shapes_.size();
     }
   }
   std::string value(size_t c, size_t type) const {
@@ -270,18 +277,26 @@ class CharacterTable {
     if (column < kK1) return symbols_.value(column - kC1 + 1, int32_t(type));
     if (column < kClass) return kinds_.value(column - kK1 + 1, int32_t(type));
     switch (column) {
-    case kClass: return std::string(classes_.value(type));
-    case kLeft: return part(left_, type);
-    case kRight: return right(type);
-    case kSplit: {
-      const auto [first, second] = split_.pair(type);
-      return type ? part(left_, size_t(first)) + "|" + right(size_t(second)) : "";
-    }
-    case kOpening: return part(opening_, type);
-    case kSigns: return part(signs_before_, type);
-    case kAhead: return part(signs_ahead_, type);
-    case kTail: return tail(type);
-    default: return std::string((column < kShape ? texts_ : shapes_).value(type));
+      case kClass:
+        return std::string(classes_.value(type));
+      case kLeft:
+        return part(left_, type);
+      case kRight:
+        return right(type);
+      case kSplit: {
+        const auto [first, second] = split_.pair(type);
+        return type ? part(left_, size_t(first)) + "|" + right(size_t(second)) : "";
+      }
+      case kOpening:
+        return part(opening_, type);
+      case kSigns:
+        return part(signs_before_, type);
+      case kAhead:
+        return part(signs_ahead_, type);
+      case kTail:
+        return tail(type);
+      default:
+        return std::string((column < kShape ? texts_ : shapes_).value(type));
     }
   }
 
@@ -382,7 +397,8 @@ class CharacterTable {
     int32_t opening = 0, signs = 0;
     size_t first = 0;
     while (first < reach && is_sign(first)) ++first;
-    for (size_t i = first; i < std::min(size, first + kLongestOpening); ++i) opening = opening_.number(opening, symbol(i));
+    for (size_t i = first; i < std::min(size, first + kLongestOpening); ++i)
+      opening = opening_.number(opening, symbol(i));
     bool opened = false;
     for (size_t i = 0; i < reach; ++i) {
       opened |= i > first && is_sign(i);
