@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "frozen_rows.h"
 #include "keys.h"
 #include "limits.h"
 #include "parts.h"
@@ -17,103 +18,6 @@
 #include "viterbi.h"
 
 namespace seqtag {
-
-// Sparse rows of small weights, found by key. A row is a run of words in one arena: its key, the
-// number of its cells, the cells. A slot of the table is one word too: where the row begins, and
-// in the bits that this leaves a part of the key.
-class FrozenRows {
- public:
-  struct Cell {
-    uint16_t label;
-    int16_t weight;
-  };
-  static constexpr uint32_t kNone = 0;
-
-  FrozenRows(const uint64_t* keys, size_t rows, const int64_t* row_ptr, const uint16_t* labels, const int8_t* weights) {
-    size_t n = 64;
-    while (n < rows * 4) n *= 2;
-    table_.assign(n, kNone);
-    const size_t words = 1 + rows * kHead + size_t(row_ptr[rows]);
-    while (words >> place_bits_) ++place_bits_;
-    arena_.reserve(words);
-    arena_.push_back(kNone);
-    for (size_t r = 0; r < rows; ++r) {
-      size_t slot = home(keys[r]);
-      while (table_[slot] != kNone) slot = (slot + 1) & (n - 1);
-      table_[slot] = uint32_t(arena_.size()) | part_of(keys[r]);
-      arena_.push_back(uint32_t(keys[r]));
-      arena_.push_back(uint32_t(keys[r] >> 32));
-      arena_.push_back(uint32_t(row_ptr[r + 1] - row_ptr[r]));
-      for (int64_t i = row_ptr[r]; i < row_ptr[r + 1]; ++i) {
-        const Cell cell{labels[i], weights[i]};
-        uint32_t word;
-        std::memcpy(&word, &cell, sizeof word);
-        arena_.push_back(word);
-      }
-    }
-  }
-  SEQTAG_INLINE void prefetch_slot(uint64_t key) const { SEQTAG_PREFETCH(&table_[home(key)]); }
-  SEQTAG_INLINE void prefetch_row(uint32_t place) const { SEQTAG_PREFETCH(&arena_[place]); }
-  // Place of the first row whose key agrees in the bits that the table holds, or kNone; see `add`.
-  uint32_t candidate(uint64_t key) const {
-    size_t slot = home(key);
-    const uint32_t part = part_of(key);
-    uint32_t held = table_[slot];
-    while ((held != kNone) & (((held ^ part) >> place_bits_) != 0)) {  // one branch: most slots are right or empty
-      slot = (slot + 1) & (table_.size() - 1);
-      held = table_[slot];
-    }
-    return held & ((uint32_t(1) << place_bits_) - 1);
-  }
-  // Adds the row of the key, given its candidate.
-  template <class Number> void add(Number* acc, uint64_t key, uint32_t place) const {
-    if (key_at_place(place) != key) place = find_exactly(key);
-    if (place == kNone) return;
-    const uint32_t *cell = &arena_[place] + kHead, *end = cell + arena_[place + 2];
-    for (; cell < end; ++cell) {
-      const Cell c = cell_of(cell);
-      acc[c.label] = Number(acc[c.label] + c.weight);
-    }
-  }
-  template <class Number> void add(Number* acc, uint64_t key) const {
-    const uint32_t place = key ? candidate(key) : kNone;
-    if (place != kNone) add(acc, key, place);
-  }
-  // Place of the row of a key, or kNone if there is none or it is empty.
-  uint32_t find(uint64_t key) const {
-    const uint32_t place = key ? find_exactly(key) : kNone;
-    return place != kNone && arena_[place + 2] ? place : kNone;
-  }
-  // visit(label) for each cell of the row at a place.
-  template <class Visit> void visit_labels(uint32_t place, Visit visit) const {
-    for (uint32_t i = 0; i < arena_[place + 2]; ++i) visit(cell_of(&arena_[place + kHead + i]).label);
-  }
-
- private:
-  static constexpr size_t kHead = 3;
-  int place_bits_ = 1;
-  std::vector<uint32_t> table_, arena_;
-  static Cell cell_of(const uint32_t* word) {
-    Cell cell;
-    std::memcpy(&cell, word, sizeof cell);
-    return cell;
-  }
-  size_t home(uint64_t key) const { return size_t(key >> 32) & (table_.size() - 1); }
-  uint32_t part_of(uint64_t key) const { return uint32_t(key) << place_bits_; }
-  uint32_t place_in(size_t slot) const { return table_[slot] & ((uint32_t(1) << place_bits_) - 1); }
-  uint64_t key_at_place(uint32_t place) const { return arena_[place] | uint64_t(arena_[place + 1]) << 32; }
-  uint32_t find_exactly(uint64_t key) const {  // two keys agree in the bits of the table: walk on
-    size_t slot = home(key);
-    while (table_[slot] != kNone && key_at_place(place_in(slot)) != key) slot = (slot + 1) & (table_.size() - 1);
-    return place_in(slot);
-  }
-};
-
-// The labels that a known word may have: rows of label numbers, by the hash of an attribute.
-struct KnownLabels {
-  int attribute = -1;  // -1: any word may have any label
-  FrozenRows rows;
-};
 
 // Start, stop and transition weights, readied for decoding.
 inline ChainWeights<float> chain_of(int K, int order, const float* start, const float* stop, const float* transition) {
@@ -144,30 +48,6 @@ inline TrigramWeights<float> trigrams_of(int K, const uint64_t* keys, size_t row
     trigram.bound_onward(a, chain);
   }
   return trigram;
-}
-
-// Four numbers as one vector.
-#if defined(__GNUC__) || defined(__clang__)
-template <class Sum> struct FourOf;
-template <> struct FourOf<int16_t> {
-  typedef int16_t type __attribute__((vector_size(8)));
-};
-template <> struct FourOf<int32_t> {
-  typedef int32_t type __attribute__((vector_size(16)));
-};
-template <class Sum> using Four = typename FourOf<Sum>::type;
-#else
-template <class Sum> struct Four {
-  Sum of[4];
-  Four operator+(const Four& other) const {
-    return {{Sum(of[0] + other.of[0]), Sum(of[1] + other.of[1]), Sum(of[2] + other.of[2]), Sum(of[3] + other.of[3])}};
-  }
-};
-#endif
-template <class Sum> inline Four<Sum> load_four(const Sum* from) {
-  Four<Sum> four;
-  std::memcpy(&four, from, sizeof four);
-  return four;
 }
 
 // Sum: the numbers that rows are summed in, int16_t for kNarrowRows rows at most, else int32_t.
