@@ -101,7 +101,9 @@ class DocumentSentence:
             ]
             tokens.append(DocumentToken(token.written, offset, end, tuple(words)))
             offset = end + len(token.spaces_after)
-        self.text = surface.text.strip()
+        first, last = surface.tokens[0], surface.tokens[-1]
+        end = len(surface.text) - len(last.spaces_after)
+        self.text = surface.text[len(first.spaces_before) : end]
         self.tokens = tuple(tokens)
         self.words = tuple(word for token in tokens for word in token.words)
         self.start, self.end = tokens[0].start, tokens[-1].end

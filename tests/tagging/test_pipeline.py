@@ -79,6 +79,13 @@ def test_documents_are_shown_and_converted(pipeline):
     }
 
 
+@pytest.mark.parametrize("text", ["\ufeffEr ist.", "\ufeff \nEr\x1f", "\t Er ist hier .\u2028\n\n"])
+def test_a_sentence_has_the_text_where_it_stands(pipeline, text):
+    [sentence] = pipeline(text)
+    assert sentence.text == text[sentence.start : sentence.end]
+    assert sentence.text.startswith("Er")
+
+
 def test_long_documents_are_shown_in_part(pipeline):
     html = pipeline("Er ist hier . " * 100)._repr_html_()
     assert html.count("<tr") == 201
