@@ -2,12 +2,14 @@
 //
 // All scores are whole numbers and exact in float32, so sums may be taken in any order: here rows
 // are summed in 16 bits, or in 32 where more rows can meet than 16 bits hold. Templates whose
-// attributes sit at one position of one column depend on one word type only: their rows are summed
-// once per type and kept ("local" templates); only the others ("scattered") are looked up by key, a
-// sentence at a time, each step asking for the memory of the next.
+// attributes sit at one position depend on the word type there only, or on the tuple of types where
+// they look at several columns: their rows are summed once per type or tuple and kept ("local"
+// templates); only the others ("scattered") are looked up by key, a sentence at a time, each step
+// asking for the memory of the next.
 #pragma once
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 #include "keys.h"
@@ -146,6 +148,44 @@ inline TrigramWeights<float> trigrams_of(int K, const uint64_t* keys, size_t row
   return trigram;
 }
 
+// Numbers of tuples of types, in the order in which they come.
+class Tuples {
+ public:
+  // The number of the types that some columns have at token m; `most` if it is new and there are
+  // so many already.
+  size_t number(const Columns& x, const std::vector<int32_t>& columns, int64_t m, size_t most) {
+    const size_t C = columns.size();
+    if (slots_.size() < 2 * (count_ + 1)) grow(C);
+    at_.resize(C);
+    for (size_t i = 0; i < C; ++i) at_[i] = x.types[size_t(columns[i]) * x.tokens + size_t(m)];
+    size_t slot = home(at_.data(), C);
+    for (; slots_[slot]; slot = (slot + 1) & (slots_.size() - 1))
+      if (std::equal(at_.begin(), at_.end(), &types_[(slots_[slot] - 1) * C])) return slots_[slot] - 1;
+    if (count_ >= most) return most;
+    types_.insert(types_.end(), at_.begin(), at_.end());
+    slots_[slot] = uint32_t(++count_);
+    return count_ - 1;
+  }
+
+ private:
+  std::vector<uint32_t> slots_;  // number + 1, or 0
+  std::vector<int32_t> types_, at_;
+  size_t count_ = 0;
+  size_t home(const int32_t* types, size_t C) const {
+    uint64_t h = 0;
+    for (size_t i = 0; i < C; ++i) h = mix(h + uint64_t(uint32_t(types[i])) + 1);
+    return size_t(mix(h) >> 32) & (slots_.size() - 1);
+  }
+  void grow(size_t C) {
+    slots_.assign(std::max<size_t>(1024, 2 * slots_.size()), 0);
+    for (size_t n = 0; n < count_; ++n) {
+      size_t slot = home(&types_[n * C], C);
+      while (slots_[slot]) slot = (slot + 1) & (slots_.size() - 1);
+      slots_[slot] = uint32_t(n + 1);
+    }
+  }
+};
+
 // Sum: the numbers that rows are summed in, int16_t for kNarrowRows rows at most, else int32_t.
 template <class Sum> class Frozen {
  public:
@@ -156,8 +196,8 @@ template <class Sum> class Frozen {
         order_(order), width_(padded<Sum>(parts_.any() ? parts_.count : chain_.labels)) {
     for (size_t k = 0; k < plan_.templates; ++k) {
       const int64_t first = plan_.term_ptr[k], last = plan_.term_ptr[k + 1];
-      if (is_local(plan_, k)) {
-        group_of(column(first), plan_.term_offset[first]).templates.push_back(k);
+      if (is_at_one_position(plan_, k)) {
+        group_of(seen_together(k), plan_.term_offset[first]).templates.push_back(k);
         continue;
       }
       const size_t begin = terms_.size();
@@ -174,10 +214,12 @@ template <class Sum> class Frozen {
   // types (an Encoder of encoder.py). Types beyond `capacity` are summed anew each time.
   struct Workspace {
     struct TypeSums {
-      std::vector<Sum> rows;       // (types + 2, groups of the column, width_); 0, 1: beyond the ends
-      std::vector<uint8_t> known;  // per type
+      std::vector<Sum> rows;         // (types + 2, groups of the columns, width_); 0, 1: beyond the ends
+      std::vector<uint8_t> known;    // per type
+      Tuples tuples;                 // if there are several columns: what stands for a type
+      std::vector<size_t> place[2];  // of the tuple at each token of this sentence and the next
     };
-    std::vector<TypeSums> sums;  // per column that local templates look at
+    std::vector<TypeSums> sums;  // per column, or columns, that local templates look at
     size_t capacity = 0;
     std::vector<const Sum*> local;             // rows of one token
     std::vector<Sum> nothing;                  // a row of zeros
@@ -199,7 +241,7 @@ template <class Sum> class Frozen {
     Workspace space;
     space.sums.resize(local_.size());
     size_t groups = 0;
-    for (const LocalColumn& c : local_) groups += c.groups.size();
+    for (const LocalColumns& c : local_) groups += c.groups.size();
     space.local.resize(groups);
     space.nothing.resize(size_t(width_));
     space.capacity = kBudget / (std::max<size_t>(groups, 1) * size_t(width_) * sizeof(Sum));
@@ -208,18 +250,19 @@ template <class Sum> class Frozen {
 
   void decode(const Columns& x, const int64_t* sentence_ptr, size_t sentences, Workspace& space,
               int32_t* out_labels) const {
-    for (size_t c = 0; c < local_.size(); ++c) {
-      const size_t types = std::min(x.capacity, space.capacity) + 2;
-      if (space.sums[c].known.size() >= types) continue;
-      space.sums[c].known.resize(types, 0);
-      space.sums[c].rows.resize(types * local_[c].groups.size() * size_t(width_));
-    }
-    if (sentences) prepare(x, sentence_ptr[0], sentence_ptr[1], space, space.keys[0]);
+    for (size_t c = 0; c < local_.size(); ++c)
+      make_room(c, local_[c].columns.size() > 1 ? 2 : std::min(x.capacity, space.capacity) + 2, space.sums[c]);
+    if (sentences) prepare(x, sentence_ptr[0], sentence_ptr[1], space, 0);
     for (size_t s = 0; s < sentences; ++s) {
       const int64_t begin = sentence_ptr[s], end = sentence_ptr[s + 1];
-      if (s + 1 < sentences) prepare(x, end, sentence_ptr[s + 2], space, space.keys[(s + 1) % 2]);
-      emissions(x, begin, end, space, space.keys[s % 2]);
+      if (s + 1 < sentences) prepare(x, end, sentence_ptr[s + 2], space, (s + 1) % 2);
       const size_t T = size_t(end - begin);
+      if (order_ == 0 && !parts_.any() && known_.attribute < 0) {
+        sum_rows(x, begin, end, space, s % 2);
+        for (size_t t = 0; t < T; ++t) out_labels[size_t(begin) + t] = best_label(&space.sum[t * size_t(width_)]);
+        continue;
+      }
+      emissions(x, begin, end, space, s % 2);
       if (edge_plan_.templates == 0) {
         run(space, T, NoEdges{}, out_labels + begin);
         continue;
@@ -233,12 +276,12 @@ template <class Sum> class Frozen {
   }
 
  private:
-  struct Group {  // local templates of one column at one offset
+  struct Group {  // local templates of one column, or of several, at one offset
     int32_t offset;
     std::vector<size_t> templates;
   };
-  struct LocalColumn {
-    int32_t column;
+  struct LocalColumns {
+    std::vector<int32_t> columns;
     std::vector<Group> groups;
   };
   Plan plan_, edge_plan_;
@@ -248,7 +291,7 @@ template <class Sum> class Frozen {
   Parts parts_;
   KnownLabels known_;
   int order_, width_;  // width_: labels, or their parts, padded
-  std::vector<LocalColumn> local_;
+  std::vector<LocalColumns> local_;
   struct Term {
     size_t slot;  // one more than which of gathered_; 0: always 1
     int32_t offset;
@@ -270,10 +313,33 @@ template <class Sum> class Frozen {
     gathered_.push_back(attribute);
     return gathered_.size();
   }
-  Group& group_of(int32_t column, int32_t offset) {
+  // The columns whose types stand together for a local template: where templates look at several
+  // columns at one position, all those are one tuple, and what looks at one of them joins in.
+  std::vector<int32_t> seen_together(size_t template_number) const {
+    const auto columns_of = [&](size_t k) {
+      std::vector<int32_t> columns;
+      for (int64_t i = plan_.term_ptr[k]; i < plan_.term_ptr[k + 1]; ++i) columns.push_back(column(i));
+      std::sort(columns.begin(), columns.end());
+      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+      return columns;
+    };
+    const auto offset_of = [&](size_t k) { return plan_.term_offset[plan_.term_ptr[k]]; };
+    const std::vector<int32_t> own = columns_of(template_number);
+    std::vector<int32_t> all, sum;
+    for (size_t k = 0; k < plan_.templates; ++k) {
+      if (!is_at_one_position(plan_, k) || offset_of(k) != offset_of(template_number)) continue;
+      const std::vector<int32_t> columns = columns_of(k);
+      if (columns.size() < 2) continue;
+      sum.clear();
+      std::set_union(all.begin(), all.end(), columns.begin(), columns.end(), std::back_inserter(sum));
+      all.swap(sum);
+    }
+    return std::includes(all.begin(), all.end(), own.begin(), own.end()) ? all : own;
+  }
+  Group& group_of(const std::vector<int32_t>& columns, int32_t offset) {
     size_t c = 0;
-    while (c < local_.size() && local_[c].column != column) ++c;
-    if (c == local_.size()) local_.push_back({column, {}});
+    while (c < local_.size() && local_[c].columns != columns) ++c;
+    if (c == local_.size()) local_.push_back({columns, {}});
     for (Group& g : local_[c].groups)
       if (g.offset == offset) return g;
     local_[c].groups.push_back({offset, {}});
@@ -297,6 +363,15 @@ template <class Sum> class Frozen {
     }
   };
 
+  // The first label with the highest sum, where nothing else counts.
+  int32_t best_label(const Sum* sum) const {
+    Sum best = sum[0];
+    for (int j = 1; j < chain_.labels; ++j) best = std::max(best, sum[j]);
+    int32_t label = 0;
+    while (sum[label] != best) ++label;
+    return label;
+  }
+
   template <class E> void run(Workspace& space, size_t T, const E& edges, int32_t* out_labels) const {
     if (order_ == 2)
       space.second.run(space.emission.data(), T, chain_, trigram_, edges, nullptr, out_labels);
@@ -305,9 +380,8 @@ template <class Sum> class Frozen {
   }
 
   // Emission potentials of the sentence [begin, end) into space.emission (T, chain stride).
-  void emissions(const Columns& x, int64_t begin, int64_t end, Workspace& space,
-                 const std::vector<uint64_t>& keys) const {
-    sum_rows(x, begin, end, space, keys);
+  void emissions(const Columns& x, int64_t begin, int64_t end, Workspace& space, size_t turn) const {
+    sum_rows(x, begin, end, space, turn);
     const int K = chain_.labels, S = chain_.stride;
     space.emission.resize(size_t(end - begin) * size_t(S));
     space.parts.resize(size_t(width_));
@@ -340,12 +414,11 @@ template <class Sum> class Frozen {
   }
 
   // Sums of the rows of the sentence [begin, end) into space.sum (T, width_).
-  void sum_rows(const Columns& x, int64_t begin, int64_t end, Workspace& space,
-                const std::vector<uint64_t>& keys) const {
+  void sum_rows(const Columns& x, int64_t begin, int64_t end, Workspace& space, size_t turn) const {
     const size_t W = size_t(width_), C = scattered_.size(), T = size_t(end - begin);
     space.found.resize(T * C + 1);
     size_t n = 0;
-    const uint64_t* key = keys.data();
+    const uint64_t* key = space.keys[turn].data();
     for (size_t t = 0; t < T; ++t)
       for (size_t c = 0; c < C; ++c, ++key) {
         if (*key == 0) continue;
@@ -355,16 +428,38 @@ template <class Sum> class Frozen {
         n += place != FrozenRows::kNone;
       }
     space.sum.resize(T * W);
-    for (size_t t = 0; t < T; ++t) sum_local(x, begin + int64_t(t), begin, end, space, &space.sum[t * W]);
+    for (size_t t = 0; t < T; ++t) sum_local(x, begin + int64_t(t), begin, end, space, turn, &space.sum[t * W]);
     for (size_t i = 0; i < n; ++i)
       rows_.add(&space.sum[space.found[i].begin], space.found[i].key, space.found[i].place);
   }
 
-  // Readies what a sentence will need, while the one before it is decoded.
-  void prepare(const Columns& x, int64_t begin, int64_t end, Workspace& space, std::vector<uint64_t>& keys) const {
-    for (size_t c = 0; c < local_.size(); ++c)
-      for (int64_t m = begin - 1; m <= end; ++m) ready_local(x, c, m, begin, end, space.sums[c]);
-    make_keys(x, begin, end, space.hashes, keys);
+  // Readies what a sentence will need, while the one before it is decoded; `turn` of the two.
+  void prepare(const Columns& x, int64_t begin, int64_t end, Workspace& space, size_t turn) const {
+    for (size_t c = 0; c < local_.size(); ++c) {
+      typename Workspace::TypeSums& sums = space.sums[c];
+      if (local_[c].columns.size() > 1) {
+        sums.place[turn].resize(size_t(end - begin));
+        for (int64_t m = begin; m < end; ++m) {
+          const size_t place = 2 + sums.tuples.number(x, local_[c].columns, m, space.capacity);
+          if (place >= sums.known.size()) make_room(c, std::min(2 * place, space.capacity + 2), sums);
+          sums.place[turn][size_t(m - begin)] = place;
+        }
+      }
+      for (int64_t m = begin - 1; m <= end; ++m) ready_local(x, c, m, begin, end, sums, turn);
+    }
+    make_keys(x, begin, end, space.hashes, space.keys[turn]);
+  }
+  // Makes room for the sums of so many places.
+  void make_room(size_t c, size_t places, typename Workspace::TypeSums& sums) const {
+    if (places <= sums.known.size()) return;
+    sums.known.resize(places, 0);
+    sums.rows.resize(places * local_[c].groups.size() * size_t(width_));
+  }
+  // Where the sums for the type, or tuple, at position m are.
+  SEQTAG_INLINE size_t place_at(const Columns& x, size_t c, int64_t m, int64_t begin, int64_t end,
+                                const typename Workspace::TypeSums& sums, size_t turn) const {
+    if (local_[c].columns.size() == 1) return place_of(x, local_[c].columns[0], m, begin, end);
+    return m < begin ? 0 : m >= end ? 1 : sums.place[turn][size_t(m - begin)];
   }
 
   // Keys of the scattered templates (T, C), as key_at() makes them, their slots asked for.
@@ -407,9 +502,9 @@ template <class Sum> class Frozen {
 
   // Sums what local templates give for the type at m, if it is new, else asks for it.
   SEQTAG_INLINE void ready_local(const Columns& x, size_t c, int64_t m, int64_t begin, int64_t end,
-                                 typename Workspace::TypeSums& sums) const {
+                                 typename Workspace::TypeSums& sums, size_t turn) const {
     const std::vector<Group>& groups = local_[c].groups;
-    const size_t row = place_of(x, local_[c].column, m, begin, end), width = groups.size() * size_t(width_);
+    const size_t row = place_at(x, c, m, begin, end, sums, turn), width = groups.size() * size_t(width_);
     if (row >= sums.known.size()) return;
     Sum* first = &sums.rows[row * width];
     if (!sums.known[row]) {
@@ -419,14 +514,15 @@ template <class Sum> class Frozen {
     for (size_t b = 0; b < width * sizeof(Sum); b += 64) SEQTAG_PREFETCH(reinterpret_cast<char*>(first) + b);
   }
   // acc = the sum of all local templates at n.
-  void sum_local(const Columns& x, int64_t n, int64_t begin, int64_t end, Workspace& space, Sum* acc) const {
+  void sum_local(const Columns& x, int64_t n, int64_t begin, int64_t end, Workspace& space, size_t turn,
+                 Sum* acc) const {
     size_t i = 0;
     bool all = true;
     for (size_t c = 0; c < local_.size(); ++c) {
       const std::vector<Group>& groups = local_[c].groups;
       const typename Workspace::TypeSums& sums = space.sums[c];
       for (size_t g = 0; g < groups.size(); ++g, ++i) {
-        const size_t row = place_of(x, local_[c].column, n + groups[g].offset, begin, end);
+        const size_t row = place_at(x, c, n + groups[g].offset, begin, end, sums, turn);
         const bool known = row < sums.known.size();
         all &= known;
         space.local[i] = known ? &sums.rows[(row * groups.size() + g) * size_t(width_)] : space.nothing.data();
@@ -436,7 +532,7 @@ template <class Sum> class Frozen {
     if (all) return;
     for (size_t c = 0; c < local_.size(); ++c)  // types beyond the capacity
       for (const Group& group : local_[c].groups)
-        if (place_of(x, local_[c].column, n + group.offset, begin, end) >= space.sums[c].known.size())
+        if (place_at(x, c, n + group.offset, begin, end, space.sums[c], turn) >= space.sums[c].known.size())
           add_local(x, group, n + group.offset, begin, end, acc);
   }
   // Adds what the templates of a group give for the type at m.
