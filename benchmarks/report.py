@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.curves import CURVES, Curve, fit
 from benchmarks.measure import ROOT
 from benchmarks.peers import PEERS
+from benchmarks.raw import report as raw_report
 from benchmarks.tasks import TASKS
+from benchmarks.text import rate, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
 Results = dict[str, Any]
 
@@ -65,11 +67,9 @@ COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
     "score": lambda f: f"{f['score']:.2f}",
     "unknown": lambda f: f"{f['unknown_accuracy']:.2f}",
     "training": lambda f: f"{f['train_seconds']:.1f} s",
-    "tagging": lambda f: _rate(f["tokens_per_second"]),
-    "first pass": lambda f: _rate(f["first_tokens_per_second"]),
-    "file to file": lambda f: (
-        _rate(f["file_tokens_per_second"]) + "*" * (not f["file_own_command"])
-    ),
+    "tagging": lambda f: rate(f["tokens_per_second"]),
+    "first pass": lambda f: rate(f["first_tokens_per_second"]),
+    "file to file": lambda f: rate(f["file_tokens_per_second"]) + "*" * (not f["file_own_command"]),
     "start": lambda f: f"{f['start_seconds']:.2f} s",
     "load": lambda f: f"{1000 * f['load_seconds']:.1f} ms",
     "memory": lambda f: f"{f['train_megabytes']:.0f} / {f['tag_megabytes']:.0f}",
@@ -90,6 +90,8 @@ def render(results: Results) -> str:
     known = [name for name in PEERS if name in results["peers"]]
     results = results | {"peers": {name: results["peers"][name] for name in known}}
     parts = [INTRODUCTION, *_comparison(results), "## What is measured\n", DEFINITIONS]
+    if "raw" in results:
+        parts += raw_report.section(results["raw"])
     parts += _growth(results)
     return "\n".join(parts)
 
@@ -212,36 +214,6 @@ def _growth_table(curve: Curve, points: list[dict[str, float]]) -> str:
         for row, value in zip(rows, values, strict=True):
             row.append(_figure(key, value))
     return table(heading, [*rows, last])
-
-
-def table(heading: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
-    """A Markdown table, its columns after the first `left` ones aligned to the right.
-
-    >>> print(table(["", "score"], [["seqtag", "95.1"]]), end="")
-    |        | score |
-    |:-------|------:|
-    | seqtag |  95.1 |
-    """
-    cells = [list(heading), *map(list, rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    dashes = ["-" * (width + 1) for width in widths]
-    lines = [
-        "| "
-        + " | ".join(
-            cell.ljust(width) if i < left else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        + " |"
-        for row in cells
-    ]
-    rule = "|".join([f":{dash}" for dash in dashes[:left]] + [f"{dash}:" for dash in dashes[left:]])
-    return "\n".join([lines[0], f"|{rule}|", *lines[1:]]) + "\n"
-
-
-def _rate(tokens_per_second: float) -> str:
-    """A speed in thousands, with two or three digits that mean something."""
-    thousands = tokens_per_second / 1000
-    return f"{thousands:,.0f} k/s" if thousands >= 20 else f"{thousands:.1f} k/s"
 
 
 def _figure(key: str, value: float) -> str:

@@ -37,6 +37,8 @@ class Lane(NamedTuple):
 
 TRAIN, TAG, EVAL = "training.train:train", "cli.tag:command", "cli.eval:command"
 TABLE = "tagging.tables:TableTagger.tag"
+CERTAIN = "segmentation.reading:SegmentedText._certain"
+WRITE = "segmentation.reading:SegmentedText._write"
 
 LANES = (
     Lane(
@@ -45,15 +47,15 @@ LANES = (
         (
             Stage("training.data:open_corpus", TRAIN, "blocks of lines, or sentences"),
             Stage("training.data:Corpus.gather", TRAIN, "numbered columns, and labels"),
-            Stage("labels.coding:LabelCoding.choose", TRAIN, "scheme written, scheme learnt"),
+            Stage("training.train:coding_of", TRAIN, "how labels are learnt"),
             Stage("training.problem:pose", TRAIN, "labels as ids"),
             Stage("features.index:index_corpus", "training.problem:pose", "rows of features"),
-            Stage("training.runs:train_runs", TRAIN, "a shuffling for each run"),
+            Stage("training.runs:train_runs", "training.train:fit", "a shuffling for each run"),
             Stage("engine.epochs:learn", "training.runs:train_run", "epoch by epoch"),
             Stage("engine.reference:Weights.train_epoch", "engine.epochs:learn", "averaged cells"),
-            Stage("model.freeze:mean", TRAIN, "one set of cells"),
+            Stage("model.freeze:mean", "training.train:fit", "one set of cells"),
             Stage("model.freeze:freeze", "training.problem:Problem.model", "whole numbers"),
-            Stage("model.model:Model.save", "tagging.tagger:Tagger.save", "NAME.seqtag"),
+            Stage("model.bundle:save", "tagging.tagger:Tagger.save", "NAME.seqtag"),
         ),
     ),
     Lane(
@@ -100,11 +102,42 @@ LANES = (
                 "corpus.read:SentenceStream.blocks", "tagging.streams:tag_text", "blocks of lines"
             ),
             Stage("corpus.scanner:BlockScanner.scan", TABLE, "type ids; new types"),
-            Stage("features.encoder:Encoder.extend", TABLE, "hashes of new types"),
+            Stage(
+                "features.encoder:Encoder.extend",
+                "tagging.tables:TableTagger._types",
+                "hashes of new types",
+            ),
             Stage("tagging.tagger:Tagger.decode_types", TABLE, "type ids and their hashes"),
             Stage("engine.frozen:Frozen.decode", "tagging.tagger:Tagger.decode_types", "label ids"),
             Stage("corpus.scanner:BlockScanner.splice", TABLE, "the same lines, labelled"),
             Stage("files:Output.write", TAG, "a file, or standard output"),
+        ),
+    ),
+    Lane(
+        "tag, raw text",
+        "text, and a pipeline",
+        (
+            Stage("corpus.read:read", TAG, "a stream"),
+            Stage(
+                "segmentation.reading:SegmentedText",
+                "tagging.pipeline:Pipeline.segmented",
+                "text as it arrives",
+            ),
+            Stage(
+                "segmentation.paragraphs:Marker.mark",
+                "segmentation.reading:_Window.add",
+                "ends of paragraphs",
+            ),
+            Stage(
+                "segmentation.segmenter:Segmenter.segment", CERTAIN, "where tokens, sentences end"
+            ),
+            Stage("segmentation.multiword:Splitter.split", WRITE, "words of multiword tokens"),
+            Stage("segmentation.writing:ConlluWriter.write", WRITE, "blocks of CoNLL-U"),
+            Stage(
+                "segmentation.reading:SegmentedText.blocks",
+                "tagging.streams:tag_text",
+                "lines: on to the left",
+            ),
         ),
     ),
     Lane(
@@ -132,6 +165,7 @@ FILL = {
     "labels": "#e4f2d5",
     "corpus": "#d5f0e6",
     "model": "#f7dcea",
+    "segmentation": "#e9e0d0",
     "evaluation": "#e3e8f0",
     "tagging": "#d8e9f8",
     "training": "#e5defa",

@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     )
     from seqtag.corpus import read
     from seqtag.evaluation import evaluate
-    from seqtag.tagging.tagger import Tagger, load
+    from seqtag.tagging.document import Document
+    from seqtag.tagging.pipeline import Pipeline, load
+    from seqtag.tagging.tagger import Tagger
     from seqtag.training.train import train
 
 __all__ = [
     "BinaryPerceptron",
+    "Document",
     "MulticlassPerceptron",
+    "Pipeline",
     "SigmoidNeuron",
     "Tagger",
     "VotedPerceptron",
@@ -34,12 +38,14 @@ __all__ = [
 
 _HOME = {
     "BinaryPerceptron": "classifiers",
+    "Document": "tagging.document",
     "MulticlassPerceptron": "classifiers",
+    "Pipeline": "tagging.pipeline",
     "SigmoidNeuron": "classifiers",
     "Tagger": "tagging.tagger",
     "VotedPerceptron": "classifiers",
     "evaluate": "evaluation",
-    "load": "tagging.tagger",
+    "load": "tagging.pipeline",
     "read": "corpus",
     "train": "training.train",
 }

@@ -57,7 +57,9 @@ class Result(NamedTuple):
     def of(cls, code: int, out: bytes, err: str) -> Result:
         """The result with the notes apart from the rest of stderr."""
         lines = err.splitlines(keepends=True)
-        notes = [line for line in lines if re.match(r"seqtag: note: .*: read as ", line)]
+        notes = [
+            line for line in lines if re.match(r"seqtag: note: .*: (read as|paragraphs end) ", line)
+        ]
         rest = "".join(line for line in lines if line not in notes)
         return cls(code, out, rest, [note.rstrip("\n") for note in notes])
 

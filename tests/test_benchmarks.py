@@ -19,7 +19,7 @@ from tests.conftest import ROOT
 sys.path.append(str(ROOT))  # the suite stands beside the package and is not installed
 
 from benchmarks import __main__ as suite
-from benchmarks import curves, features, measure, peers, report, run_one, tasks
+from benchmarks import curves, features, measure, peers, report, run_one, tasks, text
 
 CONLLU = """\
 # text = It's so
@@ -322,7 +322,7 @@ def test_page_shows_figures_absences_failures_and_exponents():
 
 
 def test_tables_are_aligned():
-    lines = report.table(["", "a"], [["x", "1"], ["long", "1,000"]]).splitlines()
+    lines = text.table(["", "a"], [["x", "1"], ["long", "1,000"]]).splitlines()
     assert len({len(line) for line in lines}) == 1
     assert lines[3].endswith("| 1,000 |")
 
@@ -340,6 +340,6 @@ def test_pages_and_plots_are_the_same_again(tmp_path):
     assert b"exponent 1.00" in written[0]["growth-tokens.svg"]
 
 
-@pytest.mark.parametrize("module", [curves, report])
+@pytest.mark.parametrize("module", [curves, report, text])
 def test_examples_in_docstrings(module):
     assert doctest.testmod(module).failed == 0

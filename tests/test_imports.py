@@ -68,7 +68,8 @@ evaluation
 tagging.inputs
 tagging.tagger
 tagging.tables
-tagging.streams
+tagging.streams tagging.document
+tagging.pipeline
 tagging
 training.data training.known_labels
 training.tokens training.words
@@ -87,7 +88,7 @@ classifiers
 integrations.nltk
 integrations
 cli.common cli.options
-cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
+cli.bundle cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
 cli
 __init__
 __main__

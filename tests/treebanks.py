@@ -27,3 +27,26 @@ def rows(sentence: str) -> str:
         lines += [f"{done + i}\t{word}" for i, word in enumerate(parts, 1)]
         done += len(parts)
     return "".join(line + "\t_" * 8 + "\n" for line in lines)
+
+
+def annotated(*sentences: str) -> list[Sentence]:
+    """A CoNLL-U treebank, written "bin/sein/AUX im=in/in/ADP+dem/der/DET" for short.
+
+    No space stands before punctuation.
+    """
+    text = ""
+    for sentence in sentences:
+        lines: list[list[str]] = []
+        done = 0
+        for token in sentence.split():
+            form, several, words = token.partition("=")
+            parts = [word.rsplit("/", 2) for word in (words if several else token).split("+")]
+            if parts[0][2] == "PUNCT" and lines:
+                lines[-1][9] = "SpaceAfter=No"
+            if several:
+                lines.append([f"{done + 1}-{done + len(parts)}", form, *["_"] * 8])
+            for word, lemma, upos in parts:
+                done += 1
+                lines.append([str(done), word, lemma, upos, *["_"] * 6])
+        text += "".join("\t".join(line) + "\n" for line in lines) + "\n"
+    return list(read(io.BytesIO(text.encode()), "conllu"))

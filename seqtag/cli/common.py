@@ -202,8 +202,9 @@ class Chain:
 
     @property
     def columns(self) -> list[str]:
-        """Names of the columns that the taggers fill."""
-        return [name for tagger in self.taggers for name in tagger.label_columns]
+        """Names of the columns that the taggers fill and that are written."""
+        shown = (tagger for tagger in self.taggers if not tagger.hidden)
+        return [name for tagger in shown for name in tagger.label_columns]
 
     def cut(
         self,

@@ -131,6 +131,9 @@ def write_sentences(
     ends: IntArray,
     sentence_ends: IntArray,
     plain: BoolArray,
+    ranges: IntArray,
+    word_ptr: IntArray,
+    words: Sequence[bytes],
     number: int,
 ) -> list[str | None]: ...
 

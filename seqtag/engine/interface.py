@@ -92,9 +92,15 @@ class WriteSentences(Protocol):
         ends: IntArray,
         sentence_ends: IntArray,
         plain: BoolArray,
+        ranges: IntArray,
+        word_ptr: IntArray,
+        words: Sequence[bytes],
         number: int,
     ) -> list[str | None]:
-        """The sentences that are `plain` and have no white space in a token; None for others."""
+        """The sentences that are `plain` and have no white space in a token; None for others.
+
+        Token ``ranges[i]`` is a multiword token of ``words[word_ptr[i]:word_ptr[i + 1]]``.
+        """
 
 
 class Characters(Protocol):

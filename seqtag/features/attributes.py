@@ -2,8 +2,9 @@
 
 An attribute function maps a column value (usually a word) to a string, or to None when it has
 nothing to say (no feature is made then). It sees the value alone, never its neighbours, so it
-runs once per distinct value and its cost does not matter. Lengths count code points; nothing is
-normalised (a letter and its combining mark are two code points).
+runs once per distinct value and its cost does not matter. Models give it the normal form of the
+value (`seqtag.features.normal_forms`): composed letters, plain quotes and dashes. Lengths count
+code points.
 
 Add your own with `attribute`, before the templates that use it are read:
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import groupby
 
 from seqtag.errors import TemplateError
@@ -77,6 +77,27 @@ def _short_shape(word: str) -> str:
     if word.isascii() and word.isalpha() and word.islower():
         return "x"  # the usual case
     return "".join(char for char, _ in groupby(_shape(word)))
+
+
+@attribute("outline")
+def _outline(word: str) -> str:
+    """The short shape with symbols as their Unicode category (Sc for £, Sm for ∈), without marks.
+
+    Accents and joiners belong to what they stand on. The characters < > ^ ` | ~ stay as they are:
+    plain text uses them as punctuation.
+    """
+    if word.isascii() and word.isalpha() and word.islower():
+        return "x"  # the usual case
+    return "".join(kind for kind, _ in groupby(filter(None, map(_character_kind, word))))
+
+
+@cache
+def _character_kind(char: str) -> str:
+    """The class of a character; nothing for a mark or a joiner."""
+    category = unicodedata.category(char)
+    if category[0] == "S" and char not in "<>^`|~":
+        return category
+    return "" if category[0] == "M" or category == "Cf" else _character_class(char)
 
 
 @attribute("is_title")

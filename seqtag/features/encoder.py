@@ -11,7 +11,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from seqtag.features.attributes import BoundAttribute
     from seqtag.features.templates import CompiledTemplates
+
+
+SharedHashes = dict[tuple[str, "BoundAttribute"], np.ndarray]
+"""Hashes of the values of attributes, by the form of the types and the attribute."""
 
 
 class Column(NamedTuple):
@@ -104,18 +109,21 @@ class Encoder:
         ids = np.fromiter(map(types.__getitem__, values), np.int32, count)
         if types.new:
             new, types.new = types.new, []
-            self._fill(column, len(types) - len(new), new)
+            self._fill(column, len(types) - len(new), new, {})
         return ids
 
-    def extend(self, column: str, first: int, new: list[str]) -> None:
+    def extend(
+        self, column: str, first: int, new: list[str], shared: SharedHashes | None = None
+    ) -> None:
         """Take over types of a column that the caller numbered, the new ones from `first` on.
 
-        A column is numbered either here or by the caller, always.
+        A column is numbered either here or by the caller, always. `shared` holds the hashes of
+        attributes that another encoder has found for the same new types, and gets those found here.
         """
         if new:
-            self._fill(column, first, new)
+            self._fill(column, first, new, {} if shared is None else shared)
 
-    def _fill(self, column: str, first: int, new: list[str]) -> None:
+    def _fill(self, column: str, first: int, new: list[str], shared: SharedHashes) -> None:
         """Run the column's attribute functions on its new types."""
         last = first + len(new)
         self._count = max(self._count, last)
@@ -123,8 +131,13 @@ class Encoder:
             grown = np.zeros((self._table.shape[0], 2 * last), np.uint64)
             grown[:, : self._table.shape[1]] = self._table
             self._table = grown
-        for number, values in self._compiled.apply_all(column, new):
-            self._table[number, first:last] = self._hash_present(values)
+        compiled = self._compiled
+        keys = {n: (compiled.forms, compiled.functions[n]) for n in compiled.attributes_of(column)}
+        missing = [number for number, key in keys.items() if key not in shared]
+        for number, values in compiled.apply_all(missing, new):
+            shared[keys[number]] = self._hash_present(values)
+        for number, key in keys.items():
+            self._table[number, first:last] = shared[key]
 
     def _hash_present(self, values: list[str | None]) -> np.ndarray:
         """Hashes of the values, 0 for None; values that repeat are hashed once."""

@@ -16,7 +16,7 @@ from seqtag.features.normal_forms import FORMS
 from seqtag.settings import SETTINGS, Value, check_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from seqtag.engine.arrays import KeyPlan
 
@@ -418,18 +418,21 @@ class CompiledTemplates:
         return self.functions[attribute_index].many(FORMS[self.forms](values))
 
     def apply_all(
-        self, column: str, values: Sequence[str]
+        self, numbers: Iterable[int], values: Sequence[str]
     ) -> Iterator[tuple[int, list[str | None]]]:
-        """The attributes of a column by number, each with its values as `apply_many` gives them.
+        """Some attributes by number, each with its values as `apply_many` gives them.
 
         Examples
         --------
         >>> from seqtag.features.language import parse
         >>> compiled = parse("form[0] + suffix(2)[0]").compile(["form"])
-        >>> list(compiled.apply_all("form", ["don’t", "I"]))
+        >>> list(compiled.apply_all([0, 1], ["don’t", "I"]))
         [(0, ["don't", 'I']), (1, ["'t", None])]
         """
         seen = FORMS[self.forms](values)
-        for number, use in enumerate(self.attributes):
-            if use.column == column:
-                yield number, self.functions[number].many(seen)
+        for number in numbers:
+            yield number, self.functions[number].many(seen)
+
+    def attributes_of(self, column: str) -> list[int]:
+        """Numbers of the attributes of a column."""
+        return [number for number, use in enumerate(self.attributes) if use.column == column]

@@ -16,7 +16,8 @@ from nltk.tree import Tree
 from seqtag.corpus import Sentence, sentence_of
 from seqtag.errors import CorpusError, LabelError, TemplateError
 from seqtag.labels.schemes import convert
-from seqtag.tagging.tagger import Tagger, load
+from seqtag.tagging.pipeline import load_tagger
+from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
 
 if TYPE_CHECKING:
@@ -31,12 +32,12 @@ class _Adapter:
 
     def __init__(self, tagger_or_name: Tagger | str | PathLike[str]):
         if not isinstance(tagger_or_name, Tagger):
-            tagger_or_name = load(tagger_or_name)
+            tagger_or_name = load_tagger(tagger_or_name)
         self.tagger = tagger_or_name
 
     @classmethod
     def load(cls: type[Self], path_or_name: str | PathLike[str]) -> Self:
-        """Load a model file, or an embedded model by name, as `seqtag.load` does."""
+        """Load a model file, or an embedded model by name, of one column, as `seqtag.load` does."""
         return cls(path_or_name)
 
     def save(self, path: str | PathLike[str]) -> int:

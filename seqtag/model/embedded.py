@@ -13,7 +13,7 @@ MODELS = next(  # beside the modules where installed, beside the package in a so
     (path for path in (_HERE / "models", _HERE.parent / "models") if path.is_dir()),
     _HERE / "models",
 )
-DEFAULT_MODELS = ("en-ewt-upos", "en-ewt-xpos")
+DEFAULT_MODELS = ("en",)
 
 
 def embedded_models() -> list[str]:

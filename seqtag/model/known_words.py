@@ -12,7 +12,7 @@ from seqtag.features.normal_forms import FORMS
 from seqtag.features.templates import AttributeUse, CompiledTemplates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -63,6 +63,14 @@ class KnownWords:
             answer = bool(at < len(self.hashes) and self.hashes[at] == wanted)
             self._answers[word] = answer
         return answer
+
+    def among(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of some words are there: (words,) bool; nothing is remembered.
+
+        >>> KnownWords.of(["to", "be"]).among(["be", "or"]).tolist()
+        [True, False]
+        """
+        return np.isin(backend.hash_strings(self._forms(words)), self.hashes)
 
 
 def known_attribute(compiled: CompiledTemplates) -> int:

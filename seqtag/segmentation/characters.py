@@ -16,7 +16,9 @@ column                  what it says of a row
 ``class``               the kind of this one alone, with the class of punctuation instead
 ``left``, ``right``     what stands before and after it in its chunk, itself on the left
 ``split``               both at once
-``tail``                from here to the end of the chunk, if no letter or digit is in between
+``opening``             the first letters of its chunk, behind another sign in it
+``signs``, ``ahead``    other signs than letters and digits before and behind it in the chunk
+``tail``                kinds from here to the end of the chunk, unless letters or digits follow
 ``chunk``, ...          in the tail: the chunk, those before and behind it, and their shapes
 ======================  =========================================================================
 
@@ -29,7 +31,7 @@ from __future__ import annotations
 
 import unicodedata
 from functools import lru_cache
-from itertools import groupby, islice, pairwise
+from itertools import compress, groupby, islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -49,7 +51,7 @@ COLUMNS = (
     *("c1", "c2", "c3", "c4"),
     *("k1", "k2", "k3", "k4", "k5", "k6"),
     "class",
-    *("left", "right", "split", "tail"),
+    *("left", "right", "split", "opening", "signs", "ahead", "tail"),
     *("chunk", "next", "after", "before"),
     *("chunk_shape", "next_shape", "after_shape", "before_shape"),
 )
@@ -64,7 +66,15 @@ LONGEST_TAIL = 4
 LONGEST_CHUNK = 24
 """Most characters of ``chunk`` and its neighbours."""
 
-BEHIND = 2 * (LONGEST_CHUNK + 1)
+LONGEST_OPENING = 4
+OPENING_REACH = 128
+"""How far from the opening of a chunk ``opening`` and ``signs`` say something."""
+MOST_SIGNS = 4
+MOST_AHEAD = 3
+AHEAD_REACH = 16
+"""How far ahead, and for how many different signs, ``ahead`` looks."""
+
+BEHIND = OPENING_REACH
 """A row depends on so many characters before it, and on none before these."""
 AHEAD = LONGEST_TAIL + 2 * (LONGEST_CHUNK + 1)
 """A row depends on so many characters behind it, and on none behind these."""
@@ -216,7 +226,7 @@ def columns_of(text: str) -> dict[str, list[str]]:
     >>> columns["c3"]
     ['it i', 't is', ' is (', 's (n', ' (no', 'no)', 'o) 0', ') 0.', ' 0. \n', '. \n\n']
     >>> columns["k2"][:3], columns["tail"][4:]
-    (['Xx', 'x x', ' xx'], ['', '', 'o)', ')', '0.', '.'])
+    (['Xx', 'x x', ' xx'], ['', '', 'x)', ')', 'd.', '.'])
     >>> columns["left"][4:8], columns["right"][4:8]
     (['(', '(n', '(no', '(no)'], ['no) ', 'o) ', ') ', ' '])
     >>> columns["next"][6:8], columns["after_shape"][:2]
@@ -250,8 +260,9 @@ def _paragraph(characters: Sequence[str], spaced: Sequence[bool]) -> dict[str, l
     for number, (first, end) in enumerate(chunks):
         before, here_, behind, after = around[number : number + 4]
         _fill_parts(columns, first, symbols[first:end])
+        _fill_signs(columns, first, symbols[first:end])
         for row in range(_tail_of(symbols, first, end), end):
-            columns["tail"][row] = "".join(symbols[row:end])
+            columns["tail"][row] = "".join(kinds[row:end])
             for name, head in (
                 ("chunk", here_.whole),
                 ("next", behind),
@@ -298,6 +309,23 @@ def _fill_parts(columns: dict[str, list[str]], first: int, symbols: Sequence[str
             columns["right"][row] = "".join(right) + " "
         if len(left) <= LONGEST_PART and len(right) <= LONGEST_PART:
             columns["split"][row] = f"{columns['left'][row]}|{columns['right'][row]}"
+
+
+def _fill_signs(columns: dict[str, list[str]], first_row: int, symbols: Sequence[str]) -> None:
+    """How a chunk opens, and the signs that are neither letters nor digits around its rows."""
+    is_sign = [not symbol[0].isalnum() for symbol in symbols]
+    first = is_sign.index(False) if False in is_sign[:OPENING_REACH] else len(symbols)
+    signs = [*compress(symbols, is_sign)]
+    for i in range(len(symbols)):
+        if i < OPENING_REACH:
+            before = dict.fromkeys(signs[: sum(is_sign[:i])])
+            columns["signs"][first_row + i] = "".join([*before][:MOST_SIGNS])
+            if any(is_sign[first : i + 1]):
+                opening = symbols[first : first + LONGEST_OPENING]
+                columns["opening"][first_row + i] = "".join(opening)
+        ahead = slice(i + 1, i + 1 + AHEAD_REACH)
+        behind = dict.fromkeys(compress(symbols[ahead], is_sign[ahead]))
+        columns["ahead"][first_row + i] = "".join([*behind][:MOST_AHEAD])
 
 
 def _tail_of(symbols: Sequence[str], first: int, end: int) -> int:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import is_normalized, normalize
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from seqtag.errors import ModelFileError
 from seqtag.features.encoder import Column, Encoder
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Iterable, Sequence, Set
 
     from numpy.typing import NDArray
 
@@ -113,26 +114,43 @@ def _item(item: Symbol) -> str:
 _read = lru_cache(maxsize=10_000)(Script.read)
 
 
+def letters_of(token: str) -> Sequence[str]:
+    r"""The characters of a token; a letter and its marks are one if there is one for both.
+
+    >>> [*letters_of("o\u0308x")] == ["o\u0308", "x"], [*letters_of("q\u0308")] == ["q", "\u0308"]
+    (True, True)
+    """
+    if token.isascii() or is_normalized("NFC", token):
+        return token
+    letters: list[str] = []
+    for char in token:
+        if letters and len(normalize("NFC", letters[-1] + char)) == 1:
+            letters[-1] += char
+        else:
+            letters.append(char)
+    return letters
+
+
 def is_upper(token: str) -> bool:
     """Whether a token is in upper case, with two such letters or more."""
     return token.isupper() and sum(map(str.isupper, token)) > 1
 
 
 def words_of(token: str, scripts: Iterable[str]) -> Words:
-    """The words that scripts make of a token, one script for each of its characters.
+    """The words that scripts make of a token, one script for each of its `letters_of`.
 
     Examples
     --------
     >>> words_of("Im", ["=n|de", "="]), words_of("IM", ["=n|de", "="])
     (('In', 'dem'), ('IN', 'DEM'))
     """
-    scripts = list(scripts)
+    letters, scripts = letters_of(token), list(scripts)
     if {*scripts} <= {COPY, COPY + END}:  # the usual case
         ends = [i for i, script in enumerate(scripts, 1) if script != COPY]
-        return tuple(token[a:b] for a, b in pairwise([0, *ends, len(token)]) if a < b)
+        return tuple("".join(letters[a:b]) for a, b in pairwise([0, *ends, len(letters)]) if a < b)
     upper = is_upper(token)
     words: list[list[str]] = [[]]
-    for char, script in zip(token, scripts, strict=True):
+    for char, script in zip(letters, scripts, strict=True):
         for symbol in _read(script).symbols(char, upper):
             if symbol is None:
                 words.append([])
@@ -161,7 +179,7 @@ def in_context(tokens: Sequence[str], i: int) -> InContext:
 
 
 def columns_of(
-    tokens: Sequence[InContext], ambiguous: Container[str], names: Sequence[str]
+    tokens: Sequence[InContext], ambiguous: Set[str], names: Sequence[str]
 ) -> list[Column]:
     """The characters of tokens as rows of numbered columns.
 
@@ -184,21 +202,27 @@ def columns_of(
     >>> char.values(), after.values()
     (['I', 't', 's', 'a'], ['a', 'a', 'a', ''])
     """
-    lengths = np.array([len(each.token) for each in tokens], np.int64)
+    letters = [letters_of(each.token) for each in tokens]
+    lengths = np.array(list(map(len, letters)), np.int64)
     ptr = pointers(lengths)
     places = np.arange(ptr[-1])
 
     def column(name: str) -> Column:
         if name == "char":
-            return _characters("".join([each.token for each in tokens]))
+            return _characters(letters)
         if name == "start":
             return _distances(places - ptr[:-1].repeat(lengths))
         if name == "end":
             return _distances(ptr[1:].repeat(lengths) - places - 1)
         field = InContext._fields.index("token" if name == "form" else name)
-        types, ids = Column.of(
-            each[field] if name == "token" or each.token in ambiguous else "" for each in tokens
-        )
+        if name == "token":
+            types, ids = Column.of([each.token for each in tokens])
+        elif ambiguous:
+            types, ids = Column.of(
+                each[field] if each.token in ambiguous else "" for each in tokens
+            )
+        else:
+            return Column([""], np.zeros(len(places), np.int32))
         return Column(types, ids.repeat(lengths))
 
     return [column(name) for name in names]
@@ -211,8 +235,11 @@ def _distances(far: NDArray[np.int64]) -> Column:
     )
 
 
-def _characters(text: str) -> Column:
-    """The characters of a text."""
+def _characters(letters: Sequence[Sequence[str]]) -> Column:
+    """The letters of tokens."""
+    if not all(isinstance(each, str) for each in letters):
+        return Column.of(chain.from_iterable(letters))
+    text = "".join(chain.from_iterable(letters))
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     found, ids = np.unique(codes, return_inverse=True)
     return Column(list(map(chr, found.tolist())), ids.reshape(-1).astype(np.int32))
@@ -247,12 +274,12 @@ class Splitter:
             )
             raise ModelFileError(msg)
         self._compiled = model.compiled
-        self._ambiguous = model.known_words.hashes
+        self._ambiguous = model.known_words
         self._scripts = list(model.labels)
         self._copy = self._scripts.index(COPY) if COPY in self._scripts else -1
         self._frozen = model.frozen()
         self._single: set[str] = set()  # tokens of one word
-        self._several: dict[str, Words | None] = {}  # others; None if they hang on neighbours
+        self._several: dict[str, Words] = {}  # others; () if they hang on neighbours
 
     def split(self, sentences: Sequence[Sequence[str]]) -> list[dict[int, Words]]:
         """The words of multiword tokens.
@@ -277,26 +304,28 @@ class Splitter:
 
         split: list[dict[int, Words]] = [{} for _ in sentences]
         places: list[tuple[int, int]] = []  # of tokens that hang on their neighbours
-        asked: list[InContext] = []
         for number in odd:
-            tokens = sentences[number]
-            for i, token in enumerate(tokens):
+            found = split[number]
+            for i, token in enumerate(sentences[number]):
                 if token not in single:
-                    words = several[token]
-                    if words is None:
+                    found[i] = words = several.get(token, ())
+                    if not words:
                         places.append((number, i))
-                        asked.append(in_context(tokens, i))
-                    else:
-                        split[number][i] = words
+        asked = [in_context(sentences[number], i) for number, i in places]
         for (number, i), words in zip(places, self._words(asked, is_open=True), strict=True):
             if len(words) > 1:
                 split[number][i] = words
-        return [dict(sorted(each.items())) if len(each) > 1 else each for each in split]
+            else:
+                del split[number][i]
+        return split
 
-    def _meet(self, tokens: list[str], single: set[str], several: dict[str, Words | None]) -> None:
-        """Find out about tokens not met before."""
-        is_open = np.isin(backend.hash_strings(tokens), self._ambiguous).tolist()
-        several.update((token, None) for token, each in zip(tokens, is_open, strict=True) if each)
+    def _meet(self, tokens: list[str], single: set[str], several: dict[str, Words]) -> None:
+        """Find out about tokens not met before, and remember those that are not too long."""
+        tokens = [token for token in tokens if len(token) <= LONGEST]
+        if not tokens:
+            return
+        is_open = self._ambiguous.among(tokens).tolist()
+        several.update((token, ()) for token, each in zip(tokens, is_open, strict=True) if each)
         closed = [token for token, each in zip(tokens, is_open, strict=True) if not each]
         found = self._words([InContext(token, "", "") for token in closed], is_open=False)
         for token, words in zip(closed, found, strict=True):
@@ -311,7 +340,7 @@ class Splitter:
         fit = [i for i, each in enumerate(tokens) if 0 < len(each.token) <= LONGEST]
         for first in range(0, len(fit), _BATCH_TOKENS):
             batch = fit[first : first + _BATCH_TOKENS]
-            ids, ptr = self._decode([tokens[i] for i in batch], is_open)
+            ids, ptr = self._decode([tokens[i] for i in batch], is_open=is_open)
             changed = np.searchsorted(ptr, np.flatnonzero(ids != self._copy), "right") - 1
             for n in np.unique(changed).tolist():
                 scripts = [self._scripts[k] for k in ids[ptr[n] : ptr[n + 1]].tolist()]
@@ -319,16 +348,16 @@ class Splitter:
         return answers
 
     def _decode(
-        self, tokens: Sequence[InContext], is_open: bool
+        self, tokens: Sequence[InContext], *, is_open: bool
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The script ids of all characters, and where each token's begin."""
         encoder = Encoder(self._compiled, backend.hash_strings)
         names = self._compiled.columns
-        ambiguous = {each.token for each in tokens} if is_open else ()
+        ambiguous = {each.token for each in tokens} if is_open else frozenset[str]()
         columns = columns_of(tokens, ambiguous, names)
         for name, column in zip(names, columns, strict=True):
             encoder.extend(name, 0, column.types)
         types = np.array([column.ids for column in columns], np.int32)
-        ptr = pointers([len(each.token) for each in tokens])
+        ptr = pointers([len(letters_of(each.token)) for each in tokens])
         workspace = self._frozen.workspace()
         return self._frozen.decode(types, encoder.hashes, ptr, workspace), ptr

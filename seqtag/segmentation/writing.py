@@ -86,11 +86,15 @@ class ConlluWriter:
         """
         written: list[str | None] = [None] * len(sentence_ends)
         if write_sentences is not None and not self._ranges:
-            plain = np.array([not each for each in words], np.bool_)
-            plain[:1] &= not before
+            plain = np.ones(len(sentence_ends), np.bool_)
+            plain[:1] = not before
             utf8 = text.encode("utf-8", "surrogatepass")
             places = (starts, ends) if len(utf8) == len(text) else _in_bytes(text, starts, ends)
-            written = write_sentences(utf8, *places, sentence_ends, plain, self._number + 1)
+            ranges, word_ptr, parts = _numbered(words, sentence_ends)
+            number = self._number + 1
+            written = write_sentences(
+                utf8, *places, sentence_ends, plain, ranges, word_ptr, parts, number
+            )
         done = []
         bounds = [0, *sentence_ends.tolist()]
         follows = np.append(starts[1:], len(text))
@@ -148,6 +152,20 @@ class _Token(NamedTuple):
     form: str
     spaces: str
     place: tuple[int, int]
+
+
+def _numbered(
+    words: Sequence[Mapping[int, Sequence[str]]], sentence_ends: Positions
+) -> tuple[Positions, Positions, list[bytes]]:
+    """The numbers of all multiword tokens, where the words of each begin, and the words."""
+    tokens, counts, parts = [], [0], []
+    firsts = [0, *sentence_ends.tolist()]
+    for first, several in zip(firsts, words, strict=False):
+        for token, each in several.items():
+            tokens.append(first + token)
+            parts += [part.encode("utf-8", "surrogatepass") for part in each]
+            counts.append(len(parts))
+    return np.array(tokens, np.int64), np.array(counts, np.int64), parts
 
 
 def _in_bytes(text: str, starts: Positions, ends: Positions) -> tuple[Positions, Positions]:

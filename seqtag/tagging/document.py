@@ -77,6 +77,8 @@ class DocumentSentence:
 
     Attributes
     ----------
+    text : str
+        As it is written.
     tokens : tuple of DocumentToken
         Its tokens.
     words : tuple of Word
@@ -89,7 +91,8 @@ class DocumentSentence:
         self._sentence = sentence
         rows = list(zip(*(sentence.column(name) for name in ("form", *SHOWN)), strict=True))
         tokens = []
-        for token in surface_of(sentence).tokens:
+        surface = surface_of(sentence)
+        for token in surface.tokens:
             offset += len(token.spaces_before)
             end = offset + len(token.written)
             words = [
@@ -98,6 +101,7 @@ class DocumentSentence:
             ]
             tokens.append(DocumentToken(token.written, offset, end, tuple(words)))
             offset = end + len(token.spaces_after)
+        self.text = surface.text.strip()
         self.tokens = tuple(tokens)
         self.words = tuple(word for token in tokens for word in token.words)
         self.start, self.end = tokens[0].start, tokens[-1].end
@@ -118,7 +122,7 @@ class DocumentSentence:
         return self._sentence.raw
 
     def __repr__(self) -> str:
-        return f"<Sentence {' '.join(word.text for word in self.words)!r:.70}>"
+        return f"<Sentence {self.text!r:.70}>"
 
     def to_token_list(self) -> TokenList:
         """The sentence as a ``conllu.TokenList``."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from seqtag.corpus import read
 from seqtag.errors import SeqtagError
-from seqtag.model import bundle
+from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model
 from seqtag.segmentation.multiword import Splitter
 from seqtag.segmentation.reading import SegmentedText
@@ -17,7 +17,7 @@ from seqtag.tagging.streams import tag_text
 from seqtag.tagging.tagger import Tagger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
     from os import PathLike
 
     from seqtag.corpus import Sentence, SentenceStream
@@ -39,6 +39,8 @@ class Pipeline:
         The models in the order in which they run.
     source
         Name of the file, for messages.
+    hidden
+        Names of parts whose labels only feed other parts, and are not written.
 
     Attributes
     ----------
@@ -63,14 +65,18 @@ class Pipeline:
     ['They', 'are', "n't", 'here', '.']
     """
 
-    def __init__(self, models: Sequence[Model], source: str = "<model>"):
+    def __init__(
+        self, models: Sequence[Model], source: str = "<model>", *, hidden: Container[str] = ()
+    ):
         self.models = tuple(models)
         self._source = source
         named = {model.column.name: model for model in models}
         self.segmenter = Segmenter(named[TOKENS]) if TOKENS in named else None
         self.splitter = Splitter(named[WORDS]) if WORDS in named else None
         self.taggers = tuple(
-            Tagger(model, source) for name, model in named.items() if name not in (TOKENS, WORDS)
+            Tagger(model, source, hidden=name in hidden)
+            for name, model in named.items()
+            if name not in (TOKENS, WORDS)
         )
 
     @property
@@ -89,18 +95,18 @@ class Pipeline:
         return f"<seqtag.Pipeline of {', '.join(self.parts)}>"
 
     def only(self, *parts: str) -> Pipeline:
-        """The pipeline of some of the parts; tokens and words stay.
+        """The pipeline that writes some of the columns; it still finds tokens and words.
 
         Parameters
         ----------
         *parts
-            Names of parts, or of columns that parts fill.
+            Names of parts. Others run only if one of these looks at what they say, and are not
+            written.
 
         Raises
         ------
         SeqtagError
-            If it has no such part, or if a part that stays needs a column that one left out
-            fills.
+            If it has no such part.
 
         Examples
         --------
@@ -108,22 +114,21 @@ class Pipeline:
         >>> seqtag.load("en").only("upos")
         <seqtag.Pipeline of tokens, words, upos>
         """
-        fills = {name: m for m in self.models for name in (m.column.name, *m.column.columns)}
+        named = {model.column.name: model for model in self.models}
         for name in parts:
-            if name not in fills:
+            if name not in named:
                 msg = f"expected one of the parts {', '.join(self.parts)}, found {name!r}"
                 raise SeqtagError(msg)
-        wanted = [fills[name] for name in (TOKENS, WORDS, *parts) if name in fills]
-        kept = [model for model in self.models if model in wanted]
-        there = {name for model in kept for name in model.column.columns}
-        for model in kept:
-            for column in (
-                model.compiled.columns if model.column.name not in (TOKENS, WORDS) else ()
-            ):
-                if column in fills and column not in there:
-                    msg = f"expected the part {column} too, which {model.column} needs; name both"
-                    raise SeqtagError(msg)
-        return Pipeline(kept, self._source)
+        needed = {TOKENS, WORDS, *parts}
+        for model in reversed(self.models):
+            if model.column.name in needed and model.column.name not in (TOKENS, WORDS):
+                needed |= {
+                    other.column.name
+                    for other in self.models
+                    if {*other.column.columns} & {*model.compiled.columns}
+                }
+        kept = [model for model in self.models if model.column.name in needed]
+        return Pipeline(kept, self._source, hidden=needed.difference(parts))
 
     # ----------------------------------------------------------------- tagging
     def __call__(self, text: str, *, paragraphs: str = "auto") -> Document:
@@ -223,7 +228,28 @@ def load(path_or_name: str | PathLike[str]) -> Loaded:
     return Pipeline(models, source)
 
 
-def _from_bytes(data: bytes) -> Pipeline:
-    from seqtag.model import container
+def load_tagger(path_or_name: str | PathLike[str]) -> Tagger:
+    """The tagger of a model file that holds one model; see `load`.
 
+    Raises
+    ------
+    SeqtagError
+        If the file holds a pipeline.
+
+    Examples
+    --------
+    >>> load_tagger("en-ewt-upos").label
+    'upos'
+    """
+    loaded = load(path_or_name)
+    if isinstance(loaded, Tagger):
+        return loaded
+    msg = (
+        f"{path_or_name}: expected a model of one column, found a pipeline of "
+        f"{', '.join(loaded.parts)}; name another, or use seqtag.load"
+    )
+    raise SeqtagError(msg)
+
+
+def _from_bytes(data: bytes) -> Pipeline:
     return Pipeline(bundle.models_of(container.from_bytes(data)))

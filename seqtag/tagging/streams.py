@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from seqtag.corpus.read import AnyStream
     from seqtag.tagging.tagger import Tagger
 
+_NO_TAGS = ("lemma", "feats")  # columns that word/TAG shows if there are no others
 _BATCH_SENTENCES = 1000  # tagged at once, times the threads
 
 
@@ -31,11 +32,12 @@ class FilledSentence:
         The sentence as read.
     """
 
-    __slots__ = ("filled", "sentence")
+    __slots__ = ("filled", "hidden", "sentence")
 
     def __init__(self, sentence: Sentence):
         self.sentence = sentence
         self.filled: dict[str, list[str]] = {}
+        self.hidden: set[str] = set()  # columns filled for other taggers, not to be written
 
     def __len__(self) -> int:
         return len(self.sentence)
@@ -64,6 +66,11 @@ class FilledSentence:
         columns = self.sentence.columns
         return {find_column(name, columns) or name: found for name, found in self.filled.items()}
 
+    def _written(self) -> dict[str, list[str]]:
+        """What is to be written, under the names that the file has for it."""
+        hidden = {find_column(name, self.sentence.columns) or name for name in self.hidden}
+        return {name: found for name, found in self._placed().items() if name not in hidden}
+
     def text(self, to: str | None = None) -> str:
         """The sentence as read with only the filled columns replaced, or in another format.
 
@@ -75,7 +82,7 @@ class FilledSentence:
             If the format has no place for the labels.
         """
         sentence, is_conllu = self.sentence, self.sentence.columns == CONLLU
-        filled = self._placed()
+        filled = self._written()
         foreign = [name for name in filled if name not in sentence.columns]
         if to is None or (to == "conllu" and is_conllu):
             if foreign and is_conllu and to is None:
@@ -93,7 +100,10 @@ class FilledSentence:
             left_out = {*sentence.columns} - {"form"}
         if to == "tagged" and filled:
             left_out = {*sentence.columns} - {"form"}
-            filled = dict([filled.popitem()])  # the last model's, also where its column is old
+            names = [name for name in filled if name not in _NO_TAGS] or [*filled]
+            filled = {
+                names[-1]: filled[names[-1]]
+            }  # the last model's, also where its column is old
         read = {n: sentence.column(n) for n in sentence.columns if n not in left_out}
         return render(read | filled, to)
 
@@ -139,6 +149,7 @@ def _tagged_batches(
                 for name, values in tagger.split_label(labels).items():
                     tagged.filled.pop(name, None)  # what was filled last stands last
                     tagged.filled[name] = values
+                    (tagged.hidden.add if tagger.hidden else tagged.hidden.discard)(name)
         yield batch
 
 

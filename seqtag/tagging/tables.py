@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from seqtag.corpus import Block
     from seqtag.corpus.read import AnyStream
     from seqtag.corpus.scanner import Scanned
+    from seqtag.features.encoder import SharedHashes
     from seqtag.tagging.tagger import Tagger, Worker
 
 _MAX_TYPES = 100_000  # values of a column numbered before a worker starts afresh
@@ -106,6 +107,7 @@ class TablePlan:
                 [value.encode() for value in source.names],
             )
             for name, source in filled.items()
+            if not taggers[source.tagger].hidden
         ]
         self.possible = self._is_possible()
 
@@ -148,6 +150,7 @@ class TableTagger:
     def __init__(self, plan: TablePlan):
         self._plan = plan
         self._scanner = plan.scanner()
+        self._shared: list[SharedHashes] = []
         self._start()
 
     def _start(self) -> None:
@@ -164,6 +167,7 @@ class TableTagger:
         if scanned is None:
             self._start()  # the scanner starts over, so they do
             return None
+        self._shared = [{} for _ in self._plan.read]  # attributes of the new types of this block
         labels: list[NDArray[np.int32]] = []
         lemmas: dict[int, _Values] = {}  # by the number of the tagger
         for number, tagger in enumerate(self._plan.taggers):
@@ -200,6 +204,6 @@ class TableTagger:
                 row[:] = encoder.number(column, filled.names)[filled.ids]
             else:
                 at = self._plan.read.index(str(source))
-                encoder.extend(column, scanned.known[at], scanned.new[at])
+                encoder.extend(column, scanned.known[at], scanned.new[at], self._shared[at])
                 row[:] = scanned.types[at]
         return types

@@ -13,7 +13,6 @@ from seqtag.engine import backend
 from seqtag.errors import SeqtagError
 from seqtag.features.encoder import Encoder
 from seqtag.model import bundle, container
-from seqtag.model.embedded import find_model
 from seqtag.model.model import fitting
 from seqtag.parallel import in_order
 from seqtag.tagging.inputs import Tokens, columns_of, fill, tokens_of
@@ -67,6 +66,8 @@ class Tagger:
         What it tags by.
     source
         Name of its file, for messages.
+    hidden
+        Whether its labels only feed other taggers, and are not written into files.
 
     Raises
     ------
@@ -83,8 +84,8 @@ class Tagger:
     ('upos', ('form',))
     """
 
-    def __init__(self, model: Model, source: str = "<model>"):
-        self.model = model
+    def __init__(self, model: Model, source: str = "<model>", *, hidden: bool = False):
+        self.model, self.hidden = model, hidden
         with fitting(source):
             self._frozen = model.frozen()
         self._idle: list[Worker] = []  # workers not in use; list operations are atomic
@@ -315,28 +316,3 @@ def _batches(sentences: Iterable[AnySentence]) -> Iterator[list[AnySentence]]:
 def _from_bytes(data: bytes) -> Tagger:
     [model] = bundle.models_of(container.from_bytes(data))
     return Tagger(model)
-
-
-def load(path_or_name: str | PathLike[str]) -> Tagger:
-    """A tagger from a model file, or one of the embedded models by name.
-
-    Parameters
-    ----------
-    path_or_name
-        Path of a ``.seqtag`` file, or ``en-ewt-upos``, ``en-ewt-xpos``.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is not a model, damaged, or made by a newer seqtag.
-    OSError
-        If it cannot be read.
-
-    Examples
-    --------
-    >>> load("en-ewt-xpos").label
-    'xpos'
-    """
-    source = str(path_or_name)
-    [model] = bundle.load(find_model(path_or_name), source)
-    return Tagger(model, source)

@@ -194,6 +194,12 @@ def _available(
     """The parts to learn from the text, and the columns to learn, in their order."""
     found = [name for name in PRESETS if name in available]
     if labels is None:
+        if not found:
+            msg = (
+                f"expected one or several of the columns {', '.join(PRESETS)} to learn, found "
+                f"{', '.join(available)}; name the columns with --columns"
+            )
+            raise CorpusError(msg, source=source)
         return (list(TEXT_PARTS) if {"id", "misc"} <= {*available} else []), found
     odd = [name for name in labels if name not in PARTS]
     missing = [name for name in labels if name in PRESETS and name not in available]

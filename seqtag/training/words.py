@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from functools import lru_cache
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
+from seqtag.features.normal_forms import normal_form
 from seqtag.segmentation.multiword import (
     COPY,
     END,
@@ -23,16 +25,19 @@ from seqtag.segmentation.multiword import (
     columns_of,
     in_context,
     is_upper,
+    letters_of,
 )
 from seqtag.training.data import TrainingData
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from seqtag.corpus.sentence import Sentence
 
+_MOST_WRITTEN = 5  # symbols by one script, beyond what the words have more than the token
 _MOST_CELLS = 4000  # characters times symbols of a token that is aligned
-_ROUNDS = 4  # in which scripts are chosen by how often the last round chose them
+_ROUNDS = 4  # in which scripts are chosen by how often the last round chose them,
+_SOME = 500  # for this many multiword tokens or up to twice as many, then once for all
 _SHARE = 0.05  # of a token's places that a reading has, else it is a slip
 _RARE = 0.1  # what a script not yet chosen counts
 
@@ -65,20 +70,10 @@ def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Trai
     CorpusError
         If there are no multiword tokens.
     """
-    examples = []
+    examples, source = _gathered(sentences)
     seen: defaultdict[str, Counter[Words | None]] = defaultdict(Counter)
-    source = None
-    for sentence in sentences:
-        source = source or sentence.source
-        words = sentence.words
-        tokens = surface_of(sentence).tokens
-        forms = [token.form for token in tokens]
-        for i, (form, first, count, *_) in enumerate(tokens):
-            if len(form) > LONGEST:
-                continue
-            several = tuple(words[first : first + count]) if count > 1 else None
-            seen[form][several] += 1
-            examples.append(_Example(in_context(forms, i), several))
+    for each in examples:
+        seen[each.place.token][each.words] += 1
     believed = {form: _believed(counts) for form, counts in seen.items()}
     pairs = {(form, words) for form, readings in believed.items() for words in readings if words}
     if not pairs:
@@ -89,7 +84,8 @@ def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Trai
         raise CorpusError(msg, source=source)
     if "form" not in columns:  # nothing could tell readings apart
         believed = {form: readings[:1] for form, readings in believed.items()}
-    ambiguous = {form for form, readings in believed.items() if len(readings) > 1}
+    differ = {normal_form(form) for form, readings in believed.items() if len(readings) > 1}
+    ambiguous = {form for form in believed if normal_form(form) in differ}
     kept = []
     for each in examples:
         form = each.place.token
@@ -101,13 +97,29 @@ def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Trai
     labels = (
         script
         for (token, *_), words in kept
-        for script in (scripts[token, words] if words else [COPY] * len(token))
+        for script in (scripts[token, words] if words else [COPY] * len(letters_of(token)))
     )
     return TrainingData(
         columns_of([each.place for each in kept], ambiguous, columns),
         Column.of(labels),
-        np.array([len(each.place.token) for each in kept], np.int64),
+        np.array([len(letters_of(each.place.token)) for each in kept], np.int64),
     )
+
+
+def _gathered(sentences: Iterable[Sentence]) -> tuple[list[_Example], str | None]:
+    """The tokens that are not too long, and the name of the file."""
+    examples = []
+    source = None
+    for sentence in sentences:
+        source = source or sentence.source
+        words = sentence.words
+        tokens = surface_of(sentence).tokens
+        forms = [token.form for token in tokens]
+        for i, (form, first, count, *_) in enumerate(tokens):
+            if len(form) <= LONGEST:
+                several = tuple(words[first : first + count]) if count > 1 else None
+                examples.append(_Example(in_context(forms, i), several))
+    return examples, source
 
 
 def _believed(counts: Counter[Words | None]) -> list[Words | None]:
@@ -133,69 +145,119 @@ def scripts_of(pairs: Sequence[Pair]) -> dict[Pair, list[str]]:
     >>> scripts["don't", ("do", "n't")], scripts["Im", ("In", "dem")]
     (['=', '=|', '=', '=', '='], ['=n|de', '='])
     """
-    plain = {pair: _parted(pair[1]) for pair in pairs if "".join(pair[1]) == pair[0]}
-    hard = [pair for pair in pairs if pair not in plain]
+    parted = ((pair, _parted(*pair)) for pair in pairs)
+    plain = {pair: scripts for pair, scripts in parted if scripts}
+    aligned = {pair: _cut_out(*pair) for pair in pairs if pair not in plain}
+    some = list(aligned)[:: max(1, len(aligned) // _SOME)]
     counts = Counter(script for scripts in plain.values() for script in scripts)
-    cost: Callable[[str], float] = _first_cost
-    aligned: dict[Pair, list[str]] = {}
-    for _ in range(_ROUNDS if hard else 0):
-        aligned = {pair: _aligned(*pair, cost) for pair in hard}
-        chosen = counts + Counter(script for scripts in aligned.values() for script in scripts)
-        cost = _Surprise(chosen)
+    costs = _Costs()
+    for _ in range(_ROUNDS):
+        aligned |= {pair: _aligned(*pair, costs, aligned[pair]) for pair in some}
+        costs = _Costs(counts + Counter(script for pair in some for script in aligned[pair]))
+    aligned = {pair: _aligned(*pair, costs, known) for pair, known in aligned.items()}
     return plain | aligned
 
 
-def _parted(words: Words) -> list[str]:
-    """The scripts of a token that is nothing but its words."""
-    scripts = [COPY + END * (i == len(word)) for word in words for i in range(1, len(word) + 1)]
+def _parted(token: str, words: Words) -> list[str] | None:
+    """The scripts of a token that is nothing but its words; None of others."""
+    lengths = [len(letters_of(word)) for word in words]
+    if "".join(words) != token or sum(lengths) != len(letters_of(token)):
+        return None
+    scripts = [COPY + END * (i == length) for length in lengths for i in range(1, length + 1)]
     scripts[-1] = COPY
     return scripts
 
 
-def _first_cost(script: str) -> float:
-    """Few changes are better, and those behind the character itself."""
-    return 0 if script == COPY else 1 + len(script) - 0.5 * (script[0] == COPY)
+def _cut_out(token: str, words: Words) -> list[str]:
+    """Scripts that copy what both begin and end with, and write the rest in one place."""
+    letters, symbols = letters_of(token), _symbols(words)
+    shorter = min(len(letters), len(symbols))
+    left = 0
+    while left < shorter and letters[left] == symbols[left]:
+        left += 1
+    left = min(left, len(letters) - 1)
+    right = 0
+    while right < shorter - left - 1 and letters[-1 - right] == symbols[-1 - right]:
+        right += 1
+    rest = symbols[left : len(symbols) - right]
+    written = _script(letters[left], rest, is_upper(token))
+    return [
+        *[COPY] * left,
+        written,
+        *[NOTHING] * (len(letters) - left - right - 1),
+        *[COPY] * right,
+    ]
 
 
-class _Surprise:
-    """Scripts chosen often are better: the bits that it takes to name one."""
+class _Costs(dict[str, float]):
+    """What scripts cost: less if they change less, or once they were chosen, if they often were."""
 
-    def __init__(self, chosen: Counter[str]):
-        self._chosen, self._all = chosen, chosen.total()
+    def __init__(self, chosen: Counter[str] | None = None):
+        super().__init__()
+        self._chosen, self._all = chosen, chosen.total() if chosen else 0
 
-    def __call__(self, script: str) -> float:
-        return log2(self._all / (self._chosen[script] + _RARE)) + 0.01 * len(script)
+    def __missing__(self, script: str) -> float:
+        if self._chosen is None:
+            cost = 0.0 if script == COPY else 1 + len(script) - 0.5 * (script[0] == COPY)
+        else:
+            cost = log2(self._all / (self._chosen[script] + _RARE)) + 0.01 * len(script)
+        self[script] = cost
+        return cost
 
 
-def _aligned(token: str, words: Words, cost: Callable[[str], float]) -> list[str]:
-    """The scripts of least cost that make the words of the token; the first of equals."""
-    upper = is_upper(token)
-    symbols: list[Symbol] = [symbol for word in words for symbol in (*word, None)][:-1]
+def _aligned(token: str, words: Words, costs: _Costs, known: list[str]) -> list[str]:
+    """The scripts of least cost that make the words of the token, given some; the first of equals.
+
+    A shortest path through (characters read, symbols written), where no way is followed on that
+    costs more than the scripts known.
+    """
+    upper, letters, symbols = is_upper(token), letters_of(token), _symbols(words)
     count = len(symbols)
-    if len(token) * count > _MOST_CELLS:
-        return [str(_script(token[0], symbols, upper)), *[NOTHING] * (len(token) - 1)]
-    script_of: dict[tuple[str, tuple[Symbol, ...]], str] = {}
-    best: dict[int, tuple[float, list[str]]] = {0: (0.0, [])}  # by the number of symbols written
-    for i, char in enumerate(token):
-        last = i == len(token) - 1
-        reached: dict[int, tuple[float, list[str]]] = {}
-        for begin, (spent, scripts) in best.items():
-            for end in [count] if last else range(begin, count + 1):
-                key = char, tuple(symbols[begin:end])
-                script = script_of.get(key)
-                if script is None:
-                    script = script_of[key] = str(_script(*key, upper))
-                total = spent + cost(script)
-                if end not in reached or total < reached[end][0]:
-                    reached[end] = total, [*scripts, script]
+    if len(letters) * count > _MOST_CELLS:
+        return known
+    most = max(_MOST_WRITTEN, count - len(letters) + _MOST_WRITTEN)
+    enough = sum(costs[script] for script in known) + 1e-6
+    best = {0: 0.0}  # by the number of symbols written
+    ways: list[dict[int, tuple[int, str]]] = []  # for each character, where from and by what
+    for i, letter in enumerate(letters):
+        last = i == len(letters) - 1
+        reached: dict[int, float] = {}
+        way: dict[int, tuple[int, str]] = {}
+        for begin, spent in best.items():
+            for end in [count] if last else range(begin, min(begin + most, count) + 1):
+                script = _script(letter, symbols[begin:end], upper)
+                total = spent + costs[script]
+                if total < reached.get(end, enough):
+                    reached[end] = total
+                    way[end] = begin, script
         best = reached
-    return best[count][1]
+        ways.append(way)
+    if not best:
+        return known
+    scripts: list[str] = []
+    for way in reversed(ways):
+        count, script = way[count]
+        scripts.append(script)
+    return scripts[::-1]
 
 
-def _script(char: str, symbols: Sequence[Symbol], upper: bool) -> Script:
+def _symbols(words: Words) -> tuple[Symbol, ...]:
+    """What is to be written."""
+    return tuple(symbol for word in words for symbol in (*letters_of(word), None))[:-1]
+
+
+@lru_cache(maxsize=1 << 18)
+def _script(letter: str, symbols: tuple[Symbol, ...], upper: bool) -> str:
     """The script that writes some symbols for a character, in lower case if that will do."""
-    copied = symbols.index(char) if char in symbols else -1
+    copied = symbols.index(letter) if letter in symbols else -1
     items = [COPY if i == copied else s and "\\" + s for i, s in enumerate(symbols)]
     folded = [s and s.lower() if len(s or "") == len((s or "").lower()) else s for s in items]
     script = Script(False, tuple(folded))
-    return script if script.symbols(char, upper) == list(symbols) else Script(True, tuple(items))
+    if _spelt(script.symbols(letter, upper)) == _spelt(symbols):
+        return str(script)
+    return str(Script(True, tuple(items)))
+
+
+def _spelt(symbols: Iterable[Symbol]) -> list[Symbol]:
+    """Symbols with each code point for itself."""
+    return [part for symbol in symbols for part in (symbol or [None])]

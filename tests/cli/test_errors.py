@@ -226,7 +226,7 @@ def test_no_command_shows_the_help(call):
     [
         (
             "missing",
-            "No such file or directory; the embedded models are en-ewt-upos and en-ewt-xpos",
+            "No such file or directory; the embedded models are en, en-ewt-upos, en-ewt-xpos",
         ),
         ("folder", "folder: Is a directory; name a file"),
         ("train.conllu", "train.conllu: expected a seqtag model file"),
@@ -303,7 +303,7 @@ def test_a_bug_is_called_one(folder, call, monkeypatch):
     def broken(*_args, **_kwargs):
         raise RuntimeError("it broke\nin two lines")
 
-    monkeypatch.setattr("seqtag.tagging.tagger.load", broken)
+    monkeypatch.setattr("seqtag.tagging.pipeline.load", broken)
     done = call("info", "upos.seqtag")
     check(done, 1, "internal error, please report it: RuntimeError: it broke (seqtag --debug")
     with pytest.raises(RuntimeError):

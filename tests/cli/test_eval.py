@@ -217,7 +217,8 @@ class WordByWord:
 
     info = MappingProxyType({"writer": "seqtag 0.0", "training": {"seed": 7}})
 
-    def sentences(self, text):
+    def sentences(self, text, *, paragraphs):
+        assert paragraphs == "blank"
         for line in text.split("\n"):
             if line:
                 yield sentence_of({"form": line.split(" ")})

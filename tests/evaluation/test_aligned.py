@@ -8,7 +8,7 @@ import unicodedata
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.corpus import read, sentence_of
@@ -216,7 +216,6 @@ two = st.text("abAB", min_size=1, max_size=9).flatmap(
 )
 
 
-@settings(max_examples=300)
 @given(two)
 def test_all_counts_are_those_of_the_rules(texts):
     report = scored(*texts)

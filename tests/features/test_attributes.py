@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import unicodedata
 from itertools import groupby, pairwise
 
 import pytest
@@ -44,6 +45,18 @@ def registry(monkeypatch):
         ("short_shape", (), "...", "."),
         ("short_shape", (), "e\u0301\u0301a", "x\u0301x"),
         ("short_shape", (), "", ""),
+        ("outline", (), "McDonald-2000", "XxXx-d"),
+        ("outline", (), "walking", "x"),
+        ("outline", (), "£5", "Scd"),
+        ("outline", (), "$", "Sc"),
+        ("outline", (), "∈", "Sm"),
+        ("outline", (), "→", "Sm"),
+        ("outline", (), "<<", "<"),
+        ("outline", (), "e\u0301\u0301a", "x"),
+        ("outline", (), "👩\u200d🚀", "So"),
+        ("outline", (), "中‥", "中‥"),
+        ("outline", (), "\u0301", ""),
+        ("outline", (), "", ""),
         ("flags", (), "Walking", "100010"),
         ("flags", (), "NATO", "110011"),
         ("flags", (), "B-52", "111100"),
@@ -90,6 +103,7 @@ def test_builtins_take_any_word(word):
     assert len(resolve("flags")(word)) == 6
     shape = resolve("short_shape")(word)
     assert all(a != b for a, b in pairwise(shape))
+    assert isinstance(resolve("outline")(word), str)
     for n in (1, 3):
         suffix = resolve("suffix", (n,))(word)
         assert suffix == (word.lower()[-n:] if len(word.lower()) >= n else None)
@@ -197,3 +211,5 @@ def test_usual_words_take_no_short_cut_to_another_value(word):
     assert resolve("flags")(word) == "".join(resolve(bit)(word) for bit in bits)
     shape = resolve("shape")(word)
     assert resolve("short_shape")(word) == "".join(char for char, _ in groupby(shape))
+    if not any(unicodedata.category(char)[0] in "SMC" for char in word):
+        assert resolve("outline")(word) == resolve("short_shape")(word)

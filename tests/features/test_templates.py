@@ -404,7 +404,9 @@ def test_preset(name, columns):
 
 
 def test_preset_names():
-    assert preset_names() == ["chunk", "morph", "multiword", "ner", "pos"]
+    assert ", ".join(preset_names()) == (
+        "chunk, feats, lemma, morph, multiword, ner, pos, segment, xpos"
+    )
 
 
 def test_load_file(tmp_path):
@@ -430,7 +432,7 @@ def test_load_unknown():
         load("chunks")
     assert str(caught.value) == (
         "expected a preset or a template file, found neither of the name 'chunks', did you mean "
-        "'chunk'?; presets are chunk, morph, multiword, ner, pos"
+        "'chunk'?; presets are chunk, feats, lemma, morph, multiword, ner, pos, segment, xpos"
     )
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import re
+import unicodedata
 
 import numpy as np
 import pytest
 
 import seqtag
 from seqtag.errors import ModelFileError
+from seqtag.features import attributes
+from seqtag.features.language import parse
 from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model import bundle
 from seqtag.model.container import Contents
@@ -64,6 +68,8 @@ def small(tmp_path_factory):
         ("columns", "form", "whose columns is a list of different names, found 'form'"),
         ("columns", ["form"] * 2, "is a list of different names, found ['form', 'form']"),
         ("columns", ["form", 1], "is a list of different names, found ['form', 1]"),
+        ("forms", "odd", "expected a model whose forms is normal or written, found 'odd'"),
+        ("forms", ["normal"], "expected a model whose forms is normal or written, found ["),
         ("templates", [], "expected a model whose templates is a text, found []"),
         ("training", 1.5, "expected a model whose training is an object, found 1.5"),
         ("training", [None], "expected a model whose training is an object, found [None]"),
@@ -75,3 +81,57 @@ def test_entries_of_other_kinds_are_refused(small, name, value, found):
         Model.of(Contents(config, small.tensors()), "m.seqtag")
     assert str(caught.value).endswith("; get the file again or retrain")
     assert len(str(caught.value)) < 160
+
+
+# ----------------------------------------------------------------------------- normal forms
+COMPOSED = "Ti\u1ebfng N\nvi\u1ec7t V\n\n10 M\nti\u1ebfng N\nk\u00ednh V\ndon't V\n"
+DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)
+
+
+def learnt(text: str, **settings):
+    sentences = seqtag.read(io.BytesIO(text.encode()), columns=["form", "tag"])
+    return seqtag.train(sentences, label="tag", epochs=9, min_count=1, **settings)
+
+
+@pytest.mark.parametrize("settings", [{"templates": "pos"}, {"known_labels": 1}])
+def test_spellings_that_count_as_one_are_tagged_as_one(settings):
+    words = ["Ti\u1ebfng", "vi\u1ec7t", "k\u00ednh", "don't", "10"]
+    others = ["Ti\u00ea\u0301ng", "vie\u0323\u0302t", "ki\u0301nh", "don’t", "１０"]
+    for text in (COMPOSED, DECOMPOSED):
+        tagger = learnt(text, **settings)
+        assert [tagger.tag([word]) for word in words] == [[tag] for tag in "NVVVM"]
+        assert [tagger.tag([word]) for word in others] == [[tag] for tag in "NVVVM"]
+        assert all(word in tagger.known_words for word in (*words, *others))
+    assert len(learnt(COMPOSED).known_words) == 6
+
+
+def test_a_corpus_in_another_spelling_teaches_the_same():
+    tensors = [learnt(text).model.tensors() for text in (COMPOSED, DECOMPOSED)]
+    assert all((value == tensors[1][name]).all() for name, value in tensors[0].items())
+
+
+def test_attributes_of_users_see_normal_forms(monkeypatch):
+    monkeypatch.setattr(attributes, "_REGISTRY", dict(attributes._REGISTRY))
+    seen = []
+
+    @attributes.attribute("noted")
+    def noted(word: str) -> str:
+        seen.append(word)
+        return word
+
+    tagger = learnt(DECOMPOSED, templates=parse("noted[0]"))
+    tagger.tag(["“Ｏｋ”"])
+    assert {"k\u00ednh", '"Ok"'} <= {*seen}
+    assert seen == [unicodedata.normalize("NFC", word) for word in seen]
+
+
+def test_a_model_without_normal_forms_sees_words_as_they_are():
+    tagger = learnt("don't A\ndont B\ndon’t B\n", templates=parse("form[0]"))
+    config = tagger.model.config()
+    assert config.pop("forms") == "normal"
+    old = Model.of(Contents(config, tagger.model.tensors()), "m.seqtag")
+    assert old.config() == config
+    assert "don't" in old.known_words and "don’t" not in old.known_words
+    assert "don’t" in tagger.known_words
+    new = Model.of(Contents(tagger.model.config(), tagger.model.tensors()), "m.seqtag")
+    assert new.compiled.forms == "normal" and "don’t" in new.known_words

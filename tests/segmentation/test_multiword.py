@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,8 +14,7 @@ from seqtag.errors import ModelFileError
 from seqtag.features.language import load, parse
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
-from seqtag.model import container
-from seqtag.model.model import Model
+from seqtag.model import bundle, container
 from seqtag.segmentation import multiword
 from seqtag.segmentation.multiword import COLUMNS, Script, Splitter, words_of
 from seqtag.settings import Settings
@@ -22,6 +24,9 @@ from seqtag.training.train import fit, train
 from seqtag.training.words import word_examples
 from tests.strategies import REFERENCE, install
 from tests.treebanks import treebank
+
+if TYPE_CHECKING:
+    from seqtag.model.model import Model
 
 
 def learnt(*sentences: str, templates: str | None = None) -> Model:
@@ -107,6 +112,7 @@ def test_scripts_are_read_as_they_are_written(label):
         ("abc", ["|", "=||", "="], ("b", "c")),
         ("ab", ["_", "_"], ()),
         ("ab", ["=|", "=|"], ("a", "b")),
+        ("o\u0308x", ["=|", "="], ("o\u0308", "x")),
     ],
 )
 def test_what_scripts_write(token, scripts, words):
@@ -121,6 +127,7 @@ def test_what_scripts_write(token, scripts, words):
         (GERMAN, "IM HAUS ZUR RUHE", "IN+DEM HAUS ZU+DER RUHE"),
         (GERMAN, "Ist es dumm", "Ist es dumm"),
         (ENGLISH, "I DON'T see", "I DO+N'T see"),
+        (ENGLISH, "we can’t and don’t", "we ca+n’t and do+n’t"),
         (ENGLISH, "he doesn't and hasn't", "he does+n't and has+n't"),
         (TURKISH, "gemideki kedi", "gemide+ki kedi"),
         (TURKISH, "Masadaki eski ağaç", "Masada+ki eski ağaç"),
@@ -136,18 +143,29 @@ def test_splits_made_up_languages(sentences, text, expected):
     assert split(learnt(*sentences), text) == expected
 
 
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_composed_and_decomposed_tokens_are_split_the_same(form):
+    model = learnt(*(normalize(form, line) for line in TURKISH))
+    for text, expected in (
+        ("bahçedeki ağaç", "bahçede+ki ağaç"),
+        ("köyümdeki ağaç", "köyümde+ki ağaç"),
+    ):
+        for other in ("NFC", "NFD"):
+            assert split(model, normalize(other, text)) == normalize(other, expected)
+
+
 def test_reference_backend_splits_the_same(monkeypatch):
     model = learnt(*FRENCH)
     text = "le fils des voisins va aux bois il mange des pommes du voisin"
     found = split(model, text)
     install(REFERENCE, monkeypatch)
     assert split(model, text) == found
-    assert learnt(*FRENCH).to_bytes() == model.to_bytes()
+    assert bundle.to_bytes([learnt(*FRENCH)]) == bundle.to_bytes([model])
 
 
 def test_models_are_saved_and_read():
     model = learnt(*FRENCH)
-    again = Model.of(container.from_bytes(model.to_bytes()))
+    [again] = bundle.models_of(container.from_bytes(bundle.to_bytes([model])))
     text = "le fils des voisins va aux bois il mange des pommes"
     assert split(again, text) == split(model, text) != text
 

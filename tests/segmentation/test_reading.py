@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from seqtag.corpus import read
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import CorpusError
-from seqtag.segmentation import reading
+from seqtag.segmentation import reading, writing
 from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.segmentation.reading import SegmentedText
 from seqtag.segmentation.writing import ConlluWriter
@@ -175,3 +175,49 @@ def test_every_character_can_be_rebuilt_however_it_arrives(text, paragraphs, siz
     assert conllu_of(text, size, paragraphs=paragraphs) == whole
     for sentence in read(io.BytesIO(whole.encode()), "conllu"):
         assert len(sentence)
+
+
+@pytest.mark.skipif(writing.write_sentences is None, reason="the reference backend has no other")
+@given(st.lists(TEXT, max_size=5), st.sampled_from(["blank", "line"]))
+def test_the_kernel_writes_what_python_does(pieces, paragraphs):
+    text = " im ".join(pieces)
+    whole = conllu_of(text, paragraphs=paragraphs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(writing, "write_sentences", None)
+        assert conllu_of(text, paragraphs=paragraphs) == whole
+
+
+def sentences(**changes):
+    """Arguments of the kernel's function, of which some are changed."""
+    given = {"starts": [0, 2], "ends": [2, 3], "sentence_ends": [1, 2], "plain": [True, True]}
+    given |= {"ranges": [0], "word_ptr": [0, 2], "words": [b"a", b"b"], "text": b"ab!"} | changes
+    kinds = {"plain": np.bool_, "words": None, "text": None}
+    return {
+        name: value if kinds.get(name, 1) is None else np.array(value, kinds.get(name, np.int64))
+        for name, value in given.items()
+    }
+
+
+@pytest.mark.skipif(writing.write_sentences is None, reason="the reference backend has no other")
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"ends": [2]}, "one end per token, one flag per sentence"),
+        ({"plain": [True]}, "one end per token, one flag per sentence"),
+        ({"starts": [0, 1]}, "tokens must ascend, and none is empty"),
+        ({"ends": [2, 2]}, "tokens must ascend, and none is empty"),
+        ({"starts": [-1, 2]}, "tokens must ascend, and none is empty"),
+        ({"text": b"ab"}, "a token ends behind the text"),
+        ({"sentence_ends": [0, 2]}, "sentence_ends must ascend, and no sentence is empty"),
+        ({"sentence_ends": [1, 3]}, "the last sentence must end with the last token"),
+        ({"word_ptr": [0, 3]}, "word_ptr must ascend from 0 to the number of words"),
+        ({"word_ptr": [0]}, "word_ptr must ascend from 0 to the number of words"),
+        ({"ranges": [1, 0], "word_ptr": [0, 1, 2]}, "ranges must ascend"),
+    ],
+)
+def test_the_kernel_refuses_what_does_not_fit(changes, message):
+    written = writing.write_sentences(**sentences(), number=7)
+    assert written[0] is not None
+    assert written[0].startswith("# sent_id = 7\n# text = ab\n1-2\tab\t_")
+    with pytest.raises(ValueError, match=message):
+        writing.write_sentences(**sentences(**changes), number=7)

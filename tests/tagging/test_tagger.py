@@ -20,7 +20,8 @@ from seqtag.model import container
 from seqtag.model.container import Contents
 from seqtag.model.model import Model
 from seqtag.tagging import tagger
-from seqtag.tagging.tagger import Tagger, load
+from seqtag.tagging.pipeline import load
+from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
 from tests.strategies import corpus, each_backend, install, words
 

@@ -93,3 +93,8 @@ def test_a_treebank_without_ranges_has_no_examples(sentences):
         "leave the label words out",
     ):
         word_examples(treebank(*sentences), COLUMNS)
+
+
+def test_tokens_with_the_same_normal_form_are_ambiguous_together():
+    found = examples_of("it's=it+'s it’s", "it's", columns=("form", "before"))
+    assert [row[0] for row in found] == ["it's", "it’s", "it's"]

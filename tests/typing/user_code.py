@@ -10,6 +10,7 @@ import seqtag
 from seqtag import BinaryPerceptron, MulticlassPerceptron, VotedPerceptron
 from seqtag.corpus.sentence import Sentence
 from seqtag.errors import CorpusError, SeqtagError
+from seqtag.evaluation.aligned import AlignedReport, score_aligned
 from seqtag.evaluation.report import Report
 from seqtag.integrations.nltk import SeqtagTagger
 
@@ -55,6 +56,9 @@ def evaluate(tagger: seqtag.Tagger, path: Path) -> float:
     seqtag.evaluate((["A"],), iter([("A",)]))
     assert_type(report.accuracy, float)
     assert_type(report.known_accuracy, "float | None")  # None where no words were given
+    aligned = score_aligned(test, seqtag.read(path))
+    assert_type(aligned, AlignedReport)
+    assert_type(aligned.metrics["upos"].f1, float)
     return report.accuracy
 
 

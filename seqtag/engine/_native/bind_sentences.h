@@ -7,7 +7,8 @@ namespace seqtag {
 
 // CoNLL-U of each sentence, or None where it is left to Python.
 inline nb::list write_sentences(nb::bytes text, In<int64_t> starts, In<int64_t> ends, In<int64_t> sentence_ends,
-                                In<bool> plain, int64_t number) {
+                                In<bool> plain, In<int64_t> ranges, In<int64_t> word_ptr,
+                                const std::vector<nb::bytes>& words, int64_t number) {
   const size_t tokens = starts.shape(0), sentences = sentence_ends.shape(0);
   require(ends.shape(0) == tokens && plain.shape(0) == sentences, "one end per token, one flag per sentence");
   int64_t at = 0;
@@ -22,7 +23,12 @@ inline nb::list write_sentences(nb::bytes text, In<int64_t> starts, In<int64_t> 
     at = sentence_ends(s);
   }
   require(at == int64_t(tokens), "the last sentence must end with the last token");
-  const SentenceWriter writer(text.c_str(), text.size());
+  require(word_ptr.shape(0) == ranges.shape(0) + 1 && ascending(word_ptr, words.size()),
+          "word_ptr must ascend from 0 to the number of words, one step per range");
+  for (size_t i = 0; i + 1 < ranges.shape(0); ++i) require(ranges(i) < ranges(i + 1), "ranges must ascend");
+  Ranges several{ranges.data(), ranges.shape(0), word_ptr.data(), {}};
+  for (const nb::bytes& word : words) several.words.emplace_back(word.c_str(), word.size());
+  const SentenceWriter writer(text.c_str(), text.size(), several);
   std::vector<std::string> written(sentences);
   {
     nb::gil_scoped_release release;
@@ -40,7 +46,8 @@ inline nb::list write_sentences(nb::bytes text, In<int64_t> starts, In<int64_t> 
 
 inline void bind_sentences(nb::module_& m) {
   m.def("write_sentences", &write_sentences, nb::arg("text"), nb::arg("starts"), nb::arg("ends"),
-        nb::arg("sentence_ends"), nb::arg("plain"), nb::arg("number"));
+        nb::arg("sentence_ends"), nb::arg("plain"), nb::arg("ranges"), nb::arg("word_ptr"), nb::arg("words"),
+        nb::arg("number"));
 }
 
 }  // namespace seqtag

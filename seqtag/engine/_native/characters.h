@@ -133,6 +133,9 @@ class CharacterTable {
     kLeft,
     kRight,
     kSplit,
+    kOpening,
+    kSigns,
+    kAhead,
     kTail,
     kChunk,
     kNext,
@@ -142,16 +145,15 @@ class CharacterTable {
     kColumns = kShape + 4
   };
   static constexpr size_t kCharacterGrams = 4, kKindGrams = 6;
+  static constexpr size_t kLongestOpening = 4, kOpeningReach = 128, kMostSigns = 4, kMostAhead = 3, kAheadReach = 16;
   static constexpr size_t kLongestPart = 12, kLongestTail = 4, kLongestChunk = 24, kMostCodes = 16;
   static constexpr uint32_t kCodes = 0x110000;
 
   explicit CharacterTable(std::vector<int> columns)
       : columns_(std::move(columns)), symbols_(kCharacterGrams), kinds_(kKindGrams), pages_(kCodes >> 8) {
-    left_.number(-1, -1);  // 0 is what is too long
-    right_.number(-1, -1);
-    right_.number(-1, 0);  // kChunkEnd
-    split_.number(-1, -1);
-    tail_.number(-1, -1);
+    for (PairNumbers* pairs : {&left_, &right_, &split_, &opening_, &signs_before_, &signs_ahead_, &tail_})
+      pairs->number(-1, -1);  // 0: nothing, or what is too long
+    right_.number(-1, 0);     // kChunkEnd
     for (Interner* texts : {&texts_, &shapes_}) {
       texts->intern("", 0);
       texts->intern("\n", 1);
@@ -256,6 +258,9 @@ class CharacterTable {
     case kLeft: return left_.size();
     case kRight: return right_.size();
     case kSplit: return split_.size();
+    case kOpening: return opening_.size();
+    case kSigns: return signs_before_.size();
+    case kAhead: return signs_ahead_.size();
     case kTail: return tail_.size();
     default: return column < kShape ? texts_.size() : shapes_.size();
     }
@@ -266,13 +271,16 @@ class CharacterTable {
     if (column < kClass) return kinds_.value(column - kK1 + 1, int32_t(type));
     switch (column) {
     case kClass: return std::string(classes_.value(type));
-    case kLeft: return part(left_, type, false);
+    case kLeft: return part(left_, type);
     case kRight: return right(type);
     case kSplit: {
       const auto [first, second] = split_.pair(type);
-      return type ? part(left_, size_t(first), false) + "|" + right(size_t(second)) : "";
+      return type ? part(left_, size_t(first)) + "|" + right(size_t(second)) : "";
     }
-    case kTail: return part(tail_, type, true);
+    case kOpening: return part(opening_, type);
+    case kSigns: return part(signs_before_, type);
+    case kAhead: return part(signs_ahead_, type);
+    case kTail: return tail(type);
     default: return std::string((column < kShape ? texts_ : shapes_).value(type));
     }
   }
@@ -287,7 +295,7 @@ class CharacterTable {
     }
   };
   struct Part {  // of a chunk, around one of its characters
-    int32_t left, right, split, tail;
+    int32_t left, right, split, opening, signs, ahead, tail;
   };
   struct Head {  // the beginning of a chunk, most often all of it; 0: too long, 1: the end of the text
     int32_t text, shape;
@@ -311,7 +319,7 @@ class CharacterTable {
   size_t character_count_ = 0;
   std::vector<int32_t> symbol_of_, kind_of_, class_of_;  // per character
   std::vector<uint8_t> alphanumeric_;
-  PairNumbers left_, right_, split_, tail_;
+  PairNumbers left_, right_, split_, opening_, signs_before_, signs_ahead_, tail_;
   std::vector<Chunk> chunks_;
   std::vector<Part> parts_, long_parts_;
   std::vector<int64_t> starts_, ends_;  // of the text scanned last
@@ -343,7 +351,7 @@ class CharacterTable {
   // What stands around the characters of a chunk within it.
   void number_parts(size_t begin, size_t end, Part* out) {
     const size_t size = end - begin;
-    std::fill_n(out, size, Part{0, 0, 0, 0});
+    std::fill_n(out, size, Part{0, 0, 0, 0, 0, 0, 0});
     auto symbol = [&](size_t i) { return symbol_of_[size_t(row_character_[begin + i])]; };
     for (size_t i = 0, left = 0; i < std::min(size, kLongestPart); ++i)
       out[i].left = int32_t(left = size_t(left_.number(int32_t(left), symbol(i))));
@@ -353,8 +361,40 @@ class CharacterTable {
     if (size <= kLongestChunk)
       for (size_t i = 0; i < size; ++i)
         if (out[i].left && out[i].right) out[i].split = split_.number(out[i].left, out[i].right);
-    for (size_t i = size, tail = 0; i-- > tail_begin(begin, end) - begin;)
-      out[i].tail = int32_t(tail = size_t(tail_.number(int32_t(tail), symbol(i))));
+    number_signs(begin, size, out);
+    for (size_t i = size, tail = 0; i-- > tail_begin(begin, end) - begin;) {
+      const size_t character = size_t(row_character_[begin + i]);
+      out[i].tail = int32_t(tail = size_t(tail_.number(int32_t(tail), kind_of_[character])));
+    }
+  }
+  // How a chunk opens, and the signs that are neither letters nor digits around its characters.
+  void number_signs(size_t begin, size_t size, Part* out) {
+    auto symbol = [&](size_t i) { return symbol_of_[size_t(row_character_[begin + i])]; };
+    auto is_sign = [&](size_t i) { return !alphanumeric_[size_t(row_character_[begin + i])]; };
+    std::array<int32_t, kMostSigns> seen;
+    size_t many = 0;
+    auto note = [&](PairNumbers& pairs, int32_t state, size_t i, size_t most) {
+      if (!is_sign(i) || many == most || std::find(&seen[0], &seen[many], symbol(i)) != &seen[many]) return state;
+      seen[many++] = symbol(i);
+      return pairs.number(state, symbol(i));
+    };
+    const size_t reach = std::min(size, kOpeningReach);
+    int32_t opening = 0, signs = 0;
+    size_t first = 0;
+    while (first < reach && is_sign(first)) ++first;
+    for (size_t i = first; i < std::min(size, first + kLongestOpening); ++i) opening = opening_.number(opening, symbol(i));
+    bool opened = false;
+    for (size_t i = 0; i < reach; ++i) {
+      opened |= i > first && is_sign(i);
+      out[i].opening = opened ? opening : 0;
+      out[i].signs = signs;
+      signs = note(signs_before_, signs, i, kMostSigns);
+    }
+    for (size_t i = 0; i < size; ++i) {
+      many = 0;
+      for (size_t k = i + 1; k < std::min(size, i + 1 + kAheadReach) && many < kMostAhead; ++k)
+        out[i].ahead = note(signs_ahead_, out[i].ahead, k, kMostAhead);
+    }
   }
   // Where the tail of a chunk begins: at its last letter or digit, if that is near the end.
   size_t tail_begin(size_t begin, size_t end) const {
@@ -386,6 +426,9 @@ class CharacterTable {
         if (column[kLeft]) column[kLeft][here.begin + i] = parts[i].left;
         if (column[kRight]) column[kRight][here.begin + i] = parts[i].right;
         if (column[kSplit]) column[kSplit][here.begin + i] = parts[i].split;
+        if (column[kOpening]) column[kOpening][here.begin + i] = parts[i].opening;
+        if (column[kSigns]) column[kSigns][here.begin + i] = parts[i].signs;
+        if (column[kAhead]) column[kAhead][here.begin + i] = parts[i].ahead;
         if (column[kTail]) column[kTail][here.begin + i] = parts[i].tail;
       }
       const std::array<Head, 4> around{here.whole(), next.head, next.is_whole() ? after.head : Head{0, 0},
@@ -425,13 +468,18 @@ class CharacterTable {
     return {parts, {texts_.intern(text.data(), text.size()), shapes_.intern(shape.data(), shape.size())}};
   }
 
-  // Symbols from the last to the first of a way of pairs, or the other way round.
-  std::string part(const PairNumbers& pairs, size_t number, bool backwards) const {
+  // The symbols that a number of pairs came about by.
+  std::string part(const PairNumbers& pairs, size_t number) const {
     std::vector<int32_t> way;
     for (; number; number = size_t(pairs.pair(number).first)) way.push_back(pairs.pair(number).second);
-    if (!backwards) std::reverse(way.begin(), way.end());
     std::string text;
-    for (int32_t symbol : way) text.append(symbols_.sign(symbol));
+    for (size_t i = way.size(); i-- > 0;) text.append(symbols_.sign(way[i]));
+    return text;
+  }
+  // The kinds that the number of a tail came about by, which are numbered from the end.
+  std::string tail(size_t number) const {
+    std::string text;
+    for (; number; number = size_t(tail_.pair(number).first)) text.append(kinds_.sign(tail_.pair(number).second));
     return text;
   }
   std::string right(size_t number) const {

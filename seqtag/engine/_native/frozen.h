@@ -193,10 +193,11 @@ template <class Sum> class Frozen {
          TrigramWeights<float> trigram, Parts parts, KnownLabels known, int order)
       : plan_(plan), edge_plan_(edge_plan), rows_(std::move(rows)), edges_(std::move(edge_rows)),
         chain_(std::move(chain)), trigram_(std::move(trigram)), parts_(std::move(parts)), known_(std::move(known)),
-        order_(order), width_(padded<Sum>(parts_.any() ? parts_.count : chain_.labels)) {
+        order_(order), few_((parts_.any() ? parts_.count : chain_.labels) <= kFew),
+        width_(few_ ? kFew : padded<Sum>(parts_.any() ? parts_.count : chain_.labels)) {
     for (size_t k = 0; k < plan_.templates; ++k) {
       const int64_t first = plan_.term_ptr[k], last = plan_.term_ptr[k + 1];
-      if (is_at_one_position(plan_, k)) {
+      if (is_summed_once(k)) {
         group_of(seen_together(k), plan_.term_offset[first]).templates.push_back(k);
         continue;
       }
@@ -208,13 +209,18 @@ template <class Sum> class Frozen {
       while (terms_.size() < begin + 2) terms_.push_back({0, 0, 0});  // two at least: see make_keys()
       scattered_.push_back({plan_.seed[k], begin, terms_.size()});
     }
+    for (LocalColumns& c : local_) {
+      for (const Group& g : c.groups) c.lowest = std::min(c.lowest, g.offset), c.highest = std::max(c.highest, g.offset);
+      c.width = (few_ ? size_t(c.highest - c.lowest) + 1 : c.groups.size()) * size_t(width_);
+      if (few_) margin_ = std::max(margin_, size_t(std::max(c.highest, 0) - std::min(c.lowest, 0)));
+    }
   }
 
   // What one thread needs, and the sums of local templates per type: bound to one numbering of the
   // types (an Encoder of encoder.py). Types beyond `capacity` are summed anew each time.
   struct Workspace {
     struct TypeSums {
-      std::vector<Sum> rows;         // (types + 2, groups of the columns, width_); 0, 1: beyond the ends
+      std::vector<Sum> rows;         // (types + 2, width of the columns); 0, 1: beyond the ends
       std::vector<uint8_t> known;    // per type
       Tuples tuples;                 // if there are several columns: what stands for a type
       std::vector<size_t> place[2];  // of the tuple at each token of this sentence and the next
@@ -231,7 +237,7 @@ template <class Sum> class Frozen {
       size_t begin;  // of the token in `sum`
     };
     std::vector<Found> found;
-    std::vector<Sum> sum;                // of rows: (T, width_)
+    std::vector<Sum> sum;                // of rows: (margin_ + T + margin_, width_)
     std::vector<float> parts, emission;  // scores of one token's parts; of labels (T, chain stride)
     Decoder<float> decoder;
     SecondOrderDecoder<float> second;
@@ -240,11 +246,11 @@ template <class Sum> class Frozen {
     constexpr size_t kBudget = size_t(48) << 20;  // bytes
     Workspace space;
     space.sums.resize(local_.size());
-    size_t groups = 0;
-    for (const LocalColumns& c : local_) groups += c.groups.size();
+    size_t groups = 0, width = 0;
+    for (const LocalColumns& c : local_) groups += c.groups.size(), width += c.width;
     space.local.resize(groups);
     space.nothing.resize(size_t(width_));
-    space.capacity = kBudget / (std::max<size_t>(groups, 1) * size_t(width_) * sizeof(Sum));
+    space.capacity = kBudget / (std::max<size_t>(width, 1) * sizeof(Sum));
     return space;
   }
 
@@ -259,7 +265,8 @@ template <class Sum> class Frozen {
       const size_t T = size_t(end - begin);
       if (order_ == 0 && !parts_.any() && known_.attribute < 0) {
         sum_rows(x, begin, end, space, s % 2);
-        for (size_t t = 0; t < T; ++t) out_labels[size_t(begin) + t] = best_label(&space.sum[t * size_t(width_)]);
+        for (size_t t = 0; t < T; ++t)
+          out_labels[size_t(begin) + t] = best_label(&space.sum[(margin_ + t) * size_t(width_)]);
         continue;
       }
       emissions(x, begin, end, space, s % 2);
@@ -283,14 +290,21 @@ template <class Sum> class Frozen {
   struct LocalColumns {
     std::vector<int32_t> columns;
     std::vector<Group> groups;
+    int32_t lowest = kFar, highest = -kFar;  // offsets
+    size_t width = 0;                        // of the sums of one type
   };
+  static constexpr int32_t kFar = 1 << 20;
+  static constexpr int kFew = 4;  // with so few labels, sums of several offsets are one vector
   Plan plan_, edge_plan_;
   FrozenRows rows_, edges_;
   ChainWeights<float> chain_;
   TrigramWeights<float> trigram_;
   Parts parts_;
   KnownLabels known_;
-  int order_, width_;  // width_: labels, or their parts, padded
+  int order_;
+  bool few_;
+  int width_;          // labels, or their parts, padded
+  size_t margin_ = 0;  // tokens beyond the ends of a sentence that sums are kept of
   std::vector<LocalColumns> local_;
   struct Term {
     size_t slot;  // one more than which of gathered_; 0: always 1
@@ -313,6 +327,7 @@ template <class Sum> class Frozen {
     gathered_.push_back(attribute);
     return gathered_.size();
   }
+  bool is_summed_once(size_t k) const { return few_ ? is_local(plan_, k) : is_at_one_position(plan_, k); }
   // The columns whose types stand together for a local template: where templates look at several
   // columns at one position, all those are one tuple, and what looks at one of them joins in.
   std::vector<int32_t> seen_together(size_t template_number) const {
@@ -327,7 +342,7 @@ template <class Sum> class Frozen {
     const std::vector<int32_t> own = columns_of(template_number);
     std::vector<int32_t> all, sum;
     for (size_t k = 0; k < plan_.templates; ++k) {
-      if (!is_at_one_position(plan_, k) || offset_of(k) != offset_of(template_number)) continue;
+      if (!is_summed_once(k) || offset_of(k) != offset_of(template_number)) continue;
       const std::vector<int32_t> columns = columns_of(k);
       if (columns.size() < 2) continue;
       sum.clear();
@@ -386,7 +401,7 @@ template <class Sum> class Frozen {
     space.emission.resize(size_t(end - begin) * size_t(S));
     space.parts.resize(size_t(width_));
     for (int64_t n = begin; n < end; ++n) {
-      const Sum* sum = &space.sum[size_t(n - begin) * size_t(width_)];
+      const Sum* sum = &space.sum[(margin_ + size_t(n - begin)) * size_t(width_)];
       float* labels = &space.emission[size_t(n - begin) * size_t(S)];
       if (allow_known(x, n, sum, labels)) {
         // the others stay forbidden
@@ -424,18 +439,23 @@ template <class Sum> class Frozen {
         if (*key == 0) continue;
         const uint32_t place = rows_.candidate(*key);
         rows_.prefetch_row(place);
-        space.found[n] = {*key, place, t * W};
+        space.found[n] = {*key, place, (margin_ + t) * W};
         n += place != FrozenRows::kNone;
       }
-    space.sum.resize(T * W);
-    for (size_t t = 0; t < T; ++t) sum_local(x, begin + int64_t(t), begin, end, space, turn, &space.sum[t * W]);
+    if (few_) {
+      space.sum.assign((T + 2 * margin_) * W, 0);
+      for (size_t c = 0; c < local_.size(); ++c) sum_column(x, c, begin, end, space.sums[c], space.sum.data());
+    } else {
+      space.sum.resize(T * W);
+      for (size_t t = 0; t < T; ++t) sum_local(x, begin + int64_t(t), begin, end, space, turn, &space.sum[t * W]);
+    }
     for (size_t i = 0; i < n; ++i)
       rows_.add(&space.sum[space.found[i].begin], space.found[i].key, space.found[i].place);
   }
 
   // Readies what a sentence will need, while the one before it is decoded; `turn` of the two.
   void prepare(const Columns& x, int64_t begin, int64_t end, Workspace& space, size_t turn) const {
-    for (size_t c = 0; c < local_.size(); ++c) {
+    for (size_t c = 0; c < local_.size() && !few_; ++c) {
       typename Workspace::TypeSums& sums = space.sums[c];
       if (local_[c].columns.size() > 1) {
         sums.place[turn].resize(size_t(end - begin));
@@ -453,7 +473,7 @@ template <class Sum> class Frozen {
   void make_room(size_t c, size_t places, typename Workspace::TypeSums& sums) const {
     if (places <= sums.known.size()) return;
     sums.known.resize(places, 0);
-    sums.rows.resize(places * local_[c].groups.size() * size_t(width_));
+    sums.rows.resize(places * local_[c].width);
   }
   // Where the sums for the type, or tuple, at position m are.
   SEQTAG_INLINE size_t place_at(const Columns& x, size_t c, int64_t m, int64_t begin, int64_t end,
@@ -512,6 +532,62 @@ template <class Sum> class Frozen {
       sums.known[row] = 1;
     }
     for (size_t b = 0; b < width * sizeof(Sum); b += 64) SEQTAG_PREFETCH(reinterpret_cast<char*>(first) + b);
+  }
+  // Few labels: adds what a column's types give to all tokens that they are seen from.
+  void sum_column(const Columns& x, size_t c, int64_t begin, int64_t end, typename Workspace::TypeSums& sums,
+                  Sum* sum) const {
+    switch (local_[c].width / kFew) {
+    case 1: return sum_column_of<1 * kFew>(x, c, begin, end, sums, sum);
+    case 2: return sum_column_of<2 * kFew>(x, c, begin, end, sums, sum);
+    case 3: return sum_column_of<3 * kFew>(x, c, begin, end, sums, sum);
+    case 4: return sum_column_of<4 * kFew>(x, c, begin, end, sums, sum);
+    case 5: return sum_column_of<5 * kFew>(x, c, begin, end, sums, sum);
+    case 6: return sum_column_of<6 * kFew>(x, c, begin, end, sums, sum);
+    case 7: return sum_column_of<7 * kFew>(x, c, begin, end, sums, sum);
+    case 8: return sum_column_of<8 * kFew>(x, c, begin, end, sums, sum);
+    default: return sum_column_of<0>(x, c, begin, end, sums, sum);
+    }
+  }
+  // kWidth: of the sums of one type; 0 if it is not known here.
+  template <int kWidth>
+  void sum_column_of(const Columns& x, size_t c, int64_t begin, int64_t end, typename Workspace::TypeSums& sums,
+                     Sum* sum) const {
+    constexpr int64_t kAhead = 12;  // how early memory is asked for
+    const LocalColumns& local = local_[c];
+    const size_t width = kWidth ? size_t(kWidth) : local.width;
+    const int32_t* types = x.types + size_t(local.columns[0]) * x.tokens;
+    // The token that the highest offset sees m from has its sum here.
+    auto first_of = [&](int64_t m) { return sum + (int64_t(margin_) + m - local.highest - begin) * kFew; };
+    auto visit = [&](int64_t m, size_t row) {
+      if (row >= sums.known.size()) {
+        for (const Group& g : local.groups) add_local(x, g, m, begin, end, first_of(m) + (local.highest - g.offset) * kFew);
+        return;
+      }
+      Sum* held = &sums.rows[row * width];
+      if (!sums.known[row]) {
+        for (const Group& g : local.groups) add_local(x, g, m, begin, end, held + (local.highest - g.offset) * kFew);
+        sums.known[row] = 1;
+      }
+      add_row<kWidth>(first_of(m), held, width);
+    };
+    for (int64_t m = begin + std::min(local.lowest, 0); m < begin; ++m) visit(m, 0);
+    for (int64_t m = begin; m < end; ++m) {
+      if (m + kAhead < end) {
+        const size_t row = 2 + size_t(types[m + kAhead]);
+        if (row < sums.known.size()) SEQTAG_PREFETCH(&sums.rows[row * width]);
+      }
+      visit(m, 2 + size_t(types[m]));
+    }
+    for (int64_t m = end; m < end + std::max(local.highest, 0); ++m) visit(m, 1);
+  }
+  template <int kWidth> static void add_row(Sum* to, const Sum* row, size_t width) {
+    if constexpr (kWidth == 0) {
+      for (size_t j = 0; j < width; ++j) to[j] = Sum(to[j] + row[j]);
+    } else {
+      Sum sum[kWidth];
+      for (int j = 0; j < kWidth; ++j) sum[j] = Sum(to[j] + row[j]);
+      std::memcpy(to, sum, sizeof sum);
+    }
   }
   // acc = the sum of all local templates at n.
   void sum_local(const Columns& x, int64_t n, int64_t begin, int64_t end, Workspace& space, size_t turn,

@@ -1,0 +1,237 @@
+"""The benchmark of raw text: its files, its cache, its page. No timing."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import shutil
+import sys
+
+import pytest
+
+from seqtag.corpus import read
+from tests.conftest import ROOT
+
+sys.path.append(str(ROOT))  # the suite stands beside the package and is not installed
+
+from benchmarks import measure, report
+from benchmarks.raw import __main__ as suite
+from benchmarks.raw import report as raw_report
+from benchmarks.raw import tools
+
+
+@pytest.fixture
+def treebank(tmp_path, sample_dir, monkeypatch):
+    """The sample as a treebank in a folder of its own."""
+    monkeypatch.setattr(suite, "FILE_WORDS", 10_000)
+    folder = tmp_path / "corpora" / "sample"
+    folder.mkdir(parents=True)
+    for path in sample_dir.glob("*.conllu"):
+        shutil.copy(path, folder)
+    [found] = suite.Treebank.find(tmp_path / "corpora")
+    return found
+
+
+class Echo(tools.Tool):
+    """A tool that learns the size of its files, and gives back the gold annotation."""
+
+    name, module, settings, trains = "UDPipe", "json", "none", True
+    version = "1"
+    gold_file = ""
+
+    def command(self, step, *paths):
+        source, target = paths[0] if step == "train" else self.gold_file, paths[2]
+        copy = "import shutil, sys; shutil.copy(*sys.argv[1:])"
+        return [sys.executable, "-c", copy, str(source), str(target)]
+
+
+def test_finds_complete_treebanks(treebank, tmp_path):
+    assert (treebank.name, treebank.language) == ("sample", "en")
+    assert sorted(treebank.parts) == ["dev", "test", "train"]
+    treebank.parts["dev"].unlink()
+    assert list(suite.Treebank.find(tmp_path / "corpora")) == []
+
+
+def test_measures_a_tool_and_keeps_its_model(treebank, tmp_path):
+    tool = Echo()
+    tool.gold_file = treebank.parts["test"]
+    for number in range(2):
+        work = tmp_path / str(number)
+        work.mkdir()
+        one = suite.Suite("test", work, tmp_path / "cache", 60)
+        data = one.prepare(treebank)
+        figures = one.measure(tool, treebank, data)
+        assert figures["raw"] == figures["gold"]
+        assert set(figures["raw"].values()) == {100.0}
+        assert set(figures["raw"]) >= {"tokens", "sentences", "words", "upos"}
+        assert figures.get("from_cache", False) == bool(number)
+        assert figures["model_megabytes"] > 0
+    with treebank.parts["dev"].open("a") as file:
+        file.write("\n")
+    assert len(list((tmp_path / "cache").glob("*.udpipe"))) == 1
+    assert "from_cache" not in one.measure(tool, treebank, data)
+
+
+def test_the_key_of_a_model_is_what_it_hangs_on(tmp_path):
+    a, b = tmp_path / "a", tmp_path / "b"
+    a.write_text("1")
+    b.write_text("2")
+    keys = {suite.cache_key(Echo(), *files) for files in ((a,), (b,), (a, b), (b, a))}
+    assert len(keys) == 4
+    b.write_text("1")
+    assert suite.cache_key(Echo(), a) == suite.cache_key(Echo(), b)
+
+
+def test_prepares_text_and_blank_columns(treebank, tmp_path):
+    data = suite.Suite("dev", tmp_path, None, 60).prepare(treebank)
+    folder = tmp_path / "sample"
+    with read(treebank.parts["dev"]) as gold, read(folder / "blank.conllu") as blank:
+        gold, blank = list(gold), list(blank)
+    assert [s.words for s in blank] == [s.words for s in gold]
+    assert {tag for s in blank for tag in s.column("upos") + s.column("lemma")} == {"_"}
+    assert data["words"] == sum(map(len, gold))
+    assert data["columns"][:1] == ["upos"]
+    text = (folder / "text.txt").read_text()
+    assert "".join(text.split())[:20] == "".join("".join(s.words) for s in gold)[:20]
+    long = (folder / "long.txt").read_text()
+    assert long.count(text) == data["long_words"] // data["words"] > 1
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("name", ["spaCy", "NLTK", "UDPipe"])
+def test_installed_tools_cut_the_sample(name, treebank, tmp_path, monkeypatch):
+    tool = tools.TOOLS[name]
+    if tool.absence:
+        pytest.skip(f"{name}: {tool.absence}")
+    if tool.trains:
+        pytest.skip("training takes minutes")
+    one = suite.Suite("test", tmp_path, None, 60)
+    data = one.prepare(treebank)
+    out = tmp_path / "out"
+    paths = [tmp_path / "none", tmp_path / "sample" / "text.txt", out, "zz"]
+    monkeypatch.setattr(sys, "argv", ["tools", "raw", name, *map(str, paths)])
+    tools.main()
+    assert suite.scores(treebank.parts["test"], out, data["columns"])["tokens"] > 90
+
+
+def test_commands_of_tools():
+    train = tools.TOOLS["seqtag"].command("train", "a", "b", "c")[3:]
+    assert train == ["train", "a", "--dev", "b", "-m", "c", "--label", "all"]
+    raw = tools.TOOLS["seqtag"].command("raw", "m", "text", "out", "en")[3:]
+    assert raw == ["tag", "-m", "m", "text", "-o", "out"]
+    gold = tools.TOOLS["UDPipe"].command("gold", "m", "text", "out", "en")[2:]
+    assert gold == ["benchmarks.raw.tools", "gold", "UDPipe", "m", "text", "out", "en"]
+
+
+def test_absent_tools_and_failures_are_reported(treebank, tmp_path, monkeypatch):
+    monkeypatch.setattr(tools, "find_spec", lambda module: None if module == "spacy" else True)
+    monkeypatch.setattr(tools.Tool, "version", "1")
+    one = suite.Suite("test", tmp_path, None, 60)
+    failing = Echo()
+    monkeypatch.setitem(tools.TOOLS, "UDPipe", failing)
+    results = {}
+    suite.measure_all(one, [treebank], ["spaCy", "UDPipe"], results, lambda: None)
+    raw = results["raw"]
+    assert raw["tools"]["spaCy"]["absent"] == "not installed; pip install spacy"
+    assert "Error" in raw["treebanks"]["sample"]["tools"]["UDPipe"]["failed"]
+    page = "\n".join(raw_report.section(raw))
+    assert "- spaCy: not installed; pip install spacy\n- UDPipe, sample: exit code 1: " in page
+    two = suite.Suite("dev", tmp_path, None, 60)
+    with pytest.raises(SystemExit, match="expected results on the dev part, found those on the te"):
+        suite.measure_all(two, [], [], results, lambda: None)
+
+
+def test_missing_treebanks_are_named(treebank, tmp_path, monkeypatch, capsys):
+    folder = str(tmp_path / "corpora")
+    for more, here in (([], "none"), (["--treebank", "other"], "sample")):
+        corpora = folder if more else str(tmp_path / "nothing")
+        monkeypatch.setattr(sys, "argv", ["raw", "--corpora", corpora, *more])
+        with pytest.raises(SystemExit):
+            suite.arguments()
+        assert f"-dev, -test), found {here}\n" in capsys.readouterr().err
+
+
+SCORES = {
+    "tokens": 99.0,
+    "sentences": 88.0,
+    "words": 98.5,
+    "alltags": 90.0,
+    "upos": 95.125,
+    "lemma": 97.0,
+}
+RESULTS = {
+    "part": "test",
+    "tools": {
+        "NLTK": {"settings": "n", "version": "3", "machine": {"load": "0.1"}},
+        "seqtag": {"settings": "s", "version": "9", "machine": {}},
+    },
+    "treebanks": {
+        "ud-x": {
+            "data": {"sentences": 10, "tokens": 1000, "words": 1100, "columns": ["upos", "lemma"]},
+            "tools": {
+                "NLTK": {"raw": SCORES, "words_per_second": 3000.0},
+                "seqtag": {
+                    "raw": SCORES,
+                    "gold": SCORES | {"upos": 96.5},
+                    "words_per_second": 3e5,
+                    "train_seconds": 11.6,
+                    "model_megabytes": 7.25,
+                },
+            },
+        }
+    },
+}
+
+
+def test_page_shows_scores_of_what_the_treebank_has():
+    page = "\n".join(raw_report.section(RESULTS))
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in page.splitlines()
+        if line.startswith(("| **seqtag**", "| NLTK"))
+    ]
+    seqtag, nltk, gold = rows[:3]
+    assert seqtag[:5] == ["**seqtag**", "99.00", "88.00", "98.50", "95.12"]
+    assert seqtag[5:7] == ["", ""]  # no XPOS, no FEATS
+    assert seqtag[-3:] == ["300 k/s", "12 s", "7.2 MB"]
+    assert nltk == ["NLTK", "99.00", "88.00", "98.50", *[""] * 5, "3.0 k/s", "", ""]
+    assert gold[:5] == ["**seqtag**, gold tokens", "", "", "", "96.50"]
+    assert "10 sentences, 1,000 tokens, 1,100 words." in page
+    assert "on the test part" in page
+
+
+def test_the_section_is_part_of_the_page():
+    results = {"peers": {}, "data": {}, "growth": {}, "seed": 1, "raw": RESULTS}
+    results["data"] = dict.fromkeys(
+        ("upos", "xpos", "chunk"),
+        dict.fromkeys(
+            ("train_tokens", "test_tokens", "unknown_tokens", "labels", "file_tokens"), 1
+        ),
+    )
+    assert "\n".join(raw_report.section(RESULTS)) in report.render(results)
+
+
+def test_results_are_merged_and_saved(treebank, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "results.json"
+    out.write_text(json.dumps({"seed": 1}))
+    corpora = str(tmp_path / "corpora")
+    tool = Echo()
+    tool.gold_file = treebank.parts["test"]
+    monkeypatch.setitem(tools.TOOLS, "UDPipe", tool)
+    arguments = ["--corpora", corpora, "--only", "UDPipe", "--out", str(out), "--merge", str(out)]
+    monkeypatch.setattr(sys, "argv", ["raw", *arguments])
+    suite.main()
+    results = json.loads(out.read_text())
+    assert results["seed"] == 1
+    figures = results["raw"]["treebanks"]["sample"]["tools"]["UDPipe"]
+    assert figures["raw"]["tokens"] == 100
+    assert figures["words_per_second"] > 0
+    assert capsys.readouterr().out.startswith("## From raw text\n")
+    monkeypatch.setattr(sys, "argv", ["raw", *arguments, "--docs", str(tmp_path)])
+    with pytest.raises(SystemExit, match=r"expected the results of python -m benchmarks with"):
+        suite.main()
+    assert measure.machine().keys() == results["raw"]["tools"]["UDPipe"]["machine"].keys()
+
+
+def test_examples_in_docstrings():
+    assert doctest.testmod(suite).failed == 0
