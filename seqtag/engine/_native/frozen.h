@@ -146,8 +146,12 @@ template <class Sum> class Frozen {
         block = next;
       }
       ++turn;
-      emissions(x, begin, end, space);
       const size_t T = size_t(end - begin);
+      if (order_ == 0 && !parts_.any() && known_.attribute < 0) {  // each token by itself
+        for (size_t t = 0; t < T; ++t) out_labels[size_t(begin) + t] = best_label(&space.sum[t * size_t(width_)]);
+        continue;
+      }
+      emissions(x, begin, end, space);
       if (edge_plan_.templates == 0) {
         run(space, T, NoEdges{}, out_labels + begin);
         continue;
@@ -256,6 +260,14 @@ template <class Sum> class Frozen {
       space.decoder.run(space.emission.data(), T, chain_, order_ > 0, edges, nullptr, out_labels);
   }
 
+  // The label with the highest sum; the first of equals.
+  int32_t best_label(const Sum* sum) const {
+    Sum best = sum[0];
+    for (int j = 1; j < chain_.labels; ++j) best = std::max(best, sum[j]);
+    int32_t label = 0;
+    while (sum[label] != best) ++label;
+    return label;
+  }
   // Emission potentials of the sentence [begin, end) into space.emission (T, chain stride).
   void emissions(const Columns& x, int64_t begin, int64_t end, Workspace& space) const {
     const int K = chain_.labels, S = chain_.stride;
