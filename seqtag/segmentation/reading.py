@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 18  # characters of text segmented at a time
 _LONGEST = 1 << 20  # characters of a sentence; a longer one is cut
-_CONTEXT = 200  # characters before a piece that segmenting it may look at
+_BEHIND = 200  # characters that a cut leaves behind it
 
 _MARK = "\ufeff"  # byte order mark
 
@@ -187,7 +187,7 @@ class SegmentedText:
             before=original[window.begin : starts[0]],
             offset=window.offset,
         )
-        window.drop(end, ends[-1])
+        window.drop(end, ends[-1], self._segmenter.context_of(window.text, end))
         return done
 
 
@@ -249,14 +249,17 @@ class _Window:
 
     def last_space(self) -> int:
         """Behind the last white space that leaves context behind it; the end if there is none."""
-        for at in range(len(self.text) - _CONTEXT, self.begin, -1):
+        for at in range(len(self.text) - _BEHIND, self.begin, -1):
             if self.text[at - 1].isspace():
                 return at
         return len(self.text)
 
-    def drop(self, end: int, last_end: int) -> None:
-        """Go on at `end`; what was given out ended in the token that ends at `last_end`."""
-        kept = max(0, min(end - _CONTEXT, last_end))
+    def drop(self, end: int, last_end: int, context: int) -> None:
+        """Go on at `end`, looking back to `context`.
+
+        What was given out ended in the token that ends at `last_end`.
+        """
+        kept = min(context, last_end)
         self.text, self.original = self.text[kept:], self.original[kept:]
         self.offset += kept
         self.begin, self.last_end = end - kept, last_end - kept
