@@ -150,7 +150,7 @@ def kind_of(character: str) -> str:
 
     Examples
     --------
-    >>> [kind_of(char) for char in "Hi 3!"], kind_of("好"), kind_of("\\x01")
+    >>> [kind_of(char) for char in "Hi 3!"], kind_of("好"), kind_of("\x01")
     (['X', 'x', '{Zs}', 'd', '!'], '{CJK}', '{Cc}')
     """
     first = _first(character)
@@ -301,13 +301,12 @@ _LONG = _Head("", "", is_whole=False)
 def _fill_parts(columns: dict[str, list[str]], first: int, symbols: Sequence[str]) -> None:
     """The parts of a chunk on the left and right of its characters."""
     for i in range(len(symbols)):
-        left, right = symbols[: i + 1], symbols[i + 1 :]
-        row = first + i
-        if len(left) <= LONGEST_PART:
-            columns["left"][row] = "".join(left)
-        if len(right) <= LONGEST_PART:
-            columns["right"][row] = "".join(right) + " "
-        if len(left) <= LONGEST_PART and len(right) <= LONGEST_PART:
+        row, left, right = first + i, i + 1, len(symbols) - 1 - i
+        if left <= LONGEST_PART:
+            columns["left"][row] = "".join(symbols[:left])
+        if right <= LONGEST_PART:
+            columns["right"][row] = "".join([*symbols[left:], " "])
+        if left <= LONGEST_PART and right <= LONGEST_PART:
             columns["split"][row] = f"{columns['left'][row]}|{columns['right'][row]}"
 
 

@@ -22,7 +22,7 @@ from seqtag.features.language import load as load_templates
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.parallel import in_order
-from seqtag.settings import Settings
+from seqtag.settings import Settings, Value
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.data import Source, TrainingData, open_corpus
 from seqtag.training.problem import pose
@@ -46,14 +46,16 @@ TEXT_PARTS: Mapping[str, Callable[[Iterable[Sentence], Sequence[str]], TrainingD
 }
 """The parts that a pipeline learns from the text of a treebank, and what their examples are."""
 
-PRESETS: Mapping[str, str] = {"upos": "pos", "xpos": "xpos", "feats": "feats", "lemma": "lemma"}
+PRESETS: Mapping[str, str] = {"upos": "upos", "xpos": "xpos", "feats": "feats", "lemma": "lemma"}
 """The columns of words that a pipeline learns, in their order, and the templates of each."""
 
 PARTS = (*TEXT_PARTS, *PRESETS)
 """All that a pipeline may learn, in the order in which it runs."""
 
-_FOLDS = 4
+_FOLDS = 3
 _FOLD_EPOCHS = 4  # enough for tags with the usual errors
+_FEW_WORDS = 30_000  # of so many, features that are seen once are worth keeping
+_FEW_LABELS = 255  # of so many, known words may have others than they had
 _BLOCK = 50  # sentences that stand together stay together: they share their rare words
 
 _log = logging.getLogger("seqtag")
@@ -192,6 +194,12 @@ def _available(
     """The parts to learn from the text, and the columns to learn, in their order."""
     found = [name for name in PRESETS if name in available]
     if labels is None:
+        if not found:
+            msg = (
+                f"expected one or several of the columns {', '.join(PRESETS)} to learn, found "
+                f"{', '.join(available)}; name the columns with --columns"
+            )
+            raise CorpusError(msg, source=source)
         return (list(TEXT_PARTS) if {"id", "misc"} <= {*available} else []), found
     odd = [name for name in labels if name not in PARTS]
     missing = [name for name in labels if name in PRESETS and name not in available]
@@ -246,6 +254,15 @@ def _plan(names: Sequence[str]) -> list[_Part]:
     return parts
 
 
+def _fitting(part: _Part, labels: Column) -> dict[str, Value]:
+    """The settings that hang on the size of a corpus and on its labels; measured on six."""
+    if part.column.name in ("upos", "xpos") and len(labels.ids) < _FEW_WORDS:
+        return {"min_count": 1, "dropout": 0.1}
+    if part.column.name == "feats" and len(labels.types) <= _FEW_LABELS:
+        return {"known_labels": 0, "label_parts": "whole"}
+    return {}
+
+
 def _fit(
     part: _Part,
     words: _Words,
@@ -256,7 +273,8 @@ def _fit(
     dev_labels: Column | None = None,
 ) -> Model:
     """The model of a part."""
-    values = Settings().with_values(part.templates.settings).with_values(settings)
+    values = Settings().with_values(part.templates.settings)
+    values = values.with_values(_fitting(part, labels)).with_values(settings)
     examples = words.examples(part.columns, labels)
     coding = coding_of(examples, part.column, values)
     problem = pose(examples, part.column, coding, part.templates, list(words.columns), values)

@@ -107,6 +107,8 @@ def train(
         template_set = _templates(templates, column)
         values = Settings().with_values(template_set.settings).with_values(settings)
         features = [name for name in corpus.columns if name not in column.columns]
+        if templates is None and column.is_lemma:  # tags are of use, but not needed
+            template_set = template_set.within(features)
         needed = template_set.compile(features).columns
         examples = corpus.gather(needed, column, skip_unlabelled)
         held_out = None

@@ -24,7 +24,16 @@ from seqtag.engine.keys import key_plan, keys
 from seqtag.errors import LabelError
 from seqtag.model.freeze import freeze, mean
 from tests import brute_force
-from tests.strategies import dense, each_backend, integer_arrays, label_ids, make_parts
+from tests.strategies import (
+    NATIVE,
+    REFERENCE,
+    dense,
+    each_backend,
+    integer_arrays,
+    label_ids,
+    make_parts,
+    needs_native,
+)
 from tests.strategies import parts_of_labels as some_parts
 
 NO_TRIGRAMS = np.zeros((0, 1))
@@ -448,3 +457,44 @@ def test_known_words_get_the_labels_they_had_and_unknown_words_any(backend):
         for parts in (None, Parts(np.arange(4), np.arange(3, dtype=np.int32), 3)):
             decoder = backend.Frozen(order, plan, key_plan([], [0]), weights, parts, known)
             assert label_ids(decoder, types, hashes, ptr).tolist() == [1, 2, 2, 1]
+
+
+def wide_rows(names, K: int, random) -> Rows:
+    """Rows of random weights for all labels, by these keys."""
+    names = np.unique(names[names != 0])
+    label = np.tile(np.arange(K, dtype=np.uint16), len(names))
+    weight = random.integers(-3, 4, len(label)).astype(np.int8)
+    return Rows(names, np.arange(len(names) + 1, dtype=np.int64) * K, label, weight)
+
+
+@needs_native
+@pytest.mark.parametrize(
+    ("K", "types", "order"),
+    [(2, 3, 0), (2, 3, 1), (7, 3, 0), (7, 3, 1), (40, 60, 0), (40, 60, 1), (9000, 40, 0)],
+)
+def test_templates_of_several_columns_are_summed_by_tuples_of_types(K, types, order):
+    """More tuples than there is room for with many labels, over calls with one workspace."""
+    random = np.random.default_rng(K + order)
+    templates = [
+        ((0, 0), (1, 0)),
+        ((0, 0),),
+        ((2, 0), (1, 0)),
+        ((0, -1), (1, -1)),
+        ((2, 1),),
+        ((0, 0), (1, 1)),
+    ]
+    plan, no_edges = key_plan(templates, [0, 1, 2]), key_plan([], [0, 1, 2], 6)
+    hashes = random.integers(1, 2**62, (3, types)).astype(np.uint64)
+    hashes[1, 0] = 0
+    ptr = pointers(random.integers(0, 9, 120))
+    batches = [random.integers(0, types, (3, int(ptr[-1]))).astype(np.int32) for _ in range(3)]
+    found = np.concatenate([keys(plan, batch, hashes, ptr) for batch in batches])
+    shapes = ((K,), (K,), (K, K) if order else (0, 0))
+    label_weights = [random.integers(-3, 4, shape).astype(np.float32) for shape in shapes]
+    rows = wide_rows(found.ravel()[:: 1 if K < 100 else 20], K, random)
+    weights = FrozenWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
+    native, reference = (b.Frozen(order, plan, no_edges, weights) for b in (NATIVE, REFERENCE))
+    workspace = native.workspace()
+    for batch in batches:
+        expected = reference.decode(batch, hashes, ptr)
+        assert np.array_equal(native.decode(batch, hashes, ptr, workspace), expected)

@@ -246,12 +246,13 @@ def frozen_instance(
     P=0,
     words=0,
     trigrams=60,
+    far=0,
 ):
     """A model, and arguments of its decode.
 
     Templates of one place and column (their rows can be summed per type), of several, and of none.
     P: parts that labels have; words: of the 16 types, how many have restricted labels; trigrams:
-    their largest weight.
+    their largest weight; far: an offset of more templates.
     """
     templates = [
         ((0, 0),),
@@ -262,6 +263,8 @@ def frozen_instance(
         ((0, 0), (2, 0)),
         (),
     ]
+    if far:
+        templates += [((0, far),), ((1, -far), (2, 0)), ((1, -1), (2, far))]
     columns = [0, 0, 1]  # of the three attributes
     plan, edge_plan = key_plan(templates, columns), key_plan([((0, 0),)] * bool(B), columns, 9)
     ptr = np.concatenate([[0], random.randint(0, longest + 1, sentences).cumsum()])
@@ -385,6 +388,31 @@ def test_more_types_than_a_workspace_remembers():
     weights = FrozenWeights(rows, nothing, nothing, *chain)
     decoder = native.Frozen(0, plan, key_plan([], [0]), weights)
     assert (label_ids(decoder, types, hashes, ptr) == np.arange(N) % K).all()
+
+
+@pytest.mark.parametrize("far", [2, 5, 9])
+def test_long_sentences_and_far_offsets_decode_alike(far):
+    """Sums are taken block by block, and with few labels for several offsets at a time."""
+    for K, P, order in ((1, 0, 0), (3, 0, 0), (4, 0, 1), (5, 3, 1), (5, 0, 0), (20, 0, 1)):
+        random = np.random.RandomState(K + far)
+        same_labels(
+            *frozen_instance(random, K, order=order, sentences=5, longest=700, P=P, far=far)
+        )
+    model, (types, hashes, _) = frozen_instance(random, 3, order=0, longest=700, far=far)
+    for length in (0, 1, 255, 256, 257, 512):
+        same_labels(model, (types[:, :length].copy(), hashes, np.array([0, 0, length])))
+
+
+def test_few_labels_and_more_types_than_a_workspace_remembers():
+    random, N = np.random.RandomState(3), 2_000_000
+    plan = key_plan([((0, -1),), ((0, 0),), ((0, 2),)], [0])
+    types, ptr = random.randint(0, N, (1, 500)).astype(np.int32), np.array([0, 200, 500])
+    hashes = np.arange(1, N + 1, dtype=np.uint64)[None]
+    names = np.unique(keys(plan, types, hashes, ptr))
+    nothing = random_rows(random, names[:0], 3, 3)
+    chain = np.zeros(3, np.float32), np.zeros(3, np.float32), np.zeros((0, 0), np.float32)
+    weights = FrozenWeights(random_rows(random, names, 3, 3), nothing, nothing, *chain)
+    same_labels(Model(0, plan, key_plan([], [0]), weights), (types, hashes, ptr))
 
 
 def test_order_0_ignores_the_label_block():

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.corpus import read
+from seqtag.engine.backend import BACKEND
 from seqtag.errors import ModelFileError
 from seqtag.features.language import load
 from seqtag.labels.coding import LabelCoding
@@ -204,10 +205,12 @@ def test_windows_do_not_show(plain, text):
         assert sentences_of(plain, text) == whole
 
 
-@pytest.mark.parametrize("text", ["a" * 300_000, "\u0301" * 100_000, "好。" * 50_000, "🇫" * 99_999])
-def test_endless_chunks_take_linear_time(plain, text):
+@pytest.mark.parametrize("piece", ["a", "\u0301", "好。", "🇫", "."])
+def test_endless_chunks_are_segmented(plain, piece):
+    text = piece * (200_000 if BACKEND == "native" else 500)
     starts, ends, sentence_ends = plain.segment(text)
     assert (starts[0], ends[-1], sentence_ends[-1]) == (0, len(text), len(starts))
+    assert (starts[1:] == ends[:-1]).all()
 
 
 def test_sentences_come_as_soon_as_they_are_certain(plain):

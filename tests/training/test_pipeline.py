@@ -8,10 +8,12 @@ import pytest
 
 from seqtag.corpus import sentence_of
 from seqtag.errors import CorpusError
-from seqtag.tagging.pipeline import tag_stream
+from seqtag.model.bundle import to_bytes
+from seqtag.tagging.streams import tag_stream
 from seqtag.tagging.tagger import Tagger
 from seqtag.training import pipeline
 from seqtag.training.pipeline import train_parts
+from seqtag.training.train import train
 
 ROWS = {
     "the": ("the", "DET", "DT", "_"),
@@ -46,7 +48,7 @@ def test_each_part_sees_the_tags_of_those_before_it():
         ("form",),
         ("form", "upos"),
         ("form", "upos", "xpos"),
-        ("form", "upos", "xpos", "feats"),
+        ("form", "upos", "xpos"),
     ]
     [words] = [sentence_of({"form": ["the", "cats", "is", "the", "dog"]})]
     [tagged] = tag_stream([Tagger(model) for model in models], [words])
@@ -76,23 +78,47 @@ def test_labels_that_are_named_are_learnt_in_their_order():
 @pytest.mark.parametrize(
     ("labels", "found"),
     [
-        (["upos", "head"], "the columns form, lemma, upos, xpos, feats and the label head;"),
-        (["form"], "xpos, feats and the label form; name the columns with --columns, and those"),
+        (["upos", "head"], "found upos, head; name the columns with --columns, and what to learn"),
+        (["form"], "feats, lemma to learn, found form; name the columns"),
+        ([], "found none; name"),
     ],
 )
 def test_other_labels_are_refused(labels, found):
     with pytest.raises(CorpusError) as error:
         train_parts(treebank(), labels)
-    assert str(error.value).startswith("expected the column form and one or several of upos, ")
+    assert str(error.value).startswith("expected some of tokens, words, upos, xpos, feats, lemma")
     assert found in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("columns", "labels"), [(["form", "tag"], None), (["upos", "w"], ["upos"])]
-)
-def test_columns_that_are_missing_are_named(columns, labels):
-    with pytest.raises(CorpusError, match=f"found the columns {', '.join(columns)}; name the"):
-        train_parts([sentence_of({name: ["a"] for name in columns})], labels)
+def test_columns_that_are_missing_are_named():
+    with pytest.raises(CorpusError) as error:
+        train_parts([sentence_of({"form": ["a"], "tag": ["b"]})])
+    assert str(error.value) == (
+        "expected one or several of the columns upos, xpos, feats, lemma to learn, found form, "
+        "tag; name the columns with --columns"
+    )
+    with pytest.raises(CorpusError, match="of the columns upos, w, found 'form'"):
+        train_parts([sentence_of({"upos": ["a"], "w": ["b"]})], ["upos"])
+
+
+def test_settings_hang_on_the_corpus(monkeypatch):
+    """Small corpora keep what is seen once; words keep to their features if these are many."""
+    small = train_parts(treebank())
+    assert [model.training["min_count"] for model in small] == [1, 1, 1, 1]
+    assert small[2].training["known_labels"] == 0
+    monkeypatch.setattr(pipeline, "_FEW_WORDS", 5)
+    monkeypatch.setattr(pipeline, "_FEW_LABELS", 2)
+    large = train_parts(treebank())
+    assert [model.training["min_count"] for model in large] == [2, 2, 1, 1]
+    assert large[2].training["known_labels"] == 1
+    asked = train_parts(treebank(), ["upos"], min_count=3)
+    assert asked[0].training["min_count"] == 3
+
+
+def test_lemmas_without_tags():
+    [words] = treebank(["the dogs is"])
+    bare = [sentence_of({name: s.column(name) for name in ("form", "lemma")}) for s in treebank()]
+    assert train(bare, label="lemma").tag(words.words) == ["the", "dog", "be"]
 
 
 def test_the_tags_that_later_parts_see_are_of_models_that_did_not_see_the_sentence(monkeypatch):
@@ -121,7 +147,7 @@ def test_the_tags_that_later_parts_see_are_of_models_that_did_not_see_the_senten
 
 def test_the_same_bytes_on_any_number_of_threads():
     one, three = (train_parts(treebank() * 3, seed=5, threads=n, epochs=3) for n in (1, 3))
-    assert [a.to_bytes() for a in one] == [b.to_bytes() for b in three]
+    assert to_bytes(one) == to_bytes(three)
 
 
 def test_a_dev_set_chooses_the_epochs():

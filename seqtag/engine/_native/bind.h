@@ -8,6 +8,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -51,9 +52,12 @@ template <class Index> bool ascending_within(const In<int64_t>& ptr, const In<In
 }
 
 template <class Index> bool within(const Index* values, size_t n, int64_t limit) {
-  bool ok = true;  // without leaving early, so that several are compared at a time
-  for (size_t i = 0; i < n; ++i) ok &= values[i] >= 0 && int64_t(values[i]) < limit;
-  return ok;
+  constexpr int64_t most = std::numeric_limits<Index>::max();
+  if (n && limit <= 0) return false;
+  const Index last = Index(limit > most ? most : limit - 1);
+  Index wrong = 0;  // without leaving early, so that several are compared at a time
+  for (size_t i = 0; i < n; ++i) wrong = Index(wrong | Index(values[i] < 0) | Index(values[i] > last));
+  return wrong == 0;
 }
 
 // The records of arrays.py, as the tuples that they are.

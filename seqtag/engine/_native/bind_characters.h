@@ -30,14 +30,14 @@ class PyCharacters {
       nb::gil_scoped_release release;
       fresh = table_.split(codes.data(), codes.shape(0));
     }
-    return nb::make_tuple(to_numpy(std::vector<int64_t>(table_.starts())), to_numpy(std::vector<int64_t>(table_.ends())),
-                          to_numpy(std::vector<uint8_t>(table_.gaps())), to_numpy(std::move(fresh)));
+    return nb::make_tuple(to_numpy(std::vector<int64_t>(table_.starts())),
+                          to_numpy(std::vector<int64_t>(table_.ends())), to_numpy(std::vector<uint8_t>(table_.gaps())),
+                          to_numpy(std::move(fresh)));
   }
   void define(const std::vector<nb::bytes>& symbols, const std::vector<nb::bytes>& kinds,
               const std::vector<nb::bytes>& classes, In<uint8_t> alphanumeric) {
     require(symbols.size() == kinds.size() && symbols.size() == classes.size() &&
-                symbols.size() == alphanumeric.shape(0) &&
-                symbols.size() == table_.characters() - table_.defined(),
+                symbols.size() == alphanumeric.shape(0) && symbols.size() == table_.characters() - table_.defined(),
             "one symbol, kind and class per new character");
     for (size_t i = 0; i < symbols.size(); ++i)
       table_.define(view(symbols[i]), view(kinds[i]), view(classes[i]), alphanumeric(i) != 0);

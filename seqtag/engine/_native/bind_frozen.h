@@ -127,7 +127,7 @@ class PyFrozen {
 
   nb::object decode(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, Workspace& workspace) const {
     require(workspace.owner == this, "the workspace belongs to another model");
-    columns_of(edge_plan_, types, hashes, sentence_ptr);
+    if (edge_plan_.seed.shape(0)) columns_of(edge_plan_, types, hashes, sentence_ptr);
     const Columns x = columns_of(plan_, types, hashes, sentence_ptr);
     std::vector<int32_t> labels(x.tokens);
     const int64_t* ptr = sentence_ptr.data();

@@ -13,114 +13,10 @@
 #include <string_view>
 #include <vector>
 
+#include "grams.h"
 #include "scan.h"
-#include "simd.h"
 
 namespace seqtag {
-
-// Pairs of numbers, numbered as they come.
-class PairNumbers {
- public:
-  struct Pair {
-    int32_t first, second;
-  };
-  PairNumbers() : slots_(256) {}
-  size_t size() const { return pairs_.size(); }
-  const Pair& pair(size_t number) const { return pairs_[number]; }
-  SEQTAG_INLINE int32_t number(int32_t first, int32_t second) {
-    size_t i = home(first, second);
-    for (; slots_[i].number >= 0; i = (i + 1) & (slots_.size() - 1))
-      if (slots_[i].first == first && slots_[i].second == second) return slots_[i].number;
-    return insert(i, first, second);
-  }
-
- private:
-  struct Slot {
-    int32_t first = 0, second = 0, number = -1, unused = 0;
-  };
-  std::vector<Slot> slots_;
-  std::vector<Pair> pairs_;
-
-  size_t home(int32_t first, int32_t second) const {
-    const uint64_t key = uint64_t(uint32_t(first)) << 32 | uint32_t(second);
-    const uint64_t h = (key ^ (key >> 29)) * 0x9e3779b97f4a7c15ULL;
-    return size_t(h >> 32) & (slots_.size() - 1);
-  }
-  int32_t insert(size_t i, int32_t first, int32_t second) {
-    const int32_t number = int32_t(size());
-    slots_[i] = {first, second, number, 0};
-    pairs_.push_back({first, second});
-    if (2 * size() <= slots_.size()) return number;
-    slots_.assign(slots_.size() * 4, Slot{});
-    for (size_t n = 0; n < size(); ++n) {
-      size_t k = home(pairs_[n].first, pairs_[n].second);
-      while (slots_[k].number >= 0) k = (k + 1) & (slots_.size() - 1);
-      slots_[k] = {pairs_[n].first, pairs_[n].second, int32_t(n), 0};
-    }
-    return number;
-  }
-};
-
-// One to several signs in a row, each with a space before it or none, numbered length by length.
-class Grams {
- public:
-  explicit Grams(size_t longest) : pairs_(longest - 1) { intern("\n"); }
-  // The number of a sign; 0 is the end of the text.
-  int32_t intern(std::string_view sign) { return signs_.intern(sign.data(), sign.size()); }
-  std::string_view sign(int32_t number) const { return signs_.value(size_t(number)); }
-  size_t size(size_t length) const { return length == 1 ? single_.size() : pairs_[length - 2].size(); }
-  // Numbers of the grams of each length that begin at the rows [begin, end) of a paragraph, into
-  // out[length - 1], which may be null. signs: of all rows. gaps: what stands before them.
-  void number(const std::vector<int32_t>& signs, const std::vector<uint8_t>& gaps, size_t begin, size_t end,
-              int32_t* const* out, size_t longest) {
-    while (longest && !out[longest - 1]) --longest;
-    if (!longest) return;
-    const size_t rows = end - begin;
-    one_.resize(rows + longest);
-    for (size_t i = 0; i < rows; ++i) one_[i] = with_space(signs[begin + i], gaps[begin + i] == 1);
-    for (size_t i = rows; i < rows + longest; ++i) one_[i] = with_space(0, i == rows);
-    if (out[0]) std::copy_n(one_.begin(), rows, out[0] + begin);
-    shorter_.assign(one_.begin(), one_.begin() + long(rows));
-    for (size_t n = 2; n <= longest; ++n) {
-      PairNumbers& pairs = pairs_[n - 2];
-      for (size_t i = 0; i < rows; ++i) shorter_[i] = pairs.number(shorter_[i], one_[i + n - 1]);
-      if (out[n - 1]) std::copy_n(shorter_.begin(), rows, out[n - 1] + begin);
-    }
-  }
-  std::string value(size_t length, int32_t number) const {
-    std::string text;
-    append(length, number, text);
-    return text;
-  }
-
- private:
-  Interner signs_;
-  std::vector<int32_t> spaced_;   // (signs, 2): number of the sign without and with a space, or -1
-  std::vector<int32_t> single_;   // per number: which of spaced_
-  std::vector<PairNumbers> pairs_;  // per length from 2 on: a shorter gram and a single one
-  std::vector<int32_t> one_, shorter_;
-
-  int32_t with_space(int32_t sign, bool space) {
-    const size_t which = 2 * size_t(sign) + space;
-    if (which >= spaced_.size()) spaced_.resize(which + 2, -1);
-    int32_t& number = spaced_[which];
-    if (number < 0) {
-      number = int32_t(single_.size());
-      single_.push_back(int32_t(which));
-    }
-    return number;
-  }
-  void append(size_t length, int32_t number, std::string& text) const {
-    if (length > 1) {
-      const PairNumbers::Pair& pair = pairs_[length - 2].pair(size_t(number));
-      append(length - 1, pair.first, text);
-      return append(1, pair.second, text);
-    }
-    const size_t which = size_t(single_[size_t(number)]);
-    if (which % 2) text.push_back(' ');
-    text.append(signs_.value(which / 2));
-  }
-};
 
 // The characters of texts and what columns say of them.
 class CharacterTable {
@@ -186,8 +82,7 @@ class CharacterTable {
     uint8_t gap = 2;  // before what comes next: 0 none, 1 white space, 2 the end of a paragraph
     auto close = [&] {
       if (row_character_.size() == starts_.size()) return;
-      if (number_of(codes, size_t(starts_.back()), size_t(ends_.back())))
-        fresh.push_back(int64_t(starts_.size()) - 1);
+      if (number_of(codes, size_t(starts_.back()), size_t(ends_.back()))) fresh.push_back(int64_t(starts_.size()) - 1);
     };
     for (size_t i = 0; i < n; ++i) {
       const uint8_t kind = page(codes[i]).kind[codes[i] & 255];
@@ -235,9 +130,8 @@ class CharacterTable {
     for (size_t c = 0; c < columns_.size(); ++c) column[size_t(columns_[c])] = out + c * n;
     signs_.resize(n);
     for (size_t r = 0; r < n; ++r) signs_[r] = symbol_of_[size_t(row_character_[r])];
-    each_paragraph([&](size_t begin, size_t end) {
-      symbols_.number(signs_, gaps_, begin, end, &column[kC1], kCharacterGrams);
-    });
+    each_paragraph(
+        [&](size_t begin, size_t end) { symbols_.number(signs_, gaps_, begin, end, &column[kC1], kCharacterGrams); });
     for (size_t r = 0; r < n; ++r) signs_[r] = kind_of_[size_t(row_character_[r])];
     each_paragraph(
         [&](size_t begin, size_t end) { kinds_.number(signs_, gaps_, begin, end, &column[kK1], kKindGrams); });
@@ -254,15 +148,24 @@ class CharacterTable {
     if (column < kK1) return symbols_.size(column - kC1 + 1);
     if (column < kClass) return kinds_.size(column - kK1 + 1);
     switch (column) {
-    case kClass: return classes_.size();
-    case kLeft: return left_.size();
-    case kRight: return right_.size();
-    case kSplit: return split_.size();
-    case kOpening: return opening_.size();
-    case kSigns: return signs_before_.size();
-    case kAhead: return signs_ahead_.size();
-    case kTail: return tail_.size();
-    default: return column < kShape ? texts_.size() : shapes_.size();
+      case kClass:
+        return classes_.size();
+      case kLeft:
+        return left_.size();
+      case kRight:
+        return right_.size();
+      case kSplit:
+        return split_.size();
+      case kOpening:
+        return opening_.size();
+      case kSigns:
+        return signs_before_.size();
+      case kAhead:
+        return signs_ahead_.size();
+      case kTail:
+        return tail_.size();
+      default:
+        return column < kShape ? texts_.size() : shapes_.size();
     }
   }
   std::string value(size_t c, size_t type) const {
@@ -270,18 +173,26 @@ class CharacterTable {
     if (column < kK1) return symbols_.value(column - kC1 + 1, int32_t(type));
     if (column < kClass) return kinds_.value(column - kK1 + 1, int32_t(type));
     switch (column) {
-    case kClass: return std::string(classes_.value(type));
-    case kLeft: return part(left_, type);
-    case kRight: return right(type);
-    case kSplit: {
-      const auto [first, second] = split_.pair(type);
-      return type ? part(left_, size_t(first)) + "|" + right(size_t(second)) : "";
-    }
-    case kOpening: return part(opening_, type);
-    case kSigns: return part(signs_before_, type);
-    case kAhead: return part(signs_ahead_, type);
-    case kTail: return tail(type);
-    default: return std::string((column < kShape ? texts_ : shapes_).value(type));
+      case kClass:
+        return std::string(classes_.value(type));
+      case kLeft:
+        return part(left_, type);
+      case kRight:
+        return right(type);
+      case kSplit: {
+        const auto [first, second] = split_.pair(type);
+        return type ? part(left_, size_t(first)) + "|" + right(size_t(second)) : "";
+      }
+      case kOpening:
+        return part(opening_, type);
+      case kSigns:
+        return part(signs_before_, type);
+      case kAhead:
+        return part(signs_ahead_, type);
+      case kTail:
+        return tail(type);
+      default:
+        return std::string((column < kShape ? texts_ : shapes_).value(type));
     }
   }
 
@@ -382,7 +293,8 @@ class CharacterTable {
     int32_t opening = 0, signs = 0;
     size_t first = 0;
     while (first < reach && is_sign(first)) ++first;
-    for (size_t i = first; i < std::min(size, first + kLongestOpening); ++i) opening = opening_.number(opening, symbol(i));
+    for (size_t i = first; i < std::min(size, first + kLongestOpening); ++i)
+      opening = opening_.number(opening, symbol(i));
     bool opened = false;
     for (size_t i = 0; i < reach; ++i) {
       opened |= i > first && is_sign(i);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "frozen_rows.h"
 #include "keys.h"
 #include "limits.h"
 #include "parts.h"
@@ -17,103 +18,6 @@
 #include "viterbi.h"
 
 namespace seqtag {
-
-// Sparse rows of small weights, found by key. A row is a run of words in one arena: its key, the
-// number of its cells, the cells. A slot of the table is one word too: where the row begins, and
-// in the bits that this leaves a part of the key.
-class FrozenRows {
- public:
-  struct Cell {
-    uint16_t label;
-    int16_t weight;
-  };
-  static constexpr uint32_t kNone = 0;
-
-  FrozenRows(const uint64_t* keys, size_t rows, const int64_t* row_ptr, const uint16_t* labels, const int8_t* weights) {
-    size_t n = 64;
-    while (n < rows * 4) n *= 2;
-    table_.assign(n, kNone);
-    const size_t words = 1 + rows * kHead + size_t(row_ptr[rows]);
-    while (words >> place_bits_) ++place_bits_;
-    arena_.reserve(words);
-    arena_.push_back(kNone);
-    for (size_t r = 0; r < rows; ++r) {
-      size_t slot = home(keys[r]);
-      while (table_[slot] != kNone) slot = (slot + 1) & (n - 1);
-      table_[slot] = uint32_t(arena_.size()) | part_of(keys[r]);
-      arena_.push_back(uint32_t(keys[r]));
-      arena_.push_back(uint32_t(keys[r] >> 32));
-      arena_.push_back(uint32_t(row_ptr[r + 1] - row_ptr[r]));
-      for (int64_t i = row_ptr[r]; i < row_ptr[r + 1]; ++i) {
-        const Cell cell{labels[i], weights[i]};
-        uint32_t word;
-        std::memcpy(&word, &cell, sizeof word);
-        arena_.push_back(word);
-      }
-    }
-  }
-  SEQTAG_INLINE void prefetch_slot(uint64_t key) const { SEQTAG_PREFETCH(&table_[home(key)]); }
-  SEQTAG_INLINE void prefetch_row(uint32_t place) const { SEQTAG_PREFETCH(&arena_[place]); }
-  // Place of the first row whose key agrees in the bits that the table holds, or kNone; see `add`.
-  uint32_t candidate(uint64_t key) const {
-    size_t slot = home(key);
-    const uint32_t part = part_of(key);
-    uint32_t held = table_[slot];
-    while ((held != kNone) & (((held ^ part) >> place_bits_) != 0)) {  // one branch: most slots are right or empty
-      slot = (slot + 1) & (table_.size() - 1);
-      held = table_[slot];
-    }
-    return held & ((uint32_t(1) << place_bits_) - 1);
-  }
-  // Adds the row of the key, given its candidate.
-  template <class Number> void add(Number* acc, uint64_t key, uint32_t place) const {
-    if (key_at_place(place) != key) place = find_exactly(key);
-    if (place == kNone) return;
-    const uint32_t *cell = &arena_[place] + kHead, *end = cell + arena_[place + 2];
-    for (; cell < end; ++cell) {
-      const Cell c = cell_of(cell);
-      acc[c.label] = Number(acc[c.label] + c.weight);
-    }
-  }
-  template <class Number> void add(Number* acc, uint64_t key) const {
-    const uint32_t place = key ? candidate(key) : kNone;
-    if (place != kNone) add(acc, key, place);
-  }
-  // Place of the row of a key, or kNone if there is none or it is empty.
-  uint32_t find(uint64_t key) const {
-    const uint32_t place = key ? find_exactly(key) : kNone;
-    return place != kNone && arena_[place + 2] ? place : kNone;
-  }
-  // visit(label) for each cell of the row at a place.
-  template <class Visit> void visit_labels(uint32_t place, Visit visit) const {
-    for (uint32_t i = 0; i < arena_[place + 2]; ++i) visit(cell_of(&arena_[place + kHead + i]).label);
-  }
-
- private:
-  static constexpr size_t kHead = 3;
-  int place_bits_ = 1;
-  std::vector<uint32_t> table_, arena_;
-  static Cell cell_of(const uint32_t* word) {
-    Cell cell;
-    std::memcpy(&cell, word, sizeof cell);
-    return cell;
-  }
-  size_t home(uint64_t key) const { return size_t(key >> 32) & (table_.size() - 1); }
-  uint32_t part_of(uint64_t key) const { return uint32_t(key) << place_bits_; }
-  uint32_t place_in(size_t slot) const { return table_[slot] & ((uint32_t(1) << place_bits_) - 1); }
-  uint64_t key_at_place(uint32_t place) const { return arena_[place] | uint64_t(arena_[place + 1]) << 32; }
-  uint32_t find_exactly(uint64_t key) const {  // two keys agree in the bits of the table: walk on
-    size_t slot = home(key);
-    while (table_[slot] != kNone && key_at_place(place_in(slot)) != key) slot = (slot + 1) & (table_.size() - 1);
-    return place_in(slot);
-  }
-};
-
-// The labels that a known word may have: rows of label numbers, by the hash of an attribute.
-struct KnownLabels {
-  int attribute = -1;  // -1: any word may have any label
-  FrozenRows rows;
-};
 
 // Start, stop and transition weights, readied for decoding.
 inline ChainWeights<float> chain_of(int K, int order, const float* start, const float* stop, const float* transition) {
@@ -167,12 +71,13 @@ template <class Sum> class Frozen {
         terms_.push_back({gather(plan_.term_attribute[i]), plan_.term_offset[i], plan_.multiplier[i - first]});
       }
       while (terms_.size() < begin + 2) terms_.push_back({0, 0, 0});  // two at least: see make_keys()
-      scattered_.push_back({plan_.seed[k], begin, terms_.size()});
+      scattered_.push_back({plan_.seed[k], begin, terms_.size(), lead_of(terms_[begin])});
     }
     for (LocalColumn& c : local_) {
-      for (const Group& g : c.groups) c.lowest = std::min(c.lowest, g.offset), c.highest = std::max(c.highest, g.offset);
+      for (const Group& g : c.groups)
+        c.lowest = std::min(c.lowest, g.offset), c.highest = std::max(c.highest, g.offset);
+      local_reach_ = std::max({local_reach_, -c.lowest, c.highest});
       c.width = (few_ ? size_t(c.highest - c.lowest) + 1 : c.groups.size()) * size_t(width_);
-      if (few_) margin_ = std::max(margin_, size_t(std::max(c.highest, 0) - std::min(c.lowest, 0)));
     }
   }
 
@@ -180,22 +85,28 @@ template <class Sum> class Frozen {
   // types (an Encoder of encoder.py). Types beyond `capacity` are summed anew each time.
   struct Workspace {
     struct TypeSums {
-      std::vector<Sum> rows;       // (types + 2, width of the column); 0, 1: beyond the ends
+      std::vector<Sum> rows;       // (types + 3, width of the column); 0, 1: beyond the ends; last: zeros
       std::vector<uint8_t> known;  // per type
     };
     std::vector<TypeSums> sums;  // per column that local templates look at
     size_t capacity = 0;
-    std::vector<const Sum*> local;             // rows of one token
-    std::vector<Sum> nothing;                  // a row of zeros
-    std::vector<uint64_t> hashes;              // of the attributes that scattered templates look at, per position
-    std::vector<uint64_t> keys[2], edge_keys;  // of this sentence and the next
+    std::vector<const Sum*> local;                // rows of one token
+    std::vector<Sum> nothing;                     // a row of zeros
+    std::vector<uint64_t> hashes;                 // of the attributes that scattered templates look at, per position
+    struct Keys {                                 // of the scattered templates
+      std::vector<uint64_t> keys;                 // template by template, for the tokens that have its first term
+      std::vector<std::vector<uint32_t>> tokens;  // per first term, those that have it
+    };
+    Keys keys[2];  // of this block of tokens and the next
+    std::vector<uint64_t> edge_keys;
     struct Found {
       uint64_t key;
       uint32_t place;
       size_t begin;  // of the token in `sum`
     };
     std::vector<Found> found;
-    std::vector<Sum> sum;                // of rows: (margin_ + T + margin_, width_)
+    std::vector<uint32_t> places;        // where in the sums of a column those of a token's type are
+    std::vector<Sum> sum;                // of rows: (T, width_)
     std::vector<float> parts, emission;  // scores of one token's parts; of labels (T, chain stride)
     Decoder<float> decoder;
     SecondOrderDecoder<float> second;
@@ -218,14 +129,29 @@ template <class Sum> class Frozen {
       const size_t types = std::min(x.capacity, space.capacity) + 2;
       if (space.sums[c].known.size() >= types) continue;
       space.sums[c].known.resize(types, 0);
-      space.sums[c].rows.resize(types * local_[c].width);
+      space.sums[c].rows.resize((types + 1) * local_[c].width);
     }
-    if (sentences) prepare(x, sentence_ptr[0], sentence_ptr[1], space, space.keys[0]);
+    size_t turn = 0;
+    if (sentences) prepare(x, first_block(sentence_ptr, 0), space, space.keys[0]);
     for (size_t s = 0; s < sentences; ++s) {
       const int64_t begin = sentence_ptr[s], end = sentence_ptr[s + 1];
-      if (s + 1 < sentences) prepare(x, end, sentence_ptr[s + 2], space, space.keys[(s + 1) % 2]);
-      emissions(x, begin, end, space, space.keys[s % 2]);
+      if (few_) space.sum.clear();  // is added to
+      space.sum.resize(size_t(end - begin) * size_t(width_));
+      for (Block block = first_block(sentence_ptr, s);; ++turn) {
+        const bool last = block.last == end;
+        const Block next = last ? first_block(sentence_ptr, std::min(s + 1, sentences - 1)) : block.next();
+        if (!last || s + 1 < sentences) prepare(x, next, space, space.keys[(turn + 1) % 2]);
+        sum_rows(x, block, space, space.keys[turn % 2]);
+        if (last) break;
+        block = next;
+      }
+      ++turn;
       const size_t T = size_t(end - begin);
+      if (order_ == 0 && !parts_.any() && known_.attribute < 0) {  // each token by itself
+        for (size_t t = 0; t < T; ++t) out_labels[size_t(begin) + t] = best_label(&space.sum[t * size_t(width_)]);
+        continue;
+      }
+      emissions(x, begin, end, space);
       if (edge_plan_.templates == 0) {
         run(space, T, NoEdges{}, out_labels + begin);
         continue;
@@ -239,6 +165,16 @@ template <class Sum> class Frozen {
   }
 
  private:
+  // Some tokens [first, last) of the sentence [begin, end): what is summed at a time.
+  struct Block {
+    int64_t begin, end, first, last;
+    Block next() const { return {begin, end, last, std::min(last + kBlock, end)}; }
+  };
+  static constexpr int64_t kBlock = 256;
+  static Block first_block(const int64_t* sentence_ptr, size_t s) {
+    const int64_t begin = sentence_ptr[s], end = sentence_ptr[s + 1];
+    return {begin, end, begin, std::min(begin + kBlock, end)};
+  }
   struct Group {  // local templates of one column at one offset
     int32_t offset;
     std::vector<size_t> templates;
@@ -259,8 +195,7 @@ template <class Sum> class Frozen {
   KnownLabels known_;
   int order_;
   bool few_;
-  int width_;          // labels, or their parts, padded
-  size_t margin_ = 0;  // tokens beyond the ends of a sentence that sums are kept of
+  int width_;  // labels, or their parts, padded
   std::vector<LocalColumn> local_;
   struct Term {
     size_t slot;  // one more than which of gathered_; 0: always 1
@@ -269,12 +204,14 @@ template <class Sum> class Frozen {
   };
   struct Scattered {  // a template that is not local: terms_[first:last]
     uint64_t seed;
-    size_t first, last;
+    size_t first, last, lead;  // lead: which of leads_ its first term is
   };
   std::vector<Term> terms_;
   std::vector<Scattered> scattered_;
+  std::vector<Term> leads_;        // the different first terms of scattered templates
   std::vector<int32_t> gathered_;  // attributes that scattered templates look at
   int32_t reach_ = 0;              // how far they look
+  int32_t local_reach_ = 0;        // how far local templates look
 
   int32_t column(int64_t term) const { return plan_.attribute_column[plan_.term_attribute[term]]; }
   size_t gather(int32_t attribute) {
@@ -282,6 +219,12 @@ template <class Sum> class Frozen {
       if (gathered_[i] == attribute) return 1 + i;
     gathered_.push_back(attribute);
     return gathered_.size();
+  }
+  size_t lead_of(const Term& term) {
+    size_t i = 0;
+    while (i < leads_.size() && (leads_[i].slot != term.slot || leads_[i].offset != term.offset)) ++i;
+    if (i == leads_.size()) leads_.push_back(term);
+    return i;
   }
   Group& group_of(int32_t column, int32_t offset) {
     size_t c = 0;
@@ -317,15 +260,21 @@ template <class Sum> class Frozen {
       space.decoder.run(space.emission.data(), T, chain_, order_ > 0, edges, nullptr, out_labels);
   }
 
+  // The label with the highest sum; the first of equals.
+  int32_t best_label(const Sum* sum) const {
+    Sum best = sum[0];
+    for (int j = 1; j < chain_.labels; ++j) best = std::max(best, sum[j]);
+    int32_t label = 0;
+    while (sum[label] != best) ++label;
+    return label;
+  }
   // Emission potentials of the sentence [begin, end) into space.emission (T, chain stride).
-  void emissions(const Columns& x, int64_t begin, int64_t end, Workspace& space,
-                 const std::vector<uint64_t>& keys) const {
-    sum_rows(x, begin, end, space, keys);
+  void emissions(const Columns& x, int64_t begin, int64_t end, Workspace& space) const {
     const int K = chain_.labels, S = chain_.stride;
     space.emission.resize(size_t(end - begin) * size_t(S));
     space.parts.resize(size_t(width_));
     for (int64_t n = begin; n < end; ++n) {
-      const Sum* sum = &space.sum[(margin_ + size_t(n - begin)) * size_t(width_)];
+      const Sum* sum = &space.sum[size_t(n - begin) * size_t(width_)];
       float* labels = &space.emission[size_t(n - begin) * size_t(S)];
       if (allow_known(x, n, sum, labels)) {
         // the others stay forbidden
@@ -352,72 +301,87 @@ template <class Sum> class Frozen {
     return true;
   }
 
-  // Sums of the rows of the sentence [begin, end) into space.sum (T, width_).
-  void sum_rows(const Columns& x, int64_t begin, int64_t end, Workspace& space,
-                const std::vector<uint64_t>& keys) const {
-    const size_t W = size_t(width_), C = scattered_.size(), T = size_t(end - begin);
-    space.found.resize(T * C + 1);
+  // Adds the rows of a block to space.sum.
+  void sum_rows(const Columns& x, const Block& block, Workspace& space, const typename Workspace::Keys& keys) const {
+    const size_t W = size_t(width_), before = size_t(block.first - block.begin);
+    space.found.resize(keys.keys.size() + 1);
     size_t n = 0;
-    const uint64_t* key = keys.data();
-    for (size_t t = 0; t < T; ++t)
-      for (size_t c = 0; c < C; ++c, ++key) {
-        if (*key == 0) continue;
-        const uint32_t place = rows_.candidate(*key);
+    const uint64_t* key = keys.keys.data();
+    for (const Scattered& s : scattered_)
+      for (uint32_t t : keys.tokens[s.lead]) {
+        const uint64_t k = *key++;
+        if (k == 0) continue;
+        const uint32_t place = rows_.candidate(k);
         rows_.prefetch_row(place);
-        space.found[n] = {*key, place, (margin_ + t) * W};
+        space.found[n] = {k, place, (before + t) * W};
         n += place != FrozenRows::kNone;
       }
     if (few_) {
-      space.sum.assign((T + 2 * margin_) * W, 0);
-      for (size_t c = 0; c < local_.size(); ++c) sum_column(x, c, begin, end, space.sums[c], space.sum.data());
+      for (size_t c = 0; c < local_.size(); ++c) sum_column(x, c, block, space);
     } else {
-      space.sum.resize(T * W);
-      for (size_t t = 0; t < T; ++t) sum_local(x, begin + int64_t(t), begin, end, space, &space.sum[t * W]);
+      for (int64_t m = block.first; m < block.last; ++m)
+        sum_local(x, m, block.begin, block.end, space, &space.sum[size_t(m - block.begin) * W]);
     }
     for (size_t i = 0; i < n; ++i)
       rows_.add(&space.sum[space.found[i].begin], space.found[i].key, space.found[i].place);
   }
 
-  // Readies what a sentence will need, while the one before it is decoded.
-  void prepare(const Columns& x, int64_t begin, int64_t end, Workspace& space, std::vector<uint64_t>& keys) const {
+  // Readies what a block will need, while the one before it is summed.
+  void prepare(const Columns& x, const Block& block, Workspace& space, typename Workspace::Keys& keys) const {
+    const int64_t first = block.first == block.begin ? block.begin - 1 : block.first;
+    const int64_t last = std::min(block.end, block.last + local_reach_);
     for (size_t c = 0; c < local_.size() && !few_; ++c)
-      for (int64_t m = begin - 1; m <= end; ++m) ready_local(x, c, m, begin, end, space.sums[c]);
-    make_keys(x, begin, end, space.hashes, keys);
+      for (int64_t m = first; m <= last; ++m) ready_local(x, c, m, block.begin, block.end, space.sums[c]);
+    make_keys(x, block, space.hashes, keys);
   }
 
-  // Keys of the scattered templates (T, C), as key_at() makes them, their slots asked for.
-  void make_keys(const Columns& x, int64_t begin, int64_t end, std::vector<uint64_t>& hashes_at,
-                 std::vector<uint64_t>& keys) const {
-    const size_t T = size_t(end - begin), R = size_t(reach_), span = T + 2 * R;
+  // Keys of the scattered templates, as key_at() makes them, their slots asked for.
+  void make_keys(const Columns& x, const Block& block, std::vector<uint64_t>& hashes_at,
+                 typename Workspace::Keys& out) const {
+    const size_t T = size_t(block.last - block.first), R = size_t(reach_), span = T + 2 * R;
     hashes_at.resize((1 + gathered_.size()) * span);
     std::fill_n(hashes_at.begin(), span, 1);  // what stands for a term that is not there
+    const int64_t origin = block.first - int64_t(R);
+    const int64_t left = std::max(block.begin, origin), right = std::min(block.end, block.last + int64_t(R));
     for (size_t g = 0; g < gathered_.size(); ++g) {
       const size_t a = size_t(gathered_[g]);
       const uint64_t* hashes = x.hashes + a * x.capacity;
-      const int32_t* types = x.types + size_t(plan_.attribute_column[a]) * x.tokens + begin;
-      uint64_t* out = &hashes_at[(1 + g) * span];
-      std::fill(out, out + R, kLeft);
-      for (size_t t = 0; t < T; ++t) out[R + t] = hashes[types[t]];
-      std::fill(out + R + T, out + span, kRight);
+      const int32_t* types = x.types + size_t(plan_.attribute_column[a]) * x.tokens;
+      uint64_t* to = &hashes_at[(1 + g) * span];
+      std::fill(to, to + (left - origin), kLeft);
+      for (int64_t m = left; m < right; ++m) to[m - origin] = hashes[types[m]];
+      std::fill(to + (right - origin), to + span, kRight);
     }
-    const size_t C = scattered_.size();
     const uint64_t* at_left = hashes_at.data() + R;  // of the first token
-    keys.resize(T * C);
-    for (size_t c = 0; c < C; ++c) {
-      const Scattered& s = scattered_[c];
-      auto from = [&](const Term& term) { return at_left + int64_t(term.slot * span) + term.offset; };
+    auto from = [&](const Term& term) { return at_left + int64_t(term.slot * span) + term.offset; };
+    out.tokens.resize(leads_.size());
+    for (size_t i = 0; i < leads_.size(); ++i) {
+      const uint64_t* lead = from(leads_[i]);
+      out.tokens[i].resize(T);
+      size_t n = 0;
+      for (size_t t = 0; t < T; ++t) {
+        out.tokens[i][n] = uint32_t(t);
+        n += lead[t] != 0;
+      }
+      out.tokens[i].resize(n);
+    }
+    size_t many = 0;
+    for (const Scattered& s : scattered_) many += out.tokens[s.lead].size();
+    out.keys.resize(many);
+    uint64_t* to = out.keys.data();
+    for (const Scattered& s : scattered_) {
       const Term &one = terms_[s.first], &two = terms_[s.first + 1];
       const uint64_t *first = from(one), *second = from(two);
-      for (size_t t = 0; t < T; ++t) {
+      for (uint32_t t : out.tokens[s.lead]) {
         uint64_t sum = s.seed + first[t] * one.multiplier + second[t] * two.multiplier;
-        bool present = first[t] != 0 && second[t] != 0;
+        bool present = second[t] != 0;
         for (size_t i = s.first + 2; i < s.last; ++i) {
           const uint64_t h = from(terms_[i])[t];
           present &= h != 0;
           sum += h * terms_[i].multiplier;
         }
         const uint64_t key = mix(sum);
-        keys[t * C + c] = present ? (key ? key : 1) : 0;
+        *to++ = present ? (key ? key : 1) : 0;
         rows_.prefetch_slot(key);
       }
     }
@@ -436,61 +400,63 @@ template <class Sum> class Frozen {
     }
     for (size_t b = 0; b < width * sizeof(Sum); b += 64) SEQTAG_PREFETCH(reinterpret_cast<char*>(first) + b);
   }
-  // Few labels: adds what a column's types give to all tokens that they are seen from.
-  void sum_column(const Columns& x, size_t c, int64_t begin, int64_t end, typename Workspace::TypeSums& sums,
-                  Sum* sum) const {
+  // Few labels: adds what a column's types give to all tokens of a block.
+  void sum_column(const Columns& x, size_t c, const Block& block, Workspace& space) const {
     switch (local_[c].width / kFew) {
-    case 1: return sum_column_of<1 * kFew>(x, c, begin, end, sums, sum);
-    case 2: return sum_column_of<2 * kFew>(x, c, begin, end, sums, sum);
-    case 3: return sum_column_of<3 * kFew>(x, c, begin, end, sums, sum);
-    case 4: return sum_column_of<4 * kFew>(x, c, begin, end, sums, sum);
-    case 5: return sum_column_of<5 * kFew>(x, c, begin, end, sums, sum);
-    case 6: return sum_column_of<6 * kFew>(x, c, begin, end, sums, sum);
-    case 7: return sum_column_of<7 * kFew>(x, c, begin, end, sums, sum);
-    case 8: return sum_column_of<8 * kFew>(x, c, begin, end, sums, sum);
-    default: return sum_column_of<0>(x, c, begin, end, sums, sum);
+      case 1:
+        return sum_column_of<1>(x, c, block, space);
+      case 2:
+        return sum_column_of<2>(x, c, block, space);
+      case 3:
+        return sum_column_of<3>(x, c, block, space);
+      case 4:
+        return sum_column_of<4>(x, c, block, space);
+      case 5:
+        return sum_column_of<5>(x, c, block, space);
+      case 6:
+        return sum_column_of<6>(x, c, block, space);
+      default:
+        return sum_column_of<0>(x, c, block, space);
     }
   }
-  // kWidth: of the sums of one type; 0 if it is not known here.
-  template <int kWidth>
-  void sum_column_of(const Columns& x, size_t c, int64_t begin, int64_t end, typename Workspace::TypeSums& sums,
-                     Sum* sum) const {
-    constexpr int64_t kAhead = 12;  // how early memory is asked for
+  // kSpan: how many offsets the column is seen from; 0 if that is not known here.
+  template <int kSpan> void sum_column_of(const Columns& x, size_t c, const Block& block, Workspace& space) const {
     const LocalColumn& local = local_[c];
-    const size_t width = kWidth ? size_t(kWidth) : local.width;
-    const int32_t* types = x.types + size_t(local.column) * x.tokens;
-    // The token that the highest offset sees m from has its sum here.
-    auto first_of = [&](int64_t m) { return sum + (int64_t(margin_) + m - local.highest - begin) * kFew; };
-    auto visit = [&](int64_t m, size_t row) {
-      if (row >= sums.known.size()) {
-        for (const Group& g : local.groups) add_local(x, g, m, begin, end, first_of(m) + (local.highest - g.offset) * kFew);
-        return;
-      }
-      Sum* held = &sums.rows[row * width];
-      if (!sums.known[row]) {
-        for (const Group& g : local.groups) add_local(x, g, m, begin, end, held + (local.highest - g.offset) * kFew);
-        sums.known[row] = 1;
-      }
-      add_row<kWidth>(first_of(m), held, width);
-    };
-    for (int64_t m = begin + std::min(local.lowest, 0); m < begin; ++m) visit(m, 0);
-    for (int64_t m = begin; m < end; ++m) {
-      if (m + kAhead < end) {
-        const size_t row = 2 + size_t(types[m + kAhead]);
-        if (row < sums.known.size()) SEQTAG_PREFETCH(&sums.rows[row * width]);
-      }
-      visit(m, 2 + size_t(types[m]));
+    const size_t span = kSpan ? size_t(kSpan) : local.width / kFew, T = size_t(block.last - block.first);
+    typename Workspace::TypeSums& sums = space.sums[c];
+    space.places.resize(T + span);
+    for (size_t i = 0; i + 1 < T + span; ++i)
+      space.places[i] = uint32_t(held_row(x, c, block.first + local.lowest + int64_t(i), block, space) * local.width);
+    const Sum* rows = sums.rows.data();
+    const uint32_t* places = space.places.data();
+    Sum* sum = &space.sum[size_t(block.first - block.begin) * kFew];
+    for (size_t t = 0; t < T; ++t, sum += kFew) {
+      Four<Sum> acc = load_four(sum);
+      for (size_t k = 0; k < span; ++k) acc = acc + load_four(rows + places[t + k] + (span - 1 - k) * kFew);
+      std::memcpy(sum, &acc, sizeof acc);
     }
-    for (int64_t m = end; m < end + std::max(local.highest, 0); ++m) visit(m, 1);
   }
-  template <int kWidth> static void add_row(Sum* to, const Sum* row, size_t width) {
-    if constexpr (kWidth == 0) {
-      for (size_t j = 0; j < width; ++j) to[j] = Sum(to[j] + row[j]);
-    } else {
-      Sum sum[kWidth];
-      for (int j = 0; j < kWidth; ++j) sum[j] = Sum(to[j] + row[j]);
-      std::memcpy(to, sum, sizeof sum);
+  // The row that holds what the type at m gives to the tokens that see it. A type that cannot be held
+  // gives it at once, and has a row of zeros.
+  SEQTAG_INLINE size_t held_row(const Columns& x, size_t c, int64_t m, const Block& block, Workspace& space) const {
+    typename Workspace::TypeSums& sums = space.sums[c];
+    const size_t row = place_of(x, local_[c].column, m, block.begin, block.end);
+    return row < sums.known.size() && sums.known[row] ? row : new_row(x, c, m, row, block, space);
+  }
+  size_t new_row(const Columns& x, size_t c, int64_t m, size_t row, const Block& block, Workspace& space) const {
+    const LocalColumn& local = local_[c];
+    typename Workspace::TypeSums& sums = space.sums[c];
+    const bool hold = row < sums.known.size();
+    for (const Group& g : local.groups) {
+      const int64_t t = m - g.offset;
+      if (hold)
+        add_local(x, g, m, block.begin, block.end,
+                  &sums.rows[row * local.width + size_t(local.highest - g.offset) * kFew]);
+      else if (t >= block.first && t < block.last)
+        add_local(x, g, m, block.begin, block.end, &space.sum[size_t(t - block.begin) * kFew]);
     }
+    if (hold) sums.known[row] = 1;
+    return hold ? row : sums.known.size();
   }
   // acc = the sum of all local templates at n.
   void sum_local(const Columns& x, int64_t n, int64_t begin, int64_t end, Workspace& space, Sum* acc) const {

@@ -52,8 +52,8 @@ struct FeatureIndex {
   std::vector<int32_t> features;   // rows
 };
 
-inline FeatureIndex index_features(const Plan& plan, const Columns& x, const int64_t* sentence_ptr,
-                                   size_t sentences, int64_t min_count) {
+inline FeatureIndex index_features(const Plan& plan, const Columns& x, const int64_t* sentence_ptr, size_t sentences,
+                                   int64_t min_count) {
   FeatureIndex found;
   constexpr int32_t kAbsent = -1, kUnknown = -2;
   KeyNumbers table;

@@ -131,4 +131,28 @@ template <class Real> inline int first_of(const Real* a, Real x, int K, int n) {
   return j;
 }
 
+// Four numbers as one vector.
+#if defined(__GNUC__) || defined(__clang__)
+template <class Sum> struct FourOf;
+template <> struct FourOf<int16_t> {
+  typedef int16_t type __attribute__((vector_size(8)));
+};
+template <> struct FourOf<int32_t> {
+  typedef int32_t type __attribute__((vector_size(16)));
+};
+template <class Sum> using Four = typename FourOf<Sum>::type;
+#else
+template <class Sum> struct Four {
+  Sum of[4];
+  Four operator+(const Four& other) const {
+    return {{Sum(of[0] + other.of[0]), Sum(of[1] + other.of[1]), Sum(of[2] + other.of[2]), Sum(of[3] + other.of[3])}};
+  }
+};
+#endif
+template <class Sum> inline Four<Sum> load_four(const Sum* from) {
+  Four<Sum> four;
+  std::memcpy(&four, from, sizeof four);
+  return four;
+}
+
 }  // namespace seqtag

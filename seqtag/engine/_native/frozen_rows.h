@@ -1,0 +1,108 @@
+// Rows of a frozen model's weights, found by key. engine/frozen.py: Frozen.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "simd.h"
+
+namespace seqtag {
+
+// Sparse rows of small weights, found by key. A row is a run of words in one arena: its key, the
+// number of its cells, the cells. A slot of the table is one word too: where the row begins, and
+// in the bits that this leaves a part of the key.
+class FrozenRows {
+ public:
+  struct Cell {
+    uint16_t label;
+    int16_t weight;
+  };
+  static constexpr uint32_t kNone = 0;
+
+  FrozenRows(const uint64_t* keys, size_t rows, const int64_t* row_ptr, const uint16_t* labels, const int8_t* weights) {
+    size_t n = 64;
+    while (n < rows * 4) n *= 2;
+    table_.assign(n, kNone);
+    const size_t words = 1 + rows * kHead + size_t(row_ptr[rows]);
+    while (words >> place_bits_) ++place_bits_;
+    arena_.reserve(words);
+    arena_.push_back(kNone);
+    for (size_t r = 0; r < rows; ++r) {
+      size_t slot = home(keys[r]);
+      while (table_[slot] != kNone) slot = (slot + 1) & (n - 1);
+      table_[slot] = uint32_t(arena_.size()) | part_of(keys[r]);
+      arena_.push_back(uint32_t(keys[r]));
+      arena_.push_back(uint32_t(keys[r] >> 32));
+      arena_.push_back(uint32_t(row_ptr[r + 1] - row_ptr[r]));
+      for (int64_t i = row_ptr[r]; i < row_ptr[r + 1]; ++i) {
+        const Cell cell{labels[i], weights[i]};
+        uint32_t word;
+        std::memcpy(&word, &cell, sizeof word);
+        arena_.push_back(word);
+      }
+    }
+  }
+  SEQTAG_INLINE void prefetch_slot(uint64_t key) const { SEQTAG_PREFETCH(&table_[home(key)]); }
+  SEQTAG_INLINE void prefetch_row(uint32_t place) const { SEQTAG_PREFETCH(&arena_[place]); }
+  // Place of the first row whose key agrees in the bits that the table holds, or kNone; see `add`.
+  uint32_t candidate(uint64_t key) const {
+    size_t slot = home(key);
+    const uint32_t part = part_of(key);
+    uint32_t held = table_[slot];
+    while ((held != kNone) & (((held ^ part) >> place_bits_) != 0)) {  // one branch: most slots are right or empty
+      slot = (slot + 1) & (table_.size() - 1);
+      held = table_[slot];
+    }
+    return held & ((uint32_t(1) << place_bits_) - 1);
+  }
+  // Adds the row of the key, given its candidate.
+  template <class Number> void add(Number* acc, uint64_t key, uint32_t place) const {
+    if (key_at_place(place) != key) place = find_exactly(key);
+    if (place == kNone) return;
+    const uint32_t *cell = &arena_[place] + kHead, *end = cell + arena_[place + 2];
+    for (; cell < end; ++cell) {
+      const Cell c = cell_of(cell);
+      acc[c.label] = Number(acc[c.label] + c.weight);
+    }
+  }
+  template <class Number> void add(Number* acc, uint64_t key) const {
+    const uint32_t place = key ? candidate(key) : kNone;
+    if (place != kNone) add(acc, key, place);
+  }
+  // Place of the row of a key, or kNone if there is none or it is empty.
+  uint32_t find(uint64_t key) const {
+    const uint32_t place = key ? find_exactly(key) : kNone;
+    return place != kNone && arena_[place + 2] ? place : kNone;
+  }
+  // visit(label) for each cell of the row at a place.
+  template <class Visit> void visit_labels(uint32_t place, Visit visit) const {
+    for (uint32_t i = 0; i < arena_[place + 2]; ++i) visit(cell_of(&arena_[place + kHead + i]).label);
+  }
+
+ private:
+  static constexpr size_t kHead = 3;
+  int place_bits_ = 1;
+  std::vector<uint32_t> table_, arena_;
+  static Cell cell_of(const uint32_t* word) {
+    Cell cell;
+    std::memcpy(&cell, word, sizeof cell);
+    return cell;
+  }
+  size_t home(uint64_t key) const { return size_t(key >> 32) & (table_.size() - 1); }
+  uint32_t part_of(uint64_t key) const { return uint32_t(key) << place_bits_; }
+  uint32_t place_in(size_t slot) const { return table_[slot] & ((uint32_t(1) << place_bits_) - 1); }
+  uint64_t key_at_place(uint32_t place) const { return arena_[place] | uint64_t(arena_[place + 1]) << 32; }
+  uint32_t find_exactly(uint64_t key) const {  // two keys agree in the bits of the table: walk on
+    size_t slot = home(key);
+    while (table_[slot] != kNone && key_at_place(place_in(slot)) != key) slot = (slot + 1) & (table_.size() - 1);
+    return place_in(slot);
+  }
+};
+
+// The labels that a known word may have: rows of label numbers, by the hash of an attribute.
+struct KnownLabels {
+  int attribute = -1;  // -1: any word may have any label
+  FrozenRows rows;
+};
+
+}  // namespace seqtag

@@ -1,0 +1,71 @@
+"""Treebanks as characters to learn from."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+
+from seqtag.corpus import read
+from seqtag.features.index import index_corpus
+from seqtag.features.language import parse
+from seqtag.segmentation.characters import columns_of
+from seqtag.training.tokens import token_examples
+
+TREEBANK = """\
+# newpar
+1\tOh\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+2\t!\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\\n
+
+1-2\tim\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+1\tin\t_\t_\t_\t_\t_\t_\t_\t_
+2\tdem\t_\t_\t_\t_\t_\t_\t_\t_
+3\t10 0\t_\t_\t_\t_\t_\t_\t_\t_
+
+# newpar
+1\te\u0301\t_\t_\t_\t_\t_\t_\t_\t_
+
+"""
+
+
+def examples(columns=("c1",), text=TREEBANK):
+    return token_examples(read(io.BytesIO(text.encode()), "conllu"), columns)
+
+
+def test_labels_say_where_tokens_and_sentences_end():
+    data = examples()
+    assert data.columns[0].values() == ["o", "h", "!", " i", "m", "0", "0", " 0", "é"]
+    assert data.labels.values() == [
+        *("inside", "token", "sentence"),
+        *("inside", "token", "inside", "joined", "sentence"),
+        "sentence",
+    ]
+
+
+def test_paragraphs_are_sequences():
+    data = examples(("c2", "next"))
+    assert data.lengths.tolist() == [8, 1]
+    text = "Oh!\nim10 0 \u2029e\u0301 \u2029"
+    assert [c.values() for c in data.columns] == [columns_of(text)[k] for k in ("c2", "next")]
+
+
+def test_a_token_that_ends_within_a_character_ends_with_it():
+    rows = ["1\te\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No", "2\t\u0301x\t_\t_\t_\t_\t_\t_\t_\t_"]
+    data = examples(text="\n".join(rows) + "\n\n")
+    assert data.columns[0].values() == ["é", "x"]
+    assert data.labels.values() == ["token", "sentence"]
+
+
+def test_no_sentences_give_no_characters():
+    data = examples(text="\n")
+    assert (len(data.lengths), len(data.labels.ids), len(data.pieces)) == (0, 0, 0)
+
+
+def test_pieces_see_beyond_their_ends():
+    data = examples(text=TREEBANK * 10)
+    assert data.pieces.tolist() == [16] * 5 + [10]
+    compiled = parse("c1[+1]").compile(["c1"])
+    whole = index_corpus(compiled, data.columns, data.lengths, 4)
+    pieces = index_corpus(compiled, data.columns, data.lengths, 4, pieces=data.pieces)
+    assert (whole.instances.features == pieces.instances.features).all()
+    assert np.diff(pieces.instances.sentence_ptr).tolist() == data.pieces.tolist()
