@@ -197,7 +197,7 @@ _OLD_FORMS = "written"
 _CODINGS = {coding.name: coding for coding in (LabelCoding, LemmaCoding)}
 
 _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
-    "label": ("a name", lambda value: isinstance(value, str)),
+    "label": ("the name of a column", lambda value: _is_name(value)),
     "scheme": ("a name or null", lambda value: value is None or isinstance(value, str)),
     "encoding": ("a name or null", lambda value: value is None or isinstance(value, str)),
     "constrain": ("true or false", lambda value: isinstance(value, bool)),
@@ -208,6 +208,11 @@ _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "training": ("an object", lambda value: isinstance(value, dict)),
 }
 """What each entry of the configuration must be."""
+
+
+def _is_name(value: Any) -> bool:
+    """Tell whether a value is a name of a column, safe to print."""
+    return isinstance(value, str) and value.split() == [value] and value.isprintable()
 
 
 def _are_names(value: Any) -> bool:

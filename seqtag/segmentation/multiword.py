@@ -16,6 +16,7 @@ if it replaces one; a script that begins with ``^`` writes what it says in any c
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,6 +28,8 @@ from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import ModelFileError
 from seqtag.features.encoder import Column, Encoder
+from seqtag.model.header import show
+from seqtag.model.model import fitting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set
@@ -46,6 +49,8 @@ LONGEST = 100
 _FARTHEST = 12  # places are counted up to this from either end
 _MAX_ANSWERS = 200_000  # tokens whose words are remembered
 _BATCH_TOKENS = 5_000  # tokens asked for in one call of the kernel
+
+_OUTSIDE_FIELDS = re.compile(r"[\t\r\n]")  # what a column cannot hold
 
 Words = tuple[str, ...]
 Symbol = str | None
@@ -257,14 +262,17 @@ class Splitter:
     model
         Learnt from `seqtag.training.words.word_examples`. Its known words are the tokens that hang
         on their neighbours.
+    source
+        Name of its file, for messages.
 
     Raises
     ------
     ModelFileError
-        If it is a model of something else.
+        If it is a model of something else, its parts do not fit together, or one of its scripts
+        writes what no column can hold.
     """
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Model, source: str = "<model>"):
         odd = [name for name in model.compiled.columns if name not in COLUMNS]
         if odd:
             msg = (
@@ -272,12 +280,20 @@ class Splitter:
                 f"found one of {model.column} that looks at {odd[0]!r}; "
                 "train one with --label words"
             )
-            raise ModelFileError(msg)
+            raise ModelFileError(msg, source=source)
+        broken = [label for label in model.labels if _OUTSIDE_FIELDS.search(label)]
+        if broken:
+            msg = (
+                f"expected scripts without tabs and line breaks, found {show(broken[0])}; "
+                "get the file again or retrain"
+            )
+            raise ModelFileError(msg, source=source)
         self._compiled = model.compiled
         self._ambiguous = model.known_words
         self._scripts = list(model.labels)
         self._copy = self._scripts.index(COPY) if COPY in self._scripts else -1
-        self._frozen = model.frozen()
+        with fitting(source):
+            self._frozen = model.frozen()
         self._single: set[str] = set()  # tokens of one word
         self._several: dict[str, Words] = {}  # others; () if they hang on neighbours
 

@@ -16,13 +16,15 @@ from seqtag.segmentation.writing import ConlluWriter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from seqtag.corpus import SentenceStream
     from seqtag.segmentation.multiword import Splitter
     from seqtag.segmentation.segmenter import Segmenter
 
 _BLOCK = 1 << 18  # characters of text segmented at a time
-_LONGEST = 1 << 20  # characters of a sentence; a longer one is cut
-_BEHIND = 200  # characters that a cut leaves behind it
+_LONGEST = 1 << 16  # characters of a sentence; a longer one is cut, for taggers need memory for it
+_BEHIND = 200  # characters around a token that segmenting it may look at
 
 _MARK = "\ufeff"  # byte order mark
 
@@ -145,13 +147,13 @@ class SegmentedText:
         """
         text, begin = window.text, window.begin
         starts, ends, bounds = self._segmenter.segment(text, begin=begin, final=final)
-        if not final and len(window) > _LONGEST and not len(bounds):
-            _log.warning(
-                "%s: a sentence of more than %s characters was cut", self.source, f"{_LONGEST:,}"
-            )
-            text = text[: window.last_space()]
+        if len(bounds):
+            bounds = self._shortened(starts, ends, bounds)
+        elif not final and len(window) > _LONGEST + _BEHIND:
             starts, ends, bounds = self._segmenter.segment(text, begin=begin)
-            waits = True
+            bounds = self._shortened(starts, ends, bounds)
+            certain = bounds[ends[bounds - 1] <= len(text) - _BEHIND]
+            bounds, waits = (certain if len(certain) else bounds), True  # or a token is cut
         if len(bounds) and not (waits or final) and not text[ends[-1] :].strip():
             bounds = bounds[:-1]
         if not len(bounds):
@@ -160,6 +162,25 @@ class SegmentedText:
         found = _Found(starts[:last].tolist(), ends[:last].tolist(), bounds.tolist())
         rest = text[found.ends[-1] :]
         yield self._write(window, found, len(text) - len(rest.lstrip()))
+
+    def _shortened(
+        self, starts: NDArray[np.int64], ends: NDArray[np.int64], bounds: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """The ends of sentences, with more of them where one is too long for the taggers."""
+        firsts = np.append(0, bounds[:-1])
+        too_long = np.flatnonzero(ends[bounds - 1] - starts[firsts] > _LONGEST)
+        cuts = []
+        for sentence in too_long.tolist():
+            at, last = int(firsts[sentence]), int(bounds[sentence])
+            while ends[last - 1] - starts[at] > _LONGEST and at + 1 < last:
+                fitting = int(np.searchsorted(ends, starts[at] + _LONGEST, "right"))
+                at = max(fitting, at + 1)
+                cuts.append(at)
+        if len(too_long):
+            _log.warning(
+                "%s: a sentence of more than %s characters was cut", self.source, f"{_LONGEST:,}"
+            )
+        return np.union1d(bounds, np.array(cuts, np.int64))
 
     def _write(self, window: _Window, found: _Found, end: int) -> str:
         """CoNLL-U of some sentences; the window goes on at `end`."""
@@ -246,13 +267,6 @@ class _Window:
         first = not self.original and piece.startswith(_MARK)
         self.original += piece
         self.text += self._marker.mark(" " + piece[1:] if first else piece, final=final)
-
-    def last_space(self) -> int:
-        """Behind the last white space that leaves context behind it; the end if there is none."""
-        for at in range(len(self.text) - _BEHIND, self.begin, -1):
-            if self.text[at - 1].isspace():
-                return at
-        return len(self.text)
 
     def drop(self, end: int, last_end: int, context: int) -> None:
         """Go on at `end`, looking back to `context`.

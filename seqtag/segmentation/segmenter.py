@@ -9,11 +9,13 @@ import numpy as np
 from seqtag.engine import backend
 from seqtag.errors import ModelFileError
 from seqtag.features.encoder import Encoder
+from seqtag.model.header import show
 from seqtag.model.model import fitting
 from seqtag.segmentation.characters import (
     AHEAD,
     BASE,
     BEHIND,
+    COLUMNS,
     JOINER,
     NEW_PARAGRAPH,
     Numbering,
@@ -98,10 +100,20 @@ class Segmenter:
                 "train one with --label tokens"
             )
             raise ModelFileError(msg, source=source)
+        for what, allowed, found in (
+            ("labels", (INSIDE, JOINED, TOKEN, SENTENCE), model.labels),
+            ("columns", COLUMNS, model.compiled.columns),
+        ):
+            odd = [name for name in found if name not in allowed]
+            if odd:
+                msg = (
+                    f"expected a segmenter with some of the {what} {', '.join(allowed)}, found "
+                    f"{show(odd[0])}; train one with --label tokens"
+                )
+                raise ModelFileError(msg, source=source)
         with fitting(source):
             self._frozen = model.frozen()
             reach = int(abs(model.compiled.key_plans()[0].term_offset).max(initial=0))
-            Numbering(model.compiled.columns)
         self._behind, self._ahead = BEHIND + reach, AHEAD + reach + 1
         self._token = np.array([label in (TOKEN, SENTENCE) for label in model.labels])
         self._sentence = np.array([label == SENTENCE for label in model.labels])

@@ -6,7 +6,8 @@ import io
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from seqtag.corpus import read
-from seqtag.errors import SeqtagError
+from seqtag.corpus.conllu import COLUMNS
+from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model
 from seqtag.segmentation.multiword import Splitter
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 TOKENS, WORDS = "tokens", "words"
 """The parts of a pipeline that are no taggers: the segmenter, and that of multiword tokens."""
+
+_OF_THE_TEXT = ("id", "form", "misc")  # columns that say what the text is
 
 
 class Pipeline:
@@ -54,7 +57,8 @@ class Pipeline:
     Raises
     ------
     ModelFileError
-        If the parts of a model do not fit together.
+        If the parts of a model do not fit together, or one fills a column that says what the text
+        is.
 
     Examples
     --------
@@ -70,9 +74,16 @@ class Pipeline:
     ):
         self.models = tuple(models)
         self._source = source
+        taken = [name for model in models for name in model.column.columns if name in _OF_THE_TEXT]
+        if taken:
+            msg = (
+                f"expected parts that leave id, form and misc as the text has them, found one that "
+                f"fills {taken[0]}; leave it out"
+            )
+            raise ModelFileError(msg, source=source)
         named = {model.column.name: model for model in models}
-        self.segmenter = Segmenter(named[TOKENS]) if TOKENS in named else None
-        self.splitter = Splitter(named[WORDS]) if WORDS in named else None
+        self.segmenter = Segmenter(named[TOKENS], source) if TOKENS in named else None
+        self.splitter = Splitter(named[WORDS], source) if WORDS in named else None
         self.taggers = tuple(
             Tagger(model, source, hidden=name in hidden)
             for name, model in named.items()
@@ -152,7 +163,9 @@ class Pipeline:
         """The sentences of a text, annotated, as CoNLL-U has them."""
         stream = read(io.BytesIO(text.encode("utf-8", "surrogatepass")), "text")
         raw = self.segmented(stream, paragraphs=paragraphs)
-        done = b"".join(tag_text(self.taggers, raw)) if self.taggers else raw
+        filled = {name for tagger in self.taggers for name in tagger.label_columns}
+        to = None if filled <= {*COLUMNS} else "conllu"  # which puts the others into MISC
+        done = b"".join(tag_text(self.taggers, raw, to)) if self.taggers else raw
         yield from read(io.BytesIO(done), "conllu") if isinstance(done, bytes) else done
 
     def segmented(

@@ -58,8 +58,13 @@ def small(tmp_path_factory):
 @pytest.mark.parametrize(
     ("name", "value", "found"),
     [
-        ("label", None, "expected a model whose label is a name, found None"),
-        ("label", {"a": 1}, "expected a model whose label is a name, found {'a': 1}"),
+        ("label", None, "expected a model whose label is the name of a column, found None"),
+        ("label", {"a": 1}, "expected a model whose label is the name of a column, found {'a': 1}"),
+        (
+            "label",
+            "a\tb\n",
+            r"expected a model whose label is the name of a column, found 'a\tb\n'",
+        ),
         ("scheme", {}, "expected a model whose scheme is a name or null, found {}"),
         ("encoding", -1, "expected a model whose encoding is a name or null, found -1"),
         ("constrain", None, "expected a model whose constrain is true or false, found None"),

@@ -161,7 +161,23 @@ def test_a_sentence_without_end_is_cut_with_a_note(monkeypatch, caplog):
     assert conllu.count("# sent_id") > 3
     assert caplog.messages[-1] == "<stream>: a sentence of more than 1,000 characters was cut"
     unbroken = "x" * 5000
+    assert conllu_of("10 " + "word " * 1000, 77) == conllu_of("10 " + "word " * 1000)
     assert rebuilt(conllu_of(unbroken, 100)) == unbroken
+
+
+def test_no_sentence_is_longer_than_taggers_have_memory_for(monkeypatch, caplog):
+    monkeypatch.setattr(reading, "_LONGEST", 1000)
+    text = "One. " + "word " * 1000 + ". Two. " + "x" * 3000 + "\n"
+    whole = conllu_of(text)
+    sentences = [surface_of(s).text for s in read(io.BytesIO(whole.encode()), "conllu")]
+    assert max(map(len, sentences)) == 3001  # a token is not cut
+    assert sentences[:2] == ["One. ", "word " * 200]
+    assert sorted(map(len, sentences))[-2] <= 1001
+    assert "".join(sentences) == text
+    assert "<stream>: a sentence of more than 1,000 characters was cut" in caplog.messages
+    monkeypatch.setattr(reading, "_BLOCK", 300)
+    spread = conllu_of(text.removesuffix("x" * 3000 + "\n"), 70)
+    assert whole.startswith(spread.rstrip("\n").rpartition("\n")[0])
 
 
 TEXT = st.text(

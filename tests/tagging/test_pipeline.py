@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 import seqtag
 from seqtag.corpus import read
 from seqtag.corpus.surface import raw_text_of, surface_of
-from seqtag.errors import CorpusError, SeqtagError
+from seqtag.errors import CorpusError, ModelFileError, SeqtagError
+from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.tagger import Tagger
@@ -143,6 +145,68 @@ def test_without_a_segmenter_there_is_no_document(pipeline):
         "expected a pipeline that has learnt tokens, found the parts upos, lemma; train one with "
         "--label all"
     )
+
+
+def changed(pipeline, name, **changes):
+    """The models of a pipeline, of which one is changed."""
+    return [
+        replace(model, **changes) if model.column.name == name else model
+        for model in pipeline.models
+    ]
+
+
+def relabelled(pipeline, name, label):
+    """The models of a pipeline, of which one has another last label."""
+    [model] = [model for model in pipeline.models if model.column.name == name]
+    return changed(pipeline, name, labels=[*model.labels[:-1], label])
+
+
+@pytest.mark.parametrize("script", ["=\n1\tX", "=|\t", "\r"])
+def test_scripts_that_would_break_lines_are_refused(pipeline, script):
+    with pytest.raises(ModelFileError) as error:
+        Pipeline(relabelled(pipeline, "words", script), "m")
+    assert str(error.value) == (
+        f"m: expected scripts without tabs and line breaks, found {script!r}; get the file again "
+        "or retrain"
+    )
+
+
+def test_parts_that_do_not_fit_are_refused_in_a_sentence(pipeline):
+    named = {model.column.name: model for model in pipeline.models}
+
+    def refused(*models):
+        with pytest.raises(ModelFileError) as error:
+            Pipeline(models, "m")
+        return str(error.value)
+
+    assert refused(*relabelled(pipeline, "tokens", "x")) == (
+        "m: expected a segmenter with some of the labels inside, joined, token, sentence, found "
+        "'x'; train one with --label tokens"
+    )
+    tagger = replace(named["upos"], column=LabelColumn("tokens"), labels=["token"])
+    assert refused(tagger).startswith("m: expected a segmenter with some of the columns c1, c2, ")
+    assert ", found 'form'; train one with --label tokens" in refused(tagger)
+    segmenter = replace(named["tokens"], column=LabelColumn("words"))
+    assert ", found one of words that looks at 'c1'; train one with" in refused(segmenter)
+    for name in ("tokens", "words"):
+        weights = named[name].weights
+        damaged = weights._replace(start=weights.start[:0])
+        found = refused(*changed(pipeline, name, weights=damaged))
+        assert found.startswith("m: expected a complete seqtag model, found a damaged one (")
+    for name in ("form", "misc"):
+        found = refused(*changed(pipeline, "upos", column=LabelColumn(name)))
+        assert found == (
+            "m: expected parts that leave id, form and misc as the text has them, found one that "
+            f"fills {name}; leave it out"
+        )
+
+
+def test_labels_that_conllu_has_no_column_for_are_in_misc(pipeline):
+    names = Pipeline(changed(pipeline, "upos", column=LabelColumn("ner"))[:3])
+    document = names("Er ist.")
+    assert "\n1\tEr" + "\t_" * 7 + "\tNer=PRON\n" in str(document)
+    assert "\tSpaceAfter=No|Ner=AUX\n" in str(document)
+    assert document[0].text == "Er ist."
 
 
 def test_text_that_is_no_utf_8_is_refused(pipeline):
