@@ -209,8 +209,8 @@ def preset_names() -> list[str]:
 
     Examples
     --------
-    >>> preset_names()
-    ['chunk', 'lemma', 'morph', 'multiword', 'ner', 'pos', 'segment']
+    >>> preset_names()[:3]
+    ['chunk', 'feats', 'lemma']
     """
     return sorted(path.stem for path in _PRESETS.glob("*.txt"))
 

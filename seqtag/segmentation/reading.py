@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 18  # characters of text segmented at a time
 _LONGEST = 1 << 16  # characters of a sentence; a longer one is cut, for taggers need memory for it
-_CONTEXT = 200  # characters around a token that segmenting it may look at
+_BEHIND = 200  # characters that a cut leaves behind it
 
 _MARK = "\ufeff"  # byte order mark
 
@@ -121,9 +121,10 @@ class SegmentedText:
         window = _Window(self._find_mode())
         for piece in self._stream.pieces():
             for at in range(0, len(piece), _BLOCK):
-                window.add(piece[at : at + _BLOCK])
+                part = piece[at : at + _BLOCK]
+                window.add(part)
                 waits = at + _BLOCK >= len(piece) and not self._ready()
-                if waits or len(window) >= _BLOCK:
+                if waits or (len(window) >= _BLOCK and not part.isspace()):
                     yield from self._certain(window, waits=waits)
         window.add("", final=True)
         yield from self._certain(window, final=True)
@@ -149,10 +150,10 @@ class SegmentedText:
         starts, ends, bounds = self._segmenter.segment(text, begin=begin, final=final)
         if len(bounds):
             bounds = self._shortened(starts, ends, bounds)
-        elif not final and len(window) > _LONGEST + _CONTEXT:
+        elif not final and len(window) > _LONGEST + _BEHIND and not text[begin:].isspace():
             starts, ends, bounds = self._segmenter.segment(text, begin=begin)
             bounds = self._shortened(starts, ends, bounds)
-            certain = bounds[ends[bounds - 1] <= len(text) - _CONTEXT]
+            certain = bounds[ends[bounds - 1] <= len(text) - _BEHIND]
             bounds, waits = (certain if len(certain) else bounds), True  # or a token is cut
         if len(bounds) and not (waits or final) and not text[ends[-1] :].strip():
             bounds = bounds[:-1]
@@ -208,7 +209,7 @@ class SegmentedText:
             before=original[window.begin : starts[0]],
             offset=window.offset,
         )
-        window.drop(end, ends[-1])
+        window.drop(end, ends[-1], self._segmenter.context_of(window.text, end))
         return done
 
 
@@ -268,9 +269,12 @@ class _Window:
         self.original += piece
         self.text += self._marker.mark(" " + piece[1:] if first else piece, final=final)
 
-    def drop(self, end: int, last_end: int) -> None:
-        """Go on at `end`; what was given out ended in the token that ends at `last_end`."""
-        kept = max(0, min(end - _CONTEXT, last_end))
+    def drop(self, end: int, last_end: int, context: int) -> None:
+        """Go on at `end`, looking back to `context`.
+
+        What was given out ended in the token that ends at `last_end`.
+        """
+        kept = min(context, last_end)
         self.text, self.original = self.text[kept:], self.original[kept:]
         self.offset += kept
         self.begin, self.last_end = end - kept, last_end - kept

@@ -213,3 +213,19 @@ def test_usual_words_take_no_short_cut_to_another_value(word):
     assert resolve("short_shape")(word) == "".join(char for char, _ in groupby(shape))
     if not any(unicodedata.category(char)[0] in "SMC" for char in word):
         assert resolve("outline")(word) == resolve("short_shape")(word)
+
+
+@pytest.mark.parametrize(
+    ("word", "n", "skeleton"),
+    [
+        ("evler", 3, "lVr"),
+        ("kitaplar", 3, "lVr"),
+        ("Ağaçlarını", 5, "VrVnV"),
+        ("καλός", 4, "VλVς"),
+        ("brr", 2, None),
+        ("ev", 3, None),
+        ("中文", 2, None),
+    ],
+)
+def test_the_skeleton_has_one_letter_for_all_vowels(word, n, skeleton):
+    assert resolve("skeleton", (n,))(word) == skeleton

@@ -45,6 +45,9 @@ class Rules:
         starts, ends = (np.array([span[i] for span in kept], np.int64) for i in (0, 1))
         return Segments(starts, ends, np.array(bounds, np.int64))
 
+    def context_of(self, text: str, done: int) -> int:
+        return done
+
 
 class Contractions:
     """Splits ``im``."""
@@ -175,6 +178,23 @@ def test_no_sentence_is_longer_than_taggers_have_memory_for(monkeypatch, caplog)
     monkeypatch.setattr(reading, "_BLOCK", 300)
     spread = conllu_of(text.removesuffix("x" * 3000 + "\n"), 70)
     assert whole.startswith(spread.rstrip("\n").rpartition("\n")[0])
+
+
+def test_endless_white_space_is_looked_at_once(monkeypatch):
+    monkeypatch.setattr(reading, "_LONGEST", 1000)
+    monkeypatch.setattr(reading, "_BLOCK", 300)
+    seen = []
+
+    class Counting(Rules):
+        def segment(self, text, **options):
+            seen.append(len(text))
+            return super().segment(text, **options)
+
+    for text in (" \n" * 2000 + "One.", "One. " + " " * 4000 + "Two.", "One.\n" + "\n" * 4000):
+        stream = read(Pipe(text.encode(), 100), "text")
+        blocks = SegmentedText(stream, Counting(), paragraphs="blank").blocks()
+        assert rebuilt("".join(block.text for block in blocks)) == text
+    assert len(seen) < 20
 
 
 TEXT = st.text(
