@@ -71,6 +71,7 @@ def token_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Tra
             "separates will be tokens, words and punctuation together; where none stands, MISC "
             "should say SpaceAfter=No"
         )
+        labels[labels == _LABELS.index(TOKEN)] = _LABELS.index(INSIDE)  # white space ends them all
     found, ids = np.unique(labels, return_inverse=True)
     pieces = _pieces(len(labels))
     return TrainingData(

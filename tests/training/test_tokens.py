@@ -41,7 +41,7 @@ def test_what_a_treebank_without_spaceafter_cannot_teach_is_said(caplog):
     examples()
     assert caplog.messages == []
     for text in (TREEBANK.replace("SpaceAfter=No", "_"), "1\tOh" + "\t_" * 8 + "\n\n"):
-        examples(text=text)
+        assert "token" not in examples(text=text).labels.types
         assert caplog.messages.pop() == said
 
 
