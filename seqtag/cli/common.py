@@ -219,6 +219,13 @@ class Chain:
         from seqtag.segmentation.writing import ConlluWriter
 
         cutter = self._cutter if tokenizer == "model" else None
+        is_cut = cutter is not None and any(stream.format == "text" for stream in streams)
+        if token_ranges and not is_cut:
+            msg = (
+                "expected raw text and a pipeline that cuts it for --token-ranges, found text that "
+                "is cut otherwise; leave one out"
+            )
+            raise click.UsageError(msg)
         if cutter is None:
             return list(streams)
         writer = ConlluWriter(token_ranges=token_ranges)

@@ -26,6 +26,7 @@ from seqtag.evaluation.aligned import AlignedReport, score_aligned
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import origin_of, score
 from seqtag.labels.column import LabelColumn
+from seqtag.tagging.document import SHOWN
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import FilledSentence, tag_text
 
@@ -169,9 +170,10 @@ def _score_model(
             raise CorpusError(msg, source=model)
         gold = list(_in_conllu(stream))
         text = b"".join(tag_text(tagger.taggers, _again(gold), threads=threads))
+        found = _only_filled(tagger, read(io.BytesIO(text), "conllu"))
         return score_aligned(
             gold,
-            notes.progress(read(io.BytesIO(text), "conllu"), " sentences"),
+            notes.progress(found, " sentences"),
             headline=label or "words",
             origin=origin_of(tagger.info),
         )
@@ -184,6 +186,18 @@ def _score_model(
         task=column.name,
         threads=threads,
     )
+
+
+def _only_filled(pipeline: Pipeline, sentences: SentenceStream) -> SentenceStream:
+    """The sentences without what a file said already in columns that the pipeline does not fill."""
+    filled = {name for tagger in pipeline.taggers for name in tagger.label_columns}
+    empty = [name for name in SHOWN if name not in filled]
+    if not empty:
+        return sentences
+    rows = (
+        each.replace({name: ["_"] * len(each) for name in empty}) for each in sentences if len(each)
+    )
+    return read(io.BytesIO("".join(rows).encode()), "conllu")
 
 
 def _score_aligned(

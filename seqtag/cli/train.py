@@ -91,16 +91,10 @@ def command(
         notes(_line_of(epoch, options["runs"]))
         epochs.append(epoch)
 
-    reading: dict[str, Any] = {
-        "format": reading_format(format, columns),
-        "columns": columns,
-        "on_epoch": show,
-    }
+    options |= {"format": reading_format(format, columns), "columns": columns, "on_epoch": show}
     label = options["label"]
     if label == "all" or (label and ({*label.split(",")} & {"tokens", "words"} or "," in label)):
-        return _train_pipeline(
-            context, train, model, dev, epochs, notes, as_json, options | reading
-        )
+        return _train_pipeline(context, train, model, dev, epochs, notes, as_json, options)
     tagger = train_tagger(train, dev=dev, **options)
     size = tagger.save(model)
     notes(

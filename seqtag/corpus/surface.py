@@ -21,7 +21,7 @@ Opens = Literal["document", "paragraph", ""]
 
 _ESCAPES = {"\\": "\\\\", " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p"}
 _SPACES = {code: char for char, code in _ESCAPES.items()}
-_ESCAPED = re.compile(r"\\[\\strnp]")
+_ESCAPED = re.compile(r"\\(?:[\\strnp]|u[0-9A-Fa-f]{4})")
 _ESCAPABLE = str.maketrans(_ESCAPES)
 _MARK = re.compile(r"#\s*new(doc|par)(?:\s|$)")
 
@@ -156,10 +156,10 @@ def escape_spaces(text: str) -> str:
 def unescape_spaces(text: str) -> str:
     r"""The white space that a value of MISC stands for; what is no escape stays.
 
-    >>> unescape_spaces("\\s\\n")
-    ' \n'
+    >>> unescape_spaces("\\s\\n"), unescape_spaces("\\u00A0")
+    (' \n', '\xa0')
     """
-    return _ESCAPED.sub(lambda found: _SPACES[found[0]], text)
+    return _ESCAPED.sub(lambda found: _SPACES.get(found[0]) or chr(int(found[0][2:], 16)), text)
 
 
 def _spaces(form: str, misc: str) -> tuple[str, str, str]:

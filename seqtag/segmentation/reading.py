@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 18  # characters of text segmented at a time
 _LONGEST = 1 << 16  # characters of a sentence; a longer one is cut, for taggers need memory for it
-_BEHIND = 200  # characters around a token that segmenting it may look at
+_BEHIND = 200  # characters that a cut leaves behind it
 
 _MARK = "\ufeff"  # byte order mark
 
@@ -121,9 +121,10 @@ class SegmentedText:
         window = _Window(self._find_mode())
         for piece in self._stream.pieces():
             for at in range(0, len(piece), _BLOCK):
-                window.add(piece[at : at + _BLOCK])
+                part = piece[at : at + _BLOCK]
+                window.add(part)
                 waits = at + _BLOCK >= len(piece) and not self._ready()
-                if waits or len(window) >= _BLOCK:
+                if waits or (len(window) >= _BLOCK and not part.isspace()):
                     yield from self._certain(window, waits=waits)
         window.add("", final=True)
         yield from self._certain(window, final=True)
@@ -149,7 +150,7 @@ class SegmentedText:
         starts, ends, bounds = self._segmenter.segment(text, begin=begin, final=final)
         if len(bounds):
             bounds = self._shortened(starts, ends, bounds)
-        elif not final and len(window) > _LONGEST + _BEHIND:
+        elif not final and len(window) > _LONGEST + _BEHIND and not text[begin:].isspace():
             starts, ends, bounds = self._segmenter.segment(text, begin=begin)
             bounds = self._shortened(starts, ends, bounds)
             certain = bounds[ends[bounds - 1] <= len(text) - _BEHIND]

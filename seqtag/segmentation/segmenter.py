@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 INSIDE, JOINED, TOKEN, SENTENCE = "inside", "joined", "token", "sentence"
 """The labels of characters: inside a token, with white space behind it or without; the last of a
-token; the last of a sentence, and so of a token."""
+token; the last of a sentence, and so of a token. A model without the third ends tokens and
+sentences at white space only."""
 
 _WINDOW = 1 << 16  # code points labelled at a time
 _MAX_TYPES = 200_000  # values of a column remembered by one worker before it starts afresh
@@ -115,8 +116,9 @@ class Segmenter:
             self._frozen = model.frozen()
             reach = int(abs(model.compiled.key_plans()[0].term_offset).max(initial=0))
         self._behind, self._ahead = BEHIND + reach, AHEAD + reach + 1
-        self._token = np.array([label in (TOKEN, SENTENCE) for label in model.labels])
+        self._token = np.array([label == TOKEN for label in model.labels])
         self._sentence = np.array([label == SENTENCE for label in model.labels])
+        self._only_at_spaces = TOKEN not in model.labels
         self._joined = np.array([label == JOINED for label in model.labels])
         self._idle: list[_Worker] = []  # workers not in use; list operations are atomic
 
@@ -195,6 +197,8 @@ class Segmenter:
         """Whether a sentence and whether a token ends with each row."""
         behind = np.append(rows.gaps[1:], NEW_PARAGRAPH)
         sentences = self._sentence[labels] | (behind == NEW_PARAGRAPH)
+        if self._only_at_spaces:
+            sentences &= behind > 0
         apart = (behind > 0) & ~self._joined[labels]
         return sentences, sentences | apart | self._token[labels]
 

@@ -155,13 +155,26 @@ class Pipeline:
         Raises
         ------
         SeqtagError
-            If the pipeline has no segmenter.
+            If the pipeline has no segmenter, or the text is none that UTF-8 can hold.
+        TypeError
+            If it is no text at all.
         """
         return Document(text, self.sentences(text, paragraphs=paragraphs))
 
     def sentences(self, text: str, *, paragraphs: str = "auto") -> Iterator[Sentence]:
         """The sentences of a text, annotated, as CoNLL-U has them."""
-        stream = read(io.BytesIO(text.encode("utf-8", "surrogatepass")), "text")
+        if not isinstance(text, str):
+            msg = f"expected a text, found {type(text).__name__}; decode bytes, join words"
+            raise TypeError(msg)
+        try:
+            data = text.encode()
+        except UnicodeEncodeError as error:
+            msg = (
+                f"expected text, found the lone surrogate {text[error.start]!r} at character "
+                f"{error.start}; decode it from its bytes anew, or leave it out"
+            )
+            raise SeqtagError(msg) from error
+        stream = read(io.BytesIO(data), "text")
         raw = self.segmented(stream, paragraphs=paragraphs)
         filled = {name for tagger in self.taggers for name in tagger.label_columns}
         to = None if filled <= {*COLUMNS} else "conllu"  # which puts the others into MISC

@@ -136,6 +136,8 @@ def train_parts(
         data = _in_memory(data, format, columns)
     with ExitStack() as files:
         corpus = open_corpus(data, format, columns, files)
+        if not {*PRESETS} & {*corpus.columns}:
+            corpus.gather_columns(("form",))  # refuses a corpus without sentences
         texts, names = _available(corpus.columns, labels, corpus.name)
         words = _Words(*corpus.gather_columns(("form", *names)))
         held_out = None

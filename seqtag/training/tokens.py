@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,13 +24,16 @@ if TYPE_CHECKING:
 _LABELS = (INSIDE, JOINED, TOKEN, SENTENCE)
 _PIECE = 16  # characters learnt from at a time
 
+_log = logging.getLogger("seqtag")
+
 
 def token_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> TrainingData:
     r"""The characters of a treebank, and where tokens and sentences end.
 
     The text is put together from the tokens and the white space behind them, paragraph by
     paragraph; a treebank that marks none is one. A range is one token. Where a token ends within
-    a character (between a letter and its mark), it is taken to end with it.
+    a character (between a letter and its mark), it is taken to end with it. A treebank whose tokens
+    all have white space behind them cannot teach more than that; a note says so.
 
     Parameters
     ----------
@@ -61,6 +65,13 @@ def token_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Tra
     labels[:-1][rows.gaps[1:] > 0] = _LABELS.index(JOINED)
     for ends, label in ((token_ends, TOKEN), (sentence_ends, SENTENCE)):
         labels[np.searchsorted(rows.starts, ends) - 1] = _LABELS.index(label)
+    if not (labels[:-1] >= _LABELS.index(TOKEN))[rows.gaps[1:] == 0].any():
+        _log.warning(
+            "tokens: white space stands behind every token of the treebank, so that what it "
+            "separates will be tokens, words and punctuation together; where none stands, MISC "
+            "should say SpaceAfter=No"
+        )
+        labels[labels == _LABELS.index(TOKEN)] = _LABELS.index(INSIDE)  # white space ends them all
     found, ids = np.unique(labels, return_inverse=True)
     pieces = _pieces(len(labels))
     return TrainingData(

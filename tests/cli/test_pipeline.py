@@ -135,6 +135,16 @@ def test_token_ranges(call):
     assert b"\n6\t!\t_\tPUNCT\t_\t_\t_\t_\t_\tSpacesAfter=\\n\\n|TokenRange=14:15\n" in done.out
 
 
+def test_token_ranges_are_of_text_that_a_model_cuts(call):
+    for options in (("text.txt", "--tokenizer", "nltk"), ("train.conllu",)):
+        done = call("tag", "-m", "all.seqtag", "--token-ranges", *options)
+        assert (done.code, done.out) == (2, b"")
+        assert done.err.endswith(
+            "expected raw text and a pipeline that cuts it for --token-ranges, found text that is "
+            "cut otherwise; leave one out (see seqtag tag --help)\n"
+        )
+
+
 def test_nltk_cuts_if_asked_to(call):
     pytest.importorskip("nltk")
     done = call("tag", "-m", "all.seqtag", "text.txt", "--tokenizer", "nltk")
@@ -179,6 +189,15 @@ def test_raw_text_is_scored(call):
         "expected a pipeline that has learnt tokens for --raw, found upos; train one with "
         "--label all\n"
     )
+
+
+def test_columns_that_a_pipeline_does_not_fill_are_not_right(call, tmp_path):
+    upos = tmp_path / "upos.seqtag"
+    call("train", "train.conllu", "--label", "tokens,upos", "-m", upos, "-q")
+    for options in ((), ("--raw",)):
+        found = json.loads(call("eval", "-m", upos, "train.conllu", "--json", *options).out)
+        assert found["metrics"]["upos"]["aligned_accuracy"] == 1.0
+        assert found["metrics"]["lemma"]["aligned_accuracy"] == 0.0
 
 
 @pytest.mark.parametrize(

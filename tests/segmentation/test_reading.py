@@ -180,6 +180,23 @@ def test_no_sentence_is_longer_than_taggers_have_memory_for(monkeypatch, caplog)
     assert whole.startswith(spread.rstrip("\n").rpartition("\n")[0])
 
 
+def test_endless_white_space_is_looked_at_once(monkeypatch):
+    monkeypatch.setattr(reading, "_LONGEST", 1000)
+    monkeypatch.setattr(reading, "_BLOCK", 300)
+    seen = []
+
+    class Counting(Rules):
+        def segment(self, text, **options):
+            seen.append(len(text))
+            return super().segment(text, **options)
+
+    for text in (" \n" * 2000 + "One.", "One. " + " " * 4000 + "Two.", "One.\n" + "\n" * 4000):
+        stream = read(Pipe(text.encode(), 100), "text")
+        blocks = SegmentedText(stream, Counting(), paragraphs="blank").blocks()
+        assert rebuilt("".join(block.text for block in blocks)) == text
+    assert len(seen) < 20
+
+
 TEXT = st.text(
     st.sampled_from("ab1.!|\\ \n\t\r\u00a0\u2028\u2029\u3000\x0b\x85é\U0001f600_#"), max_size=60
 )

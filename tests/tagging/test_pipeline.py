@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import seqtag
 from seqtag.corpus import read
 from seqtag.corpus.surface import raw_text_of, surface_of
-from seqtag.errors import CorpusError, ModelFileError, SeqtagError
+from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle
 from seqtag.tagging.pipeline import Pipeline
@@ -209,9 +209,17 @@ def test_labels_that_conllu_has_no_column_for_are_in_misc(pipeline):
     assert document[0].text == "Er ist."
 
 
-def test_text_that_is_no_utf_8_is_refused(pipeline):
-    with pytest.raises(CorpusError, match="expected UTF-8, found the byte 0xed at byte offset 1"):
+def test_what_is_no_text_is_refused(pipeline):
+    with pytest.raises(SeqtagError) as error:
         pipeline("a\ud800")
+    assert str(error.value) == (
+        "expected text, found the lone surrogate '\\ud800' at character 1; decode it from its bytes "
+        "anew, or leave it out"
+    )
+    for thing, name in ((b"Er", "bytes"), (["Er"], "list"), (None, "NoneType")):
+        with pytest.raises(TypeError) as error:
+            pipeline(thing)
+        assert str(error.value) == f"expected a text, found {name}; decode bytes, join words"
 
 
 def test_the_training_text_is_cut_as_the_treebank_has_it(pipeline):

@@ -32,6 +32,19 @@ def examples(columns=("c1",), text=TREEBANK):
     return token_examples(read(io.BytesIO(text.encode()), "conllu"), columns)
 
 
+def test_what_a_treebank_without_spaceafter_cannot_teach_is_said(caplog):
+    said = (
+        "tokens: white space stands behind every token of the treebank, so that what it separates "
+        "will be tokens, words and punctuation together; where none stands, MISC should say "
+        "SpaceAfter=No"
+    )
+    examples()
+    assert caplog.messages == []
+    for text in (TREEBANK.replace("SpaceAfter=No", "_"), "1\tOh" + "\t_" * 8 + "\n\n"):
+        assert "token" not in examples(text=text).labels.types
+        assert caplog.messages.pop() == said
+
+
 def test_labels_say_where_tokens_and_sentences_end():
     data = examples()
     assert data.columns[0].values() == ["o", "h", "!", " i", "m", "0", "0", " 0", "é"]

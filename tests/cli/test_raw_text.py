@@ -1,0 +1,157 @@
+"""Any treebank and any text, on the command line: what is learnt, what is said, nothing lost."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+
+from seqtag.corpus import read
+from seqtag.corpus.surface import surface_of
+from tests.command_line import call, run  # noqa: F401
+from tests.treebanks import rows
+
+TREEBANKS = {
+    "no spaces": (
+        ["我 在 家 。", "他 在 北京 。"],
+        "",
+        "我在北京。他在家。",
+        ["我", "在", "北京", "。"],
+    ),
+    "spaces inside": (
+        ["Tôi~PRON là học_sinh .", "Ông là học_sinh ."],
+        " ",
+        "Tôi là học\n sinh . Ông là .",
+        ["Tôi", "là", "học sinh", "."],
+    ),
+    "right to left": (
+        ["בבית=ב+בית ילד .", "ילד בבית=ב+בית ."],
+        " ",
+        "\u200fילד בבית .",
+        ["\u200fילד", "ב", "בית", "."],
+    ),
+    "combining": (["يَا كِتَاب !", "e\u0301 كِتَاب !"], " ", "e\u0301 كِتَاب !", ["e\u0301", "كِتَاب", "!"]),
+}
+
+
+def treebank(sentences, space):
+    """A treebank with the same white space behind all tokens, in CoNLL-U."""
+    text = "\n".join(map(rows, sentences)).replace("_s", " s").replace("~PRON", "") + "\n"
+    return text if space else text.replace("\t_\n", "\tSpaceAfter=No\n")
+
+
+def conllu_of(words: str, *, misc: str = "_") -> str:
+    """A sentence of words written "form/lemma/upos/feats"."""
+    lines = [word.split("/") for word in words.split()]
+    return (
+        "".join(
+            f"{i}\t{form}\t{lemma}\t{upos}\t_\t{feats}\t_\t_\t_\t{misc}\n"
+            for i, (form, lemma, upos, feats) in enumerate(lines, 1)
+        )
+        + "\n"
+    )
+
+
+def rebuilt(conllu: bytes) -> str:
+    return "".join(surface_of(s).text for s in read(io.BytesIO(conllu), "conllu"))
+
+
+def forms(conllu: bytes) -> list[list[str]]:
+    return [s.words for s in read(io.BytesIO(conllu), "conllu")]
+
+
+@pytest.fixture
+def inside(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", TREEBANKS)
+def test_treebanks_of_all_kinds_are_learnt(call, inside, name):  # noqa: F811
+    sentences, space, text, first = TREEBANKS[name]
+    (inside / "t.conllu").write_text(treebank(sentences * 6, space))
+    (inside / "t.txt").write_text(text)
+    done = call("train", "t.conllu", "--label", "all", "-m", "m.seqtag", "-q")
+    assert (done.code, done.out) == (0, b""), done.err
+    done = call("tag", "-m", "m.seqtag", "t.txt", "--format", "text", "--paragraphs", "blank")
+    assert done.code == 0
+    assert forms(done.out)[0] == first
+    assert rebuilt(done.out) == text
+
+
+@pytest.mark.parametrize(
+    ("sentence", "learnt", "missing"),
+    [
+        ("He/_/_/_ runs/_/_/_", "tokens", "upos feats lemma"),
+        ("He/he/_/_ ran/run/_/_", "tokens, lemma", "upos feats"),
+        ("He/_/PRON/A=B runs/_/VERB/_", "tokens, upos, feats", "lemma"),
+    ],
+)
+def test_what_a_treebank_does_not_have_is_not_learnt(call, inside, sentence, learnt, missing):  # noqa: F811
+    (inside / "t.conllu").write_text(conllu_of(sentence) * 3)
+    done = call("train", "t.conllu", "--label", "all", "-m", "m.seqtag", "--epochs", 2)
+    assert done.code == 0
+    for column in missing.split():
+        assert f"note: the column {column} is '_' throughout: not learnt\n" in done.err
+    assert "note: tokens: white space stands behind every token of the treebank, " in done.err
+    found = re.findall(r"(\w+) \(\d+\)", done.err.splitlines()[-1])
+    assert ", ".join(found) == learnt
+    (inside / "t.txt").write_text("He runs.\n")
+    assert forms(call("tag", "-m", "m.seqtag", "t.txt", "--format", "text").out) == [
+        ["He", "runs."]
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n\n", "# newdoc\n# text = Hi\n\n", "0.1\ta" + "\t_" * 8 + "\n\n"]
+)
+def test_a_treebank_without_words_is_refused(call, inside, text):  # noqa: F811
+    (inside / "t.conllu").write_text(text)
+    done = call("train", "t.conllu", "--label", "all", "-m", "m.seqtag")
+    assert done.code == 1
+    assert done.err.endswith("t.conllu: expected sentences to learn from, found none\n")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A pipeline of a single sentence with an empty node."""
+    folder = tmp_path_factory.mktemp("one")
+    words = conllu_of("Oh/oh/INTJ/A=B it/it/PRON/_ !/!/PUNCT/_", misc="SpaceAfter=No")
+    first, rest = words.split("\n", 1)
+    (folder / "t.conllu").write_text(f"{first}\n1.1\tso" + "\t_" * 8 + f"\n{rest}")
+    done = run("train", "t.conllu", "--label", "all", "-m", "m.seqtag", cwd=folder)
+    assert done.code == 0, done.err
+    return folder / "m.seqtag"
+
+
+TEXTS = {
+    "nothing": "",
+    "line ends": "Oh\r\nit\rit!\n\r\n\n",
+    "control characters": "Oh\x00it\x01 \x07\x1b[31m it\x7f!\n",
+    "separators": "it\u2028it\u2029it\x85it\xa0it\u3000it\x0b\x0c\x1c\x1d\x1e\x1f!\n",
+    "emoji": "👨\u200d👩\u200d👧👍🏽🇩🇪🇫🇷 it ❤\ufe0f!",
+    "marks": "\u0301 e\u0301\u0323" + "\u0301" * 300 + " \u200d\u200b\ufeff\n",
+    "byte order mark": "\ufeff\ufeffOh it\n",
+    "looks like CoNLL-U": "# text = it\n# newdoc\n1-2 _ _ it|A=B SpaceAfter=No \\s \\n \\p 3.1 _\n",
+    "blank lines": "it\n" + "\n" * 3000 + "it\n",
+    "one long token": "it" * 40_000,
+    "one long line": "it " * 60_000,
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_character_of_any_text_is_lost(call, inside, model, name):  # noqa: F811
+    (inside / "t.txt").write_bytes(TEXTS[name].encode())
+    for paragraphs in ("line", "blank", "auto"):
+        done = call("tag", "-m", model, "t.txt", "--format", "text", "--paragraphs", paragraphs)
+        assert done.code == 0, done.err
+        assert rebuilt(done.out) == TEXTS[name]
+
+
+def test_bytes_that_are_no_text_are_refused(call, inside, model):  # noqa: F811
+    (inside / "t.txt").write_bytes(b"Oh it!\nit \xff\n")
+    done = call("tag", "-m", model, "t.txt", "--format", "text", "-o", "o.conllu")
+    assert done.code == 1
+    assert "seqtag: t.txt:2: expected UTF-8, found the byte 0xff at byte offset 10" in done.err
+    assert not (inside / "o.conllu").exists()
