@@ -162,10 +162,11 @@ def load_model(name: str) -> Loaded:
     from seqtag.tagging.pipeline import load
 
     try:
-        return load(name)
+        loaded: Loaded = load(name)
     except FileNotFoundError as error:
         names = f"{error.strerror}; the embedded models are {', '.join(embedded_models())}"
         raise FileNotFoundError(error.errno, names, name) from error
+    return loaded
 
 
 class Chain:

@@ -145,8 +145,8 @@ class Document:
     --------
     >>> import seqtag
     >>> document = seqtag.load("en")("Time flies. It does.")
-    >>> [word.upos for word in document.sentences[0]]
-    ['NOUN', 'VERB', 'PUNCT']
+    >>> [word.upos for word in document.sentences[1]]
+    ['PRON', 'AUX', 'PUNCT']
     >>> word = document.sentences[1].words[1]
     >>> word.text, word.lemma, document.text[word.start : word.end]
     ('does', 'do', 'does')

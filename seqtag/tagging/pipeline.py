@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from seqtag.corpus import read
 from seqtag.corpus.conllu import COLUMNS
@@ -224,6 +224,12 @@ Loaded: TypeAlias = "Tagger | Pipeline"
 """What a model file is loaded as."""
 
 
+@overload
+def load(path_or_name: Literal["en"]) -> Pipeline: ...
+@overload
+def load(path_or_name: Literal["en-ewt-upos", "en-ewt-xpos"]) -> Tagger: ...
+@overload
+def load(path_or_name: str | PathLike[str]) -> Any: ...  # of a file nobody knows before
 def load(path_or_name: str | PathLike[str]) -> Loaded:
     """What a model file holds: a tagger, or a pipeline if there are several models or a segmenter.
 
@@ -267,7 +273,7 @@ def load_tagger(path_or_name: str | PathLike[str]) -> Tagger:
     >>> load_tagger("en-ewt-upos").label
     'upos'
     """
-    loaded = load(path_or_name)
+    loaded: Loaded = load(path_or_name)
     if isinstance(loaded, Tagger):
         return loaded
     msg = (

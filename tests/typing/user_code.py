@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 
 
 def tag(model: Path) -> None:
-    tagger = seqtag.load(model)
-    assert_type(tagger, seqtag.Tagger)
+    tagger: seqtag.Tagger = seqtag.load(model)
+    assert_type(seqtag.load("en"), seqtag.Pipeline)
+    document = seqtag.load("en")("Time flies.")
+    assert_type(document, seqtag.Document)
+    assert_type([word.lemma for sentence in document for word in sentence], list[str])
     assert_type(seqtag.load("en-ewt-upos"), seqtag.Tagger)
     assert_type(tagger.tag(["Stop", "!"]), list[str])
     assert_type(tagger.tag(("Stop", "!")), list[str])
