@@ -8,6 +8,7 @@
 #pragma once
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 #include "frozen_rows.h"
@@ -15,6 +16,7 @@
 #include "limits.h"
 #include "parts.h"
 #include "second_order.h"
+#include "tuples.h"
 #include "viterbi.h"
 
 namespace seqtag {
@@ -61,8 +63,8 @@ template <class Sum> class Frozen {
         width_(few_ ? kFew : padded<Sum>(parts_.any() ? parts_.count : chain_.labels)) {
     for (size_t k = 0; k < plan_.templates; ++k) {
       const int64_t first = plan_.term_ptr[k], last = plan_.term_ptr[k + 1];
-      if (is_local(plan_, k)) {
-        group_of(column(first), plan_.term_offset[first]).templates.push_back(k);
+      if (is_summed_once(k)) {
+        group_of(seen_together(k), plan_.term_offset[first]).templates.push_back(k);
         continue;
       }
       const size_t begin = terms_.size();
@@ -73,7 +75,7 @@ template <class Sum> class Frozen {
       while (terms_.size() < begin + 2) terms_.push_back({0, 0, 0});  // two at least: see make_keys()
       scattered_.push_back({plan_.seed[k], begin, terms_.size(), lead_of(terms_[begin])});
     }
-    for (LocalColumn& c : local_) {
+    for (LocalColumns& c : local_) {
       for (const Group& g : c.groups)
         c.lowest = std::min(c.lowest, g.offset), c.highest = std::max(c.highest, g.offset);
       local_reach_ = std::max({local_reach_, -c.lowest, c.highest});
@@ -85,10 +87,12 @@ template <class Sum> class Frozen {
   // types (an Encoder of encoder.py). Types beyond `capacity` are summed anew each time.
   struct Workspace {
     struct TypeSums {
-      std::vector<Sum> rows;       // (types + 3, width of the column); 0, 1: beyond the ends; last: zeros
+      std::vector<Sum> rows;       // (types + 3, width of the columns); 0, 1: beyond the ends; last: zeros
       std::vector<uint8_t> known;  // per type
+      Tuples tuples;               // if there are several columns: what stands for a type
+      std::vector<size_t> place;   // of the tuple at each token
     };
-    std::vector<TypeSums> sums;  // per column that local templates look at
+    std::vector<TypeSums> sums;  // per column, or columns, that local templates look at
     size_t capacity = 0;
     std::vector<const Sum*> local;                // rows of one token
     std::vector<Sum> nothing;                     // a row of zeros
@@ -116,7 +120,7 @@ template <class Sum> class Frozen {
     Workspace space;
     space.sums.resize(local_.size());
     size_t groups = 0, width = 0;
-    for (const LocalColumn& c : local_) groups += c.groups.size(), width += c.width;
+    for (const LocalColumns& c : local_) groups += c.groups.size(), width += c.width;
     space.local.resize(groups);
     space.nothing.resize(size_t(width_));
     space.capacity = kBudget / (std::max<size_t>(width, 1) * sizeof(Sum));
@@ -126,10 +130,9 @@ template <class Sum> class Frozen {
   void decode(const Columns& x, const int64_t* sentence_ptr, size_t sentences, Workspace& space,
               int32_t* out_labels) const {
     for (size_t c = 0; c < local_.size(); ++c) {
-      const size_t types = std::min(x.capacity, space.capacity) + 2;
-      if (space.sums[c].known.size() >= types) continue;
-      space.sums[c].known.resize(types, 0);
-      space.sums[c].rows.resize((types + 1) * local_[c].width);
+      const bool several = local_[c].columns.size() > 1;
+      if (several) space.sums[c].place.resize(x.tokens);
+      make_room(c, several ? 2 : std::min(x.capacity, space.capacity) + 2, space.sums[c]);
     }
     size_t turn = 0;
     if (sentences) prepare(x, first_block(sentence_ptr, 0), space, space.keys[0]);
@@ -175,12 +178,12 @@ template <class Sum> class Frozen {
     const int64_t begin = sentence_ptr[s], end = sentence_ptr[s + 1];
     return {begin, end, begin, std::min(begin + kBlock, end)};
   }
-  struct Group {  // local templates of one column at one offset
+  struct Group {  // local templates of one column, or of several, at one offset
     int32_t offset;
     std::vector<size_t> templates;
   };
-  struct LocalColumn {
-    int32_t column;
+  struct LocalColumns {
+    std::vector<int32_t> columns;
     std::vector<Group> groups;
     int32_t lowest = kFar, highest = -kFar;  // offsets
     size_t width = 0;                        // of the sums of one type
@@ -196,7 +199,7 @@ template <class Sum> class Frozen {
   int order_;
   bool few_;
   int width_;  // labels, or their parts, padded
-  std::vector<LocalColumn> local_;
+  std::vector<LocalColumns> local_;
   struct Term {
     size_t slot;  // one more than which of gathered_; 0: always 1
     int32_t offset;
@@ -226,10 +229,34 @@ template <class Sum> class Frozen {
     if (i == leads_.size()) leads_.push_back(term);
     return i;
   }
-  Group& group_of(int32_t column, int32_t offset) {
+  bool is_summed_once(size_t k) const { return few_ ? is_local(plan_, k) : is_at_one_position(plan_, k); }
+  // The columns whose types stand together for a local template: where templates look at several
+  // columns at one position, all those are one tuple, and what looks at one of them joins in.
+  std::vector<int32_t> seen_together(size_t template_number) const {
+    const auto columns_of = [&](size_t k) {
+      std::vector<int32_t> columns;
+      for (int64_t i = plan_.term_ptr[k]; i < plan_.term_ptr[k + 1]; ++i) columns.push_back(column(i));
+      std::sort(columns.begin(), columns.end());
+      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+      return columns;
+    };
+    const auto offset_of = [&](size_t k) { return plan_.term_offset[plan_.term_ptr[k]]; };
+    const std::vector<int32_t> own = columns_of(template_number);
+    std::vector<int32_t> all, sum;
+    for (size_t k = 0; k < plan_.templates; ++k) {
+      if (!is_summed_once(k) || offset_of(k) != offset_of(template_number)) continue;
+      const std::vector<int32_t> columns = columns_of(k);
+      if (columns.size() < 2) continue;
+      sum.clear();
+      std::set_union(all.begin(), all.end(), columns.begin(), columns.end(), std::back_inserter(sum));
+      all.swap(sum);
+    }
+    return std::includes(all.begin(), all.end(), own.begin(), own.end()) ? all : own;
+  }
+  Group& group_of(const std::vector<int32_t>& columns, int32_t offset) {
     size_t c = 0;
-    while (c < local_.size() && local_[c].column != column) ++c;
-    if (c == local_.size()) local_.push_back({column, {}});
+    while (c < local_.size() && local_[c].columns != columns) ++c;
+    if (c == local_.size()) local_.push_back({columns, {}});
     for (Group& g : local_[c].groups)
       if (g.offset == offset) return g;
     local_[c].groups.push_back({offset, {}});
@@ -330,9 +357,29 @@ template <class Sum> class Frozen {
   void prepare(const Columns& x, const Block& block, Workspace& space, typename Workspace::Keys& keys) const {
     const int64_t first = block.first == block.begin ? block.begin - 1 : block.first;
     const int64_t last = std::min(block.end, block.last + local_reach_);
-    for (size_t c = 0; c < local_.size() && !few_; ++c)
-      for (int64_t m = first; m <= last; ++m) ready_local(x, c, m, block.begin, block.end, space.sums[c]);
+    for (size_t c = 0; c < local_.size() && !few_; ++c) {
+      typename Workspace::TypeSums& sums = space.sums[c];
+      if (local_[c].columns.size() > 1)
+        for (int64_t m = std::max(first, block.begin); m < std::min(last + 1, block.end); ++m) {
+          const size_t place = 2 + sums.tuples.number(x, local_[c].columns, m, space.capacity);
+          if (place >= sums.known.size()) make_room(c, std::min(2 * place, space.capacity + 2), sums);
+          sums.place[size_t(m)] = place;
+        }
+      for (int64_t m = first; m <= last; ++m) ready_local(x, c, m, block.begin, block.end, sums);
+    }
     make_keys(x, block, space.hashes, keys);
+  }
+  // Makes room for the sums of so many places.
+  void make_room(size_t c, size_t places, typename Workspace::TypeSums& sums) const {
+    if (places <= sums.known.size()) return;
+    sums.known.resize(places, 0);
+    sums.rows.resize((places + 1) * local_[c].width);
+  }
+  // Where the sums for the type, or tuple, at position m are.
+  SEQTAG_INLINE size_t place_at(const Columns& x, size_t c, int64_t m, int64_t begin, int64_t end,
+                                const typename Workspace::TypeSums& sums) const {
+    if (local_[c].columns.size() == 1) return place_of(x, local_[c].columns[0], m, begin, end);
+    return m < begin ? 0 : m >= end ? 1 : sums.place[size_t(m)];
   }
 
   // Keys of the scattered templates, as key_at() makes them, their slots asked for.
@@ -391,7 +438,7 @@ template <class Sum> class Frozen {
   SEQTAG_INLINE void ready_local(const Columns& x, size_t c, int64_t m, int64_t begin, int64_t end,
                                  typename Workspace::TypeSums& sums) const {
     const std::vector<Group>& groups = local_[c].groups;
-    const size_t row = place_of(x, local_[c].column, m, begin, end), width = groups.size() * size_t(width_);
+    const size_t row = place_at(x, c, m, begin, end, sums), width = groups.size() * size_t(width_);
     if (row >= sums.known.size()) return;
     Sum* first = &sums.rows[row * width];
     if (!sums.known[row]) {
@@ -421,7 +468,7 @@ template <class Sum> class Frozen {
   }
   // kSpan: how many offsets the column is seen from; 0 if that is not known here.
   template <int kSpan> void sum_column_of(const Columns& x, size_t c, const Block& block, Workspace& space) const {
-    const LocalColumn& local = local_[c];
+    const LocalColumns& local = local_[c];
     const size_t span = kSpan ? size_t(kSpan) : local.width / kFew, T = size_t(block.last - block.first);
     typename Workspace::TypeSums& sums = space.sums[c];
     space.places.resize(T + span);
@@ -440,11 +487,11 @@ template <class Sum> class Frozen {
   // gives it at once, and has a row of zeros.
   SEQTAG_INLINE size_t held_row(const Columns& x, size_t c, int64_t m, const Block& block, Workspace& space) const {
     typename Workspace::TypeSums& sums = space.sums[c];
-    const size_t row = place_of(x, local_[c].column, m, block.begin, block.end);
+    const size_t row = place_of(x, local_[c].columns[0], m, block.begin, block.end);
     return row < sums.known.size() && sums.known[row] ? row : new_row(x, c, m, row, block, space);
   }
   size_t new_row(const Columns& x, size_t c, int64_t m, size_t row, const Block& block, Workspace& space) const {
-    const LocalColumn& local = local_[c];
+    const LocalColumns& local = local_[c];
     typename Workspace::TypeSums& sums = space.sums[c];
     const bool hold = row < sums.known.size();
     for (const Group& g : local.groups) {
@@ -466,7 +513,7 @@ template <class Sum> class Frozen {
       const std::vector<Group>& groups = local_[c].groups;
       const typename Workspace::TypeSums& sums = space.sums[c];
       for (size_t g = 0; g < groups.size(); ++g, ++i) {
-        const size_t row = place_of(x, local_[c].column, n + groups[g].offset, begin, end);
+        const size_t row = place_at(x, c, n + groups[g].offset, begin, end, sums);
         const bool known = row < sums.known.size();
         all &= known;
         space.local[i] = known ? &sums.rows[(row * groups.size() + g) * size_t(width_)] : space.nothing.data();
@@ -476,7 +523,7 @@ template <class Sum> class Frozen {
     if (all) return;
     for (size_t c = 0; c < local_.size(); ++c)  // types beyond the capacity
       for (const Group& group : local_[c].groups)
-        if (place_of(x, local_[c].column, n + group.offset, begin, end) >= space.sums[c].known.size())
+        if (place_at(x, c, n + group.offset, begin, end, space.sums[c]) >= space.sums[c].known.size())
           add_local(x, group, n + group.offset, begin, end, acc);
   }
   // Adds what the templates of a group give for the type at m.

@@ -35,6 +35,14 @@ inline bool is_local(const Plan& plan, size_t k) {
   return local;
 }
 
+// Whether a template looks at one position, of one column or of several.
+inline bool is_at_one_position(const Plan& plan, size_t k) {
+  const int64_t first = plan.term_ptr[k];
+  bool one = first < plan.term_ptr[k + 1];
+  for (int64_t i = first; i < plan.term_ptr[k + 1]; ++i) one = one && plan.term_offset[i] == plan.term_offset[first];
+  return one;
+}
+
 // Columns of a corpus as type ids, and for each attribute the hash of its value per type.
 struct Columns {
   const int32_t* types;    // (columns, tokens)
