@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import category
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,11 +27,17 @@ class Word(NamedTuple):
     own: tuple[str, ...]
 
 
+def _kind(c: str) -> str:
+    kind = category(c)
+    if kind[0] == "S" and c not in "<>^`|~":
+        return kind
+    if kind[0] == "M" or kind == "Cf":
+        return ""
+    return "X" if c.isupper() else "x" if c.islower() else "d" if c.isdecimal() else c
+
+
 def _shape(word: str) -> str:
-    kinds = (
-        "X" if c.isupper() else "x" if c.islower() else "d" if c.isdecimal() else c for c in word
-    )
-    return "".join(c for c, _ in groupby(kinds))
+    return "".join(c for c, _ in groupby(filter(None, map(_kind, word))))
 
 
 def _flags(word: str) -> str:
