@@ -476,7 +476,7 @@ template <class Sum> class Frozen {
       space.places[i] = uint32_t(held_row(x, c, block.first + local.lowest + int64_t(i), block, space) * local.width);
     const Sum* rows = sums.rows.data();
     const uint32_t* places = space.places.data();
-    Sum* sum = &space.sum[size_t(block.first - block.begin) * kFew];
+    Sum* sum = space.sum.data() + size_t(block.first - block.begin) * kFew;  // of no token there is none
     for (size_t t = 0; t < T; ++t, sum += kFew) {
       Four<Sum> acc = load_four(sum);
       for (size_t k = 0; k < span; ++k) acc = acc + load_four(rows + places[t + k] + (span - 1 - k) * kFew);
