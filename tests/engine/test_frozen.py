@@ -470,7 +470,16 @@ def wide_rows(names, K: int, random) -> Rows:
 @needs_native
 @pytest.mark.parametrize(
     ("K", "types", "order"),
-    [(2, 3, 0), (2, 3, 1), (7, 3, 0), (7, 3, 1), (40, 60, 0), (40, 60, 1), (9000, 40, 0)],
+    [
+        (2, 3, 0),
+        (2, 3, 1),
+        (7, 3, 0),
+        (7, 3, 1),
+        (40, 60, 0),
+        (40, 60, 1),
+        (300, 40, 0),
+        (9000, 40, 0),
+    ],
 )
 def test_templates_of_several_columns_are_summed_by_tuples_of_types(K, types, order):
     """More tuples than there is room for with many labels, over calls with one workspace."""
@@ -498,3 +507,29 @@ def test_templates_of_several_columns_are_summed_by_tuples_of_types(K, types, or
     for batch in batches:
         expected = reference.decode(batch, hashes, ptr)
         assert np.array_equal(native.decode(batch, hashes, ptr, workspace), expected)
+
+
+@needs_native
+@pytest.mark.parametrize("neighbours", [1, 12, 60])
+def test_a_lead_that_neighbours_cannot_take_away_decides(neighbours):
+    """Many labels of single tokens: the lead is enough for most of them, some, or hardly any."""
+    K, types = 300, 12
+    random = np.random.default_rng(neighbours)
+    templates = [((0, 0),), ((0, 0), (1, 0)), ((1, 0),)]
+    templates += [((a, offset),) for offset in (-1, 1) for a in (0, 1, 2)]
+    templates += [((0, -1), (1, 0)), ((2, 1), (0, 1))]
+    plan, no_edges = key_plan(templates, [0, 0, 1]), key_plan([], [0, 0, 1], len(templates))
+    hashes = random.integers(1, 2**62, (3, types)).astype(np.uint64)
+    ptr = pointers([0, 700, *random.integers(0, 9, 60)])
+    batch = random.integers(0, types, (2, int(ptr[-1]))).astype(np.int32)
+    found = keys(plan, batch, hashes, ptr)
+    label_weights = [np.zeros(shape, np.float32) for shape in ((K,), (K,), (0, 0))]
+    rows = wide_rows(found, K, random)
+    own = np.isin(rows.keys, found[:, :3])
+    most = np.repeat(np.where(own, 60, neighbours), K)
+    rows = rows._replace(weights=random.integers(-most, most + 1).astype(np.int8))
+    weights = FrozenWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
+    native, reference = (b.Frozen(0, plan, no_edges, weights) for b in (NATIVE, REFERENCE))
+    assert label_ids(native, batch, hashes, ptr).tolist() == (
+        reference.decode(batch, hashes, ptr).tolist()
+    )

@@ -9,48 +9,21 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <vector>
 
+#include "frozen_chain.h"
 #include "frozen_rows.h"
 #include "keys.h"
 #include "limits.h"
+#include "local_templates.h"
 #include "parts.h"
+#include "scattered.h"
 #include "second_order.h"
 #include "tuples.h"
 #include "viterbi.h"
 
 namespace seqtag {
-
-// Start, stop and transition weights, readied for decoding.
-inline ChainWeights<float> chain_of(int K, int order, const float* start, const float* stop, const float* transition) {
-  constexpr int kFewLabels = 256;  // comparing the rows of more takes a second
-  ChainWeights<float> chain(K, order);
-  for (int i = 0; i < K; ++i) {
-    chain.start[size_t(i)] = start[i];
-    chain.stop[size_t(i)] = stop[i];
-    if (order == 0) continue;
-    for (int j = 0; j < K; ++j) chain.set(i, j, transition[size_t(i) * size_t(K) + size_t(j)]);
-    chain.bound_row(i);
-  }
-  if (order == 1 && K <= kFewLabels) chain.compare_rows();
-  return chain;
-}
-
-// Trigram weights from sparse rows; the key of a row is its number plus 1.
-inline TrigramWeights<float> trigrams_of(int K, const uint64_t* keys, size_t rows, const int64_t* row_ptr,
-                                         const uint16_t* labels, const int8_t* weights,
-                                         const ChainWeights<float>& chain) {
-  TrigramWeights<float> trigram(K);
-  for (size_t r = 0; r < rows; ++r) {
-    float* row = trigram.row(int((keys[r] - 1) / uint64_t(K)), int((keys[r] - 1) % uint64_t(K)));
-    for (int64_t i = row_ptr[r]; i < row_ptr[r + 1]; ++i) row[labels[i]] = float(weights[i]);
-  }
-  for (int a = 0; a <= K; ++a) {
-    for (int b = 0; b < K; ++b) trigram.bound_row(a, b);
-    trigram.bound_onward(a, chain);
-  }
-  return trigram;
-}
 
 // Sum: the numbers that rows are summed in, int16_t for kNarrowRows rows at most, else int32_t.
 template <class Sum> class Frozen {
@@ -61,54 +34,44 @@ template <class Sum> class Frozen {
         chain_(std::move(chain)), trigram_(std::move(trigram)), parts_(std::move(parts)), known_(std::move(known)),
         order_(order), few_((parts_.any() ? parts_.count : chain_.labels) <= kFew),
         width_(few_ ? kFew : padded<Sum>(parts_.any() ? parts_.count : chain_.labels)) {
-    for (size_t k = 0; k < plan_.templates; ++k) {
-      const int64_t first = plan_.term_ptr[k], last = plan_.term_ptr[k + 1];
-      if (is_summed_once(k)) {
-        group_of(seen_together(k), plan_.term_offset[first]).templates.push_back(k);
-        continue;
-      }
-      const size_t begin = terms_.size();
-      for (int64_t i = first; i < last; ++i) {
-        reach_ = std::max(reach_, std::abs(plan_.term_offset[i]));
-        terms_.push_back({gather(plan_.term_attribute[i]), plan_.term_offset[i], plan_.multiplier[i - first]});
-      }
-      while (terms_.size() < begin + 2) terms_.push_back({0, 0, 0});  // two at least: see make_keys()
-      scattered_.push_back({plan_.seed[k], begin, terms_.size(), lead_of(terms_[begin])});
-    }
+    local_ = ArrangedTemplates(plan_, few_, width_ > kWide, scattered_).columns();
     for (LocalColumns& c : local_) {
-      for (const Group& g : c.groups)
+      for (const LocalGroup& g : c.groups)
         c.lowest = std::min(c.lowest, g.offset), c.highest = std::max(c.highest, g.offset);
       local_reach_ = std::max({local_reach_, -c.lowest, c.highest});
       c.width = (few_ ? size_t(c.highest - c.lowest) + 1 : c.groups.size()) * size_t(width_);
     }
+    if (is_each_alone() && width_ > kWide) find_own();
   }
 
   // What one thread needs, and the sums of local templates per type: bound to one numbering of the
   // types (an Encoder of encoder.py). Types beyond `capacity` are summed anew each time.
+  struct Favourite {  // the label that a token's own features score highest, and by how much
+    int32_t label, lead;
+  };
   struct Workspace {
     struct TypeSums {
-      std::vector<Sum> rows;       // (types + 3, width of the columns); 0, 1: beyond the ends; last: zeros
-      std::vector<uint8_t> known;  // per type
-      Tuples tuples;               // if there are several columns: what stands for a type
-      std::vector<size_t> place;   // of the tuple at each token
+      std::vector<Sum> rows;        // (types + 3, width of the columns); 0, 1: beyond the ends; last: zeros
+      std::vector<uint8_t> known;   // per type
+      std::vector<Sum> highest;     // if favourites count: of each row
+      std::vector<int32_t> spread;  // from its lowest to its highest
+      std::vector<Favourite> favourites;
+      Tuples tuples;              // if there are several columns: what stands for a type
+      std::vector<size_t> place;  // of the tuple at each token
     };
     std::vector<TypeSums> sums;  // per column, or columns, that local templates look at
     size_t capacity = 0;
-    std::vector<const Sum*> local;                // rows of one token
-    std::vector<Sum> nothing;                     // a row of zeros
-    std::vector<uint64_t> hashes;                 // of the attributes that scattered templates look at, per position
-    struct Keys {                                 // of the scattered templates
-      std::vector<uint64_t> keys;                 // template by template, for the tokens that have its first term
-      std::vector<std::vector<uint32_t>> tokens;  // per first term, those that have it
-    };
-    Keys keys[2];  // of this block of tokens and the next
+    std::vector<const Sum*> local;     // rows of one token
+    std::vector<Sum> nothing;          // a row of zeros
+    std::vector<uint64_t> hashes;      // what ScatteredTemplates works with
+    ScatteredTemplates::Keys keys[2];  // of this block of tokens and the next
     std::vector<uint64_t> edge_keys;
     struct Found {
       uint64_t key;
-      uint32_t place;
-      size_t begin;  // of the token in `sum`
+      uint32_t place, token;  // of the block
     };
     std::vector<Found> found;
+    std::vector<Favourite> favourites;   // of the tokens of a block
     std::vector<uint32_t> places;        // where in the sums of a column those of a token's type are
     std::vector<Sum> sum;                // of rows: (T, width_)
     std::vector<float> parts, emission;  // scores of one token's parts; of labels (T, chain stride)
@@ -144,14 +107,18 @@ template <class Sum> class Frozen {
         const bool last = block.last == end;
         const Block next = last ? first_block(sentence_ptr, std::min(s + 1, sentences - 1)) : block.next();
         if (!last || s + 1 < sentences) prepare(x, next, space, space.keys[(turn + 1) % 2]);
-        sum_rows(x, block, space, space.keys[turn % 2]);
+        if (has_favourites())
+          label_each(x, block, space, space.keys[turn % 2], out_labels);
+        else
+          sum_rows(x, block, space, space.keys[turn % 2]);
         if (last) break;
         block = next;
       }
       ++turn;
       const size_t T = size_t(end - begin);
-      if (order_ == 0 && !parts_.any() && known_.attribute < 0) {  // each token by itself
-        for (size_t t = 0; t < T; ++t) out_labels[size_t(begin) + t] = best_label(&space.sum[t * size_t(width_)]);
+      if (is_each_alone()) {
+        for (size_t t = 0; t < T && !has_favourites(); ++t)
+          out_labels[size_t(begin) + t] = best_label(&space.sum[t * size_t(width_)]);
         continue;
       }
       emissions(x, begin, end, space);
@@ -168,28 +135,12 @@ template <class Sum> class Frozen {
   }
 
  private:
-  // Some tokens [first, last) of the sentence [begin, end): what is summed at a time.
-  struct Block {
-    int64_t begin, end, first, last;
-    Block next() const { return {begin, end, last, std::min(last + kBlock, end)}; }
-  };
-  static constexpr int64_t kBlock = 256;
   static Block first_block(const int64_t* sentence_ptr, size_t s) {
     const int64_t begin = sentence_ptr[s], end = sentence_ptr[s + 1];
-    return {begin, end, begin, std::min(begin + kBlock, end)};
+    return {begin, end, begin, std::min(begin + Block::kMost, end)};
   }
-  struct Group {  // local templates of one column, or of several, at one offset
-    int32_t offset;
-    std::vector<size_t> templates;
-  };
-  struct LocalColumns {
-    std::vector<int32_t> columns;
-    std::vector<Group> groups;
-    int32_t lowest = kFar, highest = -kFar;  // offsets
-    size_t width = 0;                        // of the sums of one type
-  };
-  static constexpr int32_t kFar = 1 << 20;
-  static constexpr int kFew = 4;  // with so few labels, sums of several offsets are one vector
+  static constexpr int kFew = 4;     // with so few labels, sums of several offsets are one vector
+  static constexpr int kWide = 256;  // with more, sums of all labels are avoided (measured: 230 are summed sooner)
   Plan plan_, edge_plan_;
   FrozenRows rows_, edges_;
   ChainWeights<float> chain_;
@@ -200,69 +151,24 @@ template <class Sum> class Frozen {
   bool few_;
   int width_;  // labels, or their parts, padded
   std::vector<LocalColumns> local_;
-  struct Term {
-    size_t slot;  // one more than which of gathered_; 0: always 1
-    int32_t offset;
-    uint64_t multiplier;
-  };
-  struct Scattered {  // a template that is not local: terms_[first:last]
-    uint64_t seed;
-    size_t first, last, lead;  // lead: which of leads_ its first term is
-  };
-  std::vector<Term> terms_;
-  std::vector<Scattered> scattered_;
-  std::vector<Term> leads_;        // the different first terms of scattered templates
-  std::vector<int32_t> gathered_;  // attributes that scattered templates look at
-  int32_t reach_ = 0;              // how far they look
-  int32_t local_reach_ = 0;        // how far local templates look
+  ScatteredTemplates scattered_;
+  static constexpr size_t kNothing = size_t(-1);
+  size_t own_ = kNothing, own_group_ = 0;  // what says most of a token itself, if it is labelled by itself
+  int32_t local_reach_ = 0;                // how far local templates look
 
-  int32_t column(int64_t term) const { return plan_.attribute_column[plan_.term_attribute[term]]; }
-  size_t gather(int32_t attribute) {
-    for (size_t i = 0; i < gathered_.size(); ++i)
-      if (gathered_[i] == attribute) return 1 + i;
-    gathered_.push_back(attribute);
-    return gathered_.size();
+  bool is_each_alone() const { return order_ == 0 && !parts_.any() && known_.attribute < 0; }
+  bool has_favourites() const { return own_ != kNothing; }
+  void find_own() {
+    size_t most = 0;
+    for (size_t c = 0; c < local_.size(); ++c)
+      for (size_t g = 0; g < local_[c].groups.size(); ++g) {
+        const LocalGroup& group = local_[c].groups[g];
+        if (group.offset != 0 || group.templates.size() <= most) continue;
+        most = group.templates.size();
+        own_ = c;
+        own_group_ = g;
+      }
   }
-  size_t lead_of(const Term& term) {
-    size_t i = 0;
-    while (i < leads_.size() && (leads_[i].slot != term.slot || leads_[i].offset != term.offset)) ++i;
-    if (i == leads_.size()) leads_.push_back(term);
-    return i;
-  }
-  bool is_summed_once(size_t k) const { return few_ ? is_local(plan_, k) : is_at_one_position(plan_, k); }
-  // The columns whose types stand together for a local template: where templates look at several
-  // columns at one position, all those are one tuple, and what looks at one of them joins in.
-  std::vector<int32_t> seen_together(size_t template_number) const {
-    const auto columns_of = [&](size_t k) {
-      std::vector<int32_t> columns;
-      for (int64_t i = plan_.term_ptr[k]; i < plan_.term_ptr[k + 1]; ++i) columns.push_back(column(i));
-      std::sort(columns.begin(), columns.end());
-      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-      return columns;
-    };
-    const auto offset_of = [&](size_t k) { return plan_.term_offset[plan_.term_ptr[k]]; };
-    const std::vector<int32_t> own = columns_of(template_number);
-    std::vector<int32_t> all, sum;
-    for (size_t k = 0; k < plan_.templates; ++k) {
-      if (!is_summed_once(k) || offset_of(k) != offset_of(template_number)) continue;
-      const std::vector<int32_t> columns = columns_of(k);
-      if (columns.size() < 2) continue;
-      sum.clear();
-      std::set_union(all.begin(), all.end(), columns.begin(), columns.end(), std::back_inserter(sum));
-      all.swap(sum);
-    }
-    return std::includes(all.begin(), all.end(), own.begin(), own.end()) ? all : own;
-  }
-  Group& group_of(const std::vector<int32_t>& columns, int32_t offset) {
-    size_t c = 0;
-    while (c < local_.size() && local_[c].columns != columns) ++c;
-    if (c == local_.size()) local_.push_back({columns, {}});
-    for (Group& g : local_[c].groups)
-      if (g.offset == offset) return g;
-    local_[c].groups.push_back({offset, {}});
-    return local_[c].groups.back();
-  }
-
   // Transition potentials of one position, from the edge keys of the sentence.
   struct Edges {
     static constexpr bool any = true;
@@ -328,33 +234,101 @@ template <class Sum> class Frozen {
     return true;
   }
 
-  // Adds the rows of a block to space.sum.
-  void sum_rows(const Columns& x, const Block& block, Workspace& space, const typename Workspace::Keys& keys) const {
-    const size_t W = size_t(width_), before = size_t(block.first - block.begin);
+  // Finds rows of the scattered templates, and asks for their memory; how many.
+  size_t find_rows(Workspace& space, const ScatteredTemplates::Keys& keys) const {
     space.found.resize(keys.keys.size() + 1);
     size_t n = 0;
-    const uint64_t* key = keys.keys.data();
-    for (const Scattered& s : scattered_)
-      for (uint32_t t : keys.tokens[s.lead]) {
-        const uint64_t k = *key++;
-        if (k == 0) continue;
-        const uint32_t place = rows_.candidate(k);
-        rows_.prefetch_row(place);
-        space.found[n] = {k, place, (before + t) * W};
-        n += place != FrozenRows::kNone;
-      }
+    scattered_.visit(keys, [&](uint32_t t, uint64_t key) {
+      const uint32_t place = rows_.candidate(key);
+      rows_.prefetch_row(place);
+      space.found[n] = {key, place, t};
+      n += place != FrozenRows::kNone;
+    });
+    return n;
+  }
+  Sum* sum_at(const Block& block, size_t token, Workspace& space) const {
+    return space.sum.data() + (size_t(block.first - block.begin) + token) * size_t(width_);
+  }
+  // Adds the rows of a block to space.sum.
+  void sum_rows(const Columns& x, const Block& block, Workspace& space, const ScatteredTemplates::Keys& keys) const {
+    const size_t n = find_rows(space, keys);
     if (few_) {
       for (size_t c = 0; c < local_.size(); ++c) sum_column(x, c, block, space);
     } else {
-      for (int64_t m = block.first; m < block.last; ++m)
-        sum_local(x, m, block.begin, block.end, space, &space.sum[size_t(m - block.begin) * W]);
+      for (size_t t = 0; t < block.tokens(); ++t) sum_local(x, block, t, space);
     }
     for (size_t i = 0; i < n; ++i)
-      rows_.add(&space.sum[space.found[i].begin], space.found[i].key, space.found[i].place);
+      rows_.add(sum_at(block, space.found[i].token, space), space.found[i].key, space.found[i].place);
+  }
+  // Labels the tokens of a block, each by itself: with the favourite of its own features where its
+  // neighbours together cannot take away the lead, else with the label of the highest sum.
+  void label_each(const Columns& x, const Block& block, Workspace& space, const ScatteredTemplates::Keys& keys,
+                  int32_t* out_labels) const {
+    const size_t n = find_rows(space, keys), T = block.tokens();
+    space.favourites.resize(T);
+    for (size_t t = 0; t < T; ++t) space.favourites[t] = favourite_at(x, block, t, space);
+    for (size_t i = 0; i < n; ++i) {
+      Favourite& favourite = space.favourites[space.found[i].token];
+      if (favourite.lead > 0)
+        favourite.lead -= rows_.most_over(size_t(favourite.label), space.found[i].key, space.found[i].place);
+    }
+    const auto next_unsure = [&](size_t t) {
+      while (t < T && space.favourites[t].lead > 0) ++t;
+      return t;
+    };
+    for (size_t t = next_unsure(0), next; t < T; t = next) {
+      next = next_unsure(t + 1);
+      if (next < T) gather_local(x, block, next, space, true);
+      sum_local(x, block, t, space);
+    }
+    for (size_t i = 0; i < n; ++i) {
+      const auto& found = space.found[i];
+      if (space.favourites[found.token].lead <= 0) rows_.add(sum_at(block, found.token, space), found.key, found.place);
+    }
+    for (size_t t = 0; t < T; ++t) {
+      const Favourite& favourite = space.favourites[t];
+      out_labels[size_t(block.first) + t] = favourite.lead > 0 ? favourite.label : best_label(sum_at(block, t, space));
+    }
+  }
+  // The favourite of a token, with what is left of its lead after the sums of all types around: their
+  // spread at most, and if that is too much, by how much they help another label more than this one.
+  Favourite favourite_at(const Columns& x, const Block& block, size_t t, const Workspace& space) const {
+    const int64_t m = block.first + int64_t(t);
+    const size_t own = place_at(x, own_, m, block.begin, block.end, space.sums[own_]);
+    if (own >= space.sums[own_].known.size()) return {0, 0};
+    const Favourite favourite = space.sums[own_].favourites[own];
+    const auto left_over = [&](auto taken) {
+      int32_t lead = favourite.lead;
+      for (size_t c = 0; c < local_.size(); ++c) {
+        const std::vector<LocalGroup>& groups = local_[c].groups;
+        const typename Workspace::TypeSums& sums = space.sums[c];
+        for (size_t g = 0; g < groups.size(); ++g) {
+          if (c == own_ && g == own_group_) continue;
+          const size_t place = place_at(x, c, m + groups[g].offset, block.begin, block.end, sums);
+          if (place >= sums.known.size()) return 0;
+          lead -= taken(sums, place * groups.size() + g);
+        }
+      }
+      return lead;
+    };
+    using Sums = typename Workspace::TypeSums;
+    int32_t lead = left_over([](const Sums& sums, size_t row) { return sums.spread[row]; });
+    if (lead <= 0)
+      lead = left_over([&](const Sums& sums, size_t row) {
+        return int32_t(sums.highest[row]) - sums.rows[row * size_t(width_) + size_t(favourite.label)];
+      });
+    return {favourite.label, lead};
+  }
+  Favourite favourite_of(const Sum* row) const {
+    const int32_t label = best_label(row);
+    int32_t second = std::numeric_limits<int32_t>::min() / 2;
+    for (int32_t j = 0; j < chain_.labels; ++j)
+      if (j != label) second = std::max(second, int32_t(row[j]));
+    return {label, row[label] - second};
   }
 
   // Readies what a block will need, while the one before it is summed.
-  void prepare(const Columns& x, const Block& block, Workspace& space, typename Workspace::Keys& keys) const {
+  void prepare(const Columns& x, const Block& block, Workspace& space, ScatteredTemplates::Keys& keys) const {
     const int64_t first = block.first == block.begin ? block.begin - 1 : block.first;
     const int64_t last = std::min(block.end, block.last + local_reach_);
     for (size_t c = 0; c < local_.size() && !few_; ++c) {
@@ -367,13 +341,17 @@ template <class Sum> class Frozen {
         }
       for (int64_t m = first; m <= last; ++m) ready_local(x, c, m, block.begin, block.end, sums);
     }
-    make_keys(x, block, space.hashes, keys);
+    scattered_.find_keys(plan_, x, block, rows_, space.hashes, keys);
   }
   // Makes room for the sums of so many places.
   void make_room(size_t c, size_t places, typename Workspace::TypeSums& sums) const {
     if (places <= sums.known.size()) return;
     sums.known.resize(places, 0);
     sums.rows.resize((places + 1) * local_[c].width);
+    if (!has_favourites()) return;
+    sums.highest.resize(places * local_[c].groups.size());
+    sums.spread.resize(places * local_[c].groups.size());
+    if (c == own_) sums.favourites.resize(places);
   }
   // Where the sums for the type, or tuple, at position m are.
   SEQTAG_INLINE size_t place_at(const Columns& x, size_t c, int64_t m, int64_t begin, int64_t end,
@@ -382,70 +360,30 @@ template <class Sum> class Frozen {
     return m < begin ? 0 : m >= end ? 1 : sums.place[size_t(m)];
   }
 
-  // Keys of the scattered templates, as key_at() makes them, their slots asked for.
-  void make_keys(const Columns& x, const Block& block, std::vector<uint64_t>& hashes_at,
-                 typename Workspace::Keys& out) const {
-    const size_t T = size_t(block.last - block.first), R = size_t(reach_), span = T + 2 * R;
-    hashes_at.resize((1 + gathered_.size()) * span);
-    std::fill_n(hashes_at.begin(), span, 1);  // what stands for a term that is not there
-    const int64_t origin = block.first - int64_t(R);
-    const int64_t left = std::max(block.begin, origin), right = std::min(block.end, block.last + int64_t(R));
-    for (size_t g = 0; g < gathered_.size(); ++g) {
-      const size_t a = size_t(gathered_[g]);
-      const uint64_t* hashes = x.hashes + a * x.capacity;
-      const int32_t* types = x.types + size_t(plan_.attribute_column[a]) * x.tokens;
-      uint64_t* to = &hashes_at[(1 + g) * span];
-      std::fill(to, to + (left - origin), kLeft);
-      for (int64_t m = left; m < right; ++m) to[m - origin] = hashes[types[m]];
-      std::fill(to + (right - origin), to + span, kRight);
-    }
-    const uint64_t* at_left = hashes_at.data() + R;  // of the first token
-    auto from = [&](const Term& term) { return at_left + int64_t(term.slot * span) + term.offset; };
-    out.tokens.resize(leads_.size());
-    for (size_t i = 0; i < leads_.size(); ++i) {
-      const uint64_t* lead = from(leads_[i]);
-      out.tokens[i].resize(T);
-      size_t n = 0;
-      for (size_t t = 0; t < T; ++t) {
-        out.tokens[i][n] = uint32_t(t);
-        n += lead[t] != 0;
-      }
-      out.tokens[i].resize(n);
-    }
-    size_t many = 0;
-    for (const Scattered& s : scattered_) many += out.tokens[s.lead].size();
-    out.keys.resize(many);
-    uint64_t* to = out.keys.data();
-    for (const Scattered& s : scattered_) {
-      const Term &one = terms_[s.first], &two = terms_[s.first + 1];
-      const uint64_t *first = from(one), *second = from(two);
-      for (uint32_t t : out.tokens[s.lead]) {
-        uint64_t sum = s.seed + first[t] * one.multiplier + second[t] * two.multiplier;
-        bool present = second[t] != 0;
-        for (size_t i = s.first + 2; i < s.last; ++i) {
-          const uint64_t h = from(terms_[i])[t];
-          present &= h != 0;
-          sum += h * terms_[i].multiplier;
-        }
-        const uint64_t key = mix(sum);
-        *to++ = present ? (key ? key : 1) : 0;
-        rows_.prefetch_slot(key);
-      }
-    }
-  }
-
   // Sums what local templates give for the type at m, if it is new, else asks for it.
   SEQTAG_INLINE void ready_local(const Columns& x, size_t c, int64_t m, int64_t begin, int64_t end,
                                  typename Workspace::TypeSums& sums) const {
-    const std::vector<Group>& groups = local_[c].groups;
+    const std::vector<LocalGroup>& groups = local_[c].groups;
     const size_t row = place_at(x, c, m, begin, end, sums), width = groups.size() * size_t(width_);
     if (row >= sums.known.size()) return;
     Sum* first = &sums.rows[row * width];
     if (!sums.known[row]) {
       for (size_t g = 0; g < groups.size(); ++g) add_local(x, groups[g], m, begin, end, first + g * size_t(width_));
       sums.known[row] = 1;
+      if (has_favourites()) note_highest(c, row, sums);
     }
+    if (has_favourites()) return;  // most rows are not looked at
     for (size_t b = 0; b < width * sizeof(Sum); b += 64) SEQTAG_PREFETCH(reinterpret_cast<char*>(first) + b);
+  }
+  void note_highest(size_t c, size_t row, typename Workspace::TypeSums& sums) const {
+    const size_t G = local_[c].groups.size();
+    const Sum* first = &sums.rows[row * G * size_t(width_)];
+    for (size_t g = 0; g < G; ++g, first += width_) {
+      const auto [lowest, highest] = std::minmax_element(first, first + chain_.labels);
+      sums.highest[row * G + g] = *highest;
+      sums.spread[row * G + g] = int32_t(*highest) - *lowest;
+      if (c == own_ && g == own_group_) sums.favourites[row] = favourite_of(first);
+    }
   }
   // Few labels: adds what a column's types give to all tokens of a block.
   void sum_column(const Columns& x, size_t c, const Block& block, Workspace& space) const {
@@ -494,7 +432,7 @@ template <class Sum> class Frozen {
     const LocalColumns& local = local_[c];
     typename Workspace::TypeSums& sums = space.sums[c];
     const bool hold = row < sums.known.size();
-    for (const Group& g : local.groups) {
+    for (const LocalGroup& g : local.groups) {
       const int64_t t = m - g.offset;
       if (hold)
         add_local(x, g, m, block.begin, block.end,
@@ -505,29 +443,41 @@ template <class Sum> class Frozen {
     if (hold) sums.known[row] = 1;
     return hold ? row : sums.known.size();
   }
-  // acc = the sum of all local templates at n.
-  void sum_local(const Columns& x, int64_t n, int64_t begin, int64_t end, Workspace& space, Sum* acc) const {
+  // Points space.local at the rows of a token, or asks for them; whether all are held.
+  bool gather_local(const Columns& x, const Block& block, size_t t, Workspace& space, bool ask = false) const {
+    const int64_t n = block.first + int64_t(t);
     size_t i = 0;
     bool all = true;
     for (size_t c = 0; c < local_.size(); ++c) {
-      const std::vector<Group>& groups = local_[c].groups;
+      const std::vector<LocalGroup>& groups = local_[c].groups;
       const typename Workspace::TypeSums& sums = space.sums[c];
       for (size_t g = 0; g < groups.size(); ++g, ++i) {
-        const size_t row = place_at(x, c, n + groups[g].offset, begin, end, sums);
+        const size_t row = place_at(x, c, n + groups[g].offset, block.begin, block.end, sums);
         const bool known = row < sums.known.size();
         all &= known;
-        space.local[i] = known ? &sums.rows[(row * groups.size() + g) * size_t(width_)] : space.nothing.data();
+        const Sum* held = known ? &sums.rows[(row * groups.size() + g) * size_t(width_)] : space.nothing.data();
+        if (ask)
+          for (int j = 0; j < width_; j += 64 / int(sizeof(Sum))) SEQTAG_PREFETCH(held + j);
+        else
+          space.local[i] = held;
       }
     }
-    sum_of(space.local.data(), int(i), acc, width_);
+    return all;
+  }
+  // space.sum at a token = the sum of all local templates.
+  void sum_local(const Columns& x, const Block& block, size_t t, Workspace& space) const {
+    const int64_t n = block.first + int64_t(t), begin = block.begin, end = block.end;
+    const bool all = gather_local(x, block, t, space);
+    Sum* acc = sum_at(block, t, space);
+    sum_of(space.local.data(), int(space.local.size()), acc, width_);
     if (all) return;
     for (size_t c = 0; c < local_.size(); ++c)  // types beyond the capacity
-      for (const Group& group : local_[c].groups)
+      for (const LocalGroup& group : local_[c].groups)
         if (place_at(x, c, n + group.offset, begin, end, space.sums[c]) >= space.sums[c].known.size())
           add_local(x, group, n + group.offset, begin, end, acc);
   }
   // Adds what the templates of a group give for the type at m.
-  void add_local(const Columns& x, const Group& group, int64_t m, int64_t begin, int64_t end, Sum* acc) const {
+  void add_local(const Columns& x, const LocalGroup& group, int64_t m, int64_t begin, int64_t end, Sum* acc) const {
     for (size_t k : group.templates) rows_.add(acc, key_at(plan_, x, k, m - group.offset, begin, end));
   }
 };
