@@ -2,7 +2,9 @@ r"""The surface of a treebank: tokens as the text has them, and the white space 
 
 A token is what stands in the text; a range of CoNLL-U is one token of several words.  White space
 is what MISC says of it, by the conventions of CoNLL-U (``SpaceAfter=No``) and of UDPipe
-(``SpacesAfter=\n``, ``SpacesBefore``, ``SpacesInToken``), with one space where it is silent.
+(``SpacesAfter=\n``, ``SpacesBefore``, ``SpacesInToken``).  Where MISC says nothing in a whole
+sentence, its comment ``# text`` is asked; where that is missing or has other tokens, one space
+stands behind each.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ _SPACES = {code: char for char, code in _ESCAPES.items()}
 _ESCAPED = re.compile(r"\\(?:[\\strnp]|u[0-9A-Fa-f]{4})")
 _ESCAPABLE = str.maketrans(_ESCAPES)
 _MARK = re.compile(r"#\s*new(doc|par)(?:\s|$)")
+_SPACE = re.compile(r"\s*")
+_TEXT = re.compile(r"#\s*text\s*=\s*(.*)", re.DOTALL)
 
 
 class Token(NamedTuple):
@@ -86,8 +90,10 @@ def surface_of(sentence: Sentence) -> Surface:
     if not len(sentence):
         return Surface([], "")
     marks: set[str] = set()
+    texts: list[str] = []
     if isinstance(sentence, TableSentence) and "id" in sentence.columns:
         marks = {found[1] for line in sentence.comments if (found := _MARK.match(line))}
+        texts = [found[1] for line in sentence.comments if (found := _TEXT.match(line))]
         ids, forms = sentence.lines("id"), sentence.lines("form")
         has_misc = "misc" in sentence.columns
         misc = sentence.lines("misc") if has_misc else ["_"] * len(ids)
@@ -106,6 +112,8 @@ def surface_of(sentence: Sentence) -> Surface:
         count = int(last or first) - done
         tokens.append(Token(form, done, count, *_spaces(form, note)))
         done += count
+    if texts and not any("Space" in note for note in misc):
+        tokens = _spaced_as(tokens, texts[0])
     return Surface(tokens, "document" if "doc" in marks else "paragraph" if marks else "")
 
 
@@ -160,6 +168,28 @@ def unescape_spaces(text: str) -> str:
     (' \n', '\xa0')
     """
     return _ESCAPED.sub(lambda found: _SPACES.get(found[0]) or chr(int(found[0][2:], 16)), text)
+
+
+def _spaced_as(tokens: list[Token], text: str) -> list[Token]:
+    """The tokens with the white space that stands between them in a text, if it is made of them."""
+    spaced = []
+    end = len(_space_at(text, 0))
+    for token in tokens:
+        begin, end = end, end + len(token.form)
+        if text[begin:end] != token.form:
+            return tokens
+        spaces = _space_at(text, end)
+        end += len(spaces)
+        spaced.append(token._replace(spaces_after=spaces))
+    if end < len(text):
+        return tokens
+    spaced[-1] = spaced[-1]._replace(spaces_after=" ")  # of what follows the text says nothing
+    return spaced
+
+
+def _space_at(text: str, position: int) -> str:
+    found = _SPACE.match(text, position)
+    return found[0] if found else ""
 
 
 def _spaces(form: str, misc: str) -> tuple[str, str, str]:

@@ -49,6 +49,15 @@ def test_white_space_before_and_within():
     assert surface_of(sentence).tokens[0].form == "10 000"
 
 
+def test_the_text_says_where_no_space_is_if_misc_does_not():
+    rows = "1 Hi _\n2 , _\n3-4 don't _\n3 do _\n4 n't _\n5 ! _"
+    assert surface_of(*conllu("# text = Hi,  don't!\n" + rows)).text == "Hi,  don't! "
+    for other in ("Hi, don't", "Hi, don't! No", "Ho, don't!", ""):
+        assert surface_of(*conllu(f"# text = {other}\n{rows}")).text == "Hi , don't ! "
+    said = rows.replace("Hi _", "Hi SpaceAfter=No")
+    assert surface_of(*conllu("# text = Hi, don't!\n" + said)).text == "Hi, don't ! "
+
+
 def test_marks_open_paragraphs_and_documents():
     found = conllu(
         "# newdoc id = a\n# newpar\n1 A _",
