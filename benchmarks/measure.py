@@ -22,9 +22,10 @@ LONG = 15.0  # seconds; a command is not repeated once its runs took longer
 
 
 class Cost(NamedTuple):
-    """Median wall time in seconds, largest peak memory in MB, and runs of a command."""
+    """Median wall and processor time in seconds, largest peak memory in MB, runs of a command."""
 
     seconds: float
+    cpu_seconds: float
     megabytes: float
     runs: int
 
@@ -38,7 +39,8 @@ import json, os, sys, time
 began = time.perf_counter()
 pid = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
 _, status, usage = os.wait4(pid, 0)
-figures = [time.perf_counter() - began, usage.ru_maxrss, os.waitstatus_to_exitcode(status)]
+took, cpu = time.perf_counter() - began, usage.ru_utime + usage.ru_stime
+figures = [took, cpu, usage.ru_maxrss, os.waitstatus_to_exitcode(status)]
 open(sys.argv[1], "w").write(json.dumps(figures))
 """
 # A command's peak memory is at least that of the process that started it (Linux keeps the mark
@@ -57,6 +59,7 @@ def command(args: Sequence[str], repeat: int = 3, limit: float = 600.0, long: fl
         If it fails or is stopped.
     """
     seconds: list[float] = []
+    cpu_seconds: list[float] = []
     memory: list[float] = []
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     with tempfile.TemporaryDirectory() as folder:
@@ -78,14 +81,16 @@ def command(args: Sequence[str], repeat: int = 3, limit: float = 600.0, long: fl
                     process.wait()
                     msg = f"stopped after {limit:.0f} s"
                     raise CommandError(msg) from None
-            took, peak, code = json.loads(figures.read_text())
+            took, cpu, peak, code = json.loads(figures.read_text())
             if code:
                 said = errors.read_text(errors="replace").strip().splitlines() or ["no message"]
                 msg = f"exit code {code}: {said[-1][:200]}"
                 raise CommandError(msg)
             seconds.append(took)
+            cpu_seconds.append(cpu)
             memory.append(peak / (1e6 if sys.platform == "darwin" else 1e3))  # bytes there, kB here
-    return Cost(statistics.median(seconds), max(memory), len(seconds))
+    wall, cpu = statistics.median(seconds), statistics.median(cpu_seconds)
+    return Cost(wall, cpu, max(memory), len(seconds))
 
 
 def run_one(*args: str | Path, repeat: int = 3, limit: float = 600.0) -> Cost:

@@ -188,8 +188,14 @@ def test_first_templates_end_with_the_whole_preset():
 def test_costs_of_a_command():
     cost = measure.command([sys.executable, "-c", "x = 'a' * 10**8"], repeat=2)
     assert cost.runs == 2
+    assert cost.cpu_seconds > 0
     assert cost.seconds > 0
     assert cost.megabytes > 90
+
+
+def test_waiting_takes_no_processor_time():
+    cost = measure.command([sys.executable, "-I", "-S", "-c", "import time; time.sleep(2)"], 1)
+    assert cost.cpu_seconds < 1 < cost.seconds
 
 
 def test_failures_of_commands_say_what_happened():

@@ -107,7 +107,7 @@ class Suite:
         command(tool.command("raw", model, folder / "text.txt", out, language), 1, self.limit)
         figures["raw"] = scores(treebank.parts[self.part], out, data["columns"])
         long = command(tool.command("raw", model, folder / "long.txt", out, language))
-        figures["words_per_second"] = data["long_words"] / long.seconds
+        figures["words_per_second"] = data["long_words"] / long.cpu_seconds
         figures["megabytes"] = long.megabytes
         if tool.trains:
             blank = folder / "blank.conllu"
@@ -126,7 +126,7 @@ class Suite:
             return json.loads(kept.read_text(encoding="utf-8")) | {"from_cache": True}
         cost: Cost = command(tool.command("train", train, dev, model), 1, self.limit)
         figures = {
-            "train_seconds": cost.seconds,
+            "train_seconds": cost.cpu_seconds,
             "train_megabytes": cost.megabytes,
             "model_megabytes": model.stat().st_size / 1e6,
         }

@@ -38,10 +38,11 @@ python -m benchmarks.raw --corpora FOLDER --cache MODELS --merge results.json --
 DEFINITIONS = """\
 - Scores are F1 in percent by the rules of the CoNLL 2018 shared task, on the {part} part: words are
   aligned by the characters that they span, and a label is right if it is that of an aligned word.
-- **speed**: words a second, the whole process from a text of about 200,000 words to a CoNLL-U file
-  with all columns, on one core. The text is the {part} part, repeated.
-- **training**: the whole process. UDPipe's models may be found again by what is in their files;
-  times are those of the training then.
+- **speed**: words a second of processor time, the whole process from a text of about 200,000 words
+  to a CoNLL-U file with all columns. The text is the {part} part, repeated.
+- **training**: processor time of the whole process. UDPipe's models may be found again by what is
+  in their files; times are those of the training then. Processor time, since others were at work
+  on the machine.
 """
 
 
