@@ -21,6 +21,7 @@ import inspect
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeVar
 
 from seqtag.errors import TemplateError, did_you_mean
@@ -172,7 +173,7 @@ def resolve(name: str, args: Sequence[int | str] = ()) -> BoundAttribute:
 
 def _check_arguments(name: str, function: AttributeFunction, args: Sequence[int | str]) -> None:
     """Raise unless the function takes these arguments after the word."""
-    signature = inspect.signature(function)
+    signature = _signature(function)
     parameters = list(signature.parameters.values())[1:]
     try:
         signature.bind("", *args)
@@ -191,6 +192,11 @@ def _check_arguments(name: str, function: AttributeFunction, args: Sequence[int 
             "correct the arguments"
         )
         raise TemplateError(msg)
+
+
+@lru_cache(maxsize=256)  # models name the same few attributes again and again
+def _signature(function: AttributeFunction) -> inspect.Signature:
+    return inspect.signature(function)
 
 
 def _annotated_type(parameter: inspect.Parameter) -> str:
