@@ -75,7 +75,7 @@ def normal_form(text: str) -> str:
 
 
 def _normal_forms(texts: Sequence[str]) -> Sequence[str]:
-    return [normal_form(text) for text in texts]
+    return [text if text.isascii() else normal_form(text) for text in texts]
 
 
 def _as_written(texts: Sequence[str]) -> Sequence[str]:
