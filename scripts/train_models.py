@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 CARD = """\
 # Embedded models
 
+The pipeline `en`, from raw text to all columns, has [a card of its own](en.md). Two taggers:
+
 {table}
 
 Accuracy in percent of tokens, with gold tokenisation, measured by this script in the same way as

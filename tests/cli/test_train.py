@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 
 import pytest
 
@@ -195,11 +196,14 @@ def test_templates(call, tmp_path):
 def test_an_interrupted_training_keeps_what_it_learnt(folder, name, code):
     command = [*SEQTAG, "train", "train.conllu", "-m", "m.seqtag", "--epochs", "10000000"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        late = threading.Timer(120, process.kill)
+        late.start()
         for line in process.stderr:
             if "epoch 2:" in line:
                 os.kill(process.pid, getattr(signal, name))
                 break
         rest = process.stderr.read()
+    late.cancel()
     assert process.returncode == code
     assert rest.endswith("seqtag: interrupted: the model holds the epochs finished until then\n")
     assert "Traceback" not in rest
