@@ -197,6 +197,8 @@ class Document:
     def to_rows(self) -> list[dict[str, Any]]:
         """A dictionary for each word, as ``pandas.DataFrame`` takes them.
 
+        Examples
+        --------
         >>> import seqtag
         >>> seqtag.load("en")("Stop!").to_rows()[1]["text"]
         '!'

@@ -1,4 +1,4 @@
-"""The README is run: its console and Python blocks, and every doctest of the package."""
+"""Pages are run: console and Python blocks of the README and others, and all doctests."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ import pytest
 import seqtag
 
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = ["README.md", "docs/index.md", "docs/tutorial.md"]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-def blocks(language: str) -> list[str]:
+def text_of(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def blocks(page: str, language: str) -> list[str]:
     """Code blocks of a language, in order."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.M | re.S)
+    return re.findall(rf"^```{language}\n(.*?)^```$", text_of(page), re.M | re.S)
 
 
 @pytest.fixture
@@ -39,31 +43,45 @@ def workplace(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_console_blocks_print_what_the_readme_says(workplace):
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_print_what_the_page_says(page, workplace):
+    """First what the shell is told, then Python, which finds the files made there."""
     checker = doctest.OutputChecker()
-    for block in blocks("console"):
+    commands = 0
+    for block in blocks(page, "console"):
         for command, wanted in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
+            commands += 1
             done = subprocess.run(
                 ["sh", "-c", command], capture_output=True, text=True, check=False
             )
             assert done.returncode == 0, (command, done.stderr)
             assert checker.check_output(wanted, done.stdout, FLAGS), (command, done.stdout)
-
-
-def test_python_blocks_run(workplace):
-    pytest.importorskip("nltk")
-    source = "\n".join(blocks("python"))
-    test = doctest.DocTestParser().get_doctest(source, {}, "README.md", "README.md", 0)
+    source = "\n".join(blocks(page, "python"))
+    if source:
+        pytest.importorskip("nltk")
+    test = doctest.DocTestParser().get_doctest(source, {}, page, page, 0)
     results = doctest.DocTestRunner(optionflags=FLAGS).run(test)
-    assert results.attempted > 10
+    assert commands + results.attempted > 1
     assert results.failed == 0
 
 
 def test_quick_start_has_two_blocks_of_one_line():
-    quick = README.split("## Quick start")[1].split("\n## ")[0]
+    quick = text_of("README.md").split("## Quick start")[1].split("\n## ")[0]
     assert [
         len(b.strip().splitlines()) for b in re.findall(r"^```sh\n(.*?)^```$", quick, re.M | re.S)
     ] == [1, 1]
+
+
+def test_links_between_pages_lead_somewhere():
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    links = [
+        (page, link)
+        for page in pages
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
+        if "://" not in link
+    ]
+    assert len(links) > 20
+    assert [(page.name, link) for page, link in links if not (page.parent / link).exists()] == []
 
 
 MODULES = sorted(
