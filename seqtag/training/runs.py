@@ -169,6 +169,7 @@ def train_run(
     """One run: the averaged weights of the best epoch by the dev set, or of the last one."""
     settings, (layout, instances, *_) = problem.settings, problem.corpus
     sentences = len(instances.sentence_ptr) - 1
+    start = None if problem.start is None else problem.start.state
 
     def report(done: Progress) -> None:
         if schedule.on_epoch:
@@ -178,7 +179,7 @@ def train_run(
             )
 
     return learn(
-        backend.Weights(layout, "float32", settings.update),
+        backend.Weights(layout, "float32", settings.update, start),
         lambda epoch: drop_features(instances, settings.dropout, schedule.random(run, epoch, 1)),
         problem.y,
         lambda epoch: visiting_order(sentences, schedule.seed, run, epoch),
@@ -192,6 +193,7 @@ def train_run(
         judge=None if judge is None else partial(_verdict, judge),
         on_epoch=report,
         stopped=stopped,
+        choices=problem.choices,
     )
 
 
