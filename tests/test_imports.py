@@ -33,7 +33,7 @@ features.builtin features.normal_forms
 features.templates
 features.crfpp
 features.language
-features.encoder
+features.encoder features.crfsuite
 features.index
 features
 labels.schemes
