@@ -33,6 +33,7 @@ def train(
     label: str | None = None,
     templates: str | PathLike[str] | TemplateSet | None = None,
     seed: int = 1,
+    shuffle: bool = True,
     runs: int = 1,
     patience: int | None = None,
     constrain: bool = True,
@@ -59,6 +60,8 @@ def train(
         the preset that fits the label.
     seed
         Of the shuffling. The same data, seed and seqtag give the same bytes.
+    shuffle
+        Visit the sentences in a new order each epoch; else in the order given.
     runs
         Models trained with different shuffling and averaged into one.
     patience
@@ -100,7 +103,7 @@ def train(
     >>> tagger.tag(["the", "dog"])
     ['DT', 'NN']
     """
-    schedule = Schedule(seed, runs, patience, threads, on_epoch)
+    schedule = Schedule(seed, runs, patience, threads, on_epoch, shuffle)
     with ExitStack() as files:
         corpus = open_corpus(data, format, columns, files)
         column = corpus.label_column(label)
