@@ -85,7 +85,8 @@ classifiers.linear
 classifiers.base
 classifiers.perceptrons classifiers.sigmoid
 classifiers
-integrations.nltk
+integrations.nltk integrations.items
+integrations.sklearn
 integrations
 cli.common cli.options
 cli.bundle cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
@@ -103,7 +104,7 @@ FLOOR = {
 
 KERNELS = {"engine._kernel", "engine._kernel_avx2"}
 
-HEAVY = {"nltk", "conllu", "click", "tqdm"}
+HEAVY = {"nltk", "conllu", "click", "tqdm", "sklearn"}
 
 FOREIGN = {
     "errors": set(),
@@ -118,7 +119,7 @@ FOREIGN = {
     "tagging": {"numpy", "conllu"},
     "training": {"numpy"},
     "classifiers": {"numpy"},
-    "integrations": {"nltk", "conllu"},
+    "integrations": {"nltk", "conllu", "numpy", "sklearn"},
     "cli": {"click", "tqdm", "matplotlib"},
 }
 """Packages outside the standard library that a room may import."""
