@@ -79,7 +79,7 @@ training.train
 training.pipeline
 training.selection
 training
-classifiers.vectors
+classifiers.vectors classifiers.conventions
 classifiers.feature_maps classifiers.losses classifiers.margins
 classifiers.linear
 classifiers.base

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from seqtag.classifiers.conventions import labels_of, not_fitted, tags
 from seqtag.classifiers.feature_maps import apply_map
 from seqtag.classifiers.vectors import Reader, Vectors, check_length, read
 from seqtag.errors import LabelError, SeqtagError
@@ -101,13 +101,7 @@ class LinearClassifier:
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks of a classifier (only scikit-learn calls this)."""
-        utils = sys.modules["sklearn.utils"]  # the caller is scikit-learn: nothing to import
-        return utils.Tags(
-            estimator_type="classifier",
-            target_tags=utils.TargetTags(required=True),
-            classifier_tags=utils.ClassifierTags(multi_class=not self._two_labels_only),
-            input_tags=utils.InputTags(sparse=True),
-        )
+        return tags(multi_class=not self._two_labels_only)
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels (n,) of vectors; among equal scores the first in `classes_`.
@@ -168,13 +162,13 @@ class LinearClassifier:
         """Check the parameters, read training data, and settle what the labels are."""
         self._check_params()
         vectors, self._reader = read(apply_map(self.feature_map, X))
-        labels = np.asarray(y)
+        labels = labels_of(y)
         check_length(vectors, labels)
         self.classes_, ids = _classes(labels, classes)
         if self._two_labels_only and len(self.classes_) > 2:
             msg = (
-                f"expected two labels, found {len(self.classes_)} ({_shown(self.classes_)}); "
-                "use MulticlassPerceptron"
+                f"expected two labels, found {len(self.classes_)} ({_shown(self.classes_)}). "
+                "Only binary classification is supported. Use MulticlassPerceptron"
             )
             raise LabelError(msg)
         self.n_features_in_ = vectors.width
@@ -205,12 +199,12 @@ class LinearClassifier:
                 f"expected a fitted {type(self).__name__}, found one without weights; "
                 "call fit(X, y) first"
             )
-            raise SeqtagError(msg)
-        return self._with_bias(reader(apply_map(self.feature_map, X)))
+            raise not_fitted(msg)
+        return self._with_bias(reader(apply_map(self.feature_map, X), type(self).__name__))
 
     def _read_labelled(self, X: Any, y: Any) -> tuple[Vectors, np.ndarray]:
         """X as in fit, and y as numbers in `classes_`."""
-        vectors, labels = self._read(X), np.asarray(y)
+        vectors, labels = self._read(X), labels_of(y)
         unseen = _missing(labels, self.classes_)
         if unseen:
             msg = (
@@ -232,9 +226,6 @@ class LinearClassifier:
 # --------------------------------------------------------------------------- private
 def _classes(labels: np.ndarray, named: Any) -> tuple[np.ndarray, np.ndarray]:
     """The labels there are, ascending, and the number of each example's."""
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        msg = "expected labels, found NaN or infinity among them; label every vector"
-        raise LabelError(msg)
     try:
         classes = np.unique(labels if named is None else np.asarray(named))
     except TypeError as error:
@@ -249,7 +240,7 @@ def _classes(labels: np.ndarray, named: Any) -> tuple[np.ndarray, np.ndarray]:
         raise LabelError(msg)
     if len(classes) < 2:
         msg = (
-            f"expected at least two labels to tell apart, found one ({_shown(classes)}); "
+            f"expected at least two labels to tell apart, found one class ({_shown(classes)}); "
             "add examples of another, or name both as classes=..."
         )
         raise LabelError(msg)
