@@ -103,6 +103,43 @@ class LinearClassifier:
         """What scikit-learn asks of a classifier (only scikit-learn calls this)."""
         return tags(multi_class=not self._two_labels_only)
 
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Go on learning: visit labelled vectors once, in the order given (online learning).
+
+        What was learnt before stays, averages and votes too: to give the data piece by piece is,
+        to the last bit, one pass over all of them without shuffling. `max_iter`, `shuffle` and
+        what says when to stop do not matter. After `fit` it goes on from the end of that.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`. Dicts may have features that were not there before.
+        classes
+            The labels there will ever be; in the first call, if y does not show them all.
+
+        Raises
+        ------
+        SeqtagError
+            If X or a parameter is unusable, X and y differ in length, or a fit kept weights of
+            an earlier pass, by a validation set.
+        LabelError
+            If labels are not among those of the first call, or that has one only.
+
+        Examples
+        --------
+        >>> from seqtag import BinaryPerceptron
+        >>> model = BinaryPerceptron(fit_intercept=False)
+        >>> for x, label in ([2, 4], -1), ([-6, 1], -1), ([1, 1], 1):
+        ...     model = model.partial_fit([x], [label], classes=[-1, 1])
+        >>> model.coef_
+        array([[ 5., -4.]])
+        """
+        if hasattr(self, "_weights"):
+            self._learn_more(*self._go_on(X, y, classes))
+        else:
+            self._learn_more(*self._begin(X, y, classes))
+        return self
+
     def predict(self, X: Any) -> np.ndarray:
         """Labels (n,) of vectors; among equal scores the first in `classes_`.
 
@@ -173,6 +210,33 @@ class LinearClassifier:
             raise LabelError(msg)
         self.n_features_in_ = vectors.width
         return self._with_bias(vectors), ids.astype(np.int32)
+
+    def _go_on(self, X: Any, y: Any, classes: Any) -> tuple[Vectors, np.ndarray]:
+        """Read more training data, which may have features that were not there before."""
+        self._check_params()
+        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            msg = (
+                f"expected the classes of the first call ({_shown(self.classes_)}), found "
+                f"{_shown(np.unique(classes))}; name all of them there, or call fit"
+            )
+            raise LabelError(msg)
+        mapped = apply_map(self.feature_map, X)
+        reader = self._reader.grown(mapped)
+        vectors, labels = reader(mapped, type(self).__name__), labels_of(y)
+        check_length(vectors, labels)
+        unseen = _missing(labels, self.classes_)
+        if unseen:
+            msg = (
+                f"expected labels of the first call ({_shown(self.classes_)}), found "
+                f"{_shown(unseen)}; name all labels there as classes=..."
+            )
+            raise LabelError(msg)
+        self._reader, self.n_features_in_ = reader, vectors.width
+        return self._with_bias(vectors), np.searchsorted(self.classes_, labels).astype(np.int32)
+
+    def _learn_more(self, x: Vectors, y: np.ndarray) -> None:
+        """Visit vectors once, in the order given, and go on from what was learnt if there is."""
+        raise NotImplementedError
 
     def _check_params(self) -> None:
         """Raise if a parameter cannot be used."""

@@ -72,6 +72,26 @@ class Vectors(NamedTuple):
         )
         return Vectors(self.width, self.values[inside], ptr, self.features[inside])
 
+    def widened(self, width: int, bias: bool) -> Vectors:
+        """The sparse vectors with features of value 0 more; a bias stays the last feature."""
+        if self.features is None or width == self.width:
+            return self
+        features = self.features
+        if bias:
+            features = np.where(features == self.width - 1, np.int32(width - 1), features)
+        return Vectors(width, self.values, self.ptr, features)
+
+    def followed_by(self, more: Vectors) -> Vectors:
+        """These vectors and as wide ones behind them; dense if any are."""
+        if self.ptr is None or self.features is None or more.ptr is None or more.features is None:
+            return Vectors(self.width, np.concatenate([self.dense(), more.dense()]))
+        return Vectors(
+            self.width,
+            np.concatenate([self.values, more.values]),
+            np.concatenate([self.ptr, self.ptr[-1] + more.ptr[1:]]),
+            np.concatenate([self.features, more.features]),
+        )
+
     def dense(self) -> np.ndarray:
         """The vectors as a matrix (n, d) float64."""
         if self.ptr is None:
@@ -102,6 +122,14 @@ class Reader(NamedTuple):
 
     width: int
     names: Mapping[str, int] | None = None
+
+    def grown(self, X: Any) -> Reader:
+        """The reader that knows the names of these dicts too, behind those of before."""
+        if self.names is None or not is_dicts(X):
+            return self
+        new = sorted(_names(X) - self.names.keys())
+        names = {**self.names, **{name: i for i, name in enumerate(new, self.width)}}
+        return Reader(len(names), names)
 
     def __call__(self, X: Any, owner: str = "it") -> Vectors:
         """Read vectors of the features known from training; unknown names are left out.
