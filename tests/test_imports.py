@@ -72,7 +72,7 @@ tagging.streams tagging.document
 tagging.pipeline
 tagging
 training.data training.known_labels
-training.tokens training.words
+training.tokens training.words training.warm_start
 training.problem
 training.runs
 training.train

@@ -13,6 +13,7 @@ from seqtag.cli.common import (
     check_stdout,
     check_target,
     interruption_code,
+    load_model,
     print_json,
 )
 from seqtag.cli.options import reading_format, threads_option, training_options
@@ -43,6 +44,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Give only valid sequences of chunk labels.",
 )
+@click.option(
+    "--init",
+    metavar="MODEL",
+    help="Model to go on from: its labels, words and features stay, and its templates and settings "
+    "hold where others are not given.",
+)
 @training_options
 @threads_option
 @click.option("--force", is_flag=True, help="Overwrite the model file.")
@@ -66,6 +73,7 @@ def command(
     seqtag train train.conllu --dev dev.conllu -m english.seqtag
     seqtag train train.txt --label chunk -m chunks.seqtag
     seqtag train train.conllu -m english.seqtag --label all
+    seqtag train more.conllu --init english.seqtag -m better.seqtag
     """
     from seqtag.files import check_output
     from seqtag.training.train import train as train_tagger
@@ -74,7 +82,8 @@ def command(
     if options["patience"] and not dev:
         msg = "--patience needs a --dev set"
         raise click.UsageError(msg, context)
-    for name, value in (("--model", model), ("--label", options["label"])):
+    named = ("--model", model), ("--label", options["label"]), ("--init", options["init"])
+    for name, value in named:
         if value in ("", "-"):
             msg = f"expected a name for {name}, found {value!r}"
             raise click.UsageError(msg, context)
@@ -92,6 +101,7 @@ def command(
         epochs.append(epoch)
 
     options |= {"format": reading_format(format, columns), "columns": columns, "on_epoch": show}
+    options["init"] = options["init"] and load_model(options["init"])
     label = options["label"]
     if label == "all" or (label and ({*label.split(",")} & {"tokens", "words"} or "," in label)):
         return _train_pipeline(context, train, model, dev, epochs, notes, as_json, options)

@@ -21,7 +21,7 @@ from seqtag.features.crfsuite import Names, index_items
 from seqtag.features.encoder import Column
 from seqtag.features.index import IndexedCorpus
 from seqtag.labels.column import LabelColumn
-from seqtag.labels.parts import split_labels
+from seqtag.labels.parts import part_names, split_labels
 from seqtag.model.freeze import mean
 from seqtag.training.data import TrainingData
 from seqtag.training.runs import train_runs
@@ -102,7 +102,7 @@ class ItemTagger:
         """Names of the columns of the weights: labels, or their parts."""
         if self.layout.parts is None:
             return self.labels
-        return sorted({part for label in self.labels for part in label.split("|")})
+        return part_names(self.labels)
 
     def _made(self) -> Weights:
         """The engine's weights, with what the label coding forbids."""
@@ -133,6 +133,7 @@ class ItemTask:
     names: Names
     labels: Sequence[str]
     coding: LabelCoding
+    start: None = None
 
     @classmethod
     def of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from importlib import import_module
 from itertools import accumulate, chain, islice, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -292,6 +293,56 @@ class Tagger:
         ids = self._frozen.decode(types, worker.encoder.hashes, sentence_ptr, workspace)
         worker.workspaces.append(workspace)
         return ids
+
+    # ----------------------------------------------------------------- going on
+    def partial_fit(
+        self,
+        data: Any,
+        labels: Iterable[Sequence[str | None]] | None = None,
+        *,
+        epochs: int = 1,
+        min_count: int = 1,
+        **options: Any,
+    ) -> Tagger:
+        """A tagger that has learnt from more sentences; this one never changes.
+
+        The averaged weights of the model are all that is carried over, whether it was trained a
+        moment ago or loaded from a file: the same call gives the same tagger. The new average is
+        over the new sentences alone, each time with the old weights in it. So one sentence counts
+        as much as a perceptron lets it, however many came before; and a call with a hundred
+        sentences is steadier than a hundred calls with one.
+
+        Parameters
+        ----------
+        data, labels
+            As `seqtag.train` takes them: sentences and their labels as lists, or a file or
+            sentences that have labels. There may be labels that the model does not know.
+        epochs
+            Passes over them.
+        min_count
+            Leave out new features seen less often in them. Those of the model stay.
+        **options
+            As for `seqtag.train`.
+
+        Raises
+        ------
+        CorpusError, TemplateError, LabelError, TypeError, ValueError
+            As `seqtag.train` does.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> tagger = seqtag.load("en-ewt-upos")
+        >>> tagger.tag(["Zorb", "!"])
+        ['PROPN', 'PUNCT']
+        >>> tagger.partial_fit([["Zorb", "!"]], [["INTJ", "PUNCT"]], epochs=3).tag(["Zorb", "!"])
+        ['INTJ', 'PUNCT']
+        """
+        train = import_module("seqtag.training.train").train  # it stands on a floor above
+        learnt: Tagger = train(
+            data, labels, init=self, epochs=epochs, min_count=min_count, **options
+        )
+        return learnt
 
     # ----------------------------------------------------------------- files
     def save(self, path: str | PathLike[str]) -> int:

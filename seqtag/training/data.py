@@ -260,11 +260,10 @@ def open_corpus(
     name = str(given[0]) if given and isinstance(given[0], (str, PathLike)) else None
     if given and isinstance(given[0], Sentence):
         return Corpus([given], given[0].columns, name)
-    if given and isinstance(given[0], (list, tuple)):
+    if given and isinstance(given[0], (list, tuple, dict)):
         msg = (
-            f"expected files or seqtag.corpus.Sentence objects, found {given[0]!r:.60}; make "
-            'sentences of words and labels with seqtag.corpus.sentence_of({"form": words, '
-            '"upos": labels})'
+            f"expected files or seqtag.corpus.Sentence objects, found {given[0]!r:.60}; give "
+            "lists of words and lists of labels, as in seqtag.train(sentences, labels)"
         )
         raise TypeError(msg)
     streams = [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from seqtag.engine import backend
 from seqtag.engine.arrays import (
     ANY_LABEL,
     MAX_LABELS,
@@ -24,15 +25,18 @@ from seqtag.features.index import IndexedCorpus, index_corpus
 from seqtag.features.language import preset_names
 from seqtag.features.templates import CompiledTemplates, TemplateSet
 from seqtag.labels.parts import split_labels
+from seqtag.model.bundle import digest
 from seqtag.model.freeze import freeze
 from seqtag.model.known_words import KnownWords
 from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.known_labels import labels_of_known_words
+from seqtag.training.warm_start import WarmStart, check_columns, merged_known_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from seqtag.features.encoder import Column
     from seqtag.labels.coding import LabelCoding
     from seqtag.labels.column import LabelColumn
     from seqtag.settings import Settings
@@ -63,7 +67,9 @@ class Problem:
     column, coding, templates, columns, compiled, known_words, parts, known_labels
         As in `seqtag.model.model.Model`.
     origin
-        Size and digest of the corpus.
+        Size and digest of the corpus, and the digest of the model that it begins with.
+    start
+        The weights to begin with, if not with zeros.
     """
 
     corpus: IndexedCorpus
@@ -79,10 +85,13 @@ class Problem:
     parts: Parts | None
     known_labels: KnownLabels
     origin: Mapping[str, Any]
+    start: WarmStart | None = None
 
     def model(self, cells: Cells, provenance: Mapping[str, Any] | None = None) -> Model:
         """The model of some weights, and what is to be said of how they came about."""
         keys, edge_keys = self.corpus.keys, self.corpus.edge_keys
+        if self.start is not None:
+            cells, keys, edge_keys = self.start.whole(cells, keys, edge_keys)
         weights = freeze(cells, keys, edge_keys, len(self.labels))
         training = {**self.settings.to_dict(), **self.origin, **(provenance or {})}
         return Model(
@@ -107,6 +116,7 @@ def pose(
     templates: TemplateSet,
     available: Sequence[str],
     settings: Settings,
+    init: Model | None = None,
 ) -> Problem:
     """Number labels and features.
 
@@ -123,11 +133,15 @@ def pose(
         The columns of the corpus but those of the label.
     settings
         How to learn.
+    init
+        The model to go on from: its labels, words and features are there too.
 
     Raises
     ------
     LabelError
         If no word has a label, or there are more labels than the templates can do with.
+    TemplateError
+        If the templates do not fit the columns, the coding, or the model to go on from.
     """
     needed = templates.compile(available).columns
     form = examples.columns[needed.index("form")] if "form" in needed else None
@@ -138,12 +152,14 @@ def pose(
         )
         raise TemplateError(msg, source=templates.source)
     learnt = examples.learnt_by(coding, form)
-    labels = sorted(learnt.types)
+    labels = sorted({*learnt.types, *(init.labels if init else ())})
     _check_labels(examples.labels.types, column)
     if not coding.needs_forms:
-        _wonder_at_many(labels, len(learnt.ids), column)
+        _wonder_at_many(learnt.types, len(learnt.ids), column)
     templates = _fitting(templates, len(labels), column)
-    compiled = templates.compile(available)
+    compiled = templates.compile(available, init.compiled.forms if init else "normal")
+    if init:
+        check_columns(init, compiled)
     number = {label: i for i, label in enumerate(labels)}
     y = np.array([number[label] for label in learnt.types], np.int32)[learnt.ids]
     parts = split_labels(labels) if settings.label_parts == "split" else None
@@ -155,10 +171,9 @@ def pose(
         settings.min_count,
         parts,
         examples.pieces,
+        (init.weights.emission.keys, init.weights.edge.keys) if init else None,
     )
-    known_labels = ANY_LABEL
-    if settings.known_labels:
-        known_labels = labels_of_known_words(compiled, examples.columns, y, settings.known_labels)
+    words = form.types if form else []
     last = max((available.index(name) for name in compiled.columns), default=-1)
     return Problem(
         corpus=corpus,
@@ -170,15 +185,44 @@ def pose(
         templates=TemplateSet(templates.templates),
         columns=list(available[: last + 1]),
         compiled=compiled,
-        known_words=KnownWords.of(form.types if form else ()),
+        known_words=init.known_words.with_words(words) if init else KnownWords.of(words),
         parts=parts,
-        known_labels=known_labels,
-        origin={
-            "sentences": len(examples.lengths),
-            "tokens": len(y),
-            "corpus_sha256": examples.digest(),
-        },
+        known_labels=_known_labels(compiled, examples.columns, y, labels, settings, init),
+        origin=_origin(examples, init),
+        start=WarmStart.of(init, corpus, labels) if init else None,
     )
+
+
+def _known_labels(
+    compiled: CompiledTemplates,
+    columns: Sequence[Column],
+    y: NDArray[np.int32],
+    labels: Sequence[str],
+    settings: Settings,
+    init: Model | None,
+) -> KnownLabels:
+    """The labels that known words may have, in this corpus and in the model to go on from."""
+    often = settings.known_labels
+    if not often:
+        return ANY_LABEL
+    found = labels_of_known_words(compiled, columns, y, often)
+    if init is None:
+        return found
+    words = columns[compiled.columns.index("form")].types
+    known = [word for word in words if word in init.known_words]
+    before = backend.hash_strings([*map(str, compiled.apply_many(found.attribute, known))])
+    seen = labels_of_known_words(compiled, columns, y, 1)
+    return merged_known_labels(init, labels, seen, found, before)
+
+
+def _origin(examples: TrainingData, init: Model | None) -> dict[str, Any]:
+    """What a model says of its training data, and of the model that it began with."""
+    origin: dict[str, Any] = {
+        "sentences": len(examples.lengths),
+        "tokens": int(examples.lengths.sum()),
+        "corpus_sha256": examples.digest(),
+    }
+    return origin | {"init_sha256": digest(init)} if init else origin
 
 
 def _fitting(templates: TemplateSet, labels: int, column: LabelColumn) -> TemplateSet:

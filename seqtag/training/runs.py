@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from seqtag.features.index import IndexedCorpus
     from seqtag.settings import Settings
     from seqtag.training.problem import Judge
+    from seqtag.training.warm_start import WarmStart
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,11 @@ class Task(Protocol):
     """What runs ask of a `seqtag.training.problem.Problem`; features from Python make another."""
 
     @property
+    def start(self) -> WarmStart | None:
+        """Where to begin, if not with weights of 0."""
+        ...
+
+    @property
     def settings(self) -> Settings:
         """How to learn."""
         ...
@@ -214,6 +220,7 @@ def train_run(
     """One run: the averaged weights of the best epoch by the dev set, or of the last one."""
     settings, (layout, instances, *_) = problem.settings, problem.corpus
     sentences = len(instances.sentence_ptr) - 1
+    start = None if problem.start is None else problem.start.state
 
     def report(done: Progress) -> None:
         if schedule.on_epoch:
@@ -223,7 +230,7 @@ def train_run(
             )
 
     return learn(
-        backend.Weights(layout, "float32", settings.update),
+        backend.Weights(layout, "float32", settings.update, start),
         lambda epoch: drop_features(instances, settings.dropout, schedule.random(run, epoch, 1)),
         problem.y,
         lambda epoch: schedule.visits(sentences, run, epoch),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
+from seqtag.corpus import sentences_of
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
 from seqtag.labels.coding import LabelCoding
@@ -15,21 +17,73 @@ from seqtag.tagging.tagger import Tagger
 from seqtag.training.data import Source, open_corpus
 from seqtag.training.problem import judge_of, pose
 from seqtag.training.runs import Epoch, Schedule, train_runs
+from seqtag.training.warm_start import (
+    coding_to_go_on,
+    default_label,
+    loaded,
+    merged_templates,
+    model_for,
+    settings_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from os import PathLike
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from typing_extensions import Unpack
+
+    from seqtag.corpus import Sentence
+    from seqtag.corpus.memory import Labels, Values
     from seqtag.labels.column import LabelColumn
     from seqtag.model.model import Model
+    from seqtag.tagging.pipeline import Loaded
     from seqtag.training.data import TrainingData
     from seqtag.training.problem import Problem
 
 
+class Options(TypedDict, total=False):
+    """The options of `train`, which says what they are, and the settings, for type checkers."""
+
+    label: str | None
+    templates: str | PathLike[str] | TemplateSet | None
+    seed: int
+    shuffle: bool
+    runs: int
+    patience: int | None
+    constrain: bool
+    skip_unlabelled: bool
+    format: str
+    columns: Sequence[str] | None
+    threads: int
+    on_epoch: Callable[[Epoch], None] | None
+    init: Loaded | str | PathLike[str] | None
+    epochs: int | None
+    update: str | None
+    step: float | None
+    margin: float | None
+    min_count: int | None
+    encoding: str | None
+    dropout: float | None
+    label_parts: str | None
+    known_labels: int | None
+
+
+@overload
 def train(
-    data: Source,
+    data: Source, labels: None = None, *, dev: Source | None = None, **options: Unpack[Options]
+) -> Tagger: ...
+@overload
+def train(
+    data: Iterable[Values],
+    labels: Iterable[Labels],
     *,
-    dev: Source | None = None,
+    dev: tuple[Iterable[Values], Iterable[Labels]] | None = None,
+    **options: Unpack[Options],
+) -> Tagger: ...
+def train(
+    data: Any,
+    labels: Iterable[Labels] | None = None,
+    *,
+    dev: Any = None,
     label: str | None = None,
     templates: str | PathLike[str] | TemplateSet | None = None,
     seed: int = 1,
@@ -42,6 +96,7 @@ def train(
     columns: Sequence[str] | None = None,
     threads: int = 1,
     on_epoch: Callable[[Epoch], None] | None = None,
+    init: Loaded | str | PathLike[str] | None = None,
     **settings: Any,
 ) -> Tagger:
     r"""Train a tagger with the averaged structured perceptron.
@@ -49,12 +104,17 @@ def train(
     Parameters
     ----------
     data
-        Path of a corpus file, several of them, or sentences as `seqtag.read` gives them.
+        Path of a corpus file, several of them, or sentences as `seqtag.read` gives them. With
+        `labels`, sentences in plain Python: lists of words; lists of tuples, whose values
+        `columns` names; or dictionaries with a list of values for each column.
+    labels
+        For each sentence in plain Python a list with the label of each word.
     dev
-        Corpus to score every epoch on; the best epoch's averaged weights are kept.
+        Corpus to score every epoch on; the best epoch's averaged weights are kept. With `labels`
+        a pair: sentences and labels.
     label
         Column to learn, or ``upos+feats`` for both at once. By default upos in CoNLL-U, and the
-        last column of other formats.
+        last column of other formats. With `labels`, what they are called: ``label`` by default.
     templates
         Preset (``pos``, ``chunk``, ``ner``, ``morph``), template file, or templates; by default
         the preset that fits the label.
@@ -71,11 +131,17 @@ def train(
     skip_unlabelled
         Leave out sentences with ``_`` for a label instead of refusing them.
     format, columns
-        As in `seqtag.read`.
+        As in `seqtag.read`; or the names of the values of tuples.
     threads
         Runs trained at the same time; the model is the same on any number.
     on_epoch
         Called after each epoch, with an `Epoch`.
+    init
+        A model to go on from: a tagger, a pipeline (its part of that column), a file, or the name
+        of an embedded model. Its labels, words and features stay, new ones come in; its templates
+        and settings hold where others are not given, and `templates` must have its own among
+        them. Its averaged weights are all that is carried over: the new average is over the new
+        training alone.
     **settings
         Those of `seqtag.settings.SETTINGS`, which says what each does: ``epochs``, ``update``,
         ``step``, ``margin``, ``min_count``, ``encoding``, ``dropout``, ``label_parts`` and
@@ -84,10 +150,10 @@ def train(
     Raises
     ------
     CorpusError, TemplateError, LabelError
-        If the data have no sentences or lack a column, templates do not fit them, or labels are
-        missing.
+        If the data have no sentences or lack a column, templates do not fit them, labels are
+        missing, or column, templates or encoding are not those of the model to go on from.
     TypeError
-        If sentences are lists of pairs and the like.
+        If sentences are lists and there are no `labels`, or a file has some.
     ValueError
         If seed, runs, patience or threads are out of range.
     KeyboardInterrupt
@@ -102,15 +168,25 @@ def train(
     >>> tagger = train(words, label="tag", epochs=3, min_count=1)
     >>> tagger.tag(["the", "dog"])
     ['DT', 'NN']
+    >>> sentences, labels = [["the", "cat"], ["a", "dog"]], [["DT", "NN"], ["DT", "NN"]]
+    >>> train(sentences, labels, label="tag", epochs=3, min_count=1).tag(["the", "dog"])
+    ['DT', 'NN']
     """
     schedule = Schedule(seed, runs, patience, threads, on_epoch, shuffle)
+    begin = None if init is None else loaded(init)
+    if labels is not None:
+        label = label or default_label(begin) or "label"
+        data = _listed(data, labels, label, columns)
+        dev = None if dev is None else _listed(*_pair(dev), label, columns)
     with ExitStack() as files:
         corpus = open_corpus(data, format, columns, files)
-        column = corpus.label_column(label)
-        template_set = _templates(templates, column)
-        values = Settings().with_values(template_set.settings).with_values(settings)
+        column = corpus.label_column(label or default_label(begin))
+        model = model_for(begin, column, settings)
+        template_set, values = _templates(templates, column, model, settings)
         features = [name for name in corpus.columns if name not in column.columns]
-        if templates is None and column.is_lemma:  # tags are of use, but not needed
+        if (
+            model is None and templates is None and column.is_lemma
+        ):  # tags are of use, but not needed
             template_set = template_set.within(features)
         needed = template_set.compile(features).columns
         examples = corpus.gather(needed, column, skip_unlabelled)
@@ -120,9 +196,39 @@ def train(
             dev_corpus.check_columns((*needed, *column.columns))
             held_out = dev_corpus.gather(needed, column, skip_unlabelled)
     asked = settings.get("encoding") is not None
-    coding = coding_of(examples, column, values, constrain=constrain, asked=asked)
-    problem = pose(examples, column, coding, template_set, features, values)
+    coding = coding_of(examples, column, values, constrain=constrain, asked=asked, init=model)
+    problem = pose(examples, column, coding, template_set, features, values, model)
     return Tagger(fit(problem, schedule, held_out))
+
+
+def _listed(
+    data: Any, labels: Iterable[Labels], label: str, columns: Sequence[str] | None
+) -> list[Sentence]:
+    """Sentences of plain lists.
+
+    Raises
+    ------
+    TypeError
+        If `data` is a file.
+    """
+    if isinstance(data, (str, PathLike)):
+        msg = f"expected lists of words for the labels, found {data!r}; a file has its own labels"
+        raise TypeError(msg)
+    return list(sentences_of(data, labels, label, columns=columns))
+
+
+def _pair(dev: Any) -> tuple[Any, Any]:
+    """The sentences and the labels of a dev set of lists.
+
+    Raises
+    ------
+    TypeError
+        If it is something else.
+    """
+    if not isinstance(dev, (tuple, list)) or len(dev) != 2:
+        msg = f"expected dev as a pair (sentences, labels), found {dev!r:.60}"
+        raise TypeError(msg)
+    return dev[0], dev[1]
 
 
 def coding_of(
@@ -132,14 +238,19 @@ def coding_of(
     *,
     constrain: bool = True,
     asked: bool = False,
+    init: Model | None = None,
 ) -> LabelCoding:
     """How the labels of a column are learnt; see `seqtag.labels.coding.LabelCoding.choose`.
 
     Raises
     ------
     LabelError
-        If an encoding was asked for, and the labels are no chunk labels.
+        If an encoding was asked for, and the labels are no chunk labels, or the model to go on
+        from has another.
     """
+    if init is not None:
+        transitions = examples.transitions()
+        return coding_to_go_on(init, transitions, settings, constrain=constrain, asked=asked)
     if column.is_lemma and not (asked and settings.encoding != "keep"):
         return LemmaCoding()
     return LabelCoding.choose(
@@ -171,9 +282,19 @@ def fit(problem: Problem, schedule: Schedule, held_out: TrainingData | None = No
 
 
 def _templates(
-    templates: str | PathLike[str] | TemplateSet | None, column: LabelColumn
-) -> TemplateSet:
-    """Those asked for, or the preset that fits the labels."""
-    if isinstance(templates, TemplateSet):
-        return templates
-    return load_templates(templates or column.preset)
+    templates: str | PathLike[str] | TemplateSet | None,
+    column: LabelColumn,
+    init: Model | None,
+    settings: Mapping[str, Any],
+) -> tuple[TemplateSet, Settings]:
+    """The templates asked for, or those that fit the labels, and what is set by all together."""
+    chosen: TemplateSet | None
+    if templates is None or isinstance(templates, TemplateSet):
+        chosen = templates
+    else:
+        chosen = load_templates(templates)
+    if init is None:
+        chosen = chosen or load_templates(column.preset)
+        return chosen, Settings().with_values(chosen.settings).with_values(settings)
+    values = settings_of(init, chosen.settings if chosen else {}).with_values(settings)
+    return merged_templates(init, chosen), values
