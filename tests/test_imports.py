@@ -75,6 +75,7 @@ training.data training.known_labels
 training.tokens training.words training.warm_start
 training.problem
 training.runs
+training.online
 training.train
 training.pipeline
 training.selection
@@ -85,7 +86,8 @@ classifiers.linear
 classifiers.base
 classifiers.perceptrons classifiers.sigmoid
 classifiers
-integrations.nltk integrations.items
+integrations.nltk integrations.items integrations.sentences
+integrations.scorers
 integrations.sklearn
 integrations
 cli.common cli.options

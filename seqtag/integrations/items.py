@@ -24,6 +24,7 @@ from seqtag.labels.column import LabelColumn
 from seqtag.labels.parts import part_names, split_labels
 from seqtag.model.freeze import mean
 from seqtag.training.data import TrainingData
+from seqtag.training.online import OnlineWeights, learnt_ids
 from seqtag.training.runs import train_runs
 from seqtag.training.train import coding_of
 
@@ -196,6 +197,53 @@ class ItemTask:
 
         outcome = train_runs(self, schedule, judge if held_out else None)
         return self.tagger(mean([run.cells for run in outcome.kept]))
+
+
+class OnlineItems:
+    """A model of feature dicts that learns sentences as they come. Pickles with the whole state.
+
+    Parameters
+    ----------
+    settings
+        How to learn; `min_count` and `dropout` do not matter.
+    tagger
+        What to begin with: its names may be none, and its weights 0.
+    """
+
+    def __init__(self, settings: Settings, tagger: ItemTagger):
+        check_settings(settings)
+        self._names, self._labels, self._coding = dict(tagger.names), tagger.labels, tagger.coding
+        self._weights = OnlineWeights(settings, tagger.layout, State.start(tagger.cells))
+
+    @classmethod
+    def afresh(
+        cls, settings: Settings, labels: Sequence[str], coding: LabelCoding, order: int
+    ) -> OnlineItems:
+        """What has learnt nothing yet, with the labels there will ever be."""
+        layout = Layout(0, len(labels), order, 0, parts_of(labels, settings))
+        nothing = backend.Weights(layout, "float32", "perceptron").cells()
+        return cls(settings, ItemTagger({}, labels, coding, layout, nothing))
+
+    def learn(self, sentences: Items, gold: Sequence[Sequence[str]]) -> tuple[int, int]:
+        """Visit sentences once, in their order; return (updates, wrong tokens).
+
+        Raises
+        ------
+        CorpusError
+            If a token is no feature dict, list or set.
+        LabelError
+            If a label is none of those there will ever be.
+        """
+        y = learnt_ids(label_data(gold), self._coding, self._labels)
+        names = dict(self._names)  # which stay if a token is not as it should be
+        x = index_items(sentences, names, grow=True)
+        self._names = names
+        return self._weights.learn(x, y, len(names))
+
+    def tagger(self) -> ItemTagger:
+        """The model of the average of the weights after each sentence."""
+        weights = self._weights
+        return ItemTagger(self._names, self._labels, self._coding, weights.layout, weights.cells())
 
 
 def label_data(gold: Sequence[Sequence[str]]) -> TrainingData:

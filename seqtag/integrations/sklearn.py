@@ -5,7 +5,7 @@ Importing this module imports scikit-learn, which takes a second: nothing else i
 
 from __future__ import annotations
 
-from itertools import zip_longest
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,21 +17,36 @@ except ImportError as error:
     _MESSAGE = "seqtag.integrations.sklearn needs scikit-learn; install it, or seqtag[sklearn]"
     raise ImportError(_MESSAGE) from error
 
-from seqtag.corpus import Sentence, sentence_of
 from seqtag.errors import CorpusError, LabelError, SeqtagError
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.features.crfsuite import is_items
+from seqtag.features.encoder import Column
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
-from seqtag.integrations.items import ItemTagger, ItemTask, label_data
+from seqtag.integrations.items import ItemTagger, ItemTask, OnlineItems, label_data
+from seqtag.integrations.scorers import chunk_f1_scorer, token_accuracy_scorer
+from seqtag.integrations.sentences import (
+    LABEL,
+    check_lengths,
+    classes_of,
+    column_names,
+    gathered,
+    labelled,
+    shown,
+    with_columns,
+)
+from seqtag.labels.coding import LabelCoding
+from seqtag.labels.column import LabelColumn
 from seqtag.labels.schemes import scheme_of
 from seqtag.randomness import seed_of
 from seqtag.settings import Settings
+from seqtag.training.online import OnlineTagger, learnt_ids
+from seqtag.training.problem import pose
 from seqtag.training.runs import Schedule
 from seqtag.training.train import train
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -39,8 +54,8 @@ if TYPE_CHECKING:
 
     from seqtag.tagging.tagger import Tagger
 
-_COLUMNS = ("form", "pos")
-_LABEL = "label"
+__all__ = ["SequencePerceptron", "chunk_f1_scorer", "token_accuracy_scorer"]
+
 _SETTINGS = (
     "epochs",
     "update",
@@ -111,6 +126,10 @@ class SequencePerceptron(BaseEstimator):
     1.0
     """
 
+    classes_: NDArray[np.object_]
+    _online: Any
+    _tagger: Any
+
     def __init__(
         self,
         *,
@@ -172,20 +191,71 @@ class SequencePerceptron(BaseEstimator):
         TemplateError
             If a setting is out of range, or templates do not fit the columns.
         """
-        sentences, gold = _labelled(X, y)
+        sentences, gold = labelled(X, y)
         held_out = None
         if X_dev is not None or y_dev is not None:
-            held_out = _labelled(X_dev, y_dev, "<X_dev>")
+            held_out = labelled(X_dev, y_dev, "<X_dev>")
         if not sentences:
             msg = "expected sentences to learn from, found none with tokens; give X and y"
             raise CorpusError(msg)
         schedule = self._schedule()
         if is_items(sentences[0][0]):
-            self.tagger_: Tagger | ItemTagger = self._task(sentences, gold).fit(schedule, held_out)
+            tagger: Tagger | ItemTagger = self._task(sentences, gold).fit(schedule, held_out)
         else:
-            self.tagger_ = self._train(sentences, gold, held_out)
-        self.classes_ = _classes(gold)
+            tagger = self._train(sentences, gold, held_out)
+        self._set(None, tagger, classes_of(gold))
         return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Go on learning: visit sentences once, in the order given (online learning).
+
+        The whole state of the weights stays from call to call, the average too: to give the
+        sentences piece by piece is, to the last bit, one epoch over all of them without shuffling,
+        with ``min_count=1`` and ``encoding="keep"``. Features count from their first sight, so that
+        `min_count`, `dropout`, `known_labels`, `epochs` and `runs` do not matter.
+
+        After `fit` it begins with the averaged weights of that; of words and tuples, each call
+        then begins with those of the call before, as `seqtag.Tagger.partial_fit` does.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        classes
+            The labels there will ever be; in the first call, if y does not show them all.
+
+        Raises
+        ------
+        CorpusError, TemplateError
+            As `fit` does.
+        LabelError
+            If a label is none of those of the first call, or labels should be learnt in another
+            scheme than they are written in.
+        """
+        sentences, gold = labelled(X, y)
+        first = not hasattr(self, "classes_")
+        known = [] if first else self.classes_.tolist()
+        if not first and classes is not None and {*classes} != {*known}:
+            msg = (
+                f"expected the classes of the first call ({shown(known)}), found "
+                f"{shown(sorted(classes))}; name all of them there, or call fit"
+            )
+            raise LabelError(msg)
+        if not sentences:
+            return self
+        begin = None if first or self._online is not None else self._tagger
+        if begin is not None and not isinstance(begin, ItemTagger):
+            tagger = self._train(sentences, gold, None, begin)
+            return self._set(None, tagger, classes_of([known, *gold]))
+        names = known or classes_of(gold if classes is None else [classes])
+        online = None if first else self._online
+        if online is None:
+            online = self._begun(sentences, gold, names, begin)
+        if isinstance(online, OnlineItems):
+            online.learn(sentences, gold)
+        else:
+            online.learn(gathered(sentences, self._columns, gold, online.columns))
+        return self._set(online, None, names)
 
     # ----------------------------------------------------------------- labelling
     def predict(self, X: Any) -> NDArray[np.object_]:
@@ -203,12 +273,12 @@ class SequencePerceptron(BaseEstimator):
         CorpusError
             If sentences are not of the kind that training had.
         """
-        tagger = self._fitted()
+        tagger = self.tagger_
         sentences = [list(sentence) for sentence in X]
         if isinstance(tagger, ItemTagger):
             found = tagger.tag_many(sentences)
         else:
-            found = tagger.tag_many(_with_columns(sentences, self._columns))
+            found = tagger.tag_many(with_columns(sentences, self._columns))
         labels = np.empty(len(found), object)
         for i, each in enumerate(found):  # one by one: numpy would make a table of equal lengths
             labels[i] = each
@@ -229,15 +299,29 @@ class SequencePerceptron(BaseEstimator):
         CorpusError
             If sentences and labels differ in number.
         """
-        tagger = self._fitted()
-        _check_lengths(X, y, "<X>")
-        return evaluate(map(list, y), self.predict(X), scheme=tagger.label_scheme, task=_LABEL)
+        tagger = self.tagger_
+        check_lengths(X, y, "<X>")
+        return evaluate(map(list, y), self.predict(X), scheme=tagger.label_scheme, task=LABEL)
 
     def score(self, X: Any, y: Any) -> float:
         """F1 of chunks as conlleval counts them if the labels are chunk labels, else accuracy."""
         return self.report(X, y).score
 
     # ----------------------------------------------------------------- what was learnt
+    @property
+    def tagger_(self) -> Tagger | ItemTagger:
+        """The model."""
+        if not hasattr(self, "classes_"):
+            msg = (
+                f"expected a fitted {type(self).__name__}, found one without weights; "
+                "call fit(X, y) first"
+            )
+            raise NotFittedError(msg)
+        tagger: Tagger | ItemTagger | None = self._tagger
+        if tagger is None:
+            tagger = self._tagger = self._online.tagger()
+        return tagger
+
     @property
     def attributes_(self) -> list[str]:
         """Names of the features, if X is made of feature dicts."""
@@ -264,6 +348,17 @@ class SequencePerceptron(BaseEstimator):
         return tags
 
     # ----------------------------------------------------------------- private
+    def _set(
+        self,
+        online: OnlineTagger | OnlineItems | None,
+        tagger: Tagger | ItemTagger | None,
+        classes: list[str],
+    ) -> Self:
+        """Note what was learnt; a tagger that learns online is made when it is asked for."""
+        self._online, self._tagger = online, tagger
+        self.classes_ = np.array(classes, object)
+        return self
+
     def _schedule(self) -> Schedule:
         seed = seed_of(self.random_state)
         return Schedule(seed, self.runs, self.patience, 1, None, self.shuffle)
@@ -273,36 +368,92 @@ class SequencePerceptron(BaseEstimator):
         given = {name: getattr(self, name) for name in _SETTINGS}
         return {name: value for name, value in given.items() if value is not None}
 
-    def _task(self, sentences: list[Any], gold: list[list[str]]) -> ItemTask:
-        """What there is to learn from feature dicts."""
+    def _item_order(self) -> int:
+        """How many labels back a label depends on, of feature dicts."""
+        return 1 if self.order is None else self.order
+
+    def _item_settings(self) -> Settings:
+        """How to learn feature dicts."""
         if self.templates is not None:
             msg = (
                 "expected templates=None for feature dicts, which are features already, found "
                 f"{self.templates!r:.60}; leave it out, or give words"
             )
             raise SeqtagError(msg)
-        order = 1 if self.order is None else self.order
+        return Settings().with_values({**_FOR_ITEMS, **self._settings()})
+
+    def _task(self, sentences: list[Any], gold: list[list[str]]) -> ItemTask:
+        """What there is to learn from feature dicts."""
         return ItemTask.of(
             sentences,
             gold,
-            Settings().with_values({**_FOR_ITEMS, **self._settings()}),
-            order,
+            self._item_settings(),
+            self._item_order(),
             constrain=self.constrain,
             asked=self.encoding is not None,
         )
 
-    def _train(
-        self, sentences: list[Any], gold: list[list[str]], held_out: tuple[Any, Any] | None
-    ) -> Tagger:
-        """Train a tagger of words or tuples."""
-        self._columns = _column_names(self.columns, sentences[0][0])
+    def _begun(
+        self,
+        sentences: list[Any],
+        gold: list[list[str]],
+        classes: Sequence[str],
+        begin: ItemTagger | None,
+    ) -> OnlineTagger | OnlineItems:
+        """What learns online, before the first sentences."""
+        if begin is not None:
+            return OnlineItems(self._item_settings(), begin)
+        if self.encoding not in (None, "keep"):
+            msg = (
+                'expected encoding="keep" to learn online, where labels are learnt as they are '
+                f"written, found {self.encoding!r}; leave it out, or call fit"
+            )
+            raise LabelError(msg)
+        learnt_ids(label_data(gold), LabelCoding(), classes)  # which refuses other labels
+        transitions = label_data(gold).transitions()
+        transitions.update({(label, label): 0 for label in classes})
+        coding = LabelCoding.choose(transitions, "keep", constrained=self.constrain)
+        if is_items(sentences[0][0]):
+            order = self._item_order()
+            coding = replace(coding, constrained=coding.constrained and order > 0)
+            return OnlineItems.afresh(self._item_settings(), classes, coding, order)
+        self._columns = column_names(self.columns, sentences[0][0])
         templates = self._templates(gold)
-        dev = held_out and list(_with_columns(held_out[0], self._columns, held_out[1], "<X_dev>"))
+        values = Settings().with_values(templates.settings).with_values(self._settings())
+        values = replace(values, min_count=1, dropout=0.0, known_labels=0, encoding="keep")
+        needed = templates.compile(self._columns).columns
+        examples = gathered(sentences, self._columns, gold, needed)
+        types, ids = examples.labels
+        labels = Column([*types, *(name for name in classes if name not in types)], ids)
+        column = LabelColumn(LABEL)
+        examples = examples._replace(labels=labels)
+        return OnlineTagger(pose(examples, column, coding, templates, self._columns, values))
+
+    def _train(
+        self,
+        sentences: list[Any],
+        gold: list[list[str]],
+        held_out: tuple[Any, Any] | None,
+        begin: Tagger | None = None,
+    ) -> Tagger:
+        """Train a tagger of words or tuples; with one to begin with, visit them once."""
+        if begin is not None:
+            return train(
+                with_columns(sentences, self._columns, gold),
+                init=begin,
+                label=LABEL,
+                epochs=1,
+                shuffle=False,
+                min_count=1,
+            )
+        self._columns = column_names(self.columns, sentences[0][0])
+        templates = self._templates(gold)
+        dev = held_out and list(with_columns(held_out[0], self._columns, held_out[1], "<X_dev>"))
         schedule = self._schedule()
         return train(
-            _with_columns(sentences, self._columns, gold),
+            with_columns(sentences, self._columns, gold),
             dev=dev,
-            label=_LABEL,
+            label=LABEL,
             templates=templates,
             seed=schedule.seed,
             shuffle=self.shuffle,
@@ -322,17 +473,8 @@ class SequencePerceptron(BaseEstimator):
             templates = load_templates(templates)
         return templates if self.order is None else templates.at_order(self.order)
 
-    def _fitted(self) -> Tagger | ItemTagger:
-        if not hasattr(self, "tagger_"):
-            msg = (
-                "expected a fitted SequencePerceptron, found one without weights; "
-                "call fit(X, y) first"
-            )
-            raise NotFittedError(msg)
-        return self.tagger_
-
     def _item_tagger(self, asked: str) -> ItemTagger:
-        tagger = self._fitted()
+        tagger = self.tagger_
         if not isinstance(tagger, ItemTagger):
             msg = (
                 f"expected a model of feature dicts for {asked}, found one of words: templates "
@@ -340,121 +482,3 @@ class SequencePerceptron(BaseEstimator):
             )
             raise AttributeError(msg)
         return tagger
-
-
-# --------------------------------------------------------------------------- scorers
-def chunk_f1_scorer(estimator: Any, X: Any, y: Any) -> float:
-    """F1 of chunks, as conlleval counts them: for ``scoring=``, of any estimator of sentences.
-
-    Raises
-    ------
-    LabelError
-        If the labels are no chunk labels.
-
-    Examples
-    --------
-    >>> X, y = [["in", "Oslo"]], [["O", "B-LOC"]]
-    >>> chunk_f1_scorer(SequencePerceptron().fit(X, y), X, y)
-    1.0
-    """
-    _check_lengths(X, y, "<X>")
-    report = evaluate(map(list, y), map(list, estimator.predict(X)), task=_LABEL)
-    outside = all(gold == "O" for gold, _ in report.confusion)
-    if report.scheme is None and not outside:
-        label = next(gold for gold, _ in report.confusion if gold != "O")
-        msg = (
-            f"expected chunk labels such as B-NP, found labels like {label!r}; score them with "
-            "token_accuracy_scorer"
-        )
-        raise LabelError(msg)
-    return report.f1
-
-
-def token_accuracy_scorer(estimator: Any, X: Any, y: Any) -> float:
-    """Share of tokens with the right label: for ``scoring=``, of any estimator of sentences.
-
-    Examples
-    --------
-    >>> X, y = [["in", "Oslo"]], [["ADP", "PROPN"]]
-    >>> token_accuracy_scorer(SequencePerceptron(min_count=1).fit(X, y), X, y)
-    1.0
-    """
-    _check_lengths(X, y, "<X>")
-    gold, predicted = map(list, y), map(list, estimator.predict(X))
-    return evaluate(gold, predicted, scheme=None, task=_LABEL).accuracy
-
-
-# --------------------------------------------------------------------------- private
-def _labelled(X: Any, y: Any, source: str = "<X>") -> tuple[list[Any], list[list[str]]]:
-    """Sentences that have tokens, and their labels."""
-    _check_lengths(X, y, source)
-    sentences, gold = [], []
-    for number, (sentence, labels) in enumerate(zip(X, y, strict=True), 1):
-        tokens, names = list(sentence), list(labels)
-        if len(tokens) != len(names):
-            msg = f"expected {len(tokens)} labels, one per token, found {len(names)}"
-            raise CorpusError(msg, source=source, line=number)
-        odd = [name for name in names if not isinstance(name, str)]
-        if odd:
-            msg = f"expected labels as strings, found {odd[0]!r:.60}; convert them first"
-            raise LabelError(msg, source=source, line=number)
-        if tokens:
-            sentences.append(tokens)
-            gold.append([str(name) for name in names])
-    return sentences, gold
-
-
-def _check_lengths(X: Any, y: Any, source: str) -> None:
-    """Refuse what are not lists of as many sentences."""
-    for name, given in (("X", X), ("y", y)):
-        if given is None or isinstance(given, str) or not hasattr(given, "__len__"):
-            msg = f"expected {name} as a list of sentences, found {given!r:.60}"
-            raise CorpusError(msg, source=source)
-        if len(given) and isinstance(given[0], str):
-            msg = (
-                f"expected {name} as a list of sentences, found the string {given[0]!r:.60} for "
-                "the first; give a list of lists"
-            )
-            raise CorpusError(msg, source=source)
-    if len(X) != len(y):
-        msg = f"expected one list of labels per sentence, found {len(X)} and {len(y)}"
-        raise CorpusError(msg, source=source)
-
-
-def _column_names(given: Sequence[str] | None, token: Any) -> tuple[str, ...]:
-    """Names of the columns of tokens like this one."""
-    width = 1 if isinstance(token, str) else len(token)
-    names = _COLUMNS[:width] if given is None else tuple(given)
-    if len(names) != width:
-        msg = (
-            f"expected a name for each of {width} columns, found {len(names)} "
-            f"({', '.join(names)}); name them as columns=..."
-        )
-        raise CorpusError(msg)
-    return names
-
-
-def _with_columns(
-    sentences: Sequence[Any],
-    columns: Sequence[str],
-    gold: Sequence[list[str]] = (),
-    source: str = "<X>",
-) -> Iterator[Sentence]:
-    """Words or tuples as sentences with named columns, and that of the labels."""
-    for number, (tokens, labels) in enumerate(zip_longest(sentences, gold), 1):
-        rows = [(token,) if isinstance(token, str) else token for token in tokens]
-        for row in rows:
-            if not isinstance(row, tuple) or len(row) != len(columns):
-                what = "a word" if len(columns) == 1 else f"a tuple ({', '.join(columns)})"
-                msg = f"expected {what} for every token, as for the first, found {row!r:.60}"
-                raise CorpusError(msg, source=source, line=number)
-        values = zip(*rows, strict=True) if rows else [()] * len(columns)
-        named = dict(zip(columns, values, strict=True))
-        yield sentence_of(
-            named if labels is None else named | {_LABEL: labels}, source=source, line=number
-        )
-
-
-def _classes(gold: Sequence[Sequence[str]]) -> NDArray[np.object_]:
-    """The labels there are, sorted."""
-    return np.array(sorted({label for labels in gold for label in labels}), object)
