@@ -33,7 +33,7 @@ features.builtin features.normal_forms
 features.templates
 features.crfpp
 features.language
-features.encoder
+features.encoder features.crfsuite
 features.index
 features
 labels.schemes
@@ -76,17 +76,20 @@ training.partial
 training.tokens training.words training.warm_start
 training.problem
 training.runs
+training.online
 training.train
 training.pipeline
 training.selection
 training
-classifiers.vectors
+classifiers.vectors classifiers.conventions
 classifiers.feature_maps classifiers.losses classifiers.margins
 classifiers.linear
 classifiers.base
 classifiers.perceptrons classifiers.sigmoid
 classifiers
-integrations.nltk
+integrations.nltk integrations.items integrations.sentences
+integrations.scorers
+integrations.sklearn
 integrations
 cli.common cli.options
 cli.bundle cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
@@ -104,7 +107,7 @@ FLOOR = {
 
 KERNELS = {"engine._kernel", "engine._kernel_avx2"}
 
-HEAVY = {"nltk", "conllu", "click", "tqdm"}
+HEAVY = {"nltk", "conllu", "click", "tqdm", "sklearn"}
 
 FOREIGN = {
     "errors": set(),
@@ -119,7 +122,7 @@ FOREIGN = {
     "tagging": {"numpy", "conllu"},
     "training": {"numpy"},
     "classifiers": {"numpy"},
-    "integrations": {"nltk", "conllu"},
+    "integrations": {"nltk", "conllu", "numpy", "sklearn"},
     "cli": {"click", "tqdm", "matplotlib"},
 }
 """Packages outside the standard library that a room may import."""

@@ -49,6 +49,7 @@ class Options(TypedDict, total=False):
     label: str | None
     templates: str | PathLike[str] | TemplateSet | None
     seed: int
+    shuffle: bool
     runs: int
     patience: int | None
     constrain: bool
@@ -90,6 +91,7 @@ def train(
     label: str | None = None,
     templates: str | PathLike[str] | TemplateSet | None = None,
     seed: int = 1,
+    shuffle: bool = True,
     runs: int = 1,
     patience: int | None = None,
     constrain: bool = True,
@@ -123,6 +125,8 @@ def train(
         the preset that fits the label.
     seed
         Of the shuffling. The same data, seed and seqtag give the same bytes.
+    shuffle
+        Visit the sentences in a new order each epoch; else in the order given.
     runs
         Models trained with different shuffling and averaged into one.
     patience
@@ -178,7 +182,7 @@ def train(
     >>> train(sentences, labels, label="tag", epochs=3, min_count=1).tag(["the", "dog"])
     ['DT', 'NN']
     """
-    schedule = Schedule(seed, runs, patience, threads, on_epoch)
+    schedule = Schedule(seed, runs, patience, threads, on_epoch, shuffle)
     begin = None if init is None else loaded(init)
     if labels is not None:
         label = label or default_label(begin) or "label"
