@@ -10,6 +10,7 @@ import numpy as np
 
 from seqtag.engine.arrays import (
     ANY_LABEL,
+    Allowed,
     BoolArray,
     Cells,
     CellStates,
@@ -22,8 +23,10 @@ from seqtag.engine.arrays import (
     KeyPlan,
     KnownLabels,
     Layout,
+    Margins,
     Mistakes,
     Parts,
+    Paths,
     State,
     pointers,
 )
@@ -212,9 +215,35 @@ class Frozen:
         hashes: HashArray,
         sentence_ptr: IntArray,
         workspace: _kernel.Workspace,
+        allowed: Allowed | None = None,
     ) -> IntArray:
         """Label ids (tokens,) int32 of encoded sentences."""
-        return self._frozen.decode(types, hashes, sentence_ptr, workspace)
+        return self._frozen.decode(types, hashes, sentence_ptr, workspace, allowed)
+
+    def margins(
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        groups: IntArray,
+        workspace: _kernel.Workspace,
+        allowed: Allowed | None = None,
+    ) -> Margins:
+        """Label ids of encoded sentences, and how much better they are than any others."""
+        found = self._frozen.margins(types, hashes, sentence_ptr, groups, workspace, allowed)
+        return Margins(*found)
+
+    def n_best(
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        n: int,
+        workspace: _kernel.Workspace,
+        allowed: Allowed | None = None,
+    ) -> Paths:
+        """The n best label sequences of each of some encoded sentences."""
+        return Paths(*self._frozen.n_best(types, hashes, sentence_ptr, n, workspace, allowed))
 
 
 Scanner = _kernel.Scanner
