@@ -61,9 +61,9 @@ segmentation.segmenter
 segmentation.reading
 segmentation
 evaluation.counts
-evaluation.chunks evaluation.layout
-evaluation.aligned evaluation.report
-evaluation.scoring
+evaluation.chunks evaluation.layout evaluation.samples
+evaluation.aligned evaluation.chance evaluation.report
+evaluation.compare evaluation.scoring
 evaluation
 tagging.inputs
 tagging.tagger
@@ -111,7 +111,7 @@ FOREIGN = {
     "engine": {"numpy"},
     "features": {"numpy"},
     "labels": {"numpy"},
-    "evaluation": set(),
+    "evaluation": {"numpy"},
     "corpus": {"nltk", "conllu"},
     "model": {"numpy"},
     "segmentation": {"numpy"},
