@@ -46,7 +46,7 @@ corpus.sentence
 corpus.table corpus.text corpus.memory
 corpus.conllu corpus.penn corpus.surface
 corpus.formats
-corpus.detect corpus.write
+corpus.detect corpus.documents corpus.write
 corpus.read corpus.token_lists
 corpus.scanner
 corpus
@@ -89,6 +89,7 @@ integrations.nltk
 integrations
 cli.common cli.options
 cli.bundle cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
+cli.compare
 cli
 __init__
 __main__

@@ -26,6 +26,7 @@ COMMANDS = {
     "train": "Train a tagger on annotated sentences.",
     "tag": "Label text or CoNLL files.",
     "eval": "Score a model, or one file against another.",
+    "compare": "Tell whether one system is better than another.",
     "cv": "Cross-validate: train and score on K folds.",
     "tune": "Search for the best settings.",
     "curve": "Learning curves by epoch and by training size.",

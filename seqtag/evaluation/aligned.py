@@ -236,7 +236,7 @@ def score_aligned(
         },
         headline,
         origin,
-        places and places.samples(METRICS, _PIECES),
+        places.samples(METRICS, _PIECES) if places else None,
     )
 
 
@@ -315,9 +315,7 @@ def _universal(feats: str) -> str:
     return "|".join(sorted(i for i in items if i.partition("=")[0] in UNIVERSAL_FEATURES))
 
 
-def _take_down(
-    places: PlacedSamples, gold: Sequence[_Placed], found: Sequence[_Placed]
-) -> None:
+def _take_down(places: PlacedSamples, gold: Sequence[_Placed], found: Sequence[_Placed]) -> None:
     """Count what there is on both sides of a stretch by the gold sentences it begins in."""
     places.starts.extend(sentence.start for sentence in gold)
     for side, sentences in ((1, found), (2, gold)):

@@ -233,11 +233,11 @@ def _swaps(
     for rows in _portions(trials, max(1, sentences)):
         if random is None:
             numbers = np.arange(done, done + rows)[:, None]
-            bits = numbers >> np.arange(sentences) & 1
+            swapped = (numbers >> np.arange(sentences) & 1).astype(bool)
         else:
-            bits = random.random_sample((rows, sentences)) < 0.5
+            swapped = random.random_sample((rows, sentences)) < 0.5
         done += rows
-        yield bits.astype(np.float64)
+        yield swapped.astype(np.float64)
 
 
 def _portions(rows: int, width: int) -> Iterator[int]:

@@ -24,11 +24,12 @@ from seqtag.evaluation.chance import (
     randomisation_p,
 )
 from seqtag.evaluation.layout import signature_of
-from seqtag.evaluation.report import Report
 from seqtag.evaluation.samples import Samples, f1_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from seqtag.evaluation.report import Report
 
 AnyReport: TypeAlias = "Report | AlignedReport"
 """What there is to compare."""
@@ -238,7 +239,9 @@ def intervals(
     return {name: percentiles(scores[:, i], confidence) for i, name in enumerate(names)}
 
 
-def intervals_text(report: AnyReport, found: dict[str, Interval], confidence: float) -> str:
+def intervals_text(
+    report: AnyReport, found: dict[str, Interval], confidence: float = CONFIDENCE
+) -> str:
     """Intervals laid out for people, with the scores they belong to."""
     samples = _samples_of(report)
     names = [name for name in found if name in samples.counts]
