@@ -23,6 +23,7 @@ settings
 engine.arrays
 engine.checks engine.interface
 engine.keys engine.reference
+engine.alternatives
 engine.frozen
 engine.native
 engine.backend
@@ -50,7 +51,7 @@ corpus.detect corpus.documents corpus.write
 corpus.read corpus.token_lists
 corpus.scanner
 corpus
-model.header model.known_words model.embedded model.freeze
+model.header model.known_words model.embedded model.freeze model.calibration
 model.container model.tensors
 model.model
 model.bundle
@@ -65,7 +66,8 @@ evaluation.chunks evaluation.layout evaluation.samples
 evaluation.aligned evaluation.chance evaluation.report
 evaluation.compare evaluation.scoring
 evaluation
-tagging.inputs
+tagging.inputs tagging.explanation
+tagging.workers
 tagging.tagger
 tagging.tables
 tagging.streams tagging.document

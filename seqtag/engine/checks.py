@@ -19,6 +19,7 @@ from seqtag.engine.arrays import (
     MAX_TRIGRAM_LABELS,
     MAX_WORDS,
     RULES,
+    Allowed,
     CellStates,
     Cost,
     FrozenWeights,
@@ -254,6 +255,27 @@ def check_frozen(
     require(rows * 128 <= EXACT_FLOAT, "more rows can meet than 24 bits can sum")
     if order == 2:
         require((weights.trigram.keys <= (K + 1) * K).all(), "a trigram is out of range")
+
+
+def check_allowed(allowed: Allowed | None, tokens: int, labels: int) -> None:
+    """Refuse labels that tokens may have which do not fit the tokens or the model."""
+    if allowed is None:
+        return
+    require(
+        len(allowed.ptr) == tokens + 1 and _ascending(allowed.ptr, len(allowed.labels)),
+        "allowed_ptr must ascend from 0 to the number of labels listed, one step per token",
+    )
+    require(_within(allowed.labels, labels), "allowed holds a label id out of range")
+
+
+def check_groups(groups: IntArray, labels: int) -> None:
+    """Refuse groups that are not of the labels of a model."""
+    require(len(groups) == labels, "groups must hold one number per label")
+
+
+def check_number(n: int) -> None:
+    """Refuse a number of sequences that is none."""
+    require(n >= 1, "n must be at least 1")
 
 
 def _check_rows(rows: Rows, width: int) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from seqtag.engine import frozen
 from seqtag.engine.arrays import (
     ANY_LABEL,
+    Allowed,
     Cells,
     CellStates,
     Cost,
@@ -21,8 +24,10 @@ from seqtag.engine.arrays import (
     KeyPlan,
     KnownLabels,
     Layout,
+    Margins,
     Mistakes,
     Parts,
+    Paths,
     State,
     pointers,
 )
@@ -185,6 +190,7 @@ class Frozen:
         parts: Parts | None = None,
         known: KnownLabels = ANY_LABEL,
     ):
+        self._given = order, plan, edge_plan, weights, parts, known
         plans = _kernel.Plan(*plan), _kernel.Plan(*edge_plan)
         self._frozen = _kernel.Frozen(
             order,
@@ -209,9 +215,40 @@ class Frozen:
         hashes: HashArray,
         sentence_ptr: IntArray,
         workspace: _kernel.Workspace,
+        allowed: Allowed | None = None,
     ) -> IntArray:
         """Label ids (tokens,) int32 of encoded sentences."""
+        if allowed is not None:
+            return self._twin.decode(types, hashes, sentence_ptr, None, allowed)
         return self._frozen.decode(types, hashes, sentence_ptr, workspace)
+
+    @cached_property
+    def _twin(self) -> frozen.Frozen:
+        return frozen.Frozen(*self._given)
+
+    def margins(
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        groups: IntArray,
+        workspace: _kernel.Workspace,  # noqa: ARG002
+        allowed: Allowed | None = None,
+    ) -> Margins:
+        """Label ids of encoded sentences and their margins."""
+        return self._twin.margins(types, hashes, sentence_ptr, groups, None, allowed)
+
+    def n_best(
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        n: int,
+        workspace: _kernel.Workspace,  # noqa: ARG002
+        allowed: Allowed | None = None,
+    ) -> Paths:
+        """The n best sequences of each of some encoded sentences."""
+        return self._twin.n_best(types, hashes, sentence_ptr, n, None, allowed)
 
 
 Scanner = _kernel.Scanner
