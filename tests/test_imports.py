@@ -81,6 +81,10 @@ training.train
 training.pipeline
 training.selection
 training
+pages.assembly pages.figures
+pages.analysis
+pages.report
+pages
 classifiers.vectors
 classifiers.feature_maps classifiers.losses classifiers.margins
 classifiers.linear
@@ -91,7 +95,7 @@ integrations.nltk
 integrations
 cli.common cli.options
 cli.bundle cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
-cli.compare
+cli.compare cli.report
 cli
 __init__
 __main__
@@ -120,6 +124,7 @@ FOREIGN = {
     "segmentation": {"numpy"},
     "tagging": {"numpy", "conllu"},
     "training": {"numpy"},
+    "pages": {"numpy"},
     "classifiers": {"numpy"},
     "integrations": {"nltk", "conllu"},
     "cli": {"click", "tqdm", "matplotlib"},

@@ -31,6 +31,7 @@ COMMANDS = {
     "tune": "Search for the best settings.",
     "curve": "Learning curves by epoch and by training size.",
     "bundle": "Put several models into one file.",
+    "report": "Write a page of scores, confusions and errors.",
     "info": "Show what a model is.",
     "templates": "List and print the feature templates.",
 }
