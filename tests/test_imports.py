@@ -81,9 +81,11 @@ training.train
 training.pipeline
 training.selection
 training
-pages.assembly pages.figures
+pages.assembly pages.desk pages.figures pages.forms
 pages.analysis
 pages.report
+pages.annotation
+pages.server
 pages
 classifiers.vectors
 classifiers.feature_maps classifiers.losses classifiers.margins
@@ -95,7 +97,7 @@ integrations.nltk
 integrations
 cli.common cli.options
 cli.bundle cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
-cli.compare cli.report
+cli.compare cli.report cli.serve
 cli
 __init__
 __main__
@@ -124,10 +126,10 @@ FOREIGN = {
     "segmentation": {"numpy"},
     "tagging": {"numpy", "conllu"},
     "training": {"numpy"},
-    "pages": {"numpy"},
+    "pages": {"numpy", "starlette"},
     "classifiers": {"numpy"},
     "integrations": {"nltk", "conllu"},
-    "cli": {"click", "tqdm", "matplotlib"},
+    "cli": {"click", "tqdm", "matplotlib", "uvicorn"},
 }
 """Packages outside the standard library that a room may import."""
 

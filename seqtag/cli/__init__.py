@@ -32,6 +32,7 @@ COMMANDS = {
     "curve": "Learning curves by epoch and by training size.",
     "bundle": "Put several models into one file.",
     "report": "Write a page of scores, confusions and errors.",
+    "serve": "Serve a page to try models on, and UDPipe's interface.",
     "info": "Show what a model is.",
     "templates": "List and print the feature templates.",
 }
