@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import socket
 from ipaddress import ip_address
+from math import ceil
 
 import click
 
@@ -86,40 +89,39 @@ def command(
 
     notes = Notes(quiet)
     found = Models({name: load_model(name) for name in models or ("en",)})
+    logging.getLogger("seqtag").setLevel(logging.WARNING)  # notes on files, of every request
     limits = Limits(max_body, max_seconds, threads, waiting)
     loopback = _is_loopback(host)
     if not loopback:
         notes(f"note: {host} can be reached from other machines, without encryption or password")
 
-    class Server(uvicorn.Server):
-        """Says where it listens."""
-
-        async def startup(self, sockets: object = None) -> None:
-            await super().startup(sockets)  # type: ignore[arg-type]
-            if self.started:
-                where = self.servers[0].sockets[0].getsockname()
-                name = f"[{where[0]}]" if ":" in where[0] else where[0]
-                notes(f"http://{name}:{where[1]}/ serves {', '.join(found.offers())}")
-
-    config = uvicorn.Config(
-        application(found, limits, loopback=loopback),
-        host=host,
-        port=port,
-        log_level="critical",
-        access_log=False,
-        limit_concurrency=8 * (threads + waiting) + 64,
-        timeout_graceful_shutdown=10,
-        server_header=False,
-    )
-    server = Server(config)
-    try:
-        server.run()
-    except KeyboardInterrupt:  # its answers are given; the signal was passed on
-        Terminated.received = False
-    if not server.started:
-        msg = f"expected a free port to listen on, found {host}:{port} taken or not ours"
-        raise click.ClickException(msg)
+    with _listening(host, port) as listener:
+        where = listener.getsockname()
+        name = f"[{where[0]}]" if ":" in where[0] else where[0]
+        notes(f"http://{name}:{where[1]}/ serves {', '.join(found.offers())}")
+        config = uvicorn.Config(
+            application(found, limits, loopback=loopback),
+            log_level="critical",
+            access_log=False,
+            limit_concurrency=8 * (threads + waiting) + 64,
+            timeout_graceful_shutdown=ceil(max_seconds) + 5,  # what has begun is answered
+            server_header=False,
+        )
+        try:
+            uvicorn.Server(config).run(sockets=[listener])
+        except KeyboardInterrupt:  # all is answered; the signal was passed on
+            Terminated.received = False
     return 0
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=1024)
+    except OSError as error:
+        msg = f"expected an address to listen on, found {host} port {port}: {error.strerror}"
+        raise click.ClickException(msg) from None
 
 
 def _is_loopback(host: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _MOST_WORDS = 2000  # of a sentence that is explained
 _MOST_NBEST = 50
+_BATCH = 64  # sentences between two looks at the clock
 _MOST_ROWS = 15
 _INPUTS = {"conllu": "conllu", "horizontal": "tokens", "vertical": "columns"}
 _OUTPUTS = ("conllu", "horizontal", "vertical")
@@ -172,33 +174,44 @@ def annotate(loaded: Loaded, text: object, deadline: Deadline) -> list[dict[str,
     else:
         stream = read(io.BytesIO(data.encode()), "text")
     raw = b"".join(deadline.watch(tag_text([], stream, "conllu")))
-    found, offset = [], 0
-    for sentence in deadline.watch(read(io.BytesIO(raw), "conllu")):
-        if not len(sentence):
-            continue
-        shown = DocumentSentence(sentence, offset)
-        offset = shown._behind
-        [filled] = tag_stream(taggers, [sentence])
-        labels = {
-            name: values for name, values in filled.filled.items() if name not in filled.hidden
-        }
-        margins = {tagger.label: tagger.margins(filled) for tagger in taggers}
-        sure = {
-            tagger.label: tagger.calibrated(margins[tagger.label], [None] * len(sentence))
+    sentences = iter(each for each in read(io.BytesIO(raw), "conllu") if len(each))
+    found: list[dict[str, Any]] = []
+    offset = 0
+    while batch := list(islice(sentences, _BATCH)):
+        filled = list(tag_stream(taggers, batch))
+        deadline.check()
+        judged = {
+            tagger.label: list(deadline.watch(tagger.tag_with_margins(filled)))
             for tagger in taggers
-            if tagger.model.calibration is not None
         }
-        found.append({"text": shown.text, "tokens": list(_tokens(shown, labels, margins, sure))})
+        for i, each in enumerate(filled):
+            shown = DocumentSentence(each.sentence, offset)
+            offset = shown._behind
+            margins = {name: sides[i].margins for name, sides in judged.items()}
+            words = list(_tokens(shown, each, margins, _scores(taggers, margins)))
+            found.append({"text": shown.text, "tokens": words})
     return found
+
+
+def _scores(
+    taggers: Sequence[Tagger], margins: Mapping[str, Sequence[float]]
+) -> dict[str, list[float]]:
+    """Calibrated scores of those taggers that have them."""
+    return {
+        tagger.label: tagger.calibrated(margins[tagger.label], [None] * len(margins[tagger.label]))
+        for tagger in taggers
+        if tagger.model.calibration is not None
+    }
 
 
 def _tokens(
     shown: DocumentSentence,
-    labels: Mapping[str, Sequence[str]],
+    filled: FilledSentence,
     margins: Mapping[str, Sequence[float]],
     sure: Mapping[str, Sequence[float]],
 ) -> Iterator[dict[str, Any]]:
     """Tokens with their words."""
+    labels = {name: each for name, each in filled.filled.items() if name not in filled.hidden}
     i = 0
     for token in shown.tokens:
         words = []

@@ -86,6 +86,7 @@
 
   function show(words, place, name, found, button) {
     const word = words[place];
+    const titles = ["", "label", "margin", Object.keys(word.scores).length ? "score %" : ""];
     const facts = Object.entries(word.labels).map(([key, value]) => make("tr", {},
       make("th", { scope: "row" }, key),
       make("td", { class: "text" }, value),
@@ -103,7 +104,7 @@
     details.replaceChildren(
       make("h2", {}, word.form),
       make("div", { class: "wide" }, make("table", {},
-        make("thead", {}, make("tr", {}, ...["", "label", "margin", "score %"].map((title, i) =>
+        make("thead", {}, make("tr", {}, ...titles.map((title, i) =>
           make("th", { scope: "col", class: i < 2 ? "text" : null }, title)))),
         make("tbody", {}, ...facts))),
       make("h3", {}, `Why ${name} ${found.explanation.label}?`),
