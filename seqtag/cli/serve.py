@@ -120,7 +120,8 @@ def _listening(host: str, port: int) -> socket.socket:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=1024)
     except OSError as error:
-        msg = f"expected an address to listen on, found {host} port {port}: {error.strerror}"
+        why = str(error.strerror).partition(" (")[0]  # the address is named already
+        msg = f"expected an address to listen on, found {host} port {port}: {why}"
         raise click.ClickException(msg) from None
 
 

@@ -27,7 +27,7 @@ def page(new_page, address):
 def tag(page, text):
     page.fill("#text", text)
     page.press("#text", "Control+Enter")
-    page.wait_for_function("document.getElementById('status').textContent.includes('word')")
+    page.locator("#status", has_text="word").wait_for()
 
 
 def test_a_text_and_a_word(page):

@@ -334,6 +334,13 @@ def test_a_port_that_is_taken(home):
     )
 
 
+def test_an_address_that_is_not_ours(call, home):
+    for host in ("no.such.host.invalid", "192.0.2.1"):
+        done = call("serve", "-m", home / "upos.seqtag", "--host", host, "-q")
+        assert done.code == 1
+        assert done.err.startswith(f"seqtag: expected an address to listen on, found {host} port ")
+
+
 def test_without_the_extra(call, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     done = call("serve")
