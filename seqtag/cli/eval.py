@@ -118,6 +118,9 @@ def command(
     aligned = aligned or raw
     _check_files(context, files, model)
     _check_aligned(context, model, aligned, raw, bool(confusion or errors or as_conlleval))
+    if ci and as_conlleval:
+        msg = "expected --ci or --conlleval, found both; leave one out"
+        raise click.UsageError(msg, context)
     if fail_under is not None and isnan(fail_under):
         msg = "expected a percentage for --fail-under, found nan"
         raise click.UsageError(msg, context)

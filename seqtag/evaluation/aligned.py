@@ -10,7 +10,7 @@ are compared. Trees are not looked at and may be missing; empty nodes are left o
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -81,7 +81,7 @@ class AlignedReport:
     metrics: Mapping[str, Counts]
     headline: str = "words"
     origin: Origin | None = None
-    samples: Samples | None = None
+    samples: Samples | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         """The report as `to_text` lays it out."""

@@ -6,7 +6,7 @@ Sentences are read once, side by side; only counts are kept.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -106,7 +106,7 @@ class Report:
     invalid_predicted: int
     word_errors: Mapping[tuple[str, str, str], int] | None
     origin: Origin | None = None
-    samples: Samples | None = None
+    samples: Samples | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         """The report as `to_text` lays it out."""
