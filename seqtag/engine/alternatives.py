@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 def restrict(p: Potentials, allowed: Sequence[IntArray]) -> Potentials:
     """Exclude all labels but those allowed at each token; where none is listed, any is.
 
-    Decoding then finds the best labels around those that are given.
+    Decoding then finds the best labels around those that are given. What is given may be, also
+    where the word is known to have other labels only.
 
     >>> p = Potentials(np.array([[2., 0], [1, 0]]), np.zeros(2), np.zeros(2), np.zeros((2, 2)))
     >>> viterbi(restrict(p, [np.array([1]), np.array([])]))
@@ -40,7 +41,8 @@ def restrict(p: Potentials, allowed: Sequence[IntArray]) -> Potentials:
     for t, labels in enumerate(allowed):
         if len(labels):
             emission[t] = EXCLUDED
-            emission[t, labels] = p.emission[t, labels]
+            possible = (p.emission[t, labels] > FORBIDDEN / 2).any()
+            emission[t, labels] = p.emission[t, labels] if possible else 0
     return p._replace(emission=emission)
 
 
@@ -107,7 +109,7 @@ def _suffixes(p: Potentials) -> list[FloatArray]:
     T, K = p.emission.shape
     s = [from_best(p.stop[None])] if T else []
     for t in range(T - 1, 0, -1):
-        onward = p.transition_to(t) + (p.emission[t] + s[-1])  # from b at t - 1 to c at t
+        onward = from_best(p.transition_to(t) + (p.emission[t] + s[-1]))  # b at t - 1, c at t
         if p.trigram is None:
             s.append(from_best(onward.max(axis=1)[None]))
         else:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqtag.engine import frozen
 from seqtag.engine.arrays import (
     ANY_LABEL,
     Allowed,
@@ -190,7 +188,6 @@ class Frozen:
         parts: Parts | None = None,
         known: KnownLabels = ANY_LABEL,
     ):
-        self._given = order, plan, edge_plan, weights, parts, known
         plans = _kernel.Plan(*plan), _kernel.Plan(*edge_plan)
         self._frozen = _kernel.Frozen(
             order,
@@ -218,13 +215,7 @@ class Frozen:
         allowed: Allowed | None = None,
     ) -> IntArray:
         """Label ids (tokens,) int32 of encoded sentences."""
-        if allowed is not None:
-            return self._twin.decode(types, hashes, sentence_ptr, None, allowed)
-        return self._frozen.decode(types, hashes, sentence_ptr, workspace)
-
-    @cached_property
-    def _twin(self) -> frozen.Frozen:
-        return frozen.Frozen(*self._given)
+        return self._frozen.decode(types, hashes, sentence_ptr, workspace, allowed)
 
     def margins(
         self,
@@ -232,11 +223,12 @@ class Frozen:
         hashes: HashArray,
         sentence_ptr: IntArray,
         groups: IntArray,
-        workspace: _kernel.Workspace,  # noqa: ARG002
+        workspace: _kernel.Workspace,
         allowed: Allowed | None = None,
     ) -> Margins:
-        """Label ids of encoded sentences and their margins."""
-        return self._twin.margins(types, hashes, sentence_ptr, groups, None, allowed)
+        """Label ids of encoded sentences, and how much better they are than any others."""
+        found = self._frozen.margins(types, hashes, sentence_ptr, groups, workspace, allowed)
+        return Margins(*found)
 
     def n_best(
         self,
@@ -244,11 +236,11 @@ class Frozen:
         hashes: HashArray,
         sentence_ptr: IntArray,
         n: int,
-        workspace: _kernel.Workspace,  # noqa: ARG002
+        workspace: _kernel.Workspace,
         allowed: Allowed | None = None,
     ) -> Paths:
-        """The n best sequences of each of some encoded sentences."""
-        return self._twin.n_best(types, hashes, sentence_ptr, n, None, allowed)
+        """The n best label sequences of each of some encoded sentences."""
+        return Paths(*self._frozen.n_best(types, hashes, sentence_ptr, n, workspace, allowed))
 
 
 Scanner = _kernel.Scanner

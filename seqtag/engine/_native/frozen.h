@@ -167,6 +167,38 @@ template <class Sum> class Frozen {
     }
   }
 
+  // Calls visit(s, T, emission, edges) for each sentence: its potentials, (T, chain stride).
+  template <class Visit>
+  void visit(const Columns& x, const int64_t* sentence_ptr, size_t sentences, Workspace& space, Visit visit) const {
+    for (size_t c = 0; c < local_.size(); ++c) {
+      const bool several = local_[c].columns.size() > 1;
+      if (several) space.sums[c].place.resize(x.tokens);
+      make_room(c, several ? 2 : std::min(x.capacity, space.capacity) + 2, space.sums[c]);
+    }
+    for (size_t s = 0; s < sentences; ++s) {
+      const int64_t begin = sentence_ptr[s], end = sentence_ptr[s + 1];
+      if (few_) space.sum.clear();  // is added to
+      space.sum.resize(size_t(end - begin) * size_t(width_));
+      for (Block block = first_block(sentence_ptr, s);; block = block.next()) {
+        prepare(x, block, space, space.keys[0]);
+        sum_rows(x, block, space, space.keys[0]);
+        if (block.last == end) break;
+      }
+      emissions(x, begin, end, space);
+      space.edge_keys.clear();
+      for (int64_t n = begin; n < end; ++n)
+        for (size_t k = 0; k < edge_plan_.templates; ++k)
+          space.edge_keys.push_back(key_at(edge_plan_, x, k, n, begin, end));
+      if (edge_plan_.templates == 0 || order_ == 0)
+        visit(s, size_t(end - begin), space.emission.data(), NoEdges{});
+      else
+        visit(s, size_t(end - begin), space.emission.data(), Edges{*this, space.edge_keys.data(), {}});
+    }
+  }
+  const ChainWeights<float>& chain() const { return chain_; }
+  const TrigramWeights<float>& trigram() const { return trigram_; }
+  int order() const { return order_; }
+
  private:
   // Some tokens [first, last) of the sentence [begin, end): what is summed at a time.
   struct Block {
