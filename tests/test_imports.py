@@ -47,7 +47,7 @@ corpus.sentence
 corpus.table corpus.text corpus.memory
 corpus.conllu corpus.penn corpus.surface
 corpus.formats
-corpus.detect corpus.write
+corpus.detect corpus.documents corpus.write
 corpus.read corpus.token_lists
 corpus.scanner
 corpus
@@ -62,9 +62,9 @@ segmentation.segmenter
 segmentation.reading
 segmentation
 evaluation.counts
-evaluation.chunks evaluation.layout
-evaluation.aligned evaluation.report
-evaluation.scoring
+evaluation.chunks evaluation.layout evaluation.samples
+evaluation.aligned evaluation.chance evaluation.report
+evaluation.compare evaluation.scoring
 evaluation
 tagging.inputs tagging.explanation
 tagging.workers
@@ -83,6 +83,12 @@ training.train
 training.pipeline
 training.selection
 training
+pages.assembly pages.desk pages.figures pages.forms
+pages.analysis
+pages.report
+pages.annotation
+pages.server
+pages
 classifiers.vectors classifiers.conventions
 classifiers.feature_maps classifiers.losses classifiers.margins
 classifiers.linear
@@ -95,6 +101,7 @@ integrations.sklearn
 integrations
 cli.common cli.options
 cli.bundle cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
+cli.compare cli.report cli.serve
 cli
 __init__
 __main__
@@ -117,15 +124,16 @@ FOREIGN = {
     "engine": {"numpy"},
     "features": {"numpy"},
     "labels": {"numpy"},
-    "evaluation": set(),
+    "evaluation": {"numpy"},
     "corpus": {"nltk", "conllu"},
     "model": {"numpy"},
     "segmentation": {"numpy"},
     "tagging": {"numpy", "conllu"},
     "training": {"numpy"},
+    "pages": {"numpy", "starlette"},
     "classifiers": {"numpy"},
     "integrations": {"nltk", "conllu", "numpy", "sklearn"},
-    "cli": {"click", "tqdm", "matplotlib"},
+    "cli": {"click", "tqdm", "matplotlib", "uvicorn"},
 }
 """Packages outside the standard library that a room may import."""
 

@@ -26,10 +26,13 @@ COMMANDS = {
     "train": "Train a tagger on annotated sentences.",
     "tag": "Label text or CoNLL files.",
     "eval": "Score a model, or one file against another.",
+    "compare": "Tell whether one system is better than another.",
     "cv": "Cross-validate: train and score on K folds.",
     "tune": "Search for the best settings.",
     "curve": "Learning curves by epoch and by training size.",
     "bundle": "Put several models into one file.",
+    "report": "Write a page of scores, confusions and errors.",
+    "serve": "Serve a page to try models on, and UDPipe's interface.",
     "info": "Show what a model is.",
     "templates": "List and print the feature templates.",
 }

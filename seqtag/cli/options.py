@@ -104,6 +104,13 @@ seed_option = click.option(
     show_default=True,
     help="Of all that is random.",
 )
+resamples_option = click.option(
+    "--resamples",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="Bootstrap samples of sentences.",
+)
 label_option = click.option(
     "--label",
     metavar="COLUMN",

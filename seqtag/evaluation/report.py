@@ -6,7 +6,7 @@ Sentences are read once, side by side; only counts are kept.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -14,6 +14,7 @@ from seqtag.errors import LabelError
 from seqtag.evaluation.chunks import ChunkCounter, conlleval_text, total_of
 from seqtag.evaluation.counts import Counts, by_key, most_frequent, share
 from seqtag.evaluation.layout import row, signature_of, table
+from seqtag.evaluation.samples import Samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -76,6 +77,9 @@ class Report:
         Number of wrong labels by (gold, predicted, word); None if there were no words.
     origin
         What gave the predicted labels; None if that was not told.
+    samples
+        Counts of each sentence apart, of ``accuracy``, ``f1`` (chunks), ``known``, ``unknown`` and
+        ``sentences``; None if they were not asked for.
 
     Examples
     --------
@@ -102,6 +106,7 @@ class Report:
     invalid_predicted: int
     word_errors: Mapping[tuple[str, str, str], int] | None
     origin: Origin | None = None
+    samples: Samples | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         """The report as `to_text` lays it out."""
@@ -313,6 +318,7 @@ def evaluate(
     scheme: str | None = "auto",
     task: str = "label",
     origin: Origin | None = None,
+    samples: bool = False,
 ) -> Report:
     """Compare predicted labels with gold labels.
 
@@ -332,6 +338,8 @@ def evaluate(
     origin
         What is known of the model that gave the predicted labels, for the signature.
         `seqtag.evaluation.scoring.score` asks a tagger for all of this.
+    samples
+        Whether to keep the counts of each sentence, for intervals and comparisons.
 
     Returns
     -------
@@ -360,11 +368,13 @@ def evaluate(
     confusion: Counter[tuple[str, str]] = Counter()
     word_errors: Counter[tuple[str, str, str]] = Counter()
     chunks = None if scheme is None else ChunkCounter(scheme)
+    kept = Samples() if samples else None
 
     for sentences, expected, guessed, forms in _aligned(gold, predicted, words):
         confusion.update(zip(expected, guessed, strict=True))
         right = [a == b for a, b in zip(expected, guessed, strict=True)]
         correct_sentences += all(right)
+        seen: list[bool] | None = None
         if forms is not None:
             triples = zip(expected, guessed, forms, strict=True)
             word_errors.update(t for t, ok in zip(triples, right, strict=True) if not ok)
@@ -372,8 +382,9 @@ def evaluate(
                 seen = [form in known for form in forms]
                 known_tokens += sum(seen)
                 known_correct += sum(a and b for a, b in zip(seen, right, strict=True))
-        if chunks is not None:
-            chunks.add(expected, guessed, sentences)
+        found = None if chunks is None else chunks.add(expected, guessed, sentences)
+        if kept is not None:
+            kept.add(_sample(right, seen, found), right)
 
     used = chunks.scheme if chunks is not None else None
     invalid = chunks.invalid(used) if chunks is not None else (0, 0)
@@ -392,7 +403,24 @@ def evaluate(
         invalid_predicted=invalid[1],
         word_errors=None if words is None else dict(word_errors),
         origin=origin,
+        samples=kept and (kept.only(name for name in kept.counts if name != "f1" or used)),
     )
+
+
+def _sample(
+    right: Sequence[bool], seen: Sequence[bool] | None, chunks: Counts | None
+) -> dict[str, Counts]:
+    """What one sentence counts, by metric."""
+    counts = {"accuracy": Counts(sum(right), len(right), len(right))}
+    if chunks is not None:
+        counts["f1"] = chunks
+    if seen is not None:
+        known, known_right = sum(seen), sum(a and b for a, b in zip(seen, right, strict=True))
+        unknown = len(right) - known
+        counts["known"] = Counts(known_right, known, known)
+        counts["unknown"] = Counts(sum(right) - known_right, unknown, unknown)
+    counts["sentences"] = Counts(int(all(right)), 1, 1)
+    return counts
 
 
 def _aligned(

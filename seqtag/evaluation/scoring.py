@@ -52,6 +52,7 @@ def score(
     task: str | None = None,
     words: bool = True,
     threads: int = 1,
+    samples: bool = False,
 ) -> Report:
     r"""Compare a tagger's labels with those that sentences have.
 
@@ -70,6 +71,8 @@ def score(
         errors by word.
     threads
         Threads to tag on.
+    samples
+        Whether to keep the counts of each sentence, for intervals and comparisons.
 
     Returns
     -------
@@ -114,6 +117,7 @@ def score(
         scheme=tagger.label_scheme,
         task=task or tagger.label,
         origin=origin_of(tagger.info),
+        samples=samples,
     )
 
 

@@ -172,6 +172,7 @@ def test_usage(home, folder, call):
         (("a", "b", "--fail-under", "nan"), "expected a percentage for --fail-under, found nan"),
         (("a", "b", "--fail-under", "101"), "101.0 is not in the range 0<=x<=100"),
         (("a", "b", "--errors", "-1"), "-1 is not in the range x>=0"),
+        (("a", "b", "--ci", "--conlleval"), "expected --ci or --conlleval, found both"),
     ):
         done = call("eval", *args)
         assert (done.code, done.out) == (2, b"")

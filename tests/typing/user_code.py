@@ -10,6 +10,7 @@ import seqtag
 from seqtag import BinaryPerceptron, MulticlassPerceptron, VotedPerceptron
 from seqtag.corpus.sentence import Sentence
 from seqtag.errors import CorpusError, SeqtagError
+from seqtag.evaluation import compare, intervals, score
 from seqtag.evaluation.aligned import AlignedReport, score_aligned
 from seqtag.evaluation.report import Report
 from seqtag.integrations.nltk import SeqtagTagger
@@ -62,6 +63,10 @@ def evaluate(tagger: seqtag.Tagger, path: Path) -> float:
     aligned = score_aligned(test, seqtag.read(path))
     assert_type(aligned, AlignedReport)
     assert_type(aligned.metrics["upos"].f1, float)
+    other = score(tagger, test, samples=True)
+    assert_type(intervals(other)["accuracy"].low, float)
+    comparison = compare(other, score(tagger, test, samples=True), resamples=100)
+    assert_type(comparison.differences["accuracy"].p_randomisation, float)
     return report.accuracy
 
 
