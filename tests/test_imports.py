@@ -19,6 +19,10 @@ FLOORS = """
 version errors
 parallel randomness compression
 files
+catalogue.entries
+catalogue.cache catalogue.names
+catalogue.fetch
+catalogue
 settings
 engine.arrays
 engine.checks engine.interface
@@ -88,7 +92,8 @@ classifiers
 integrations.nltk
 integrations
 cli.common cli.options
-cli.bundle cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
+cli.inputs
+cli.bundle cli.corpora cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
 cli
 __init__
 __main__
@@ -108,6 +113,7 @@ HEAVY = {"nltk", "conllu", "click", "tqdm"}
 FOREIGN = {
     "errors": set(),
     "compression": set(),
+    "catalogue": set(),
     "engine": {"numpy"},
     "features": {"numpy"},
     "labels": {"numpy"},

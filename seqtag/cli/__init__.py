@@ -32,6 +32,7 @@ COMMANDS = {
     "bundle": "Put several models into one file.",
     "info": "Show what a model is.",
     "templates": "List and print the feature templates.",
+    "corpora": "List and fetch corpora by name.",
 }
 
 

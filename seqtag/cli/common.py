@@ -53,7 +53,7 @@ class Notes(logging.Handler):
 
     def progress(self, items: Iterable[Item], unit: str) -> Iterator[Item]:
         """The items, with a progress bar when a person is looking."""
-        with self._bar(unit, None) as bar:
+        with self.bar(unit, None) as bar:
             for item in items:
                 yield item
                 bar(1)
@@ -69,7 +69,7 @@ class Notes(logging.Handler):
         known = [size for size in sizes if size is not None]
         total = sum(known) if len(known) == len(sizes) else None
         seen = 0
-        with self._bar("B", total, shown=not (shared and _is_terminal(sys.stdout))) as bar:
+        with self.bar("B", total, shown=not (shared and _is_terminal(sys.stdout))) as bar:
             for item in items:
                 yield item
                 position = sum(stream.position for stream in streams)
@@ -77,10 +77,10 @@ class Notes(logging.Handler):
                 seen = position
 
     @contextmanager
-    def _bar(
+    def bar(
         self, unit: str, total: int | None, *, shown: bool = True
     ) -> Iterator[Callable[[int], object]]:
-        """What moves a bar on."""
+        """What moves a bar on, when a person is looking."""
         if self.quiet or not shown or not _is_terminal(sys.stderr):
             yield lambda _: None
             return

@@ -59,8 +59,8 @@ def command(
         raise click.UsageError(msg, context)
     if plot:
         _pyplot(context)  # before the work, not after it
-    sentences = sentences_of(files, format, columns)
-    held_out = sentences_of([dev], format, columns)
+    sentences = sentences_of(files, format, columns, notes)
+    held_out = sentences_of([dev], format, columns, notes, "dev")
     tokens = sum(map(len, sentences))
     epochs: list[dict[str, Any]] = []
 

@@ -40,7 +40,7 @@ def command(
 
     check_stdout()
     notes = Notes(quiet)
-    sentences = sentences_of(files, format, columns)
+    sentences = sentences_of(files, format, columns, notes)
     found = cross_validate(
         tagger_fit(**settings),
         sentences,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
+from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     columns_option,
     format_option,
@@ -110,7 +111,8 @@ def command(
     check_stdin(context, files)
     check_stdout()
     format = reading_format(format, columns)
-    streams = [context.with_resource(read(name, format, columns=columns)) for name in files]
+    paths = located(files, notes)
+    streams = [context.with_resource(read(name, format, columns=columns)) for name in paths]
     report: Report | AlignedReport
     if aligned:
         report = _score_aligned(streams, model, label or "words", notes)

@@ -12,6 +12,7 @@ from seqtag.errors import TemplateError
 from seqtag.settings import SETTINGS, Setting
 
 if TYPE_CHECKING:
+    from seqtag.cli.common import Notes
     from seqtag.corpus import Sentence
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -140,21 +141,27 @@ def training_options(command: Command) -> Command:
 
 
 def sentences_of(
-    files: Sequence[str], format: str, columns: tuple[str, ...] | None
+    files: Sequence[str],
+    format: str,
+    columns: tuple[str, ...] | None,
+    notes: Notes | None = None,
+    part: str = "train",
 ) -> list[Sentence]:
-    """All sentences with words of some files.
+    """All sentences with words of some files, or of corpora by name, and this part of them.
 
     Raises
     ------
     CorpusError
         If there are none.
     """
+    from seqtag.cli.inputs import located
     from seqtag.corpus import read
     from seqtag.errors import CorpusError
 
     format = reading_format(format, columns)
-    found = [s for name in files for s in read(name, format, columns=columns) if len(s)]
+    paths = located(files, notes, part)
+    found = [s for name in paths for s in read(name, format, columns=columns) if len(s)]
     if not found:
         msg = "expected sentences to learn from, found none"
-        raise CorpusError(msg, source=files[0])
+        raise CorpusError(msg, source=paths[0])
     return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from seqtag.cli.common import Chain, Notes, check_stdin, load_model
+from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     ColumnList,
     columns_option,
@@ -106,6 +107,7 @@ def command(
     notes = Notes(quiet)
     inputs = inputs or ("-",)
     check_stdin(context, inputs)
+    inputs = tuple(located(inputs, notes))
     models = models or DEFAULT_MODELS
     check_output(output, [*inputs, *map(find_model, models)])
     chain = Chain([load_model(model) for model in models], only)

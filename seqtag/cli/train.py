@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.catalogue.names import parse
 from seqtag.cli.common import (
     Notes,
     check_stdin,
@@ -15,6 +16,7 @@ from seqtag.cli.common import (
     interruption_code,
     print_json,
 )
+from seqtag.cli.inputs import located
 from seqtag.cli.options import reading_format, threads_option, training_options
 
 if TYPE_CHECKING:
@@ -71,9 +73,6 @@ def command(
     from seqtag.training.train import train as train_tagger
 
     notes = Notes(quiet)
-    if options["patience"] and not dev:
-        msg = "--patience needs a --dev set"
-        raise click.UsageError(msg, context)
     for name, value in (("--model", model), ("--label", options["label"])):
         if value in ("", "-"):
             msg = f"expected a name for {name}, found {value!r}"
@@ -84,7 +83,11 @@ def command(
     if as_json:
         check_stdout()
     check_target(context, Path(model), force)
+    train, dev, options["label"] = _by_name(train, dev, options["label"], notes)
 
+    if options["patience"] and not dev:
+        msg = "--patience needs a --dev set"
+        raise click.UsageError(msg, context)
     epochs: list[Epoch] = []
 
     def show(epoch: Epoch) -> None:
@@ -105,6 +108,22 @@ def command(
         facts = {"model": model, "bytes": size, "epochs": list(map(_facts_of, epochs))}
         print_json(facts | tagger.info)
     return _code(interrupted=tagger.model.interrupted, notes=notes)
+
+
+def _by_name(
+    train: tuple[str, ...], dev: str | None, label: str | None, notes: Notes
+) -> tuple[tuple[str, ...], str | None, str | None]:
+    """The files of corpora that were named; one alone brings its dev part and all its columns."""
+    corpus = parse(train[0]) if len(train) == 1 else None
+    if corpus and corpus.part is None:
+        if dev is None and "dev" in corpus.entry.parts:
+            dev = f"{train[0]}/dev"
+        if label is None and corpus.entry.format == "conllu":
+            label = "all"
+        shown = [f"--dev {dev}"] * bool(dev) + [f"--label {label}"] * bool(label)
+        notes(" ".join([f"training on {train[0]}/train", *shown]))
+    paths = tuple(located(train, notes, "train"))
+    return paths, located([dev], notes, "dev")[0] if dev else None, label
 
 
 def _train_pipeline(

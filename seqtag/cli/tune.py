@@ -79,8 +79,8 @@ def command(
     found = search(
         lambda settings: tagger_fit(**fixed | settings),
         candidates,
-        sentences_of(files, format, columns),
-        dev=sentences_of([dev], format, columns) if dev else None,
+        sentences_of(files, format, columns, notes),
+        dev=sentences_of([dev], format, columns, notes, "dev") if dev else None,
         k=folds,
         random_state=fixed["seed"],
         on_trial=lambda trial: notes(f"{100 * trial.score:.2f}  {_shown(trial.settings)}"),
