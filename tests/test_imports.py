@@ -91,8 +91,8 @@ classifiers.perceptrons classifiers.sigmoid
 classifiers
 integrations.nltk
 integrations
-cli.common cli.options
-cli.inputs
+cli.common cli.inputs
+cli.options
 cli.bundle cli.corpora cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
 cli
 __init__
