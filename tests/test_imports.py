@@ -92,7 +92,7 @@ classifiers
 integrations.nltk
 integrations
 cli.common cli.inputs
-cli.options
+cli.hints cli.options
 cli.bundle cli.corpora cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
 cli
 __init__

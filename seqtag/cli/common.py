@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
+PENDING = "seqtag.notes"
+"""Where options leave what is to be noted once it is known whether anybody wants notes."""
+
 
 class Notes(logging.Handler):
     """Messages on stderr, unless quiet; the log of the library goes there too."""
@@ -38,6 +41,9 @@ class Notes(logging.Handler):
         log.handlers[:] = [self]
         log.setLevel(logging.INFO)
         log.propagate = False
+        context = click.get_current_context(silent=True)
+        for message in context.meta.pop(PENDING, []) if context else ():
+            self(message)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a log record, unless it was shown before."""

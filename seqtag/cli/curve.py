@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.cli.common import Notes, check_stdout, print_json, say
+from seqtag.cli.hints import note_backend
 from seqtag.cli.options import sentences_of, training_options
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def command(
 
     check_stdout()
     notes = Notes(quiet)
+    note_backend(notes)
     if plot and Path(plot).suffix.lower() not in (".png", ".svg"):
         msg = f"expected --plot FILE.png or FILE.svg, found {plot!r}"
         raise click.UsageError(msg, context)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from seqtag.cli.common import Notes, check_stdout, print_json, say
+from seqtag.cli.hints import note_backend
 from seqtag.cli.options import sentences_of, threads_option, training_options
 
 
@@ -40,6 +41,7 @@ def command(
 
     check_stdout()
     notes = Notes(quiet)
+    note_backend(notes)
     sentences = sentences_of(files, format, columns, notes)
     found = cross_validate(
         tagger_fit(**settings),

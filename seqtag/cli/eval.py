@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
+from seqtag.cli.hints import GoldFile, note_evaluation
 from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     columns_option,
     format_option,
     json_option,
+    last_label,
     quiet_option,
     reading_format,
     threads_option,
@@ -42,7 +44,11 @@ FAILED = 3
 @click.argument("files", nargs=-1, required=True, metavar="GOLD [PREDICTED]")
 @click.option("-m", "--model", help="Model to score on GOLD.")
 @click.option(
-    "--label", metavar="COLUMN", help="Column to compare (default: the model's, or as in train)."
+    "--label",
+    multiple=True,
+    callback=last_label,
+    metavar="COLUMN",
+    help="Column to compare (default: the model's, or as in train).",
 )
 @click.option(
     "--aligned",
@@ -127,6 +133,7 @@ def command(
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=streams[0].source)
 
+    note_evaluation(notes, report, GoldFile(paths[0], format, columns), model)
     _print(report, confusion, errors, as_json=as_json, as_conlleval=as_conlleval)
     if fail_under is not None and 100 * report.score < fail_under:
         notes(f"{report.metric} {100 * report.score:.2f} is under {fail_under}")

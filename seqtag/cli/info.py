@@ -14,6 +14,11 @@ from seqtag.settings import SETTINGS
 if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
 
+_FORMS = {
+    "normal": "normal (quotes, dashes, width and accents do not matter)",
+    "written": "as written",
+}
+
 
 @click.command("info")
 @click.argument("model")
@@ -61,6 +66,7 @@ def _text_of(tagger: Tagger, facts: dict[str, Any]) -> str:
         ("scheme", _scheme(facts)),
         ("features", f"{facts['features']:,} with {facts['weights']:,} weights"),
         ("known words", f"{facts['known_words']:,}"),
+        ("forms", _FORMS[facts.get("forms", "written")]),
         ("trained on", f"{training['sentences']:,} sentences, {training['tokens']:,} tokens"),
         ("corpus", f"sha256 {training['corpus_sha256'][:16]}..."),
         ("settings", _settings(training)),

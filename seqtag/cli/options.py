@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from seqtag.cli.common import PENDING
 from seqtag.corpus import READABLE
 from seqtag.errors import TemplateError
 from seqtag.settings import SETTINGS, Setting
@@ -105,8 +106,22 @@ seed_option = click.option(
     show_default=True,
     help="Of all that is random.",
 )
+
+
+def last_label(context: click.Context, _: click.Parameter, labels: tuple[str, ...]) -> str | None:
+    """The last of several labels, as of other options; a note says that the others are lost."""
+    if len(labels) > 1:
+        context.meta.setdefault(PENDING, []).append(
+            f"note: --label was given {len(labels)} times, and the last one counts, {labels[-1]}; "
+            f"several make a pipeline: --label {','.join(dict.fromkeys(labels))}"
+        )
+    return labels[-1] if labels else None
+
+
 label_option = click.option(
     "--label",
+    multiple=True,
+    callback=last_label,
     metavar="COLUMN",
     help="Column to learn: upos, xpos, feats, upos+feats, lemma, chunk, ner, ... (default: upos in "
     "CoNLL-U, the last column elsewhere). train: several make a pipeline (tokens,upos,lemma), all "

@@ -119,6 +119,12 @@ def command(
         flush=flush,
         token_ranges=token_ranges,
     )
+    by_rules = [s.source for s in streams if s.format == "text" and isinstance(s, SentenceStream)]
+    if by_rules and tokenizer == "model":
+        notes(
+            f"note: {by_rules[0]}: cut by NLTK's rules for English, as no model here has learnt to "
+            "cut text; --label all trains one that has, --tokenizer nltk asks for the rules"
+        )
     to = to or _format_of(streams, chain.columns)
     pieces = (
         piece

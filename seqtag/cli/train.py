@@ -16,6 +16,7 @@ from seqtag.cli.common import (
     interruption_code,
     print_json,
 )
+from seqtag.cli.hints import note_backend
 from seqtag.cli.inputs import located
 from seqtag.cli.options import reading_format, threads_option, training_options
 
@@ -83,6 +84,7 @@ def command(
     if as_json:
         check_stdout()
     check_target(context, Path(model), force)
+    note_backend(notes)
     train, dev, options["label"] = _by_name(train, dev, options["label"], notes)
 
     if options["patience"] and not dev:

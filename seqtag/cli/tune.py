@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.cli.common import Notes, check_stdout, print_json, say
+from seqtag.cli.hints import note_backend
 from seqtag.cli.options import Parameter, sentences_of, training_options
 from seqtag.settings import SETTINGS, find_setting
 
@@ -74,6 +75,7 @@ def command(
 
     check_stdout()
     notes = Notes(quiet)
+    note_backend(notes)
     space = _space(context, choices)
     candidates = random_settings(space, trials, fixed["seed"]) if trials else grid(space)
     found = search(

@@ -28,6 +28,7 @@ from seqtag.model.freeze import freeze
 from seqtag.model.known_words import KnownWords
 from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
+from seqtag.training.data import check_labels
 from seqtag.training.known_labels import labels_of_known_words
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def pose(
         raise TemplateError(msg, source=templates.source)
     learnt = examples.learnt_by(coding, form)
     labels = sorted(learnt.types)
-    _check_labels(examples.labels.types, column)
+    check_labels(examples.labels.types, column)
     if not coding.needs_forms:
         _wonder_at_many(labels, len(learnt.ids), column)
     templates = _fitting(templates, len(labels), column)
@@ -218,16 +219,6 @@ def judge_of(problem: Problem, examples: TrainingData) -> Judge:
     """Scores weights on the sentences of a dev set."""
     sentences = examples.sentences(problem.compiled.columns, problem.column)
     return lambda cells: score(Tagger(problem.model(cells)), sentences, words=False)
-
-
-def _check_labels(labels: Sequence[str], column: LabelColumn) -> None:
-    """Refuse labels that teach nothing."""
-    if labels == ["_"]:
-        msg = (
-            f'expected labels in the column {column}, found "_" for every word (not annotated); '
-            "choose another column with --label"
-        )
-        raise LabelError(msg)
 
 
 def _wonder_at_many(labels: Sequence[str], tokens: int, column: LabelColumn) -> None:

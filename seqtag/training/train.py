@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model.freeze import mean
 from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.data import Source, open_corpus
+from seqtag.training.data import Source, check_labels, open_corpus
 from seqtag.training.problem import judge_of, pose
 from seqtag.training.runs import Epoch, Schedule, train_runs
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from seqtag.model.model import Model
     from seqtag.training.data import TrainingData
     from seqtag.training.problem import Problem
+
+_log = logging.getLogger("seqtag")
 
 
 def train(
@@ -111,6 +114,7 @@ def train(
             template_set = template_set.within(features)
         needed = template_set.compile(features).columns
         examples = corpus.gather(needed, column, skip_unlabelled)
+        check_labels(examples.labels.types, column, corpus.name)
         held_out = None
         if dev is not None:
             dev_corpus = open_corpus(dev, format, columns, files)
@@ -162,6 +166,11 @@ def fit(problem: Problem, schedule: Schedule, held_out: TrainingData | None = No
         If it comes before an epoch is finished.
     """
     judge = None if held_out is None else judge_of(problem, held_out)
+    if held_out is not None and held_out.digest() == problem.origin["corpus_sha256"]:
+        _log.warning(
+            "the dev set is the training data: its scores say how well that was learnt, and stop "
+            "nothing too early or too late; give sentences of other texts"
+        )
     outcome = train_runs(problem, schedule, judge)
     cells = mean([run.cells for run in outcome.kept])
     return problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))
