@@ -45,7 +45,9 @@ SENTENCES = [
 ]
 
 
-_FAMILIAR = r"seqtag: note: .*(: (read as|paragraphs end|cut by) | is what the model was trained on)"
+_FAMILIAR = (
+    r"seqtag: note: .*(: (read as|paragraphs end|cut by) | is what the model was trained on)"
+)
 
 
 class Result(NamedTuple):

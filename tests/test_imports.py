@@ -47,7 +47,7 @@ labels.lemmas
 labels
 corpus.aliases corpus.stream
 corpus.sentence
-corpus.table corpus.text corpus.memory
+corpus.table corpus.text corpus.memory corpus.records
 corpus.conllu corpus.penn corpus.surface
 corpus.formats
 corpus.detect corpus.write

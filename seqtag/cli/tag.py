@@ -20,7 +20,7 @@ from seqtag.corpus import WRITABLE, SentenceStream
 from seqtag.segmentation.paragraphs import PARAGRAPHS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from seqtag.corpus.read import AnyStream
 
@@ -41,8 +41,9 @@ if TYPE_CHECKING:
     "--to",
     type=click.Choice(WRITABLE),
     metavar="FORMAT",
-    help="Format of the output: conllu, columns, conll2000, tagged, tokens "
-    "(default: the input with its label columns filled; conllu for text).",
+    help="Format of the output: conllu, columns, conll2000, conll2003, tagged, tokens, tsv (with "
+    "a head line), jsonl (an object for each sentence; default: the input with its label columns "
+    "filled; conllu for text).",
 )
 @click.option(
     "--only",
@@ -100,6 +101,7 @@ def command(
     seqtag tag -m english.seqtag corpus.conllu.gz -o tagged.conllu.gz
     """
     from seqtag.corpus import read
+    from seqtag.corpus.records import one_head
     from seqtag.files import Output, check_output
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
     from seqtag.tagging.streams import tag_text
@@ -126,11 +128,13 @@ def command(
             "cut text; --label all trains one that has, --tokenizer nltk asks for the rules"
         )
     to = to or _format_of(streams, chain.columns)
-    pieces = (
+    pieces: Iterator[bytes] = (
         piece
         for stream in streams
         for piece in tag_text(chain.taggers, stream, to, threads, flush=flush)
     )
+    if to == "tsv":
+        pieces = one_head(pieces)
     with Output(output) as out:
         for piece in notes.reading(pieces, streams, shared=output == "-"):
             out.write(piece)
