@@ -91,9 +91,9 @@ classifiers.perceptrons classifiers.sigmoid
 classifiers
 integrations.nltk
 integrations
-cli.common cli.inputs
+cli.common cli.inputs cli.names
 cli.hints cli.options
-cli.bundle cli.corpora cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
+cli.bundle cli.completion cli.corpora cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
 cli
 __init__
 __main__

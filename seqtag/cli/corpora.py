@@ -9,6 +9,7 @@ import click
 from seqtag.catalogue.cache import is_whole, local_path
 from seqtag.catalogue.entries import entries
 from seqtag.catalogue.names import parse
+from seqtag.cli import names as completed
 from seqtag.cli.common import Notes, check_stdout, complain, print_json, say
 from seqtag.cli.inputs import fetched
 from seqtag.cli.options import json_option, quiet_option
@@ -86,7 +87,13 @@ def _facts_of(entry: Entry) -> dict[str, Any]:
 
 
 @command.command("fetch")
-@click.argument("names", nargs=-1, required=True, metavar="NAME[@RELEASE][/PART]...")
+@click.argument(
+    "names",
+    nargs=-1,
+    required=True,
+    metavar="NAME[@RELEASE][/PART]...",
+    shell_complete=completed.corpora,
+)
 @quiet_option
 def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
     """Fetch corpora, or parts of them, and print where they are.
@@ -112,7 +119,7 @@ def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
 
 
 @command.command("path")
-@click.argument("name", metavar="NAME[@RELEASE][/PART]")
+@click.argument("name", metavar="NAME[@RELEASE][/PART]", shell_complete=completed.corpora)
 def path_of(name: str) -> int:
     """Print where the files of a corpus are; with exit code 1 if one is not there yet.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.hints import note_backend
 from seqtag.cli.options import sentences_of, training_options
@@ -16,8 +17,12 @@ if TYPE_CHECKING:
 
 
 @click.command("curve")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--dev", required=True, help="Sentences to score on.")
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...", shell_complete=names.corpora_or_files
+)
+@click.option(
+    "--dev", required=True, shell_complete=names.corpora_or_files, help="Sentences to score on."
+)
 @click.option(
     "--points",
     type=click.IntRange(2),
@@ -48,7 +53,8 @@ def command(
     error is that of the averaged weights. By size both are of the final model.
 
     \b
-    seqtag curve train.conllu --dev dev.conllu --plot curves.png
+    Examples:
+      seqtag curve train.conllu --dev dev.conllu --plot curves.png
     """
     from seqtag.training.selection import Point, learning_curve, tagger_fit
     from seqtag.training.train import train

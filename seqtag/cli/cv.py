@@ -6,13 +6,16 @@ from typing import Any
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.hints import note_backend
 from seqtag.cli.options import sentences_of, threads_option, training_options
 
 
 @click.command("cv")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...", shell_complete=names.corpora_or_files
+)
 @click.option(
     "--folds",
     type=click.IntRange(2),
@@ -35,7 +38,9 @@ def command(
     """Train on K - 1 parts of the sentences and score on the part left out, K times.
 
     \b
-    seqtag cv train.conllu --folds 5
+    Examples:
+      seqtag cv train.conllu --folds 5
+      seqtag cv train.txt --label chunk --folds 10 --threads 2
     """
     from seqtag.training.selection import cross_validate, tagger_fit
 

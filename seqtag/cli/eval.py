@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
 from seqtag.cli.hints import GoldFile, note_evaluation
 from seqtag.cli.inputs import located
@@ -41,12 +42,19 @@ FAILED = 3
 
 
 @click.command("eval")
-@click.argument("files", nargs=-1, required=True, metavar="GOLD [PREDICTED]")
-@click.option("-m", "--model", help="Model to score on GOLD.")
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="GOLD [PREDICTED]",
+    shell_complete=names.corpora_or_files,
+)
+@click.option("-m", "--model", shell_complete=names.models, help="Model to score on GOLD.")
 @click.option(
     "--label",
     multiple=True,
     callback=last_label,
+    shell_complete=names.labels,
     metavar="COLUMN",
     help="Column to compare (default: the model's, or as in train).",
 )
@@ -103,9 +111,10 @@ def command(
     """Score a model on annotated sentences, or one file against another.
 
     \b
-    seqtag eval -m english.seqtag test.conllu
-    seqtag eval gold.txt predicted.txt --label chunk --conlleval
-    seqtag eval -m en.seqtag test.conllu --raw
+    Examples:
+      seqtag eval -m english.seqtag test.conllu
+      seqtag eval gold.txt predicted.txt --label chunk --conlleval
+      seqtag eval -m french.seqtag ud:fr_sequoia/dev --raw
     """
     notes = Notes(quiet)
     aligned = aligned or raw

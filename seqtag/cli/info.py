@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import load_model, print_json, say
 from seqtag.cli.options import json_option
 from seqtag.settings import SETTINGS
@@ -21,10 +22,16 @@ _FORMS = {
 
 
 @click.command("info")
-@click.argument("model")
+@click.argument("model", shell_complete=names.models)
 @json_option
 def command(model: str, as_json: bool) -> int:
-    """Show what a model is: its labels, templates, training data, scores and size."""
+    """Show what a model is: its labels, templates, training data, scores and size.
+
+    \b
+    Examples:
+      seqtag info en
+      seqtag info english.seqtag --json
+    """
     from seqtag.model.embedded import find_model
     from seqtag.tagging.pipeline import Pipeline
     from seqtag.tagging.tagger import Tagger

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
+from seqtag.cli import names
 from seqtag.cli.common import PENDING
 from seqtag.corpus import READABLE
 from seqtag.errors import TemplateError
@@ -43,6 +45,12 @@ class SettingValue(Parameter):
             return self.setting.parse(value)
         except TemplateError as error:
             return self.fail(error.message, param, context)
+
+    def shell_complete(
+        self, _: click.Context, __: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The values that there are, of a setting that is a choice."""
+        return [CompletionItem(c) for c in self.setting.choices if c.startswith(incomplete)]
 
 
 def setting_options(command: Command) -> Command:
@@ -122,6 +130,7 @@ label_option = click.option(
     "--label",
     multiple=True,
     callback=last_label,
+    shell_complete=names.labels,
     metavar="COLUMN",
     help="Column to learn: upos, xpos, feats, upos+feats, lemma, chunk, ner, ... (default: upos in "
     "CoNLL-U, the last column elsewhere). train: several make a pipeline (tokens,upos,lemma), all "
@@ -130,6 +139,7 @@ label_option = click.option(
 templates_option = click.option(
     "--templates",
     metavar="PRESET|FILE",
+    shell_complete=names.templates,
     help="Feature templates: pos, chunk, ner, morph or a file (default: what fits the label).",
 )
 skip_unlabelled_option = click.option(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import Chain, Notes, check_stdin, load_model
 from seqtag.cli.inputs import located
 from seqtag.cli.options import (
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
 
 
 @click.command("tag")
-@click.argument("inputs", nargs=-1, metavar="[INPUT|-]...")
+@click.argument("inputs", nargs=-1, metavar="[INPUT|-]...", shell_complete=names.corpora_or_files)
 @click.option(
     "-m",
     "--model",
     "models",
     multiple=True,
+    shell_complete=names.models,
     help="Model file or name; several run one after another (default: the English models).",
 )
 @click.option("-o", "--output", default="-", help="File to write to, whole or not at all.")
@@ -97,8 +99,10 @@ def command(
     """Label text or CoNLL files; all of the input is written back, with its labels filled in.
 
     \b
-    echo "Time flies like an arrow." | seqtag tag --to tagged
-    seqtag tag -m english.seqtag corpus.conllu.gz -o tagged.conllu.gz
+    Examples:
+      echo "Time flies like an arrow." | seqtag tag --to tagged
+      seqtag tag -m english.seqtag corpus.conllu.gz -o tagged.conllu.gz
+      seqtag tag -m en -m chunks.seqtag book.txt --to jsonl
     """
     from seqtag.corpus import read
     from seqtag.corpus.records import one_head

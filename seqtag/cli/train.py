@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.catalogue.names import parse
+from seqtag.cli import names
 from seqtag.cli.common import (
     Notes,
     check_stdin,
@@ -25,9 +26,13 @@ if TYPE_CHECKING:
 
 
 @click.command("train")
-@click.argument("train", nargs=-1, required=True)
+@click.argument("train", nargs=-1, required=True, shell_complete=names.corpora_or_files)
 @click.option("-m", "--model", required=True, help="File to write the model to.")
-@click.option("--dev", help="Development set: the epoch that scores best on it is kept.")
+@click.option(
+    "--dev",
+    shell_complete=names.corpora_or_files,
+    help="Development set: the epoch that scores best on it is kept.",
+)
 @click.option(
     "--runs",
     type=click.IntRange(1),
@@ -66,9 +71,11 @@ def command(
     """Train a tagger, or a whole pipeline, on annotated sentences.
 
     \b
-    seqtag train train.conllu --dev dev.conllu -m english.seqtag
-    seqtag train train.txt --label chunk -m chunks.seqtag
-    seqtag train train.conllu -m english.seqtag --label all
+    Examples:
+      seqtag train train.conllu --dev dev.conllu -m english.seqtag
+      seqtag train train.txt --label chunk -m chunks.seqtag
+      seqtag train train.conllu -m english.seqtag --label all
+      seqtag train ud:fr_sequoia -m french.seqtag
     """
     from seqtag.files import check_output
     from seqtag.training.train import train as train_tagger

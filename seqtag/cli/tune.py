@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.hints import note_backend
 from seqtag.cli.options import Parameter, sentences_of, training_options
@@ -35,7 +36,9 @@ class Choices(Parameter):
 
 
 @click.command("tune")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...", shell_complete=names.corpora_or_files
+)
 @click.option(
     "--try",
     "choices",
@@ -45,7 +48,11 @@ class Choices(Parameter):
     help="A setting of training (epochs, update, step, ...) or templates, with the values to try; "
     "more than once makes a grid.",
 )
-@click.option("--dev", help="Sentences to score on (default: cross-validation).")
+@click.option(
+    "--dev",
+    shell_complete=names.corpora_or_files,
+    help="Sentences to score on (default: cross-validation).",
+)
 @click.option(
     "--folds", type=click.IntRange(2), default=5, show_default=True, help="Without --dev."
 )
@@ -69,7 +76,9 @@ def command(
     """Try combinations of settings; the best first.
 
     \b
-    seqtag tune train.conllu --dev dev.conllu --try epochs=5,10 --try min-count=1,2
+    Examples:
+      seqtag tune train.conllu --dev dev.conllu --try epochs=5,10 --try min-count=1,2
+      seqtag tune train.conllu --try step=0.03,0.05,0.1 --folds 3
     """
     from seqtag.training.selection import grid, random_settings, search, tagger_fit
 
