@@ -19,6 +19,10 @@ FLOORS = """
 version errors
 parallel randomness compression
 files
+catalogue.entries
+catalogue.cache catalogue.names
+catalogue.fetch
+catalogue
 settings
 engine.arrays
 engine.checks engine.interface
@@ -44,7 +48,7 @@ labels.lemmas
 labels
 corpus.aliases corpus.stream
 corpus.sentence
-corpus.table corpus.text corpus.memory
+corpus.table corpus.text corpus.memory corpus.records
 corpus.conllu corpus.penn corpus.surface
 corpus.formats
 corpus.detect corpus.documents corpus.write
@@ -99,8 +103,9 @@ integrations.nltk integrations.items integrations.sentences
 integrations.scorers
 integrations.sklearn
 integrations
-cli.common cli.options
-cli.bundle cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
+cli.common cli.inputs cli.names
+cli.hints cli.options
+cli.bundle cli.completion cli.corpora cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
 cli.compare cli.report cli.serve
 cli
 __init__
@@ -121,6 +126,7 @@ HEAVY = {"nltk", "conllu", "click", "tqdm", "sklearn"}
 FOREIGN = {
     "errors": set(),
     "compression": set(),
+    "catalogue": set(),
     "engine": {"numpy"},
     "features": {"numpy"},
     "labels": {"numpy"},

@@ -116,6 +116,21 @@ def test_metadata_say_the_version_once_and_name_every_licence(archive):
     assert f"{sys.version_info[0]}.{sys.version_info[1]}" in versions
 
 
+# ----------------------------------------------------------------- what pyproject.toml promises
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="needs tomllib")
+def test_an_installation_without_a_compiler_says_so_in_one_line():
+    import tomllib
+
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["scikit-build"]
+    [without] = [each for each in build["overrides"] if each["if"].get("failed")]
+    assert without["messages"]["after-success"] == (
+        "{yellow}seqtag was built without its native kernel: the same answers, much more slowly; "
+        "for speed install a C++17 compiler and reinstall it"
+    )
+    assert build["wheel"]["packages"]["seqtag/corpora"] == "corpora"
+    assert "seqtag/corpora/sample/**" in build["wheel"]["exclude"]
+
+
 # ----------------------------------------------------------------- .ci/run
 @posix
 def test_ci_runs_the_commands_of_the_readme():

@@ -35,6 +35,8 @@ COMMANDS = {
     "serve": "Serve a page to try models on, and UDPipe's interface.",
     "info": "Show what a model is.",
     "templates": "List and print the feature templates.",
+    "corpora": "List and fetch corpora by name.",
+    "completion": "Make a shell complete commands, files, models and corpora.",
 }
 
 
@@ -92,7 +94,15 @@ def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> 
 )
 @click.option("--debug", is_flag=True, expose_value=False, help="Show where an error came from.")
 def cli() -> None:
-    """Label sequences: train, apply and evaluate part-of-speech taggers, chunkers and the like."""
+    """Label sequences: train, apply and evaluate part-of-speech taggers, chunkers and the like.
+
+    \b
+    Examples:
+      echo "Time flies like an arrow." | seqtag tag
+      seqtag train train.conllu --dev dev.conllu -m english.seqtag
+      seqtag train ud:fr_sequoia -m french.seqtag
+      seqtag eval -m english.seqtag test.conllu
+    """
 
 
 def main(args: Sequence[str] | None = None) -> int:

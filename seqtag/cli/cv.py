@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, print_json, say
-from seqtag.cli.options import reading_format, threads_option, training_options
+from seqtag.cli.hints import note_backend
+from seqtag.cli.options import sentences_of, threads_option, training_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +22,9 @@ _BLOCKS = 10  # for each fold, where no documents are known
 
 
 @click.command("cv")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...", shell_complete=names.corpora_or_files
+)
 @click.option(
     "--folds",
     type=click.IntRange(2),
@@ -55,13 +59,16 @@ def command(
     the training data scores are higher than those of new text.
 
     \b
-    seqtag cv train.conllu --folds 5
-    seqtag cv train.conllu --by genre
+    Examples:
+      seqtag cv train.conllu --folds 5
+      seqtag cv train.txt --label chunk --folds 10 --threads 2
+      seqtag cv train.conllu --by genre
     """
     from seqtag.training.selection import cross_validate, tagger_fit
 
     check_stdout()
     notes = Notes(quiet)
+    note_backend(notes)
     sentences, groups, unit = _data(files, format, columns, by, folds, notes)
     reports: list[Report] = []
     found = cross_validate(
@@ -88,16 +95,10 @@ def _data(
     notes: Notes,
 ) -> tuple[list[Sentence], list[int] | None, str]:
     """Sentences with words, the number of the document of each, and what a document is."""
-    from seqtag.corpus import read
     from seqtag.corpus.documents import blocks_of, documents_of
-    from seqtag.errors import CorpusError
 
-    format = reading_format(format, columns)
-    everything = [each for name in files for each in read(name, format, columns=columns)]
+    everything = sentences_of(files, format, columns, notes, empty=True)
     sentences = [sentence for sentence in everything if len(sentence)]
-    if not sentences:
-        msg = "expected sentences to learn from, found none"
-        raise CorpusError(msg, source=files[0])
     if by == "sentence" or len(sentences) < folds:
         return sentences, None, "sentence"
     groups = documents_of(everything, None if by == "document" else by)

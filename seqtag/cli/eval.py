@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
+from seqtag.cli.hints import GoldFile, note_evaluation
+from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     columns_option,
     format_option,
     json_option,
+    last_label,
     quiet_option,
     reading_format,
     resamples_option,
@@ -44,10 +48,21 @@ FAILED = 3
 
 
 @click.command("eval")
-@click.argument("files", nargs=-1, required=True, metavar="GOLD [PREDICTED]")
-@click.option("-m", "--model", help="Model to score on GOLD.")
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="GOLD [PREDICTED]",
+    shell_complete=names.corpora_or_files,
+)
+@click.option("-m", "--model", shell_complete=names.models, help="Model to score on GOLD.")
 @click.option(
-    "--label", metavar="COLUMN", help="Column to compare (default: the model's, or as in train)."
+    "--label",
+    multiple=True,
+    callback=last_label,
+    shell_complete=names.labels,
+    metavar="COLUMN",
+    help="Column to compare (default: the model's, or as in train).",
 )
 @click.option(
     "--aligned",
@@ -110,9 +125,10 @@ def command(
     """Score a model on annotated sentences, or one file against another.
 
     \b
-    seqtag eval -m english.seqtag test.conllu
-    seqtag eval gold.txt predicted.txt --label chunk --conlleval
-    seqtag eval -m en.seqtag test.conllu --raw
+    Examples:
+      seqtag eval -m english.seqtag test.conllu
+      seqtag eval gold.txt predicted.txt --label chunk --conlleval
+      seqtag eval -m french.seqtag ud:fr_sequoia/dev --raw
     """
     notes = Notes(quiet)
     aligned = aligned or raw
@@ -127,7 +143,8 @@ def command(
     check_stdin(context, files)
     check_stdout()
     format = reading_format(format, columns)
-    streams = [context.with_resource(read(name, format, columns=columns)) for name in files]
+    paths = located(files, notes)
+    streams = [context.with_resource(read(name, format, columns=columns)) for name in paths]
     report: Report | AlignedReport
     if aligned:
         report = score_texts(streams, model, label or "words", notes, samples=ci)
@@ -145,6 +162,7 @@ def command(
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=streams[0].source)
 
+    note_evaluation(notes, report, GoldFile(paths[0], format, columns), model)
     found = intervals(report, resamples=resamples, seed=seed) if ci else {}
     _print(report, confusion, errors, found, as_json=as_json, as_conlleval=as_conlleval)
     if fail_under is not None and 100 * report.score < fail_under:

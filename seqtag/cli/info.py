@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import load_model, print_json, say
 from seqtag.cli.options import json_option
 from seqtag.settings import SETTINGS
@@ -14,12 +15,23 @@ from seqtag.settings import SETTINGS
 if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
 
+_FORMS = {
+    "normal": "normal (quotes, dashes, width and accents do not matter)",
+    "written": "as written",
+}
+
 
 @click.command("info")
-@click.argument("model")
+@click.argument("model", shell_complete=names.models)
 @json_option
 def command(model: str, as_json: bool) -> int:
-    """Show what a model is: its labels, templates, training data, scores and size."""
+    """Show what a model is: its labels, templates, training data, scores and size.
+
+    \b
+    Examples:
+      seqtag info en
+      seqtag info english.seqtag --json
+    """
     from seqtag.model.embedded import find_model
     from seqtag.tagging.pipeline import Pipeline
     from seqtag.tagging.tagger import Tagger
@@ -61,6 +73,7 @@ def _text_of(tagger: Tagger, facts: dict[str, Any]) -> str:
         ("scheme", _scheme(facts)),
         ("features", f"{facts['features']:,} with {facts['weights']:,} weights"),
         ("known words", f"{facts['known_words']:,}"),
+        ("forms", _FORMS[facts.get("forms", "written")]),
         ("trained on", f"{training['sentences']:,} sentences, {training['tokens']:,} tokens"),
         ("corpus", f"sha256 {training['corpus_sha256'][:16]}..."),
         ("settings", _settings(training)),

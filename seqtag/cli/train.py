@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.catalogue.names import parse
+from seqtag.cli import names
 from seqtag.cli.common import (
     Notes,
     check_stdin,
@@ -16,6 +18,8 @@ from seqtag.cli.common import (
     load_model,
     print_json,
 )
+from seqtag.cli.hints import note_backend
+from seqtag.cli.inputs import located
 from seqtag.cli.options import reading_format, threads_option, training_options
 
 if TYPE_CHECKING:
@@ -23,9 +27,13 @@ if TYPE_CHECKING:
 
 
 @click.command("train")
-@click.argument("train", nargs=-1, required=True)
+@click.argument("train", nargs=-1, required=True, shell_complete=names.corpora_or_files)
 @click.option("-m", "--model", required=True, help="File to write the model to.")
-@click.option("--dev", help="Development set: the epoch that scores best on it is kept.")
+@click.option(
+    "--dev",
+    shell_complete=names.corpora_or_files,
+    help="Development set: the epoch that scores best on it is kept.",
+)
 @click.option(
     "--runs",
     type=click.IntRange(1),
@@ -75,19 +83,18 @@ def command(
     """Train a tagger, or a whole pipeline, on annotated sentences.
 
     \b
-    seqtag train train.conllu --dev dev.conllu -m english.seqtag
-    seqtag train train.txt --label chunk -m chunks.seqtag
-    seqtag train train.conllu -m english.seqtag --label all
-    seqtag train more.conllu --init english.seqtag -m better.seqtag
-    seqtag train partly.conllu --unlabelled _ -m english.seqtag
+    Examples:
+      seqtag train train.conllu --dev dev.conllu -m english.seqtag
+      seqtag train train.txt --label chunk -m chunks.seqtag
+      seqtag train train.conllu -m english.seqtag --label all
+      seqtag train ud:fr_sequoia -m french.seqtag
+      seqtag train more.conllu --init english.seqtag -m better.seqtag
+      seqtag train partly.conllu --unlabelled _ -m english.seqtag
     """
     from seqtag.files import check_output
     from seqtag.training.train import train as train_tagger
 
     notes = Notes(quiet)
-    if options["patience"] and not dev:
-        msg = "--patience needs a --dev set"
-        raise click.UsageError(msg, context)
     named = [(f"--{name}", options[name]) for name in ("label", "init", "unlabelled")]
     for name, value in [("--model", model), *named]:
         if value in ("", "-"):
@@ -99,7 +106,12 @@ def command(
     if as_json:
         check_stdout()
     check_target(context, Path(model), force)
+    note_backend(notes)
+    train, dev, options["label"] = _by_name(train, dev, options["label"], notes)
 
+    if options["patience"] and not dev:
+        msg = "--patience needs a --dev set"
+        raise click.UsageError(msg, context)
     epochs: list[Epoch] = []
 
     def show(epoch: Epoch) -> None:
@@ -121,6 +133,22 @@ def command(
         facts = {"model": model, "bytes": size, "epochs": list(map(_facts_of, epochs))}
         print_json(facts | tagger.info)
     return _code(interrupted=tagger.model.interrupted, notes=notes)
+
+
+def _by_name(
+    train: tuple[str, ...], dev: str | None, label: str | None, notes: Notes
+) -> tuple[tuple[str, ...], str | None, str | None]:
+    """The files of corpora that were named; one alone brings its dev part and all its columns."""
+    corpus = parse(train[0]) if len(train) == 1 else None
+    if corpus and corpus.part is None:
+        if dev is None and "dev" in corpus.entry.parts:
+            dev = f"{train[0]}/dev"
+        if label is None and corpus.entry.format == "conllu":
+            label = "all"
+        shown = [f"--dev {dev}"] * bool(dev) + [f"--label {label}"] * bool(label)
+        notes(" ".join([f"training on {train[0]}/train", *shown]))
+    paths = tuple(located(train, notes, "train"))
+    return paths, located([dev], notes, "dev")[0] if dev else None, label
 
 
 def _train_pipeline(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from seqtag.corpus import Block, Sentence, into_misc, render
 from seqtag.corpus.aliases import find_column
 from seqtag.corpus.conllu import COLUMNS as CONLLU
+from seqtag.corpus.records import with_facts
+from seqtag.corpus.table import DOCSTART
 from seqtag.engine.backend import BACKEND
 from seqtag.errors import CorpusError
 from seqtag.parallel import in_order
@@ -105,7 +107,16 @@ class FilledSentence:
                 names[-1]: filled[names[-1]]
             }  # the last model's, also where its column is old
         read = {n: sentence.column(n) for n in sentence.columns if n not in left_out}
-        return render(read | filled, to)
+        return _framed(render(read | filled, to), sentence, to)
+
+
+def _framed(text: str, sentence: Sentence, to: str) -> str:
+    """A rendered sentence with what a format says of it beside its words."""
+    if to == "jsonl" and text:
+        return with_facts(text, sentence)
+    heads = getattr(sentence, "comments", ()) if to == "conll2003" else ()
+    begins = any(line.startswith((DOCSTART, "# newdoc")) for line in heads)
+    return f"{DOCSTART} -X- -X- O\n\n{text}" if begins else text
 
 
 def tag_stream(

@@ -318,6 +318,22 @@ def open_corpus(
     return Corpus(list(streams), streams[0].columns, name)
 
 
+def check_labels(labels: Sequence[str], column: LabelColumn, source: str | None = None) -> None:
+    """Refuse labels that teach nothing: every word's is ``_``.
+
+    Raises
+    ------
+    LabelError
+        If so.
+    """
+    if list(labels) == ["_"]:
+        msg = (
+            f'expected labels in the column {column}, found "_" for every word (not annotated); '
+            "choose another column with --label"
+        )
+        raise LabelError(msg, source=source)
+
+
 class _Gathering:
     """Columns that grow sentence by sentence, or block by block."""
 

@@ -24,7 +24,7 @@ from seqtag.labels.column import LabelColumn
 from seqtag.parallel import in_order
 from seqtag.settings import Settings, Value
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.data import Source, TrainingData, open_corpus
+from seqtag.training.data import Source, TrainingData, check_labels, open_corpus
 from seqtag.training.problem import pose
 from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.tokens import token_examples
@@ -146,6 +146,8 @@ def train_parts(
             corpus.gather_columns(("form",))  # refuses a corpus without sentences
         texts, names = _available(corpus.columns, labels, corpus.name)
         words = _Words(*corpus.gather_columns(("form", *names)))
+        for name in names if labels is not None else ():
+            check_labels(words.columns[name].types, LabelColumn(name), corpus.name)
         held_out = None
         if dev is not None:
             dev_corpus = open_corpus(dev, format, columns, files)

@@ -28,6 +28,7 @@ from seqtag.model.freeze import freeze
 from seqtag.model.known_words import KnownWords
 from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
+from seqtag.training.data import check_labels
 from seqtag.training.known_labels import labels_of_known_words
 from seqtag.training.partial import learnt_labels, score_labelled
 from seqtag.training.warm_start import WarmStart, check_columns, merged_known_labels
@@ -156,7 +157,7 @@ def pose(
         raise TemplateError(msg, source=templates.source)
     learnt = learnt_labels(examples, coding, form)
     labels = sorted({*learnt.labels, *(init.labels if init else ())})
-    _check_labels(examples.labels.types, column)
+    check_labels(examples.labels.types, column)
     if not coding.needs_forms:
         _wonder_at_many(len(learnt.labels), int(examples.labelled().sum()), column)
     templates = _fitting(templates, len(labels), column)
@@ -274,16 +275,6 @@ def judge_of(problem: Problem, examples: TrainingData) -> Judge:
     if mark is not None:
         return lambda cells: score_labelled(Tagger(problem.model(cells)), sentences, mark)
     return lambda cells: score(Tagger(problem.model(cells)), sentences, words=False)
-
-
-def _check_labels(labels: Sequence[str], column: LabelColumn) -> None:
-    """Refuse labels that teach nothing."""
-    if labels == ["_"]:
-        msg = (
-            f'expected labels in the column {column}, found "_" for every word (not annotated); '
-            "choose another column with --label"
-        )
-        raise LabelError(msg)
 
 
 def _wonder_at_many(labels: int, tokens: int, column: LabelColumn) -> None:

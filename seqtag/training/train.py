@@ -15,7 +15,7 @@ from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model.freeze import mean
 from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.data import Source, open_corpus
+from seqtag.training.data import Source, check_labels, open_corpus
 from seqtag.training.problem import judge_of, pose
 from seqtag.training.runs import Epoch, Schedule, train_runs
 from seqtag.training.warm_start import (
@@ -204,6 +204,7 @@ def train(
             template_set = template_set.within(features)
         needed = template_set.compile(features).columns
         examples = corpus.gather(needed, column, skip_unlabelled, unlabelled)
+        check_labels(examples.labels.types, column, corpus.name)
         held_out = None
         if dev is not None:
             dev_corpus = open_corpus(dev, format, columns, files)
@@ -305,6 +306,11 @@ def fit(problem: Problem, schedule: Schedule, held_out: TrainingData | None = No
         If it comes before an epoch is finished.
     """
     judge = None if held_out is None else judge_of(problem, held_out)
+    if held_out is not None and held_out.digest() == problem.origin["corpus_sha256"]:
+        _log.warning(
+            "the dev set is the training data: its scores say how well that was learnt, and stop "
+            "nothing too early or too late; give sentences of other texts"
+        )
     outcome = train_runs(problem, schedule, judge)
     cells = mean([run.cells for run in outcome.kept])
     return problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))
