@@ -118,6 +118,16 @@ def test_saved_loaded_and_pickled_it_is_the_same(pipeline, tmp_path):
     assert len(pipeline.info["parts"]) == 4
 
 
+def test_a_name_that_no_model_has_is_answered_with_those_there_are(tmp_path):
+    for name in ("nl", tmp_path / "nl.seqtag"):
+        with pytest.raises(FileNotFoundError) as error:
+            seqtag.load(name)
+        assert error.value.filename == str(name)
+        assert error.value.strerror == (
+            "No such file or directory; the embedded models are en, en-ewt-upos, en-ewt-xpos"
+        )
+
+
 def test_a_file_of_one_tagger_is_a_tagger(pipeline, tmp_path):
     bundle.save(tmp_path / "one.seqtag", pipeline.models[2:3])
     assert isinstance(seqtag.load(tmp_path / "one.seqtag"), Tagger)
