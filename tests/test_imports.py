@@ -85,7 +85,9 @@ classifiers.linear
 classifiers.base
 classifiers.perceptrons classifiers.sigmoid
 classifiers
-integrations.nltk
+integrations.nltk integrations.spacy_documents
+integrations.spacy
+integrations.spacy_factories
 integrations
 cli.common cli.options
 cli.bundle cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
@@ -103,7 +105,7 @@ FLOOR = {
 
 KERNELS = {"engine._kernel", "engine._kernel_avx2"}
 
-HEAVY = {"nltk", "conllu", "click", "tqdm"}
+HEAVY = {"nltk", "conllu", "spacy", "click", "tqdm"}
 
 FOREIGN = {
     "errors": set(),
@@ -118,7 +120,7 @@ FOREIGN = {
     "tagging": {"numpy", "conllu"},
     "training": {"numpy"},
     "classifiers": {"numpy"},
-    "integrations": {"nltk", "conllu"},
+    "integrations": {"nltk", "conllu", "spacy"},
     "cli": {"click", "tqdm", "matplotlib"},
 }
 """Packages outside the standard library that a room may import."""
