@@ -45,7 +45,7 @@ corpus.aliases corpus.stream
 corpus.sentence
 corpus.table corpus.text corpus.memory
 corpus.conllu corpus.penn corpus.surface
-corpus.formats
+corpus.formats corpus.nltk_corpora
 corpus.detect corpus.write
 corpus.read corpus.token_lists
 corpus.scanner
