@@ -85,7 +85,7 @@ classifiers.linear
 classifiers.base
 classifiers.perceptrons classifiers.sigmoid
 classifiers
-integrations.nltk integrations.spacy_documents
+integrations.conllu integrations.nltk integrations.spacy_documents
 integrations.spacy
 integrations.spacy_factories
 integrations
