@@ -16,7 +16,7 @@ from seqtag.errors import BackendError
 from tests.conftest import ROOT
 
 FLOORS = """
-version errors
+version errors markup
 parallel randomness compression
 files
 settings
@@ -65,7 +65,7 @@ evaluation.chunks evaluation.layout
 evaluation.aligned evaluation.report
 evaluation.scoring
 evaluation
-tagging.inputs
+tagging.inputs tagging.summary
 tagging.tagger
 tagging.tables
 tagging.streams tagging.document

@@ -15,6 +15,7 @@ from seqtag.segmentation.reading import SegmentedText
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.tagging.document import Document
 from seqtag.tagging.streams import tag_text
+from seqtag.tagging.summary import html_of_pipeline
 from seqtag.tagging.tagger import Tagger
 
 if TYPE_CHECKING:
@@ -104,6 +105,10 @@ class Pipeline:
 
     def __repr__(self) -> str:
         return f"<seqtag.Pipeline of {', '.join(self.parts)}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_pipeline(self)
 
     def only(self, *parts: str) -> Pipeline:
         """The pipeline that writes some of the columns; it still finds tokens and words.

@@ -16,6 +16,7 @@ from seqtag.model import bundle, container
 from seqtag.model.model import fitting
 from seqtag.parallel import in_order
 from seqtag.tagging.inputs import Tokens, columns_of, fill, tokens_of
+from seqtag.tagging.summary import html_of_tagger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -146,6 +147,10 @@ class Tagger:
     def __repr__(self) -> str:
         labels = len(self.model.labels)
         return f"<seqtag.Tagger of {self.label}: {labels} labels from {self.columns}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_tagger(self)
 
     # ----------------------------------------------------------------- tagging
     def tag(self, sentence: AnySentence) -> list[str]:
