@@ -16,7 +16,7 @@ from seqtag.errors import BackendError
 from tests.conftest import ROOT
 
 FLOORS = """
-version errors
+version errors markup
 parallel randomness compression
 files
 catalogue.entries
@@ -50,7 +50,7 @@ corpus.aliases corpus.stream
 corpus.sentence
 corpus.table corpus.text corpus.memory corpus.records
 corpus.conllu corpus.penn corpus.surface
-corpus.formats
+corpus.formats corpus.nltk_corpora
 corpus.detect corpus.documents corpus.write
 corpus.read corpus.token_lists
 corpus.scanner
@@ -70,7 +70,7 @@ evaluation.chunks evaluation.layout evaluation.samples
 evaluation.aligned evaluation.chance evaluation.report
 evaluation.compare evaluation.scoring
 evaluation
-tagging.inputs tagging.explanation
+tagging.inputs tagging.explanation tagging.summary
 tagging.workers
 tagging.tagger
 tagging.tables
@@ -99,9 +99,11 @@ classifiers.linear
 classifiers.base
 classifiers.perceptrons classifiers.sigmoid
 classifiers
-integrations.nltk integrations.items integrations.sentences
+integrations.conllu integrations.nltk integrations.spacy_documents
+integrations.items integrations.sentences
 integrations.scorers
-integrations.sklearn
+integrations.sklearn integrations.spacy
+integrations.spacy_factories
 integrations
 cli.common cli.inputs cli.names
 cli.hints cli.options
@@ -121,7 +123,7 @@ FLOOR = {
 
 KERNELS = {"engine._kernel", "engine._kernel_avx2"}
 
-HEAVY = {"nltk", "conllu", "click", "tqdm", "sklearn"}
+HEAVY = {"nltk", "conllu", "spacy", "click", "tqdm", "sklearn"}
 
 FOREIGN = {
     "errors": set(),
@@ -138,7 +140,7 @@ FOREIGN = {
     "training": {"numpy"},
     "pages": {"numpy", "starlette"},
     "classifiers": {"numpy"},
-    "integrations": {"nltk", "conllu", "numpy", "sklearn"},
+    "integrations": {"nltk", "conllu", "numpy", "sklearn", "spacy"},
     "cli": {"click", "tqdm", "matplotlib", "uvicorn"},
 }
 """Packages outside the standard library that a room may import."""

@@ -12,11 +12,14 @@ from seqtag.classifiers.conventions import labels_of, not_fitted, tags
 from seqtag.classifiers.feature_maps import apply_map
 from seqtag.classifiers.vectors import Reader, Vectors, check_length, read
 from seqtag.errors import LabelError, SeqtagError
+from seqtag.markup import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from typing_extensions import Self
+
+_MOST_SHOWN = 10  # classes that a notebook shows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -98,6 +101,21 @@ class LinearClassifier:
             if value is not defaults[name].default
         )
         return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the parameters, and what was learnt if anything was."""
+        facts = []
+        if hasattr(self, "classes_"):
+            facts = [
+                ("classes", ", ".join(map(str, self.classes_[:_MOST_SHOWN]))),
+                ("features", f"{self.n_features_in_:,}"),
+                ("passes", f"{self.n_iter_:,}{' (converged)' if self.converged_ else ''}"),
+                ("updates", f"{self.n_updates_:,}"),
+            ]
+            if len(self.classes_) > _MOST_SHOWN:
+                facts[0] = ("classes", f"{facts[0][1]}, ... ({len(self.classes_):,})")
+        params = [(name, repr(value)) for name, value in self.get_params().items()]
+        return table([], params, facts, caption=type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks of a classifier (only scikit-learn calls this)."""

@@ -164,14 +164,9 @@ def check_target(context: click.Context, target: Path, force: bool) -> None:
 
 def load_model(name: str) -> Loaded:
     """What a model file holds, by file or name; an error lists the names."""
-    from seqtag.model.embedded import embedded_models
     from seqtag.tagging.pipeline import load
 
-    try:
-        loaded: Loaded = load(name)
-    except FileNotFoundError as error:
-        names = f"{error.strerror}; the embedded models are {', '.join(embedded_models())}"
-        raise FileNotFoundError(error.errno, names, name) from error
+    loaded: Loaded = load(name)
     return loaded
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import CorpusError, LabelError, did_you_mean
 from seqtag.evaluation.counts import Counts, share
-from seqtag.evaluation.layout import row, signature_of, table
+from seqtag.evaluation.layout import Section, html_of, row, signature_of, text_of
 from seqtag.evaluation.samples import PlacedSamples, Samples
 
 if TYPE_CHECKING:
@@ -150,12 +150,20 @@ class AlignedReport:
 
     def to_text(self) -> str:
         """Lay the report out for people: a line for each metric, the signature."""
+        return text_of([self._section()], self.signature)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of([self._section()], self.signature)
+
+    def _section(self) -> Section:
+        """A line for each metric."""
         rows = []
         for name, counts in self.metrics.items():
             accuracy = self.aligned_accuracy(name)
             rows.append((*row(METRICS[name], counts), "" if accuracy is None else accuracy))
         heading = ("", "precision", "recall", "F1", "gold", "found", "aligned")
-        return f"{table(heading, rows)}\n{self.signature}\n"
+        return Section(heading, rows)
 
 
 def score_aligned(

@@ -9,12 +9,13 @@ from seqtag.corpus import read
 from seqtag.corpus.conllu import COLUMNS
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.model import bundle, container
-from seqtag.model.embedded import find_model
+from seqtag.model.embedded import embedded_models, find_model
 from seqtag.segmentation.multiword import Splitter
 from seqtag.segmentation.reading import SegmentedText
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.tagging.document import Document
 from seqtag.tagging.streams import tag_text
+from seqtag.tagging.summary import html_of_pipeline
 from seqtag.tagging.tagger import Tagger
 
 if TYPE_CHECKING:
@@ -104,6 +105,10 @@ class Pipeline:
 
     def __repr__(self) -> str:
         return f"<seqtag.Pipeline of {', '.join(self.parts)}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_pipeline(self)
 
     def only(self, *parts: str) -> Pipeline:
         """The pipeline that writes some of the columns; it still finds tokens and words.
@@ -243,6 +248,8 @@ def load(path_or_name: str | PathLike[str]) -> Loaded:
     ------
     ModelFileError
         If the file is not a model, damaged, or made by a newer seqtag.
+    FileNotFoundError
+        If there is no such file; the message lists the embedded models.
     OSError
         If it cannot be read.
 
@@ -254,7 +261,11 @@ def load(path_or_name: str | PathLike[str]) -> Loaded:
     <seqtag.Pipeline of tokens, words, upos, xpos, feats, lemma>
     """
     source = str(path_or_name)
-    models = bundle.load(find_model(path_or_name), source)
+    try:
+        models = bundle.load(find_model(path_or_name), source)
+    except FileNotFoundError as error:
+        names = f"{error.strerror}; the embedded models are {', '.join(embedded_models())}"
+        raise FileNotFoundError(error.errno, names, source) from error
     if len(models) == 1 and models[0].column.name not in (TOKENS, WORDS):
         return Tagger(models[0], source)
     return Pipeline(models, source)

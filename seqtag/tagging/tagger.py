@@ -11,6 +11,7 @@ from seqtag.model import bundle, container
 from seqtag.model.model import fitting
 from seqtag.tagging.explanation import Encoded, Explanation, rows_of
 from seqtag.tagging.inputs import columns_of
+from seqtag.tagging.summary import html_of_tagger
 from seqtag.tagging.workers import AnySentence, Given, Judged, Worker, Workers, allowed_of
 
 if TYPE_CHECKING:
@@ -105,6 +106,10 @@ class Tagger(Workers):
     def __repr__(self) -> str:
         labels = len(self.model.labels)
         return f"<seqtag.Tagger of {self.label}: {labels} labels from {self.columns}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_tagger(self)
 
     # ----------------------------------------------------------------- tagging
     def tag(self, sentence: AnySentence, given: Given | None = None) -> list[str]:

@@ -94,5 +94,7 @@ MODULES = sorted(
 
 @pytest.mark.parametrize("name", ["seqtag", *MODULES])
 def test_doctests_of_the_package(name):
+    if name.startswith("seqtag.integrations.spacy"):
+        pytest.importorskip("spacy", reason="needs spaCy: pip install '.[spacy]'")
     module = importlib.import_module(name)
     assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0

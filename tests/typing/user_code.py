@@ -13,12 +13,14 @@ from seqtag.errors import CorpusError, SeqtagError
 from seqtag.evaluation import compare, intervals, score
 from seqtag.evaluation.aligned import AlignedReport, score_aligned
 from seqtag.evaluation.report import Report
+from seqtag.integrations.conllu import tag_token_lists
 from seqtag.integrations.nltk import SeqtagTagger
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
+    from conllu import TokenList
     from numpy.typing import NDArray
 
 
@@ -36,6 +38,11 @@ def tag(model: Path) -> None:
     assert_type(tagger.tag_many(iter([("Stop", "!")])), list[list[str]])
     assert_type(tagger.labels, tuple[str, ...])
     assert_type(tagger.save("model.seqtag"), int)
+
+
+def tag_streams(sentences: list[TokenList]) -> None:
+    for tokens in tag_token_lists(seqtag.load("en"), iter(sentences)):
+        assert_type(tokens, TokenList)
 
 
 def read_and_train(path: Path) -> seqtag.Tagger:
