@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,7 @@ TRACKED = (
     "models/LICENSE.txt",
     "pyproject.toml",
     "scripts/build_backend.py",
+    "scripts/package_page.py",
     "seqtag/version.py",
     "tests/test_packaging.py",
 )
@@ -114,6 +116,21 @@ def test_metadata_say_the_version_once_and_name_every_licence(archive):
     }
     versions = re.findall(r"^Classifier: .* :: (3\.\d+)$", metadata, re.M)
     assert f"{sys.version_info[0]}.{sys.version_info[1]}" in versions
+
+
+def test_no_link_of_the_package_page_leads_into_the_repository(archive):
+    member = next(name for name in archive.getnames() if name.endswith("PKG-INFO"))
+    page = archive.extractfile(member).read().decode()
+    assert "\nDescription-Content-Type: text/markdown\n" in page
+    assert re.findall(r"\]\((?!https?:|#)[^)]*\)", page) == []
+    assert "A guided tour (docs/from-rosenblatt-to-viterbi.md)" in page
+
+
+def test_links_into_the_repository_name_the_file_or_lead_to_an_address():
+    page = runpy.run_path(str(ROOT / "scripts" / "package_page.py"))["for_package_page"]
+    text = "[A tour](docs/tour.md), [b.md](b.md#c), [d](https://d.org), [e](#f), ![g](h.png)"
+    assert page(text) == ("A tour (docs/tour.md), b.md, [d](https://d.org), [e](#f), ![g](h.png)")
+    assert page("[b](b.md#c)", "https://example.org/x/") == "[b](https://example.org/x/b.md#c)"
 
 
 # ----------------------------------------------------------------- what pyproject.toml promises

@@ -107,7 +107,7 @@ def command(
         check_stdout()
     check_target(context, Path(model), force)
     note_backend(notes)
-    train, dev, options["label"] = _by_name(train, dev, options["label"], notes)
+    train, dev = _by_name(train, dev, options, notes)
 
     if options["patience"] and not dev:
         msg = "--patience needs a --dev set"
@@ -136,19 +136,21 @@ def command(
 
 
 def _by_name(
-    train: tuple[str, ...], dev: str | None, label: str | None, notes: Notes
-) -> tuple[tuple[str, ...], str | None, str | None]:
+    train: tuple[str, ...], dev: str | None, options: dict[str, Any], notes: Notes
+) -> tuple[tuple[str, ...], str | None]:
     """The files of corpora that were named; one alone brings its dev part and all its columns."""
     corpus = parse(train[0]) if len(train) == 1 else None
     if corpus and corpus.part is None:
         if dev is None and "dev" in corpus.entry.parts:
             dev = f"{train[0]}/dev"
-        if label is None and corpus.entry.format == "conllu":
-            label = "all"
+        of_one_label = options["label"] or options["templates"] or options["skip_unlabelled"]
+        if corpus.entry.format == "conllu" and not of_one_label:
+            options["label"] = "all"
+        label = options["label"]
         shown = [f"--dev {dev}"] * bool(dev) + [f"--label {label}"] * bool(label)
         notes(" ".join([f"training on {train[0]}/train", *shown]))
     paths = tuple(located(train, notes, "train"))
-    return paths, located([dev], notes, "dev")[0] if dev else None, label
+    return paths, located([dev], notes, "dev")[0] if dev else None
 
 
 def _train_pipeline(

@@ -98,6 +98,8 @@ def test_what_is_asked_for_comes_first(folder, call):
     assert done.code == 0
     assert "training on ud:xx_toy/train --dev dev.conllu --label xpos" in done.err
     assert seqtag.load("toy.seqtag").label == "xpos"
+    call("train", "ud:xx_toy", "-m", "pos.seqtag", "--templates", "pos", "--epochs", 1)
+    assert seqtag.load("pos.seqtag").label == "upos"
     plain = call("train", "ud:xx_toy/train", "-m", "plain.seqtag", "--epochs", 1)
     assert "training on" not in plain.err
     assert seqtag.load("plain.seqtag").label == "upos"
