@@ -65,13 +65,14 @@ evaluation.chunks evaluation.layout
 evaluation.aligned evaluation.report
 evaluation.scoring
 evaluation
-tagging.inputs
+tagging.inputs tagging.document tagging.texts
 tagging.tagger
 tagging.tables
-tagging.streams tagging.document
+tagging.streams
 tagging.pipeline
 tagging
 training.data training.known_labels
+training.partial
 training.tokens training.words training.warm_start
 training.problem
 training.runs

@@ -50,6 +50,11 @@ if TYPE_CHECKING:
     help="Model to go on from: its labels, words and features stay, and its templates and settings "
     "hold where others are not given.",
 )
+@click.option(
+    "--unlabelled",
+    metavar="MARK",
+    help="Label of words that have none, such as _: they are learnt around.",
+)
 @training_options
 @threads_option
 @click.option("--force", is_flag=True, help="Overwrite the model file.")
@@ -74,6 +79,7 @@ def command(
     seqtag train train.txt --label chunk -m chunks.seqtag
     seqtag train train.conllu -m english.seqtag --label all
     seqtag train more.conllu --init english.seqtag -m better.seqtag
+    seqtag train partly.conllu --unlabelled _ -m english.seqtag
     """
     from seqtag.files import check_output
     from seqtag.training.train import train as train_tagger
@@ -82,8 +88,8 @@ def command(
     if options["patience"] and not dev:
         msg = "--patience needs a --dev set"
         raise click.UsageError(msg, context)
-    named = ("--model", model), ("--label", options["label"]), ("--init", options["init"])
-    for name, value in named:
+    named = [(f"--{name}", options[name]) for name in ("label", "init", "unlabelled")]
+    for name, value in [("--model", model), *named]:
         if value in ("", "-"):
             msg = f"expected a name for {name}, found {value!r}"
             raise click.UsageError(msg, context)
@@ -132,7 +138,7 @@ def _train_pipeline(
     from seqtag.training.pipeline import train_parts
 
     label = options.pop("label")
-    for name in ("templates", "skip_unlabelled"):
+    for name in ("templates", "skip_unlabelled", "unlabelled"):
         if options.pop(name):
             msg = (
                 f"expected --{name.replace('_', '-')} with one label, found {label}; train such "

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from seqtag.engine.arrays import BoolArray, FloatArray, HashArray, IntArray
+from seqtag.engine.arrays import BoolArray, ByteArray, FloatArray, HashArray, IntArray
 
 _Parts = tuple[IntArray, IntArray, int]
 _Cells = tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]
@@ -55,6 +55,7 @@ class Weights32:
         cost: FloatArray | None,
         ties_are_mistakes: bool,
         record: bool,
+        choices: ByteArray | None,
     ) -> tuple[int, int, IntArray, IntArray]: ...
     def decode(
         self,

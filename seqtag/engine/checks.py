@@ -19,6 +19,7 @@ from seqtag.engine.arrays import (
     MAX_TRIGRAM_LABELS,
     MAX_WORDS,
     RULES,
+    BoolArray,
     CellStates,
     Cost,
     FrozenWeights,
@@ -131,12 +132,18 @@ def check_epoch(
     rule: str,
     cost: Cost | None,
     adaptive: bool,
+    choices: BoolArray | None = None,
 ) -> None:
     """Refuse what an epoch cannot run on."""
     K = layout.labels
     check_instances(layout, x)
     require(len(y) == len(x.token_ptr) - 1, "y must hold one label per token")
-    require(_within(y, K), "y holds a label id out of range")
+    several = 0 if choices is None else len(choices)
+    require(_within(y + several, K + several), "y holds a label id out of range")
+    require(
+        choices is None or (np.shape(choices)[1:] == (K,) and np.any(choices, axis=1).all()),
+        "choices must be (C, K), with a label in every row",
+    )
     require(_within(visits, len(x.sentence_ptr) - 1), "visits holds a sentence out of range")
     require(cost is None or np.shape(cost) in ((), (K, K)), "cost must be a number or (K, K)")
     require(rule in RULES, "rule must be perceptron, pa or adaptive")

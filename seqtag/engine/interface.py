@@ -42,6 +42,7 @@ class Weights(Protocol):
         cost: Cost | None = None,
         ties_are_mistakes: bool = False,
         out_mistakes: list[Mistakes] | None = None,
+        choices: BoolArray | None = None,
     ) -> tuple[int, int]:
         """Visit the sentences of these numbers one by one; return (updates, wrong tokens)."""
 

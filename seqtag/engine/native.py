@@ -10,6 +10,7 @@ import numpy as np
 
 from seqtag.engine.arrays import (
     ANY_LABEL,
+    BoolArray,
     Cells,
     CellStates,
     Cost,
@@ -116,6 +117,7 @@ class Weights:
         cost: Cost | None = None,
         ties_are_mistakes: bool = False,
         out_mistakes: list[Mistakes] | None = None,
+        choices: BoolArray | None = None,
     ) -> tuple[int, int]:
         """Visit the sentences of these numbers one by one; return (updates, wrong tokens)."""
         margin, costs = 0.0, None
@@ -134,6 +136,7 @@ class Weights:
                 costs,
                 ties_are_mistakes,
                 out_mistakes is not None,
+                None if choices is None else np.ascontiguousarray(choices, np.uint8),
             )
         except MemoryError as error:
             raise no_room(self._layout) from error

@@ -16,10 +16,12 @@ from seqtag.features.encoder import Encoder
 from seqtag.model import bundle, container
 from seqtag.model.model import fitting
 from seqtag.parallel import in_order
+from seqtag.tagging.document import Document
 from seqtag.tagging.inputs import Tokens, columns_of, fill, tokens_of
+from seqtag.tagging.texts import cut_by_rules, with_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
     from conllu import TokenList
@@ -32,7 +34,10 @@ if TYPE_CHECKING:
 _BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
 _MAX_TYPES = 100_000  # word types remembered by one worker before it starts afresh
 
-AnySentence: TypeAlias = "Sequence[str] | Sequence[tuple[str, ...]] | HasColumns | TokenList"
+AnySentence: TypeAlias = (
+    "Sequence[str] | Sequence[tuple[str, ...]] | Mapping[str, Sequence[str]] | HasColumns"
+    " | TokenList"
+)
 """What `Tagger.tag` takes for a sentence."""
 
 
@@ -156,9 +161,9 @@ class Tagger:
         ----------
         sentence
             A list of words, for a model that looks at the form alone; a list of tuples, one value
-            for each of `columns`, for others; a `seqtag.corpus.Sentence`; or a
-            `conllu.TokenList`, whose label fields are filled in place (multiword ranges and
-            empty nodes are skipped).
+            for each of `columns`, or a dictionary with a list of values for each of them, for
+            others; a `seqtag.corpus.Sentence`; or a `conllu.TokenList`, whose label fields are
+            filled in place (multiword ranges and empty nodes are skipped).
 
         Returns
         -------
@@ -293,6 +298,40 @@ class Tagger:
         ids = self._frozen.decode(types, worker.encoder.hashes, sentence_ptr, workspace)
         worker.workspaces.append(workspace)
         return ids
+
+    def tag_text(self, text: str) -> Document:
+        """A text as a document, cut into sentences and words by rules.
+
+        A pipeline that has learnt to cut does so itself: `seqtag.Pipeline.tag_text`.
+
+        Parameters
+        ----------
+        text
+            Raw text. Without any token the document is empty.
+
+        Raises
+        ------
+        SeqtagError
+            If the model looks at more than words, or the text is none that UTF-8 can hold.
+        TypeError
+            If it is no text at all.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> document = seqtag.load("en-ewt-upos").tag_text("Time flies. Why?")
+        >>> [(word.text, word.upos, word.start) for word in document.sentences[1]]
+        [('Why', 'ADV', 12), ('?', 'PUNCT', 15)]
+        """
+        if not {*self.columns} <= {"form"}:
+            msg = (
+                f"expected a model that looks at words for a text, found one that looks at "
+                f"{', '.join(self.columns)}; put it behind models that give these, in a pipeline"
+            )
+            raise SeqtagError(msg)
+        sentences = cut_by_rules(text)
+        labels = [self.split_label(found) for found in self.tag_many(sentences)]
+        return Document(text, with_columns(sentences, labels))
 
     # ----------------------------------------------------------------- going on
     def partial_fit(

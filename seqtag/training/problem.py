@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from seqtag.engine import backend
 from seqtag.engine.arrays import (
     ANY_LABEL,
@@ -31,9 +29,11 @@ from seqtag.model.known_words import KnownWords
 from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.known_labels import labels_of_known_words
+from seqtag.training.partial import learnt_labels, score_labelled
 from seqtag.training.warm_start import WarmStart, check_columns, merged_known_labels
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from seqtag.features.encoder import Column
@@ -59,7 +59,7 @@ class Problem:
     corpus
         The sentences as rows of features.
     y
-        Label id of each token, (N,) int32.
+        Label id of each token, (N,) int32; ``-1 - c`` where it may be any of ``choices[c]``.
     labels
         The labels as they are learnt, sorted; a label's place is its id.
     settings
@@ -70,6 +70,8 @@ class Problem:
         Size and digest of the corpus, and the digest of the model that it begins with.
     start
         The weights to begin with, if not with zeros.
+    choices
+        Labels that tokens without a certain one may have, (C, K) bool, if there are such tokens.
     """
 
     corpus: IndexedCorpus
@@ -86,6 +88,7 @@ class Problem:
     known_labels: KnownLabels
     origin: Mapping[str, Any]
     start: WarmStart | None = None
+    choices: NDArray[np.bool_] | None = None
 
     def model(self, cells: Cells, provenance: Mapping[str, Any] | None = None) -> Model:
         """The model of some weights, and what is to be said of how they came about."""
@@ -151,17 +154,16 @@ def pose(
             "learnt, found none; add form[0]"
         )
         raise TemplateError(msg, source=templates.source)
-    learnt = examples.learnt_by(coding, form)
-    labels = sorted({*learnt.types, *(init.labels if init else ())})
+    learnt = learnt_labels(examples, coding, form)
+    labels = sorted({*learnt.labels, *(init.labels if init else ())})
     _check_labels(examples.labels.types, column)
     if not coding.needs_forms:
-        _wonder_at_many(learnt.types, len(learnt.ids), column)
+        _wonder_at_many(len(learnt.labels), int(examples.labelled().sum()), column)
     templates = _fitting(templates, len(labels), column)
     compiled = templates.compile(available, init.compiled.forms if init else "normal")
     if init:
         check_columns(init, compiled)
-    number = {label: i for i, label in enumerate(labels)}
-    y = np.array([number[label] for label in learnt.types], np.int32)[learnt.ids]
+    y, choices = learnt.numbered(labels)
     parts = split_labels(labels) if settings.label_parts == "split" else None
     corpus = index_corpus(
         compiled,
@@ -187,16 +189,19 @@ def pose(
         compiled=compiled,
         known_words=init.known_words.with_words(words) if init else KnownWords.of(words),
         parts=parts,
-        known_labels=_known_labels(compiled, examples.columns, y, labels, settings, init),
+        known_labels=_known_labels(
+            compiled, examples.columns, (y, choices), labels, settings, init
+        ),
         origin=_origin(examples, init),
         start=WarmStart.of(init, corpus, labels) if init else None,
+        choices=choices,
     )
 
 
 def _known_labels(
     compiled: CompiledTemplates,
     columns: Sequence[Column],
-    y: NDArray[np.int32],
+    gold: tuple[NDArray[np.int32], NDArray[np.bool_] | None],
     labels: Sequence[str],
     settings: Settings,
     init: Model | None,
@@ -205,13 +210,14 @@ def _known_labels(
     often = settings.known_labels
     if not often:
         return ANY_LABEL
-    found = labels_of_known_words(compiled, columns, y, often)
+    y, choices = gold
+    found = labels_of_known_words(compiled, columns, y, often, choices)
     if init is None:
         return found
     words = columns[compiled.columns.index("form")].types
     known = [word for word in words if word in init.known_words]
     before = backend.hash_strings([*map(str, compiled.apply_many(found.attribute, known))])
-    seen = labels_of_known_words(compiled, columns, y, 1)
+    seen = labels_of_known_words(compiled, columns, y, 1, choices)
     return merged_known_labels(init, labels, seen, found, before)
 
 
@@ -222,6 +228,9 @@ def _origin(examples: TrainingData, init: Model | None) -> dict[str, Any]:
         "tokens": int(examples.lengths.sum()),
         "corpus_sha256": examples.digest(),
     }
+    labelled = int(examples.labelled().sum())
+    if labelled < origin["tokens"]:
+        origin["labelled"] = labelled
     return origin | {"init_sha256": digest(init)} if init else origin
 
 
@@ -261,6 +270,9 @@ def _fitting(templates: TemplateSet, labels: int, column: LabelColumn) -> Templa
 def judge_of(problem: Problem, examples: TrainingData) -> Judge:
     """Scores weights on the sentences of a dev set."""
     sentences = examples.sentences(problem.compiled.columns, problem.column)
+    mark = examples.unlabelled
+    if mark is not None:
+        return lambda cells: score_labelled(Tagger(problem.model(cells)), sentences, mark)
     return lambda cells: score(Tagger(problem.model(cells)), sentences, words=False)
 
 
@@ -274,12 +286,12 @@ def _check_labels(labels: Sequence[str], column: LabelColumn) -> None:
         raise LabelError(msg)
 
 
-def _wonder_at_many(labels: Sequence[str], tokens: int, column: LabelColumn) -> None:
+def _wonder_at_many(labels: int, tokens: int, column: LabelColumn) -> None:
     """Say so if there are more labels than a column of labels has."""
-    if len(labels) > 1000 or (len(labels) > 50 and len(labels) > tokens / 5):
+    if labels > 1000 or (labels > 50 and labels > tokens / 5):
         _log.warning(
             "the column %s has %d different labels in %d tokens; is it the right one?",
             column,
-            len(labels),
+            labels,
             tokens,
         )

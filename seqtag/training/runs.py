@@ -238,6 +238,7 @@ def train_run(
         judge=None if judge is None else partial(_verdict, judge),
         on_epoch=report,
         stopped=stopped,
+        choices=problem.choices,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import ExitStack
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict, overload
@@ -27,7 +28,7 @@ from seqtag.training.warm_start import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from typing_extensions import Unpack
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from seqtag.tagging.pipeline import Loaded
     from seqtag.training.data import TrainingData
     from seqtag.training.problem import Problem
+
+_log = logging.getLogger("seqtag")
 
 
 class Options(TypedDict, total=False):
@@ -51,6 +54,7 @@ class Options(TypedDict, total=False):
     patience: int | None
     constrain: bool
     skip_unlabelled: bool
+    unlabelled: str | None
     format: str
     columns: Sequence[str] | None
     threads: int
@@ -92,6 +96,7 @@ def train(
     patience: int | None = None,
     constrain: bool = True,
     skip_unlabelled: bool = False,
+    unlabelled: str | None = None,
     format: str = "auto",
     columns: Sequence[str] | None = None,
     threads: int = 1,
@@ -130,6 +135,11 @@ def train(
         Let a model of chunk labels give valid sequences only.
     skip_unlabelled
         Leave out sentences with ``_`` for a label instead of refusing them.
+    unlabelled
+        The label of words that have none, ``_`` say. They are learnt around: where other words of
+        their sentence are labelled wrongly, the weights move towards the best labelling that has
+        all labels given. Sentences without any label are left out. Of a dev set, words that have
+        a label are scored. None among `labels` is such a word too.
     format, columns
         As in `seqtag.read`; or the names of the values of tuples.
     threads
@@ -176,8 +186,12 @@ def train(
     begin = None if init is None else loaded(init)
     if labels is not None:
         label = label or default_label(begin) or "label"
-        data = _listed(data, labels, label, columns)
-        dev = None if dev is None else _listed(*_pair(dev), label, columns)
+        missing = unlabelled or ""
+        data, some = _listed(data, labels, label, columns, missing)
+        more = False
+        if dev is not None:
+            dev, more = _listed(*_pair(dev), label, columns, missing)
+        unlabelled = missing if some or more else unlabelled
     with ExitStack() as files:
         corpus = open_corpus(data, format, columns, files)
         column = corpus.label_column(label or default_label(begin))
@@ -189,12 +203,14 @@ def train(
         ):  # tags are of use, but not needed
             template_set = template_set.within(features)
         needed = template_set.compile(features).columns
-        examples = corpus.gather(needed, column, skip_unlabelled)
+        examples = corpus.gather(needed, column, skip_unlabelled, unlabelled)
         held_out = None
         if dev is not None:
             dev_corpus = open_corpus(dev, format, columns, files)
             dev_corpus.check_columns((*needed, *column.columns))
-            held_out = dev_corpus.gather(needed, column, skip_unlabelled)
+            held_out = dev_corpus.gather(needed, column, skip_unlabelled, unlabelled)
+    if unlabelled and examples.labelled().all():
+        _log.warning("no word has the label %r: every word is labelled", unlabelled)
     asked = settings.get("encoding") is not None
     coding = coding_of(examples, column, values, constrain=constrain, asked=asked, init=model)
     problem = pose(examples, column, coding, template_set, features, values, model)
@@ -202,9 +218,13 @@ def train(
 
 
 def _listed(
-    data: Any, labels: Iterable[Labels], label: str, columns: Sequence[str] | None
-) -> list[Sentence]:
-    """Sentences of plain lists.
+    data: Any,
+    labels: Iterable[Labels],
+    label: str,
+    columns: Sequence[str] | None,
+    missing: str,
+) -> tuple[list[Sentence], bool]:
+    """Sentences of plain lists, and whether some word has no label.
 
     Raises
     ------
@@ -214,7 +234,16 @@ def _listed(
     if isinstance(data, (str, PathLike)):
         msg = f"expected lists of words for the labels, found {data!r}; a file has its own labels"
         raise TypeError(msg)
-    return list(sentences_of(data, labels, label, columns=columns))
+    some = False
+
+    def noted() -> Iterator[Labels]:
+        nonlocal some
+        for each in labels:
+            some = some or (not isinstance(each, str) and None in each)
+            yield each
+
+    found = list(sentences_of(data, noted(), label, columns=columns, missing=missing))
+    return found, some
 
 
 def _pair(dev: Any) -> tuple[Any, Any]:

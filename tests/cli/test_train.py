@@ -145,7 +145,8 @@ def test_skip_unlabelled(folder, call):
     assert refused.code == 1
     assert refused.err == (
         'seqtag: part.txt:4: expected a label in the column label, found "_" (not annotated); '
-        "annotate it, or leave such sentences out with --skip-unlabelled\n"
+        "annotate it, or leave such sentences out with --skip-unlabelled, or let seqtag train "
+        "learn from their other words with --unlabelled _\n"
     )
     done = call("train", "part.txt", "-m", "m", "--epochs", 1, "--skip-unlabelled")
     assert done.code == 0
@@ -268,3 +269,23 @@ def test_a_model_that_does_not_fit_is_refused(folder, call):
     assert done.code == 1
     assert "expected a column that the model to begin with labels (xpos), found upos" in done.err
     assert not (folder / "m.seqtag").exists()
+
+
+# ----------------------------------------------------------------- words without a label
+def test_words_without_a_label_are_learnt_around(folder, call):
+    whole = (folder / "train.conllu").read_text()
+    (folder / "partly.conllu").write_text(whole.replace("\tDET\t", "\t_\t", 3))
+    how = ["-m", "m.seqtag", "--epochs", 3, "--min-count", 1]
+    done = call("train", "partly.conllu", *how)
+    assert done.code == 1
+    assert "or let seqtag train learn from their other words with --unl" in done.err
+    done = call("train", "partly.conllu", "--unlabelled", "_", "--json", "-q", *how)
+    assert (done.code, done.err) == (0, "")
+    training = json.loads(done.out)["training"]
+    assert (training["tokens"], training["labelled"]) == (44, 41)
+    assert seqtag.load("m.seqtag").tag(["a", "dog"]) == ["DET", "NOUN"]
+    pipeline = ["--label", "all", "--unlabelled", "_", "-m", "n.seqtag"]
+    done = call("train", "partly.conllu", *pipeline)
+    assert done.code == 2
+    assert "expected --unlabelled with one label, found all" in done.err
+    assert call("train", "partly.conllu", "--unlabelled", "", *how, "--force").code == 2
