@@ -70,11 +70,11 @@ evaluation.chunks evaluation.layout evaluation.samples
 evaluation.aligned evaluation.chance evaluation.report
 evaluation.compare evaluation.scoring
 evaluation
-tagging.inputs tagging.explanation tagging.summary
+tagging.inputs tagging.document tagging.explanation tagging.summary tagging.texts
 tagging.workers
 tagging.tagger
 tagging.tables
-tagging.streams tagging.document
+tagging.streams
 tagging.pipeline
 tagging
 training.data training.known_labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from seqtag.labels.column import LabelColumn
 from seqtag.training.data import Corpus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from seqtag.training.data import TrainingData
 
@@ -27,6 +28,10 @@ def labelled(X: Any, y: Any, source: str = "<X>") -> tuple[list[Any], list[list[
     check_lengths(X, y, source)
     sentences, gold = [], []
     for number, (sentence, labels) in enumerate(zip(X, y, strict=True), 1):
+        for what, given in (("tokens", sentence), ("labels", labels)):
+            if not isinstance(given, Iterable):
+                msg = f"expected a list of {what} for every sentence, found {given!r:.60}"
+                raise CorpusError(msg, source=source, line=number)
         tokens, names = list(sentence), list(labels)
         if len(tokens) != len(names):
             msg = f"expected {len(tokens)} labels, one per token, found {len(names)}"
@@ -47,10 +52,11 @@ def check_lengths(X: Any, y: Any, source: str) -> None:
         if given is None or isinstance(given, str) or not hasattr(given, "__len__"):
             msg = f"expected {name} as a list of sentences, found {given!r:.60}"
             raise CorpusError(msg, source=source)
-        if len(given) and isinstance(given[0], str):
+        first = next(iter(given), None)  # a table's column has numbers of its own
+        if isinstance(first, str):
             msg = (
-                f"expected {name} as a list of sentences, found the string {given[0]!r:.60} for "
-                "the first; give a list of lists"
+                f"expected {name} as a list of sentences, found the string {first!r:.60} for the "
+                "first; give a list of lists"
             )
             raise CorpusError(msg, source=source)
     if len(X) != len(y):

@@ -17,6 +17,7 @@ from seqtag.tagging.document import Document
 from seqtag.tagging.streams import tag_text
 from seqtag.tagging.summary import html_of_pipeline
 from seqtag.tagging.tagger import Tagger
+from seqtag.tagging.texts import encoded
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -164,22 +165,20 @@ class Pipeline:
         TypeError
             If it is no text at all.
         """
+        return self.tag_text(text, paragraphs=paragraphs)
+
+    def tag_text(self, text: str, *, paragraphs: str = "auto") -> Document:
+        """A text as a document: what calling the pipeline gives.
+
+        >>> import seqtag
+        >>> [word.lemma for word in seqtag.load("en").tag_text("It flies.").words]
+        ['it', 'fly', '.']
+        """
         return Document(text, self.sentences(text, paragraphs=paragraphs))
 
     def sentences(self, text: str, *, paragraphs: str = "auto") -> Iterator[Sentence]:
         """The sentences of a text, annotated, as CoNLL-U has them."""
-        if not isinstance(text, str):
-            msg = f"expected a text, found {type(text).__name__}; decode bytes, join words"
-            raise TypeError(msg)
-        try:
-            data = text.encode()
-        except UnicodeEncodeError as error:
-            msg = (
-                f"expected text, found the lone surrogate {text[error.start]!r} at character "
-                f"{error.start}; decode it from its bytes anew, or leave it out"
-            )
-            raise SeqtagError(msg) from error
-        stream = read(io.BytesIO(data), "text")
+        stream = read(io.BytesIO(encoded(text)), "text")
         raw = self.segmented(stream, paragraphs=paragraphs)
         filled = {name for tagger in self.taggers for name in tagger.label_columns}
         to = None if filled <= {*COLUMNS} else "conllu"  # which puts the others into MISC

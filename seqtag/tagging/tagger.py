@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from seqtag.errors import SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.model import fitting
+from seqtag.tagging.document import Document
 from seqtag.tagging.explanation import Encoded, Explanation, rows_of
 from seqtag.tagging.inputs import columns_of
 from seqtag.tagging.summary import html_of_tagger
+from seqtag.tagging.texts import cut_by_rules, with_columns
 from seqtag.tagging.workers import AnySentence, Given, Judged, Worker, Workers, allowed_of
 
 if TYPE_CHECKING:
@@ -119,9 +121,9 @@ class Tagger(Workers):
         ----------
         sentence
             A list of words, for a model that looks at the form alone; a list of tuples, one value
-            for each of `columns`, for others; a `seqtag.corpus.Sentence`; or a
-            `conllu.TokenList`, whose label fields are filled in place (multiword ranges and
-            empty nodes are skipped).
+            for each of `columns`, or a dictionary with a list of values for each of them, for
+            others; a `seqtag.corpus.Sentence`; or a `conllu.TokenList`, whose label fields are
+            filled in place (multiword ranges and empty nodes are skipped).
         given
             Labels that stay, one for each word, None where there is none: the others are the best
             around them. A label that the model does not know stays too; the others are chosen as if
@@ -380,6 +382,40 @@ class Tagger(Workers):
     def writes_ids(self) -> bool:
         """Whether `outputs` says how to write each label, whatever its neighbours are."""
         return self.model.coding.is_local
+
+    def tag_text(self, text: str) -> Document:
+        """A text as a document, cut into sentences and words by rules.
+
+        A pipeline that has learnt to cut does so itself: `seqtag.Pipeline.tag_text`.
+
+        Parameters
+        ----------
+        text
+            Raw text. Without any token the document is empty.
+
+        Raises
+        ------
+        SeqtagError
+            If the model looks at more than words, or the text is none that UTF-8 can hold.
+        TypeError
+            If it is no text at all.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> document = seqtag.load("en-ewt-upos").tag_text("Time flies. Why?")
+        >>> [(word.text, word.upos, word.start) for word in document.sentences[1]]
+        [('Why', 'ADV', 12), ('?', 'PUNCT', 15)]
+        """
+        if not {*self.columns} <= {"form"}:
+            msg = (
+                f"expected a model that looks at words for a text, found one that looks at "
+                f"{', '.join(self.columns)}; put it behind models that give these, in a pipeline"
+            )
+            raise SeqtagError(msg)
+        sentences = cut_by_rules(text)
+        labels = [self.split_label(found) for found in self.tag_many(sentences)]
+        return Document(text, with_columns(sentences, labels))
 
     # ----------------------------------------------------------------- going on
     def partial_fit(

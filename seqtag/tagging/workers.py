@@ -18,7 +18,7 @@ from seqtag.parallel import in_order
 from seqtag.tagging.inputs import Tokens, columns_of, fill, tokens_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from conllu import TokenList
     from numpy.typing import NDArray
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 _BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
 _MAX_TYPES = 100_000  # word types remembered by one worker before it starts afresh
 
-AnySentence: TypeAlias = "Sequence[str] | Sequence[tuple[str, ...]] | HasColumns | TokenList"
+AnySentence: TypeAlias = (
+    "Sequence[str] | Sequence[tuple[str, ...]] | Mapping[str, Sequence[str]] | HasColumns"
+    " | TokenList"
+)
 """What `Tagger.tag` takes for a sentence."""
 
 Given: TypeAlias = "Sequence[str | None]"

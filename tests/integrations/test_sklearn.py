@@ -12,6 +12,7 @@ import pytest
 import seqtag
 from seqtag.errors import CorpusError, LabelError, SeqtagError, TemplateError
 from seqtag.features.language import parse
+from tests.sentences import dicts_of, made_up, words_of
 from tests.strategies import each_backend, install
 
 sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
@@ -29,6 +30,7 @@ from sklearn.model_selection import (  # noqa: E402
     cross_validate,
     learning_curve,
 )
+from sklearn.utils import estimator_checks  # noqa: E402
 
 from seqtag.integrations.items import ItemTagger  # noqa: E402
 from seqtag.integrations.sklearn import (  # noqa: E402
@@ -36,57 +38,6 @@ from seqtag.integrations.sklearn import (  # noqa: E402
     chunk_f1_scorer,
     token_accuracy_scorer,
 )
-
-
-def made_up(sentences=40, seed=0):
-    """Tuples and chunk labels: a name follows "mister", if it is no number."""
-    random = np.random.RandomState(seed)
-    X, y = [], []
-    for _ in range(sentences):
-        tokens, labels = [], []
-        for _ in range(random.randint(1, 5)):
-            if random.randint(2):
-                name = random.choice(["Ona", "Rell", "Tiv", "Sabe"])
-                tokens += [("mister", "NN"), (str(name), "NP"), ("sees", "VB")]
-                labels += ["B-PER", "I-PER", "O"]
-            else:
-                tokens += [("the", "DT"), (str(random.randint(9)), "CD")]
-                labels += ["O", "O"]
-        X.append(tokens)
-        y.append(labels)
-    return X, y
-
-
-def words_of(X):
-    return [[token[0] for token in sentence] for sentence in X]
-
-
-def dicts_of(X):
-    """The shape of sklearn-crfsuite's tutorial: a dict for each token, with its neighbours."""
-    return [[features(sentence, i) for i in range(len(sentence))] for sentence in X]
-
-
-def features(sentence, i):
-    word, pos = sentence[i]
-    found = {
-        "bias": 1.0,
-        "word.lower()": word.lower(),
-        "word[-3:]": word[-3:],
-        "word.isupper()": word.isupper(),
-        "word.istitle()": word.istitle(),
-        "postag": pos,
-        "postag[:2]": pos[:2],
-    }
-    if i > 0:
-        found.update(
-            {"-1:word.lower()": sentence[i - 1][0].lower(), "-1:postag": sentence[i - 1][1]}
-        )
-    else:
-        found["BOS"] = True
-    if i == len(sentence) - 1:
-        found["EOS"] = True
-    return found
-
 
 TUPLES, Y = made_up()
 DATA = {"tuples": TUPLES, "words": words_of(TUPLES), "dicts": dicts_of(TUPLES)}
@@ -318,6 +269,44 @@ def test_a_dev_set_is_routed_where_it_was_asked_for():
         assert (found["test_score"] > 0.9).all()
 
 
+CHECKS = [
+    name
+    for name in (
+        "check_do_not_raise_errors_in_init_or_set_params",
+        "check_estimator_cloneable",
+        "check_estimator_repr",
+        "check_estimator_tags_renamed",
+        "check_estimators_unfitted",
+        "check_get_params_invariance",
+        "check_mixin_order",
+        "check_no_attributes_set_in_init",
+        "check_parameters_default_constructible",
+        "check_set_params",
+        "check_valid_tag_types",
+    )
+    if hasattr(estimator_checks, name)
+]
+"""scikit-learn's checks that give no arrays of numbers, where sentences are expected."""
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_checks_of_estimators(name):
+    getattr(estimator_checks, name)("SequencePerceptron", SequencePerceptron())
+
+
+def test_columns_of_tables_and_arrays_of_lists():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    table = pandas.DataFrame({"words": DATA["words"], "labels": Y}, index=range(100, 140))
+    model = SequencePerceptron(epochs=2).fit(table["words"], table["labels"])
+    assert model.predict(table["words"]).tolist() == Y
+    arrays = np.empty(40, object)
+    for i, labels in enumerate(Y):
+        arrays[i] = np.array(labels)
+    again = SequencePerceptron(epochs=2).fit(table["words"].to_numpy(), arrays)
+    assert pickle.dumps(again) == pickle.dumps(model)
+    assert again.score(table["words"], arrays) == 1.0
+
+
 def test_it_is_no_classifier_of_vectors():
     assert not is_classifier(SequencePerceptron())
     tags = sklearn.utils.get_tags(SequencePerceptron())
@@ -362,6 +351,8 @@ def test_words_have_no_names_of_features():
             LabelError,
             "<X>:1: expected labels as strings, found 1; convert them",
         ),
+        ({}, [["a"]], [1], CorpusError, "<X>:1: expected a list of labels for every sentence"),
+        ({}, [1.5], [["A"]], CorpusError, "<X>:1: expected a list of tokens for every sentence"),
         (
             {},
             ["a b"],

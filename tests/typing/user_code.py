@@ -38,6 +38,9 @@ def tag(model: Path) -> None:
     assert_type(tagger.tag_many(iter([("Stop", "!")])), list[list[str]])
     assert_type(tagger.labels, tuple[str, ...])
     assert_type(tagger.save("model.seqtag"), int)
+    assert_type(tagger.tag({"form": ["Stop", "!"], "pos": ["VB", "."]}), list[str])
+    assert_type(tagger.tag_text("Stop!"), seqtag.Document)
+    assert_type(seqtag.load("en").tag_text("Stop!"), seqtag.Document)
 
 
 def tag_streams(sentences: list[TokenList]) -> None:
@@ -51,6 +54,15 @@ def read_and_train(path: Path) -> seqtag.Tagger:
     assert_type(sentences[0].words, list[str])
     seqtag.train(sentences, label="upos", epochs=5, step=0.1)
     seqtag.train([str(path), path], label="xpos", templates="pos", dev=path)
+    words, labels = [["Stop", "!"]], [["VERB", "PUNCT"]]
+    tagger = seqtag.train(words, labels, label="upos", dev=(words, labels), epochs=2, update="pa")
+    assert_type(tagger, seqtag.Tagger)
+    partly: list[list[str | None]] = [["VERB", None]]
+    seqtag.train([{"form": ["Stop", "!"]}], partly)
+    seqtag.train([[("Stop", "VB"), ("!", ".")]], labels, columns=["form", "pos"], init=tagger)
+    seqtag.train(path, init="en-ewt-upos", unlabelled="_")
+    assert_type(tagger.partial_fit(words, partly, epochs=3), seqtag.Tagger)
+    tagger.partial_fit(sentences)
     return seqtag.train(path, dev=str(path), label="upos", seed=2, runs=2, threads=2)
 
 
