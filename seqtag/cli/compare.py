@@ -15,7 +15,15 @@ from seqtag.cli.common import (
     print_json,
     say,
 )
-from seqtag.cli.eval import pairs, placed, score_file, score_model, score_texts
+from seqtag.cli.eval import (
+    pairs,
+    part_of,
+    placed,
+    score_file,
+    score_model,
+    score_part,
+    score_texts,
+)
 from seqtag.cli.options import (
     columns_option,
     format_option,
@@ -33,12 +41,13 @@ from seqtag.evaluation.compare import AnyReport, compare
 from seqtag.labels.column import LabelColumn
 from seqtag.model.container import is_model
 from seqtag.model.embedded import find_model
-from seqtag.tagging.pipeline import Loaded, Pipeline
+from seqtag.tagging.tagger import Tagger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from seqtag.corpus import SentenceStream
+    from seqtag.tagging.pipeline import Loaded
 
 
 @click.command("compare")
@@ -110,7 +119,10 @@ def command(
     loaded = [load_model(name) if _is_model(name) else None for name in (a, b)]
     _check(context, loaded, aligned, raw)
     judge = _Judge(gold, format, columns, label, raw, threads, notes)
-    judge.aligned = aligned or raw or any(isinstance(each, Pipeline) for each in loaded)
+    single = next((each for each in loaded if isinstance(each, Tagger)), None)
+    if single is not None and not raw:  # of a pipeline, the part that says the same
+        judge.part = label or single.label
+    judge.aligned = aligned or raw or (judge.part is None and any(loaded))
     reports = [judge.report(name, each) for name, each in zip((a, b), loaded, strict=True)]
     found = compare(
         *reports,
@@ -141,8 +153,6 @@ def _check(
         msg = "expected two models with --raw, found a file; use --aligned for files"
     elif aligned and not raw and any(loaded):
         msg = "expected two files with --aligned, found a model; use --raw for models"
-    elif len({isinstance(each, Pipeline) for each in loaded if each}) > 1:
-        msg = "expected two models of one kind, found a pipeline and a tagger; compare with --label"
     if msg:
         raise click.UsageError(msg, context)
 
@@ -151,6 +161,7 @@ class _Judge:
     """Scores systems on the same gold file."""
 
     aligned = False
+    part: str | None = None  # of a pipeline, to be compared alone
 
     def __init__(
         self,
@@ -168,7 +179,12 @@ class _Judge:
     def report(self, name: str, loaded: Loaded | None) -> AnyReport:
         """The report of a system, with the counts of each sentence."""
         with read(self._gold, self._format, columns=self._columns) as gold:
-            if loaded is not None and not self._raw:
+            if loaded is not None and self.part:
+                taggers = part_of(loaded, self.part, name)
+                found: AnyReport = score_part(
+                    taggers, gold, self._label, self._threads, self._notes, samples=True
+                )
+            elif loaded is not None and not self._raw:
                 found = score_model(
                     gold, loaded, name, self._label, self._threads, self._notes, samples=True
                 )

@@ -35,13 +35,14 @@ from seqtag.evaluation.scoring import origin_of, score
 from seqtag.labels.column import LabelColumn
 from seqtag.tagging.document import SHOWN
 from seqtag.tagging.pipeline import Pipeline
-from seqtag.tagging.streams import FilledSentence, tag_text
+from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from seqtag.evaluation.chance import Interval
     from seqtag.tagging.pipeline import Loaded
+    from seqtag.tagging.tagger import Tagger
 
 
 FAILED = 3
@@ -223,16 +224,50 @@ def score_model(
             origin=origin_of(tagger.info),
             samples=samples,
         )
+    return score_part([tagger], stream, label, threads, notes, samples=samples)
+
+
+def score_part(
+    taggers: Sequence[Tagger],
+    stream: SentenceStream,
+    label: str | None,
+    threads: int,
+    notes: Notes,
+    *,
+    samples: bool = False,
+) -> Report:
+    """The labels of the last tagger against those of a file; the others feed it."""
+    *feeders, tagger = taggers
     column = LabelColumn(label or tagger.label)
     place = placed(column, stream)
+    shown = notes.progress(stream, " sentences")
     return score(
         tagger,
-        map(FilledSentence, notes.progress(stream, " sentences")),
+        tag_stream(feeders, shown, threads) if feeders else map(FilledSentence, shown),
         gold=lambda tagged: place.of(tagged.sentence),
         task=column.name,
         threads=threads,
         samples=samples,
     )
+
+
+def part_of(loaded: Loaded, label: str | None, model: str) -> Sequence[Tagger]:
+    """The tagger of a column (the first one if none is named), behind those that it needs.
+
+    Raises
+    ------
+    CorpusError
+        If a pipeline has no such part.
+    """
+    if not isinstance(loaded, Pipeline):
+        return [loaded]
+    names = [tagger.label for tagger in loaded.taggers]
+    wanted = label or next(iter(names), None)
+    if wanted not in names:
+        msg = f"expected a part that labels words, of {', '.join(loaded.parts)}, found {label!r}"
+        raise CorpusError(msg, source=model)
+    taggers = loaded.only(str(wanted)).taggers
+    return taggers[: 1 + [tagger.label for tagger in taggers].index(str(wanted))]
 
 
 def _only_filled(pipeline: Pipeline, sentences: SentenceStream) -> SentenceStream:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.cli.common import Notes, load_model
-from seqtag.cli.eval import placed
+from seqtag.cli.eval import part_of, placed
 from seqtag.cli.options import (
     columns_option,
     format_option,
@@ -25,7 +25,6 @@ from seqtag.errors import CorpusError
 from seqtag.files import Output, check_output
 from seqtag.labels.column import LabelColumn
 from seqtag.settings import SETTINGS
-from seqtag.tagging.pipeline import Loaded, Pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,7 +91,7 @@ def command(
 
     notes = Notes(quiet)
     check_output(output, [gold, model, *([curve] if curve else [])])
-    taggers = _taggers(load_model(model), label, model)
+    taggers = part_of(load_model(model), label, model)
     drawn = _drawn(curve) if curve and curve.endswith(".json") else None
     with read(gold, reading_format(format, columns), columns=columns) as stream:
         column = placed(LabelColumn(label or taggers[-1].label), stream)
@@ -117,19 +116,6 @@ def command(
     if output != "-":
         notes(f"{output}: {found.report.metric} {100 * found.report.score:.2f}")
     return 0
-
-
-def _taggers(loaded: Loaded, label: str | None, model: str) -> Sequence[Tagger]:
-    """The tagger to look at, behind those that it needs."""
-    if not isinstance(loaded, Pipeline):
-        return [loaded]
-    names = [tagger.label for tagger in loaded.taggers]
-    if label not in names and (label or not names):
-        msg = f"expected a part that labels words, of {', '.join(loaded.parts)}, found {label!r}"
-        raise CorpusError(msg, source=model)
-    wanted = label or names[0]
-    taggers = loaded.only(wanted).taggers
-    return taggers[: 1 + [tagger.label for tagger in taggers].index(wanted)]
 
 
 def _drawn(name: str) -> dict[str, Any]:

@@ -54,6 +54,9 @@ def test_models_and_a_file(home, folder, call):
     assert value["differences"]["accuracy"]["b"] == 219 / 220
     both = call("compare", "gold.conllu", "en-ewt-upos", home / "upos.seqtag")
     assert both.code == 0 and b"tokens" in both.out
+    part = call("compare", "gold.conllu", "en", home / "upos.seqtag", "--json")
+    value = json.loads(part.out)["differences"]["accuracy"]
+    assert value["a"] < value["b"] == 1
 
 
 def test_texts_cut_otherwise(folder, call):
@@ -85,9 +88,10 @@ def test_usage(home, folder, call):
             "expected two files with --aligned, found a model; use --raw for models",
         ),
         (
-            2,
-            ("gold.conllu", model, "en"),
-            "expected two models of one kind, found a pipeline and a tagger",
+            1,
+            ("gold.conllu", model, "en", "--label", "misc"),
+            "en: expected a part that labels words, of tokens, words, upos, xpos, feats, lemma, "
+            "found 'misc'",
         ),
         (1, ("gold.conllu", "no.conllu", "b.conllu"), "no.conllu: No such file"),
         (1, ("empty", model, model), "empty: expected sentences to score, found none"),

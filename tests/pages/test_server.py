@@ -292,28 +292,33 @@ def test_a_full_queue(home):
         )
         slow.start()
         codes = []
-        while slow.is_alive() and 503 not in codes:
-            codes.append(httpx.post(f"{where}process", data={"data": ""}).status_code)
-            time.sleep(0.01)
-        assert 503 in codes
-        slow.join()
-        while httpx.post(f"{where}process", data={"data": ""}).status_code != 200:
-            time.sleep(0.01)  # the place is free again, in a moment
+        with httpx.Client(timeout=60) as client:
+            while slow.is_alive() and 503 not in codes:
+                codes.append(client.post(f"{where}process", data={"data": ""}).status_code)
+                time.sleep(0.01)
+            assert 503 in codes
+            slow.join()
+            while client.post(f"{where}process", data={"data": ""}).status_code != 200:
+                time.sleep(0.01)  # the place is free again, in a moment
 
 
 # ----------------------------------------------------------------- beginning and end
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_in_good_order(home, sign):
-    with server("-m", home / "upos.seqtag") as (process, where):
+    options = ("--threads", 1, "--waiting", 0, "--max-seconds", 60)
+    with server("-m", home / "upos.seqtag", *options) as (process, where):
         answers = []
-        work = {"json": {"text": "the dog barks. " * 1_000}, "timeout": 60}
+        work = {"json": {"text": "the dog barks. " * 3_000}, "timeout": 120}
         asking = threading.Thread(
             target=lambda: answers.append(httpx.post(f"{where}api/tag", **work).status_code)
         )
         asking.start()
-        time.sleep(0.5)
+        with httpx.Client(timeout=60) as other:
+            while asking.is_alive():  # until it is at work
+                if other.post(f"{where}process", data={"data": ""}).status_code == 503:
+                    break
         process.send_signal(sign)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
         asking.join()
     assert (process.returncode, out) == (0, b"")
     assert b"Traceback" not in err
