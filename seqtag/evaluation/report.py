@@ -18,6 +18,8 @@ from seqtag.evaluation.layout import row, signature_of, table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from seqtag.evaluation.calibration import Reliability
+
 
 class Words(Protocol):
     """A collection that can be asked for words: a set, or ``tagger.known_words``."""
@@ -76,6 +78,8 @@ class Report:
         Number of wrong labels by (gold, predicted, word); None if there were no words.
     origin
         What gave the predicted labels; None if that was not told.
+    reliability
+        How the model's calibrated scores fit; None if it has none.
 
     Examples
     --------
@@ -102,6 +106,7 @@ class Report:
     invalid_predicted: int
     word_errors: Mapping[tuple[str, str, str], int] | None
     origin: Origin | None = None
+    reliability: Reliability | None = None
 
     def __str__(self) -> str:
         """The report as `to_text` lays it out."""
@@ -248,6 +253,7 @@ class Report:
             "invalid_gold",
             "invalid_predicted",
         )
+        calibrated = {} if self.reliability is None else {"reliability": self.reliability.to_dict()}
         return {
             **{name: getattr(self, name) for name in plain},
             "origin": None if self.origin is None else self.origin._asdict(),
@@ -255,6 +261,7 @@ class Report:
             "chunk_types": {name: counts.to_dict() for name, counts in self.chunk_types.items()},
             "labels": {name: counts.to_dict() for name, counts in self.labels.items()},
             "confusion": [[*pair, count] for pair, count in most_frequent(self.confusion)],
+            **calibrated,
         }
 
     def to_text(self, confusion: int = 0) -> str:
@@ -456,3 +463,5 @@ def _tables(report: Report, confusion: int) -> Iterator[str]:
     rows = [(f"{a} -> {b}", n) for (a, b), n in most_frequent(wrong)[:confusion]]
     if rows:
         yield table(("gold -> predicted", "tokens"), rows)
+    if report.reliability is not None:
+        yield report.reliability.to_text()

@@ -235,6 +235,11 @@ class Tagger(Workers):
         labels, margins = self._of_one(sentence, given, self._judge, self._judged)
         return self.calibrated(margins, given or [None] * len(labels))
 
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether there are `probabilities`."""
+        return self.model.calibration is not None
+
     def calibrated(self, margins: Sequence[float], given: Given) -> list[float]:
         """The `probabilities` of labels with some margins, of which some may be given.
 
