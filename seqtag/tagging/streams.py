@@ -156,9 +156,11 @@ class FilledSentence:
 
 def _with_comments(text: str, comments: Sequence[str]) -> str:
     """A sentence of CoNLL-U with comments behind those that it has."""
-    lines = text.splitlines(keepends=True)
-    at = next((i for i, line in enumerate(lines) if line.strip() and line[0] not in "#\ufeff"), 0)
-    return "".join([*lines[:at], *(f"# {comment}\n" for comment in comments), *lines[at:]])
+    lines = text.split("\n")
+    heads = (line.lstrip("\ufeff").strip() for line in lines)
+    at = next((i for i, head in enumerate(heads) if head and head[0] != "#"), 0)
+    end = "\r" if lines[at].endswith("\r") else ""
+    return "\n".join([*lines[:at], *(f"# {comment}{end}" for comment in comments), *lines[at:]])
 
 
 def tag_stream(

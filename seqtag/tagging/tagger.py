@@ -358,6 +358,8 @@ class Tagger(Workers):
                 lists = [wanted if t == token else [] for t in range(words)]
                 _, ids = self._decode(batch._replace(allowed=allowed_of(lists)))
                 other, other_label = ids.tolist(), self._spelt(batch, ids)[0][token]
+                if label == other_label:  # written alike, they are told apart as they are learnt
+                    label, other_label = (self.model.labels[y[token]] for y in (best, other))
             columns = columns_of(sentence, self.columns)
             encoded = Encoded(columns, batch.types, worker.encoder.hashes)
             rows = rows_of(self.model, encoded, token, best, other)
