@@ -67,17 +67,18 @@ segmentation.reading
 segmentation
 evaluation.counts
 evaluation.chunks evaluation.layout evaluation.samples
+evaluation.calibration
 evaluation.aligned evaluation.chance evaluation.report
 evaluation.compare evaluation.scoring
 evaluation
-tagging.inputs tagging.document tagging.explanation tagging.summary tagging.texts
+tagging.inputs tagging.document tagging.explanation tagging.inspection tagging.summary tagging.texts
 tagging.workers
 tagging.tagger
 tagging.tables
 tagging.streams
 tagging.pipeline
 tagging
-training.data training.known_labels
+training.data training.known_labels training.calibration
 training.partial
 training.tokens training.words training.warm_start
 training.problem
@@ -107,7 +108,7 @@ integrations.spacy_factories
 integrations
 cli.common cli.inputs cli.names
 cli.hints cli.options
-cli.bundle cli.completion cli.corpora cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
+cli.bundle cli.calibrate cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.tag cli.templates cli.train cli.tune
 cli.compare cli.report cli.serve
 cli
 __init__

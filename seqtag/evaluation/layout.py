@@ -98,6 +98,8 @@ def sections_of(report: Report, confusion: int) -> Iterator[Section]:
     rows = [(f"{a} -> {b}", n) for (a, b), n in most_frequent(wrong)[:confusion]]
     if rows:
         yield Section(("gold -> predicted", "tokens"), rows)
+    if report.reliability is not None:
+        yield report.reliability.section
 
 
 def signature_of(facts: Mapping[str, object], origin: Mapping[str, object] | None) -> str:
