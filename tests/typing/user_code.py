@@ -41,7 +41,7 @@ def tag(model: Path) -> None:
 
 def tag_streams(sentences: list[TokenList]) -> None:
     for tokens in tag_token_lists(seqtag.load("en"), iter(sentences)):
-        assert_type(tokens, TokenList)
+        assert_type(tokens.serialize(), str)
 
 
 def read_and_train(path: Path) -> seqtag.Tagger:
