@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import logging
 import re
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.sentence import bad_value
@@ -50,25 +51,33 @@ def open_nltk(name: str) -> tuple[NamedText, tuple[str, ...]]:
     ------
     CorpusError
         If NLTK knows no such corpus, its data are not there (the message says how to get them),
-        it is neither tagged nor chunked, there is no such file, or a word is empty or holds a tab
-        or a line break.
+        it is neither tagged nor chunked, there is no such file, it is in another encoding, or a
+        word is empty or holds a tab or a line break.
     """
     corpus, _, part = name.removeprefix(PREFIX).partition("/")
     reader = _reader(corpus, name)
     files = _files(reader, part, name)
     columns, sentences = _labelled(reader, files, name)
-    return NamedText("".join(_rows(sentences, name)).encode(), name), columns
+    try:
+        text = "".join(_rows(sentences, name))
+    except UnicodeDecodeError as error:
+        msg = (
+            f"expected files in the encoding that NLTK reads the corpus in, found others "
+            f"({error}); get the corpus again"
+        )
+        raise CorpusError(msg, source=name) from error
+    return NamedText(text.encode(), name), columns
 
 
 def _reader(corpus: str, name: str) -> Any:
     """NLTK's reader of a corpus whose data are there."""
-    import nltk.corpus
     from nltk.corpus.reader.api import CorpusReader
     from nltk.corpus.util import LazyCorpusLoader
 
+    # The attribute nltk.corpus may be a stand-in that does not know its readers yet.
     readers = {
         key: value
-        for key, value in vars(nltk.corpus).items()
+        for key, value in vars(import_module("nltk.corpus")).items()
         if isinstance(value, (LazyCorpusLoader, CorpusReader))
     }
     if corpus not in readers:

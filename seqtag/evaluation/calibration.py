@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.evaluation.counts import share
-from seqtag.evaluation.layout import Section, text_of
+from seqtag.evaluation.layout import Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,6 +94,7 @@ class Reliability:
     def section(self) -> Section:
         """What a report shows of it.
 
+        >>> from seqtag.evaluation.layout import text_of
         >>> print(text_of([Reliability.of([0.5, 0.9], [True, True]).section], ""), end="")
         calibrated scores              score   accuracy     tokens
         50.00 to 50.00                 50.00     100.00          1

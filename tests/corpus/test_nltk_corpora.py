@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import subprocess
+import sys
+import warnings
 
-import nltk
-import nltk.corpus
 import pytest
+from nltk.corpus import brown
 
 import seqtag
 from seqtag.corpus import read
 from seqtag.errors import CorpusError
 from tests.command_line import call, chunks  # noqa: F401
+from tests.nltk_data import nltk_corpora
+
+FILES = {
+    "conll2000/train.txt": chunks(),
+    "conll2000/test.txt": "dog NN B-NP\nbarks VBZ B-VP\n\n",
+    "conll2002/ned.train": "Anna N B-PER\nslaapt V O\n\n",
+    "brown/ca01": "The/at dog/nn barks/vbz ./.\n\n\nDogs/nns bark/vb\n",
+    "brown/ca02": "Cats/nns sleep\n",
+    "brown/cats.txt": "ca01 news\nca02 news\n",
+    "treebank/tagged/wsj_0001.pos": "[ The/DT dog/NN ]\nbarks/VBZ ./.\n\n",
+    "gutenberg/a.txt": "No labels.\n",
+}
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder of NLTK's with four made-up corpora; readers forget it afterwards."""
-    corpora = tmp_path / "nltk_data" / "corpora"
-    files = {
-        "conll2000/train.txt": chunks(),
-        "conll2000/test.txt": "dog NN B-NP\nbarks VBZ B-VP\n\n",
-        "conll2002/ned.train": "Anna N B-PER\nslaapt V O\n\n",
-        "brown/ca01": "The/at dog/nn barks/vbz ./.\n\n\nDogs/nns bark/vb\n",
-        "brown/ca02": "Cats/nns sleep\n",
-        "brown/cats.txt": "ca01 news\nca02 news\n",
-        "treebank/tagged/wsj_0001.pos": "[ The/DT dog/NN ]\nbarks/VBZ ./.\n\n",
-        "gutenberg/a.txt": "No labels.\n",
-    }
-    for name, text in files.items():
-        (corpora / name).parent.mkdir(parents=True, exist_ok=True)
-        (corpora / name).write_text(text)
-    monkeypatch.setattr(nltk.data, "path", [str(tmp_path / "nltk_data")])
-    names = ["conll2000", "conll2002", "brown", "treebank_chunk", "gutenberg"]
-    loaders = {name: getattr(nltk.corpus, name) for name in names}
-    yield corpora
-    for loader in loaders.values():
-        if "_unload" in vars(loader):
-            loader._unload()
+def folder(tmp_path):
+    """A folder of NLTK's with made-up corpora."""
+    with nltk_corpora(tmp_path, FILES) as corpora:
+        yield corpora
 
 
 def values(name, **options):
@@ -126,6 +122,20 @@ def test_a_corpus_that_nltk_does_not_know():
     assert "found 'reader'" in message("nltk:reader")
 
 
+def test_it_is_read_where_nothing_of_nltk_was_imported_before(folder):
+    code = (
+        "import nltk, seqtag; nltk.data.path[:] = [%r]; "
+        "print(len(list(seqtag.read('nltk:conll2000/train'))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code % str(folder.parent)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("8\n", "")
+
+
 def test_a_file_that_the_corpus_does_not_have(folder):
     assert message("nltk:conll2000/tset.txt") == (
         "nltk:conll2000/tset.txt: expected the name of a file of the corpus (train.txt, test.txt), "
@@ -146,11 +156,20 @@ def test_a_format_makes_no_sense(folder):
     )
 
 
+def test_files_in_another_encoding(folder):
+    (folder / "conll2000" / "test.txt").write_text("d\u00f6g NN B-NP\n", "utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # NLTK leaves the file open
+        text = message("nltk:conll2000/test.txt")
+        gc.collect()
+    assert text.startswith("nltk:conll2000/test.txt: expected files in the encoding that NLTK ")
+    assert text.endswith("ordinal not in range(128)); get the corpus again")
+
+
 @pytest.mark.parametrize("word", ["", "a\tb", "a\nb"])
 def test_words_that_no_column_can_hold(folder, word):
-    reader = nltk.corpus.brown
-    reader.fileids()
-    reader.tagged_sents = lambda files: [[("a", "X")], [(word, "X")]]  # until it is unloaded
+    brown.fileids()
+    brown.tagged_sents = lambda files: [[("a", "X")], [(word, "X")]]  # until it is unloaded
     assert re.search(
         rf"^nltk:brown: expected words .*, found {re.escape(repr(word))} in sentence 2; read ",
         message("nltk:brown"),

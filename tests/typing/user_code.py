@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conllu import TokenList
 from typing_extensions import assert_type
 
 import seqtag
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
-    from conllu import TokenList
     from numpy.typing import NDArray
 
 
@@ -45,7 +45,7 @@ def tag(model: Path) -> None:
 
 def tag_streams(sentences: list[TokenList]) -> None:
     for tokens in tag_token_lists(seqtag.load("en"), iter(sentences)):
-        assert_type(tokens, TokenList)
+        assert_type(tokens.serialize(), str)
 
 
 def read_and_train(path: Path) -> seqtag.Tagger:
