@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
+    from conllu import TokenList
     from numpy.typing import NDArray
 
 
