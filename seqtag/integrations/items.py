@@ -135,6 +135,7 @@ class ItemTask:
     labels: Sequence[str]
     coding: LabelCoding
     start: None = None
+    choices: None = None
 
     @classmethod
     def of(

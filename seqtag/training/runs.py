@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.engine.arrays import Cells, Instances
+    from seqtag.engine.arrays import BoolArray, Cells, Instances
     from seqtag.evaluation.report import Report
     from seqtag.features.index import IndexedCorpus
     from seqtag.settings import Settings
@@ -150,6 +150,11 @@ class Task(Protocol):
     @property
     def start(self) -> WarmStart | None:
         """Where to begin, if not with weights of 0."""
+        ...
+
+    @property
+    def choices(self) -> BoolArray | None:
+        """Labels that words without a certain one may have."""
         ...
 
     @property

@@ -16,6 +16,7 @@ sklearn_crfsuite = pytest.importorskip(
 from sklearn.base import clone  # noqa: E402
 from sklearn.metrics import make_scorer  # noqa: E402
 from sklearn.model_selection import RandomizedSearchCV  # noqa: E402
+from sklearn_crfsuite import metrics  # noqa: E402
 
 from seqtag.integrations.sklearn import SequencePerceptron  # noqa: E402
 
@@ -97,7 +98,6 @@ BOTH = {
 
 @pytest.mark.parametrize(("estimator", "space"), BOTH.values(), ids=BOTH)
 def test_the_tutorial(estimator, space):
-    metrics = sklearn_crfsuite.metrics
     crf = clone(estimator)
     crf.fit(X_TRAIN, Y_TRAIN)
     labels = list(crf.classes_)
