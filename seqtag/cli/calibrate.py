@@ -64,5 +64,5 @@ def command(
         print_json({label: each.to_dict() for label, each in done.reliability.items()})
     else:
         for label, each in done.reliability.items():
-            say(f"{label}, on the sentences it was learnt on\n{each.to_text()}\n")
+            say(f"{label}, on the sentences it was learnt on\n{each.section.text}\n")
     return 0

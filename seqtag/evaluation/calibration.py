@@ -94,13 +94,11 @@ class Reliability:
     def section(self) -> Section:
         """What a report shows of it.
 
-        >>> from seqtag.evaluation.layout import text_of
-        >>> print(text_of([Reliability.of([0.5, 0.9], [True, True]).section], ""), end="")
+        >>> print(Reliability.of([0.5, 0.9], [True, True]).section.text, end="")
         calibrated scores              score   accuracy     tokens
         50.00 to 50.00                 50.00     100.00          1
         90.00 to 90.00                 90.00     100.00          1
         expected calibration error 30.00
-        <BLANKLINE>
         """
         rows = [
             (f"{100 * b.low:.2f} to {100 * b.high:.2f}", b.score, b.accuracy, b.tokens)

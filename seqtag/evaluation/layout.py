@@ -35,6 +35,11 @@ class Section(NamedTuple):
             for row in self.rows
         ]
 
+    @property
+    def text(self) -> str:
+        """The lines of the table, and the note."""
+        return table(self.heading, self.rows) + (f"{self.note}\n" if self.note else "")
+
 
 def table(heading: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
     """Lines with names to the left, numbers to the right; fractions (floats) as percentages."""
@@ -49,10 +54,7 @@ def table(heading: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
 
 def text_of(sections: Iterable[Section], signature: str) -> str:
     """Tables for a terminal, with an empty line between them, and the signature."""
-    tables = [
-        table(heading, rows) + (f"{note}\n" if note else "") for heading, rows, note in sections
-    ]
-    return "\n".join([*tables, signature, ""])
+    return "\n".join([*(section.text for section in sections), signature, ""])
 
 
 def html_of(sections: Iterable[Section], signature: str) -> str:
