@@ -6,7 +6,7 @@ from functools import cached_property
 from importlib import import_module
 from itertools import accumulate, chain, islice, pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
@@ -26,10 +26,14 @@ if TYPE_CHECKING:
 
     from conllu import TokenList
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
+    from seqtag.corpus.memory import Labels, Values
     from seqtag.labels.column import HasColumns
     from seqtag.model.known_words import KnownWords
     from seqtag.model.model import Model
+    from seqtag.training.data import Source
+    from seqtag.training.train import Options
 
 _BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
 _MAX_TYPES = 100_000  # word types remembered by one worker before it starts afresh
@@ -334,13 +338,21 @@ class Tagger:
         return Document(text, with_columns(sentences, labels))
 
     # ----------------------------------------------------------------- going on
+    @overload
+    def partial_fit(
+        self, data: Source, labels: None = None, **options: Unpack[Options]
+    ) -> Tagger: ...
+    @overload
+    def partial_fit(
+        self, data: Iterable[Values], labels: Iterable[Labels], **options: Unpack[Options]
+    ) -> Tagger: ...
     def partial_fit(
         self,
         data: Any,
-        labels: Iterable[Sequence[str | None]] | None = None,
+        labels: Iterable[Labels] | None = None,
         *,
-        epochs: int = 1,
-        min_count: int = 1,
+        epochs: int | None = 1,
+        min_count: int | None = 1,
         **options: Any,
     ) -> Tagger:
         """A tagger that has learnt from more sentences; this one never changes.
@@ -357,9 +369,10 @@ class Tagger:
             As `seqtag.train` takes them: sentences and their labels as lists, or a file or
             sentences that have labels. There may be labels that the model does not know.
         epochs
-            Passes over them.
+            Passes over them; None for as many as the model had.
         min_count
-            Leave out new features seen less often in them. Those of the model stay.
+            Leave out new features seen less often in them; those of the model stay. None for the
+            model's.
         **options
             As for `seqtag.train`.
 
