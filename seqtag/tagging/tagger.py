@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from seqtag.errors import SeqtagError
 from seqtag.model import bundle, container
@@ -20,8 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
+    from typing_extensions import Unpack
+
+    from seqtag.corpus.memory import Labels, Values
     from seqtag.model.known_words import KnownWords
     from seqtag.model.model import Model
+    from seqtag.training.data import Source
+    from seqtag.training.train import Options
 
 __all__ = ["AnySentence", "Given", "Judged", "Tagger", "Worker"]
 
@@ -425,13 +430,21 @@ class Tagger(Workers):
         return Document(text, with_columns(sentences, labels))
 
     # ----------------------------------------------------------------- going on
+    @overload
+    def partial_fit(
+        self, data: Source, labels: None = None, **options: Unpack[Options]
+    ) -> Tagger: ...
+    @overload
+    def partial_fit(
+        self, data: Iterable[Values], labels: Iterable[Labels], **options: Unpack[Options]
+    ) -> Tagger: ...
     def partial_fit(
         self,
         data: Any,
-        labels: Iterable[Sequence[str | None]] | None = None,
+        labels: Iterable[Labels] | None = None,
         *,
-        epochs: int = 1,
-        min_count: int = 1,
+        epochs: int | None = 1,
+        min_count: int | None = 1,
         **options: Any,
     ) -> Tagger:
         """A tagger that has learnt from more sentences; this one never changes.
@@ -448,9 +461,10 @@ class Tagger(Workers):
             As `seqtag.train` takes them: sentences and their labels as lists, or a file or
             sentences that have labels. There may be labels that the model does not know.
         epochs
-            Passes over them.
+            Passes over them; None for as many as the model had.
         min_count
-            Leave out new features seen less often in them. Those of the model stay.
+            Leave out new features seen less often in them; those of the model stay. None for the
+            model's.
         **options
             As for `seqtag.train`.
 
