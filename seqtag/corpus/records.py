@@ -45,8 +45,8 @@ def one_head(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
     Examples
     --------
-    >>> list(one_head([b"word\tform\n1\ta\n", b"word\tform\n1\tb\n2\tc\n"]))
-    [b'word\tform\n1\ta\n', b'1\tb\n2\tc\n']
+    >>> b"".join(one_head([b"word\tform\n1\ta\n", b"word\tform\n1\tb\n2\tc\n"]))
+    b'word\tform\n1\ta\n1\tb\n2\tc\n'
     """
     head = b""
     start = f"{_WORD}\t".encode()
