@@ -63,17 +63,19 @@ segmentation.reading
 segmentation
 evaluation.counts
 evaluation.chunks evaluation.layout evaluation.samples
+evaluation.calibration
 evaluation.aligned evaluation.chance evaluation.report
 evaluation.compare evaluation.scoring
 evaluation
 tagging.inputs tagging.explanation
+tagging.inspection
 tagging.workers
 tagging.tagger
 tagging.tables
 tagging.streams tagging.document
 tagging.pipeline
 tagging
-training.data training.known_labels
+training.data training.known_labels training.calibration
 training.tokens training.words
 training.problem
 training.runs
@@ -96,7 +98,7 @@ classifiers
 integrations.nltk
 integrations
 cli.common cli.options
-cli.bundle cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
+cli.bundle cli.calibrate cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.tag cli.templates cli.train cli.tune
 cli.compare cli.report cli.serve
 cli
 __init__

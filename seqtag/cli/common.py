@@ -207,6 +207,11 @@ class Chain:
         shown = (tagger for tagger in self.taggers if not tagger.hidden)
         return [name for tagger in shown for name in tagger.label_columns]
 
+    @property
+    def cuts(self) -> bool:
+        """Whether there is a model that cuts raw text."""
+        return self._cutter is not None
+
     def cut(
         self,
         streams: Sequence[SentenceStream],

@@ -73,6 +73,28 @@ if TYPE_CHECKING:
     default=None,
     help="Write each sentence as soon as it is tagged (default: before waiting for more input).",
 )
+@click.option(
+    "--keep",
+    is_flag=True,
+    help='Keep the labels of the input (all but "_") and decode the others around them.',
+)
+@click.option(
+    "--margin",
+    is_flag=True,
+    help="Write how much better each label is than any other: Margin= in MISC, or a last column.",
+)
+@click.option(
+    "--probability",
+    is_flag=True,
+    help="Write calibrated scores (models of `seqtag calibrate`): P= in MISC, or a last column.",
+)
+@click.option(
+    "--nbest",
+    type=click.IntRange(1),
+    default=1,
+    metavar="K",
+    help="Write the K best label sequences: Upos2=, Upos3=, ... in MISC, or as last columns.",
+)
 @threads_option
 @quiet_option
 @click.pass_context
@@ -89,6 +111,10 @@ def command(
     tokenizer: str,
     token_ranges: bool,
     flush: bool | None,
+    keep: bool,
+    margin: bool,
+    probability: bool,
+    nbest: int,
     threads: int,
     quiet: bool,
 ) -> int:
@@ -97,11 +123,13 @@ def command(
     \b
     echo "Time flies like an arrow." | seqtag tag --to tagged
     seqtag tag -m english.seqtag corpus.conllu.gz -o tagged.conllu.gz
+    seqtag tag -m english.seqtag --keep --margin half-annotated.conllu
     """
     from seqtag.corpus import read
+    from seqtag.corpus.conllu import COLUMNS as CONLLU
     from seqtag.files import Output, check_output
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
-    from seqtag.tagging.streams import tag_text
+    from seqtag.tagging.streams import Asked, tag_text
 
     notes = Notes(quiet)
     inputs = inputs or ("-",)
@@ -117,11 +145,17 @@ def command(
         flush=flush,
         token_ranges=token_ranges,
     )
+    named = sum(not tagger.hidden for tagger in chain.taggers) > 1
+    asked = Asked(keep, margin, probability, nbest, named)
+    if asked.columns:
+        _check_columns(context, to)
     to = to or _format_of(streams, chain.columns)
+    if asked.columns and to is None and streams[0].columns == CONLLU:
+        to = "conllu"  # with the new columns in MISC
     pieces = (
         piece
         for stream in streams
-        for piece in tag_text(chain.taggers, stream, to, threads, flush=flush)
+        for piece in tag_text(chain.taggers, stream, to, threads, flush=flush, asked=asked)
     )
     with Output(output) as out:
         for piece in notes.reading(pieces, streams, shared=output == "-"):
@@ -129,6 +163,16 @@ def command(
             if output == "-":
                 out.flush()
     return 0
+
+
+def _check_columns(context: click.Context, to: str | None) -> None:
+    """Refuse a format that has no place for margins and the like."""
+    if to not in (None, "conllu", "columns"):
+        msg = (
+            "expected --to conllu or columns with --margin, --probability and --nbest, found "
+            f"{to}; it has no place for them"
+        )
+        raise click.UsageError(msg, context)
 
 
 def _format_of(streams: Sequence[AnyStream], labels: Sequence[str]) -> str | None:

@@ -19,6 +19,8 @@ from seqtag.evaluation.samples import Samples
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from seqtag.evaluation.calibration import Reliability
+
 
 class Words(Protocol):
     """A collection that can be asked for words: a set, or ``tagger.known_words``."""
@@ -80,6 +82,8 @@ class Report:
     samples
         Counts of each sentence apart, of ``accuracy``, ``f1`` (chunks), ``known``, ``unknown`` and
         ``sentences``; None if they were not asked for.
+    reliability
+        How the model's calibrated scores fit; None if it has none.
 
     Examples
     --------
@@ -107,6 +111,7 @@ class Report:
     word_errors: Mapping[tuple[str, str, str], int] | None
     origin: Origin | None = None
     samples: Samples | None = field(default=None, compare=False)
+    reliability: Reliability | None = None
 
     def __str__(self) -> str:
         """The report as `to_text` lays it out."""
@@ -253,6 +258,7 @@ class Report:
             "invalid_gold",
             "invalid_predicted",
         )
+        calibrated = {} if self.reliability is None else {"reliability": self.reliability.to_dict()}
         return {
             **{name: getattr(self, name) for name in plain},
             "origin": None if self.origin is None else self.origin._asdict(),
@@ -260,6 +266,7 @@ class Report:
             "chunk_types": {name: counts.to_dict() for name, counts in self.chunk_types.items()},
             "labels": {name: counts.to_dict() for name, counts in self.labels.items()},
             "confusion": [[*pair, count] for pair, count in most_frequent(self.confusion)],
+            **calibrated,
         }
 
     def to_text(self, confusion: int = 0) -> str:
@@ -484,3 +491,5 @@ def _tables(report: Report, confusion: int) -> Iterator[str]:
     rows = [(f"{a} -> {b}", n) for (a, b), n in most_frequent(wrong)[:confusion]]
     if rows:
         yield table(("gold -> predicted", "tokens"), rows)
+    if report.reliability is not None:
+        yield report.reliability.to_text()

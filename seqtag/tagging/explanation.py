@@ -207,27 +207,34 @@ def _of_chain(
         ]
         return " ".join(shown + [RIGHT] * (last > words))
 
+    def differ(first: int, last: int) -> bool:
+        first = max(first, 0)
+        return list(best[first:last]) != list(other[first:last])
+
     def row(template: str, first: int, last: int, pair: Iterable[float], seen: str = "") -> Row:
         text = f"{names(best, first, last)} / {names(other, first, last)}"
         label_weight, rival_weight = map(float, pair)
         return Row(template, f"{template}: {seen}{text}", label_weight, rival_weight)
 
     both, bigram, trigram = (best, other), "label[-1]", "label[-2] + label[-1]"
-    if words:
+    if words and differ(0, 1):
         yield row(bigram, -1, 1, (weights.start[y[0]] for y in both))
+    if words and differ(words - 1, words):
         yield row(bigram, words - 1, words + 1, (weights.stop[y[-1]] for y in both))
     for t in range(1, words):
-        yield row(bigram, t - 1, t + 1, (weights.transition[y[t - 1], y[t]] for y in both))
-        for number, template in enumerate(templates):
-            if found[t, number]:
-                text = feature_text(compiled, template, compiled.edges[number], sentence, t)
-                cells = [y[t - 1] * count + y[t] for y in both]
-                pair = [_weight(weights.edge, found[t, number], cell) for cell in cells]
-                yield row(str(template), t - 1, t + 1, pair, f"{text}: ")
-        if compiled.order == 2:
+        if differ(t - 1, t + 1):
+            yield row(bigram, t - 1, t + 1, (weights.transition[y[t - 1], y[t]] for y in both))
+            for number, template in enumerate(templates):
+                if found[t, number]:
+                    text = feature_text(compiled, template, compiled.edges[number], sentence, t)
+                    cells = [y[t - 1] * count + y[t] for y in both]
+                    pair = [_weight(weights.edge, found[t, number], cell) for cell in cells]
+                    yield row(str(template), t - 1, t + 1, pair, f"{text}: ")
+        if compiled.order == 2 and differ(t - 2, t + 1):
             before = [y[t - 2] if t > 1 else count for y in both]
-            keys_ = [1 + a * count + y[t - 1] for a, y in zip(before, both, strict=True)]
-            pair = [_weight(weights.trigram, k, y[t]) for k, y in zip(keys_, both, strict=True)]
+            row_keys = [1 + a * count + y[t - 1] for a, y in zip(before, both, strict=True)]
+            cells = [y[t] for y in both]
+            pair = [_weight(weights.trigram, *each) for each in zip(row_keys, cells, strict=True)]
             yield row(trigram, t - 2, t + 1, pair)
 
 

@@ -235,6 +235,11 @@ class Tagger(Workers):
         labels, margins = self._of_one(sentence, given, self._judge, self._judged)
         return self.calibrated(margins, given or [None] * len(labels))
 
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether there are `probabilities`."""
+        return self.model.calibration is not None
+
     def calibrated(self, margins: Sequence[float], given: Given) -> list[float]:
         """The `probabilities` of labels with some margins, of which some may be given.
 
@@ -353,6 +358,8 @@ class Tagger(Workers):
                 lists = [wanted if t == token else [] for t in range(words)]
                 _, ids = self._decode(batch._replace(allowed=allowed_of(lists)))
                 other, other_label = ids.tolist(), self._spelt(batch, ids)[0][token]
+                if label == other_label:  # written alike, they are told apart as they are learnt
+                    label, other_label = (self.model.labels[y[token]] for y in (best, other))
             columns = columns_of(sentence, self.columns)
             encoded = Encoded(columns, batch.types, worker.encoder.hashes)
             rows = rows_of(self.model, encoded, token, best, other)
