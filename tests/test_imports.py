@@ -71,7 +71,8 @@ evaluation.calibration
 evaluation.aligned evaluation.chance evaluation.report
 evaluation.compare evaluation.scoring
 evaluation
-tagging.inputs tagging.document tagging.explanation tagging.inspection tagging.summary tagging.texts
+tagging.inputs tagging.document tagging.explanation tagging.summary tagging.texts
+tagging.inspection
 tagging.workers
 tagging.tagger
 tagging.tables

@@ -8,9 +8,8 @@ from itertools import zip_longest
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from seqtag.errors import SeqtagError
+from seqtag.evaluation.calibration import Reliability
 from seqtag.evaluation.compare import intervals
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import origin_of
@@ -18,8 +17,6 @@ from seqtag.tagging.streams import FilledSentence, tag_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
 
     from seqtag.corpus import Sentence
     from seqtag.evaluation.chance import Interval
@@ -31,7 +28,6 @@ ERRORS = 2000
 """Errors that are shown with their sentences, unless told otherwise."""
 
 _MOST_TOKENS = 60_000  # of the sentences that are shown
-_BINS = 10
 
 
 class Mistake(NamedTuple):
@@ -54,24 +50,6 @@ class Mistake(NamedTuple):
     explanation: Explanation
 
 
-class Bin(NamedTuple):
-    """Tokens that are about as sure: from where to where, how many, how many of them right.
-
-    `said` is the mean of the calibrated scores; None where bins are of margins.
-    """
-
-    low: float
-    high: float
-    tokens: int
-    right: int
-    said: float | None = None
-
-    @property
-    def accuracy(self) -> float:
-        """Share of right ones."""
-        return self.right / self.tokens
-
-
 @dataclass(frozen=True)
 class Analysis:
     """All there is to show.
@@ -86,7 +64,7 @@ class Analysis:
         Those that are shown, in the order of the text; at most so many as were asked for, of each
         confusion as many as of others, if it has so many.
     margins, calibration
-        Tokens by how sure the tagger was; no calibration if the model has none.
+        Tokens by their margins, and by their calibrated scores if the model has them.
     """
 
     report: Report
@@ -95,8 +73,8 @@ class Analysis:
     gold: Sequence[Sequence[str]]
     predicted: Sequence[Sequence[str]]
     mistakes: Sequence[Mistake]
-    margins: Sequence[Bin]
-    calibration: Sequence[Bin]
+    margins: Reliability
+    calibration: Reliability | None
 
     @property
     def wrong(self) -> int:
@@ -160,8 +138,9 @@ def analyse(
     )
     places = list(_places(gold, predicted))
     chosen = _within(kept, _spread(places, gold, predicted, errors))
-    right = np.frombuffer(report.samples.right if report.samples else b"", np.uint8)
-    margins = np.array([margin for each in judged for margin in each.margins], np.float64)
+    right = [bool(each) for each in report.samples.right] if report.samples else []
+    margins = [margin for each in judged for margin in each.margins]
+    scores = tagger.calibrated(margins, [None] * len(margins)) if tagger.is_calibrated else None
     return Analysis(
         report,
         intervals(report, resamples=resamples, seed=seed),
@@ -172,8 +151,8 @@ def analyse(
             Mistake(s, t, gold[s][t], predicted[s][t], _explained(tagger, filled[s], t, gold[s][t]))
             for s, t in chosen
         ],
-        by_margin(margins, right),
-        _calibrated(tagger, margins, right),
+        Reliability.of(margins, right),
+        None if scores is None else Reliability.of(scores, right),
     )
 
 
@@ -223,50 +202,6 @@ def _explained(tagger: Tagger, sentence: Any, token: int, gold: str) -> Explanat
         return tagger.explain(sentence, token, gold)
     except SeqtagError:
         return tagger.explain(sentence, token)
-
-
-def by_margin(margins: NDArray[np.float64], right: NDArray[np.uint8]) -> list[Bin]:
-    """Ten bins of about as many tokens, the least sure first; equal margins stay together.
-
-    Examples
-    --------
-    >>> by_margin(
-    ...     np.array([0.0, 5.0, 0.0]), np.array([1, 1, 0], np.uint8)
-    ... )  # doctest: +NORMALIZE_WHITESPACE
-    [Bin(low=0.0, high=0.0, tokens=2, right=1, said=None),
-     Bin(low=5.0, high=5.0, tokens=1, right=1, said=None)]
-    """
-    order = np.argsort(margins, kind="stable")
-    margins, right = margins[order], right[order]
-    found, begin = [], 0
-    for i in range(1, _BINS + 1):
-        end = round(i * len(margins) / _BINS)
-        if end > begin:
-            end = int(np.searchsorted(margins, margins[end - 1], side="right"))
-            low, high = float(margins[begin]), float(margins[end - 1])
-            found.append(Bin(low, high, end - begin, int(right[begin:end].sum())))
-            begin = end
-    return found
-
-
-def _calibrated(
-    tagger: Tagger, margins: NDArray[np.float64], right: NDArray[np.uint8]
-) -> list[Bin]:
-    """Tokens by calibrated score, in ten bins of equal width; none without a calibration."""
-    if tagger.model.calibration is None or not len(margins):
-        return []
-    said = np.array(tagger.calibrated(margins.tolist(), [None] * len(margins)))
-    where = np.minimum((said * _BINS).astype(int), _BINS - 1)
-    return [
-        Bin(
-            i / _BINS,
-            (i + 1) / _BINS,
-            int((where == i).sum()),
-            int(right[where == i].sum()),
-            float(said[where == i].mean()),
-        )
-        for i in sorted(set(where.tolist()))
-    ]
 
 
 def finite(value: float) -> float | None:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from seqtag.corpus import Sentence
-    from seqtag.pages.analysis import Analysis, Bin
+    from seqtag.evaluation.calibration import Bin, Reliability
+    from seqtag.pages.analysis import Analysis
 
 _MOST_LABELS = 24  # in the matrix
 _MOST_ROWS = 200  # of a table
@@ -239,7 +240,7 @@ def _counts_table(name: str, rows: Sequence[tuple[str, Counts]]) -> str:
 def _confidence_section(analysis: Analysis) -> str:
     if not analysis.report.tokens:
         return ""
-    bins = analysis.margins
+    bins = analysis.margins.bins
     points = [(i + 0.5, each.accuracy) for i, each in enumerate(bins)]
     x = Axis(
         "tokens by margin, the least sure first",
@@ -251,7 +252,7 @@ def _confidence_section(analysis: Analysis) -> str:
     drawn = [chart([Line("accuracy", points)], x, y, title="Accuracy by margin")]
     if analysis.calibration:
         drawn.insert(0, _calibration_chart(analysis.calibration))
-        tables = _bins_table("score", analysis.calibration)
+        tables = _bins_table("score", analysis.calibration.bins)
     else:
         tables = (
             '<p class="quiet">The model has no calibration; seqtag calibrate learns one on a dev '
@@ -264,20 +265,19 @@ the best ones with another label there.</p>
 <details><summary>As a table</summary>{_bins_table("margin", bins)}{tables}</details></section>"""
 
 
-def _calibration_chart(bins: Sequence[Bin]) -> str:
-    total = sum(each.tokens for each in bins)
-    gap = sum(each.tokens * abs((each.said or 0) - each.accuracy) for each in bins) / total
+def _calibration_chart(found: Reliability) -> str:
     ticks = [(i / 5, str(20 * i)) for i in range(6)]
     return chart(
         [
             Line("ideal", [(0, 0), (1, 1)]),
             Line(
-                "accuracy of calibrated scores", [(each.said or 0, each.accuracy) for each in bins]
+                "accuracy of calibrated scores",
+                [(each.score, each.accuracy) for each in found.bins],
             ),
         ],
         Axis("calibrated score", 0, 1, ticks),
         Axis("percent right", 0, 1, ticks),
-        title=f"Calibration: {100 * gap:.2f} off on average",
+        title=f"Calibration: {100 * found.error:.2f} off on average",
     )
 
 

@@ -10,14 +10,13 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
-import numpy as np
 import pytest
 
 import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.labels.column import LabelColumn
 from seqtag.model.calibration import Calibration
-from seqtag.pages.analysis import analyse, by_margin
+from seqtag.pages.analysis import analyse
 from seqtag.pages.assembly import json_in_html, self_contained
 from seqtag.pages.figures import Axis, Line, chart, percents
 from seqtag.pages.report import explanation_data, report_page
@@ -174,21 +173,12 @@ def test_calibrated_scores(tagger):
     model = replace(tagger.model, calibration=Calibration((0.0, 9.0), (0.5, 0.9), 9))
     data = sentences([("the", "DET"), ("dog", "X")])
     found, page = report_of(seqtag.Tagger(model), data)
-    assert sum(each.tokens for each in found.calibration) == 2
-    assert sum(each.right for each in found.calibration) == 1
+    assert found.calibration.tokens == found.margins.tokens == 2
+    assert sum(each.tokens * each.accuracy for each in found.calibration.bins) == 1
     assert "Calibration: " in page and "seqtag calibrate" not in page
 
 
 # ----------------------------------------------------------------- parts
-def test_bins_of_margins():
-    bins = by_margin(np.arange(100.0), np.ones(100, np.uint8))
-    assert [each.tokens for each in bins] == [10] * 10
-    assert (bins[0].low, bins[0].high, bins[9].high) == (0, 9, 99)
-    tied = by_margin(np.array([1.0] * 50 + [np.inf] * 3), np.zeros(53, np.uint8))
-    assert [(each.low, each.tokens) for each in tied] == [(1, 50), (np.inf, 3)]
-    assert by_margin(np.zeros(0), np.zeros(0, np.uint8)) == []
-
-
 def test_an_explanation_is_cut_short():
     row = {"template": "t", "feature": "f" * 999, "label_weight": 2, "rival_weight": 1}
     given = {"label": "a", "rival": None, "margin": None, "rows": [row] * 5}
