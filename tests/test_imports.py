@@ -67,7 +67,8 @@ evaluation.calibration
 evaluation.aligned evaluation.report
 evaluation.scoring
 evaluation
-tagging.inputs tagging.explanation tagging.inspection
+tagging.inputs tagging.explanation
+tagging.inspection
 tagging.workers
 tagging.tagger
 tagging.tables

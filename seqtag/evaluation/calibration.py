@@ -94,9 +94,9 @@ class Reliability:
         """Lay it out for people, as percentages.
 
         >>> print(Reliability.of([0.5, 0.9], [True, True]).to_text(), end="")
-        calibrated scores              score   accuracy     tokens
-        50.00 to 50.00                 50.00     100.00          1
-        90.00 to 90.00                 90.00     100.00          1
+        calibrated scores             score   accuracy     tokens
+        50.00 to 50.00                50.00     100.00          1
+        90.00 to 90.00                90.00     100.00          1
         expected calibration error 30.00
         """
         rows = [

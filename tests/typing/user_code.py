@@ -33,6 +33,11 @@ def tag(model: Path) -> None:
     assert_type(tagger.tag([("Stop", "VB"), ("!", ".")]), list[str])
     assert_type(tagger.tag_many([["Stop"], ["!"]], threads=2), list[list[str]])
     assert_type(tagger.tag_many(iter([("Stop", "!")])), list[list[str]])
+    assert_type(tagger.tag(["Stop", "!"], given=["VERB", None]), list[str])
+    assert_type(tagger.margins(["Stop", "!"]), list[float])
+    assert_type(tagger.probabilities(["Stop", "!"]), list[float])
+    assert_type(tagger.nbest(["Stop", "!"], 2), list[tuple[float, list[str]]])
+    assert_type(tagger.explain(["Stop", "!"], 0).margin, float)
     assert_type(tagger.labels, tuple[str, ...])
     assert_type(tagger.save("model.seqtag"), int)
 
