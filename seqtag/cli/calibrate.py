@@ -48,8 +48,9 @@ def command(
     stay as they are. Of a pipeline the parts are calibrated that DEV has labels for.
 
     \b
-    seqtag calibrate english.seqtag dev.conllu -o english.seqtag --force
-    seqtag eval -m english.seqtag test.conllu
+    Examples:
+      seqtag calibrate english.seqtag dev.conllu -o english.seqtag --force
+      seqtag eval -m english.seqtag test.conllu
     """
     from seqtag.model import bundle
     from seqtag.training.calibration import calibrate

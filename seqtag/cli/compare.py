@@ -108,9 +108,10 @@ def command(
     they are chance: by the bootstrap, by approximate randomisation, and of tokens by McNemar.
 
     \b
-    seqtag compare gold.conllu a.conllu b.conllu
-    seqtag compare test.conllu en-ewt-upos mine.seqtag
-    seqtag compare test.conllu en mine.seqtag --raw
+    Examples:
+      seqtag compare gold.conllu a.conllu b.conllu
+      seqtag compare test.conllu en-ewt-upos mine.seqtag
+      seqtag compare test.conllu en mine.seqtag --raw
     """
     check_stdin(context, [gold, a, b])
     check_stdout()

@@ -72,8 +72,9 @@ def command(
     come from the sentence at hand.
 
     \b
-    seqtag explain -m en "Time flies like an arrow." --only upos --token 3
-    seqtag explain -m chunks.seqtag --input dev.txt --json
+    Examples:
+      seqtag explain -m en "Time flies like an arrow." --only upos --token 3
+      seqtag explain -m chunks.seqtag --input dev.txt --json
     """
     from seqtag.corpus import read
 

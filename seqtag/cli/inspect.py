@@ -60,8 +60,9 @@ def command(
     are learnt: IOBES for chunks that are written in IOB2, edit scripts for lemmas.
 
     \b
-    seqtag inspect upos.seqtag --names train.conllu --label VERB --feature "suffix*"
-    seqtag inspect chunks.seqtag --transitions --top 50
+    Examples:
+      seqtag inspect upos.seqtag --names train.conllu --label VERB --feature "suffix*"
+      seqtag inspect chunks.seqtag --transitions --top 50
     """
     from seqtag.tagging.inspection import names_of, transitions_of, weights_of
     from seqtag.tagging.streams import FilledSentence

@@ -83,8 +83,9 @@ def command(
     One file of HTML that asks for nothing else; open it in a browser. It holds sentences of GOLD.
 
     \b
-    seqtag report -m english.seqtag dev.conllu -o report.html
-    seqtag report -m en dev.conllu --label xpos -o report.html
+    Examples:
+      seqtag report -m english.seqtag dev.conllu -o report.html
+      seqtag report -m en dev.conllu --label xpos -o report.html
     """
     from seqtag.pages.analysis import analyse
     from seqtag.pages.report import report_page

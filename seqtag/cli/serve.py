@@ -74,9 +74,10 @@ def command(
     password, so put a server that has them before it then.
 
     \b
-    seqtag serve
-    seqtag serve -m en -m french.seqtag --port 9000
-    curl -F data="Time flies." -F tokenizer= -F tagger= localhost:8000/process
+    Examples:
+      seqtag serve
+      seqtag serve -m en -m french.seqtag --port 9000
+      curl -F data="Time flies." -F tokenizer= -F tagger= localhost:8000/process
     """
     try:
         import uvicorn

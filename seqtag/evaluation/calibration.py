@@ -95,9 +95,9 @@ class Reliability:
         """What a report shows of it.
 
         >>> print(Reliability.of([0.5, 0.9], [True, True]).section.text, end="")
-        calibrated scores              score   accuracy     tokens
-        50.00 to 50.00                 50.00     100.00          1
-        90.00 to 90.00                 90.00     100.00          1
+        calibrated scores             score   accuracy     tokens
+        50.00 to 50.00                50.00     100.00          1
+        90.00 to 90.00                90.00     100.00          1
         expected calibration error 30.00
         """
         rows = [

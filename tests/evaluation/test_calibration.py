@@ -23,7 +23,7 @@ def test_tokens_of_one_score_are_in_one_bin():
     assert [(each.tokens, each.low) for each in found.bins] == [(30, 0.5), (2, 0.9)]
     assert found.error == pytest.approx((30 * 0.5 + 2 * 0.1) / 32)
     assert found.to_dict()["bins"][1]["high"] == 0.9
-    assert "expected calibration error 47.50" in found.to_text()
+    assert "expected calibration error 47.50" in found.section.text
 
 
 def test_no_tokens():

@@ -118,7 +118,7 @@ class MaxMarginals {
  private:
   Decoder<float> forward_, backward_;
   SecondOrderDecoder<float> second_forward_, second_backward_;
-  std::vector<float> reversed_, scratch_, most_;
+  std::vector<float> reversed_, scratch_, most_, best_;
   std::vector<int32_t> unused_;
 
   // The states of one position: for each row a label before (or behind), and scores by label.
@@ -133,67 +133,73 @@ class MaxMarginals {
             S};
   }
   // The best score of the suffixes of each label.
-  void find_most(const States& after, int K) {
-    most_.assign(size_t(K), kPadding);
+  void find_most(const States& after, int S) {
+    most_.assign(size_t(S), kPadding);
     for (size_t r = 0; r < after.rows; ++r)
-      for (int j = 0; j < K; ++j) most_[size_t(j)] = std::max(most_[size_t(j)], after.row(r)[j]);
+      for (int j = 0; j < S; j += lanes<float>)
+        store(&most_[size_t(j)], maximum<float>(load(&most_[size_t(j)]), load(after.row(r) + j)));
   }
 
   // Prefixes that end in b at t and suffixes that begin with it, over the trigram that joins them.
   void meet(size_t t, const float* emission, size_t T, const ChainWeights<float>& chain,
             const TrigramWeights<float>& trigram) {
-    const size_t S = size_t(chain.stride);
-    const int K = chain.labels;
-    const States before = states(second_forward_, t, S), after = states(second_backward_, T - 1 - t, S);
-    const bool last = t + 1 == T;
-    find_most(after, K);
-    for (int b = 0; b < K; ++b) {
-      float best = kPadding;
-      for (size_t r = 0; r < before.rows; ++r) {
-        const int a = before.names[r];
-        const float prefix = before.row(r)[b];
-        if (last) {
-          best = std::max(best, prefix + after.row(0)[b]);
+    const int K = chain.labels, S = chain.stride;
+    const States before = states(second_forward_, t, size_t(S)), after = states(second_backward_, T - 1 - t, size_t(S));
+    find_most(after, S);
+    best_.assign(size_t(S), kPadding);
+    for (size_t r = 0; r < before.rows; ++r) {
+      const float *prefix = before.row(r), *most = &trigram.row_max[size_t(before.names[r]) * size_t(S)];
+      for (int j = 0; j < S; j += lanes<float>) {
+        Vector<float> bound = load(prefix + j) + load(&most_[size_t(j)]);
+        if (t + 1 == T) {  // nothing follows
+          store(&best_[size_t(j)], maximum<float>(load(&best_[size_t(j)]), bound));
           continue;
         }
-        if (prefix + trigram.row_max[size_t(a) * S + size_t(b)] + most_[size_t(b)] <= best) continue;
-        const float* tri = trigram.row(a, b);
-        for (size_t q = 0; q < after.rows; ++q)
-          best = std::max(best, prefix + tri[after.names[q]] + after.row(q)[b]);
+        bound = bound + load(most + j);
+        if (!any(bound > load(&best_[size_t(j)]))) continue;
+        for (int b = j; b < j + lanes<float> && b < K; ++b) {
+          const float* tri = trigram.row(before.names[r], b);
+          float& best = best_[size_t(b)];
+          for (size_t q = 0; q < after.rows; ++q)
+            best = std::max(best, prefix[b] + tri[after.names[q]] + after.row(q)[b]);
+        }
       }
-      m[t * S + size_t(b)] = best - emission[b];  // which both have in them
     }
+    for (int b = 0; b < K; ++b)  // both have the emission in them
+      m[t * size_t(S) + size_t(b)] = best_[size_t(b)] - emission[b];
   }
   // The same for the first token, whose own suffixes were not searched for.
   template <class Edges>
   void meet_first(const float* emission, size_t T, const ChainWeights<float>& chain,
                   const TrigramWeights<float>& trigram, const Edges& edges) {
-    const size_t S = size_t(chain.stride);
-    const int K = chain.labels;
+    const int K = chain.labels, S = chain.stride;
     if (T == 1) {
       for (int b = 0; b < K; ++b) m[size_t(b)] = chain.start[size_t(b)] + emission[b] + chain.stop[size_t(b)];
       return;
     }
     const float* matrix = chain.transition.data();
     if (Edges::any) {
-      scratch_.resize(size_t(K) * S);
+      scratch_.resize(size_t(K) * size_t(S));
       edges.fill(1, scratch_.data());
       matrix = scratch_.data();
     }
-    const States after = states(second_backward_, T - 2, S);
-    find_most(after, K);
+    const States after = states(second_backward_, T - 2, size_t(S));
+    find_most(after, S);
     for (int b = 0; b < K; ++b) {
-      const float prefix = chain.start[size_t(b)] + emission[b];
+      const float *pair = matrix + size_t(b) * size_t(S), *first = trigram.row(K, b);
+      const float* most = &trigram.row_max[size_t(b) * size_t(S)];
       float best = kPadding;
-      for (int c = 0; c < K; ++c) {
-        const float pair = prefix + (matrix[size_t(b) * S + size_t(c)] + trigram.row(K, b)[c]);
-        const float most = trigram.row_max[size_t(b) * S + size_t(c)];
-        if (T > 2 && pair + most + most_[size_t(c)] <= best) continue;
-        const float* tri = trigram.row(b, c);
-        for (size_t q = 0; q < after.rows; ++q)
-          best = std::max(best, pair + (T > 2 ? tri[after.names[q]] : 0.0f) + after.row(q)[c]);
+      for (int j = 0; j < S; j += lanes<float>) {
+        Vector<float> bound = load(pair + j) + load(first + j) + load(&most_[size_t(j)]);
+        if (T > 2) bound = bound + load(most + j);
+        if (!any(bound > splat(best))) continue;
+        for (int c = j; c < j + lanes<float> && c < K; ++c) {
+          const float* tri = trigram.row(b, c);
+          for (size_t q = 0; q < after.rows; ++q)
+            best = std::max(best, pair[c] + first[c] + (T > 2 ? tri[after.names[q]] : 0.0f) + after.row(q)[c]);
+        }
       }
-      m[size_t(b)] = best;
+      m[size_t(b)] = best + (chain.start[size_t(b)] + emission[b]);
     }
   }
 };
@@ -211,8 +217,7 @@ inline void margins_of(const MaxMarginals& found, size_t T, int K, int S, const 
       if (groups[j] != own && (rival < 0 || m[j] > m[rival])) rival = j;
     if (rival >= 0 && !(m[rival] - high > kForbidden / 2)) rival = -1;
     out_rival[t] = rival;
-    out_margin[t] =
-        rival < 0 ? std::numeric_limits<double>::infinity() : double(m[found.labels[t]]) - double(m[rival]);
+    out_margin[t] = rival < 0 ? std::numeric_limits<double>::infinity() : double(m[found.labels[t]]) - double(m[rival]);
   }
 }
 

@@ -200,7 +200,8 @@ class PyFrozen {
   mutable std::unique_ptr<Mirrored> mirrored_;  // made when it is first asked for
 
   template <class Model> const Mirrored& mirrored(const Model& model) const {
-    std::call_once(once_, [&] { mirrored_ = std::make_unique<Mirrored>(model.chain(), model.trigram(), model.order()); });
+    std::call_once(once_,
+                   [&] { mirrored_ = std::make_unique<Mirrored>(model.chain(), model.trigram(), model.order()); });
     return *mirrored_;
   }
   Columns checked(const In2<int32_t>& types, const In2<uint64_t>& hashes, const In<int64_t>& sentence_ptr,

@@ -29,15 +29,19 @@ class NBest {
       return 1;
     }
     find_losses(p, found);
-    std::vector<float> ranked;
+    ranked_.clear();
     for (float loss : losses_)
-      if (loss < -kForbidden / 2) ranked.push_back(loss);
-    std::sort(ranked.begin(), ranked.end());  // those of the best sequence, T of 0, come first
-    size_t rank = T - 1 + n;
+      if (loss < -kForbidden / 2) ranked_.push_back(loss);
+    const float most = *std::max_element(ranked_.begin(), ranked_.end());
+    size_t rank = T - 1 + n;  // those of the best sequence, T of 0, come first
     while (true) {
-      const float limit = rank < ranked.size() ? ranked[rank] : ranked.back();
+      float limit = most;
+      if (rank < ranked_.size()) {
+        std::nth_element(ranked_.begin(), ranked_.begin() + int64_t(rank), ranked_.end());
+        limit = ranked_[rank];
+      }
       search(p, limit, n, Edges::any);
-      const bool all = limit == ranked.back();
+      const bool all = limit == most;
       if (all || (ends_.size() >= n && ends_[n - 1].score >= best - double(limit))) break;
       rank = 2 * rank + 1;
     }
@@ -69,7 +73,7 @@ class NBest {
     std::vector<Prefix> prefixes;
     std::vector<size_t> ptr;  // (states + 1,): those of each state, the best first
   };
-  std::vector<float> losses_, matrices_;
+  std::vector<float> losses_, ranked_, matrices_;
   std::vector<Position> positions_;
   std::vector<Prefix> candidates_, ends_;
 
@@ -157,8 +161,7 @@ class NBest {
           const int a = p.order == 2 && t > 1 ? positions_[t - 2].labels[state % before.width] : p.chain.labels;
           const double more = step(p, t, a, b, c, any_edges);
           for (size_t i = before.ptr[state]; i < before.ptr[state + 1]; ++i)
-            candidates_.push_back(
-                {before.prefixes[i].score + more, uint32_t(state), uint32_t(i - before.ptr[state])});
+            candidates_.push_back({before.prefixes[i].score + more, uint32_t(state), uint32_t(i - before.ptr[state])});
         }
         keep_best(candidates_, n);
         here.prefixes.insert(here.prefixes.end(), candidates_.begin(), candidates_.end());
@@ -167,6 +170,17 @@ class NBest {
   }
   // Candidates come in the order of ties.
   static void keep_best(std::vector<Prefix>& prefixes, size_t n) {
+    constexpr size_t kFew = 32;  // so many are put in their places one by one, without more memory
+    if (prefixes.size() <= kFew) {
+      for (size_t i = 1; i < prefixes.size(); ++i) {
+        const Prefix moved = prefixes[i];
+        size_t at = i;
+        for (; at > 0 && prefixes[at - 1].score < moved.score; --at) prefixes[at] = prefixes[at - 1];
+        prefixes[at] = moved;
+      }
+      if (prefixes.size() > n) prefixes.resize(n);
+      return;
+    }
     std::stable_sort(prefixes.begin(), prefixes.end(),
                      [](const Prefix& x, const Prefix& y) { return x.score > y.score; });
     if (prefixes.size() > n) prefixes.resize(n);
