@@ -169,9 +169,9 @@ CHANGES = (
     "A model format number",
     "A part of a pipeline",
     "A command",
-    "Warm start",
     "Resume",
-    "N-best",
+    "Another question to the weights",
+    "An interface of another toolkit",
 )
 
 
