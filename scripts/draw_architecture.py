@@ -90,7 +90,7 @@ LANES = (
                 "values of the label columns",
             ),
             Stage(
-                "corpus.write:render", "tagging.streams:FilledSentence.text", "text in any format"
+                "corpus.write:render", "tagging.streams:FilledSentence._text", "text in any format"
             ),
             Stage("files:Output.write", TAG, "a file, or standard output"),
         ),
