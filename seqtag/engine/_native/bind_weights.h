@@ -58,8 +58,9 @@ template <class Real> class PyWeights {
     if (choices) {
       require(choices->shape(1) == K, "choices must be (C, K), with a label in every row");
       for (size_t c = 0; c < several; ++c)
-        require(std::any_of(choices->data() + c * K, choices->data() + (c + 1) * K, [](uint8_t valid) { return valid; }),
-                "choices must be (C, K), with a label in every row");
+        require(
+            std::any_of(choices->data() + c * K, choices->data() + (c + 1) * K, [](uint8_t valid) { return valid; }),
+            "choices must be (C, K), with a label in every row");
     }
     require(within(visits.data(), visits.shape(0), int64_t(x.sentences)), "visits holds a sentence out of range");
     if (cost) require(cost->shape(0) == K && cost->shape(1) == K, "cost must be a number or (K, K)");
