@@ -50,7 +50,7 @@ def command(
     \b
     Examples:
       seqtag calibrate english.seqtag dev.conllu -o english.seqtag --force
-      seqtag eval -m english.seqtag test.conllu
+      seqtag calibrate en dev.conllu -o calibrated.seqtag
     """
     from seqtag.model import bundle
     from seqtag.training.calibration import calibrate

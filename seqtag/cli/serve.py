@@ -77,7 +77,6 @@ def command(
     Examples:
       seqtag serve
       seqtag serve -m en -m french.seqtag --port 9000
-      curl -F data="Time flies." -F tokenizer= -F tagger= localhost:8000/process
     """
     try:
         import uvicorn

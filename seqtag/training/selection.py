@@ -50,8 +50,8 @@ class Folds(NamedTuple):
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
         """The t-interval of the mean, which takes folds as independent.
 
-        >>> Folds((0.9, 0.8, 1.0)).interval(0.5)
-        Interval(low=0.8528595479208968, high=0.9471404520791032)
+        >>> [round(border, 4) for border in Folds((0.9, 0.8, 1.0)).interval(0.5)]
+        [0.8529, 0.9471]
         """
         k = len(self.scores)
         reach = student_quantile(k - 1, confidence) * self.deviation / math.sqrt(k)

@@ -19,7 +19,7 @@ FLAGS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open an event loop runs, which other tests make
 def chromium():
     """The browser; $SEQTAG_CHROMIUM names it, or it is on the path."""
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

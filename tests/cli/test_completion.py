@@ -117,7 +117,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 @pytest.mark.parametrize(
     ("line", "words", "replies"),
     [
-        ("seqtag in", ["seqtag", "in"], ["info"]),
+        ("seqtag inf", ["seqtag", "inf"], ["info"]),
         ("seqtag tag tr", ["seqtag", "tag", "tr"], ["treebank.conllu", "trees"]),
         ("seqtag tag tw", ["seqtag", "tag", "tw"], ["two words.txt"]),
         (
@@ -150,7 +150,7 @@ def test_bash(folder, line, words, replies):
 @pytest.mark.parametrize(
     ("line", "replies"),
     [
-        ("seqtag in", ["info"]),
+        ("seqtag inf", ["info"]),
         ("seqtag tag tr", ["treebank.conllu", "trees/"]),
         ("seqtag eval ud:fr_sequoia/d", ["ud:fr_sequoia/dev"]),
         ("seqtag tag --to js", ["jsonl"]),
@@ -208,7 +208,7 @@ def test_zsh(folder):
         )
         shell.wait_for("ready")
         for begun, end in (
-            ("seqtag in", "fo "),
+            ("seqtag inf", "o "),
             ("seqtag eval ud:fr_sequoia/d", "ev "),
             ("seqtag tag treeb", r"ank\.conllu "),
             ("seqtag tag --to js", "onl "),
