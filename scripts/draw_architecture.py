@@ -69,17 +69,19 @@ LANES = (
                 "batches of sentences",
             ),
             Stage(
-                "tagging.inputs:columns_of", "tagging.tagger:Tagger._encode", "values of columns"
+                "tagging.inputs:columns_of", "tagging.workers:Workers._encode", "values of columns"
             ),
             Stage(
                 "features.encoder:Encoder.encode",
-                "tagging.tagger:Tagger._encode",
+                "tagging.workers:Workers._encode",
                 "type ids; hashes of new types",
             ),
-            Stage("engine.frozen:Frozen.decode", "tagging.tagger:Tagger.decode_types", "label ids"),
+            Stage(
+                "engine.frozen:Frozen.decode", "tagging.workers:Workers.decode_types", "label ids"
+            ),
             Stage(
                 "labels.coding:LabelCoding.as_written",
-                "tagging.tagger:Tagger._written",
+                "tagging.workers:Workers._spelt",
                 "labels, as files have them",
             ),
             Stage(
@@ -88,7 +90,7 @@ LANES = (
                 "values of the label columns",
             ),
             Stage(
-                "corpus.write:render", "tagging.streams:FilledSentence.text", "text in any format"
+                "corpus.write:render", "tagging.streams:FilledSentence._text", "text in any format"
             ),
             Stage("files:Output.write", TAG, "a file, or standard output"),
         ),
@@ -107,8 +109,10 @@ LANES = (
                 "tagging.tables:TableTagger._types",
                 "hashes of new types",
             ),
-            Stage("tagging.tagger:Tagger.decode_types", TABLE, "type ids and their hashes"),
-            Stage("engine.frozen:Frozen.decode", "tagging.tagger:Tagger.decode_types", "label ids"),
+            Stage("tagging.workers:Workers.decode_types", TABLE, "type ids and their hashes"),
+            Stage(
+                "engine.frozen:Frozen.decode", "tagging.workers:Workers.decode_types", "label ids"
+            ),
             Stage("corpus.scanner:BlockScanner.splice", TABLE, "the same lines, labelled"),
             Stage("files:Output.write", TAG, "a file, or standard output"),
         ),

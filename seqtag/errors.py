@@ -65,6 +65,10 @@ class ModelFileError(SeqtagError):
     """A model file is damaged, foreign, or newer than this seqtag."""
 
 
+class CatalogueError(SeqtagError):
+    """A corpus is not known by that name, cannot be fetched, or is not what it must be."""
+
+
 class BackendError(SeqtagError):
     """A backend was asked for that does not exist or is not installed."""
 

@@ -45,8 +45,13 @@ SENTENCES = [
 ]
 
 
+_FAMILIAR = (
+    r"seqtag: note: .*(: (read as|paragraphs end|cut by) | is what the model was trained on)"
+)
+
+
 class Result(NamedTuple):
-    """What a command left behind; the notes say which formats were found out."""
+    """What a command left behind; notes are those that many commands give here, for good reason."""
 
     code: int
     out: bytes
@@ -57,9 +62,7 @@ class Result(NamedTuple):
     def of(cls, code: int, out: bytes, err: str) -> Result:
         """The result with the notes apart from the rest of stderr."""
         lines = err.splitlines(keepends=True)
-        notes = [
-            line for line in lines if re.match(r"seqtag: note: .*: (read as|paragraphs end) ", line)
-        ]
+        notes = [line for line in lines if re.match(_FAMILIAR, line)]
         rest = "".join(line for line in lines if line not in notes)
         return cls(code, out, rest, [note.rstrip("\n") for note in notes])
 

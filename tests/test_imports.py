@@ -16,13 +16,18 @@ from seqtag.errors import BackendError
 from tests.conftest import ROOT
 
 FLOORS = """
-version errors
+version errors markup
 parallel randomness compression
 files
+catalogue.entries
+catalogue.cache catalogue.names
+catalogue.fetch
+catalogue
 settings
 engine.arrays
 engine.checks engine.interface
 engine.keys engine.reference
+engine.alternatives
 engine.frozen
 engine.native
 engine.backend
@@ -33,7 +38,7 @@ features.builtin features.normal_forms
 features.templates
 features.crfpp
 features.language
-features.encoder
+features.encoder features.crfsuite
 features.index
 features
 labels.schemes
@@ -43,14 +48,14 @@ labels.lemmas
 labels
 corpus.aliases corpus.stream
 corpus.sentence
-corpus.table corpus.text corpus.memory
+corpus.table corpus.text corpus.memory corpus.records
 corpus.conllu corpus.penn corpus.surface
-corpus.formats
-corpus.detect corpus.write
+corpus.formats corpus.nltk_corpora
+corpus.detect corpus.documents corpus.write
 corpus.read corpus.token_lists
 corpus.scanner
 corpus
-model.header model.known_words model.embedded model.freeze
+model.header model.known_words model.embedded model.freeze model.calibration
 model.container model.tensors
 model.model
 model.bundle
@@ -61,34 +66,51 @@ segmentation.segmenter
 segmentation.reading
 segmentation
 evaluation.counts
-evaluation.chunks evaluation.layout
-evaluation.aligned evaluation.report
-evaluation.scoring
+evaluation.chunks evaluation.layout evaluation.samples
+evaluation.calibration
+evaluation.aligned evaluation.chance evaluation.report
+evaluation.compare evaluation.scoring
 evaluation
-tagging.inputs
+tagging.inputs tagging.document tagging.explanation tagging.summary tagging.texts
+tagging.inspection
+tagging.workers
 tagging.tagger
 tagging.tables
-tagging.streams tagging.document
+tagging.streams
 tagging.pipeline
 tagging
-training.data training.known_labels
-training.tokens training.words
+training.data training.known_labels training.calibration
+training.partial
+training.tokens training.words training.warm_start
 training.problem
 training.runs
+training.online
 training.train
 training.pipeline
 training.selection
 training
-classifiers.vectors
+pages.assembly pages.desk pages.figures pages.forms
+pages.analysis
+pages.report
+pages.annotation
+pages.server
+pages
+classifiers.vectors classifiers.conventions
 classifiers.feature_maps classifiers.losses classifiers.margins
 classifiers.linear
 classifiers.base
 classifiers.perceptrons classifiers.sigmoid
 classifiers
-integrations.nltk
+integrations.conllu integrations.nltk integrations.spacy_documents
+integrations.items integrations.sentences
+integrations.scorers
+integrations.sklearn integrations.spacy
+integrations.spacy_factories
 integrations
-cli.common cli.options
-cli.bundle cli.curve cli.cv cli.eval cli.info cli.tag cli.templates cli.train cli.tune
+cli.common cli.inputs cli.names
+cli.hints cli.options
+cli.bundle cli.calibrate cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.tag cli.templates cli.train cli.tune
+cli.compare cli.report cli.serve
 cli
 __init__
 __main__
@@ -103,23 +125,25 @@ FLOOR = {
 
 KERNELS = {"engine._kernel", "engine._kernel_avx2"}
 
-HEAVY = {"nltk", "conllu", "click", "tqdm"}
+HEAVY = {"nltk", "conllu", "spacy", "click", "tqdm", "sklearn"}
 
 FOREIGN = {
     "errors": set(),
     "compression": set(),
+    "catalogue": set(),
     "engine": {"numpy"},
     "features": {"numpy"},
     "labels": {"numpy"},
-    "evaluation": set(),
+    "evaluation": {"numpy"},
     "corpus": {"nltk", "conllu"},
     "model": {"numpy"},
     "segmentation": {"numpy"},
     "tagging": {"numpy", "conllu"},
     "training": {"numpy"},
+    "pages": {"numpy", "starlette"},
     "classifiers": {"numpy"},
-    "integrations": {"nltk", "conllu"},
-    "cli": {"click", "tqdm", "matplotlib"},
+    "integrations": {"nltk", "conllu", "numpy", "sklearn", "spacy"},
+    "cli": {"click", "tqdm", "matplotlib", "uvicorn"},
 }
 """Packages outside the standard library that a room may import."""
 

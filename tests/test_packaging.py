@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,7 @@ TRACKED = (
     "models/LICENSE.txt",
     "pyproject.toml",
     "scripts/build_backend.py",
+    "scripts/package_page.py",
     "seqtag/version.py",
     "tests/test_packaging.py",
 )
@@ -114,6 +116,36 @@ def test_metadata_say_the_version_once_and_name_every_licence(archive):
     }
     versions = re.findall(r"^Classifier: .* :: (3\.\d+)$", metadata, re.M)
     assert f"{sys.version_info[0]}.{sys.version_info[1]}" in versions
+
+
+def test_no_link_of_the_package_page_leads_into_the_repository(archive):
+    member = next(name for name in archive.getnames() if name.endswith("PKG-INFO"))
+    page = archive.extractfile(member).read().decode()
+    assert "\nDescription-Content-Type: text/markdown\n" in page
+    assert re.findall(r"\]\((?!https?:|#)[^)]*\)", page) == []
+    assert "A guided tour (docs/from-rosenblatt-to-viterbi.md)" in page
+
+
+def test_links_into_the_repository_name_the_file_or_lead_to_an_address():
+    page = runpy.run_path(str(ROOT / "scripts" / "package_page.py"))["for_package_page"]
+    text = "[A tour](docs/tour.md), [b.md](b.md#c), [d](https://d.org), [e](#f), ![g](h.png)"
+    assert page(text) == ("A tour (docs/tour.md), b.md, [d](https://d.org), [e](#f), ![g](h.png)")
+    assert page("[b](b.md#c)", "https://example.org/x/") == "[b](https://example.org/x/b.md#c)"
+
+
+# ----------------------------------------------------------------- what pyproject.toml promises
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="needs tomllib")
+def test_an_installation_without_a_compiler_says_so_in_one_line():
+    import tomllib
+
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["scikit-build"]
+    [without] = [each for each in build["overrides"] if each["if"].get("failed")]
+    assert without["messages"]["after-success"] == (
+        "{yellow}seqtag was built without its native kernel: the same answers, much more slowly; "
+        "for speed install a C++17 compiler and reinstall it"
+    )
+    assert build["wheel"]["packages"]["seqtag/corpora"] == "corpora"
+    assert "seqtag/corpora/sample/**" in build["wheel"]["exclude"]
 
 
 # ----------------------------------------------------------------- .ci/run

@@ -6,14 +6,14 @@ The algebra that makes them one algorithm is in `seqtag.classifiers.perceptrons`
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from seqtag.classifiers.linear import LinearClassifier
 from seqtag.engine import backend
-from seqtag.engine.arrays import Cells, Layout
+from seqtag.engine.arrays import Cells, Layout, State
 from seqtag.engine.arrays import Mistakes as EpochMistakes
 from seqtag.engine.epochs import Recipe, Verdict, learn
 from seqtag.errors import SeqtagError
@@ -61,6 +61,8 @@ class Run(NamedTuple):
     kept: int  # examples seen until the end of the pass kept
     history: tuple[Pass, ...]
     converged: bool
+    state: State | None  # to go on from; None if it kept an earlier pass
+    given: int  # vectors it was given, each counted once
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -93,7 +95,8 @@ class Perceptron(LinearClassifier, ABC):
     history_
         A `Pass` for each pass.
     mistakes_
-        Every update: see `Mistakes`, and `trajectory`.
+        Every update: see `Mistakes`, and `trajectory`. After `partial_fit`, the X of all calls
+        count as one, in their order.
     """
 
     ties_are_mistakes: bool = True
@@ -101,6 +104,8 @@ class Perceptron(LinearClassifier, ABC):
     step: float = 1.0
     cost: Any = None
     patience: int = 5
+
+    _runs: tuple[Run, ...] = field(init=False)
 
     def fit(
         self,
@@ -134,8 +139,18 @@ class Perceptron(LinearClassifier, ABC):
         """
         x, ids = self._begin(X, y, classes)
         held_out = None if validation is None else self._read_labelled(*validation)
-        self._learn(x, ids, held_out)
+        self._learn(x, ids, held_out, None)
         return self
+
+    def _learn_more(self, x: Vectors, y: np.ndarray) -> None:
+        runs: tuple[Run, ...] = getattr(self, "_runs", ())
+        if any(run.state is None for run in runs):
+            msg = (
+                "expected a fit without validation set to go on from, found one that kept an "
+                "earlier pass; call fit without it"
+            )
+            raise SeqtagError(msg)
+        self._learn(x, y, None, runs)
 
     def trajectory(self, X: Any) -> np.ndarray:
         """Every weight vector of the training run, rebuilt from its mistakes.
@@ -163,9 +178,13 @@ class Perceptron(LinearClassifier, ABC):
     # ----------------------------------------------------------------- for the members
     @abstractmethod
     def _learn(
-        self, x: Vectors, y: np.ndarray, held_out: tuple[Vectors, np.ndarray] | None
+        self,
+        x: Vectors,
+        y: np.ndarray,
+        held_out: tuple[Vectors, np.ndarray] | None,
+        before: tuple[Run, ...] | None,
     ) -> None:
-        """Run the trainer and read out."""
+        """Run the trainer and read out; with `before` visit once, and go on from its runs."""
 
     def _run(
         self,
@@ -174,19 +193,25 @@ class Perceptron(LinearClassifier, ABC):
         K: int,
         average: bool = False,
         held_out: tuple[Vectors, np.ndarray] | None = None,
+        before: tuple[Run, ...] | None = None,
         read_out: Callable[[Mistakes, int], None] | None = None,
     ) -> Run:
-        """Passes of the one trainer; `read_out` is told of mistakes and examples seen to judge."""
+        """Passes of the one trainer; `read_out` is told of mistakes and examples seen to judge.
+
+        With `before` it is one pass in the order given, which goes on from the first run there.
+        """
         instances, n = x.instances(), x.size
         judged, gold = held_out or (x, y)
         seed = seed_of(self.random_state)
+        past = before[0] if before else None
         log: list[EpochMistakes] = []
         visited: list[np.ndarray] = []
         history: list[Pass] = []
 
         def visits(number: int) -> np.ndarray:
             as_given = np.arange(n, dtype=np.int64)
-            visited.append(visiting_order(n, seed, 1, number) if self.shuffle else as_given)
+            shuffled = self.shuffle and before is None
+            visited.append(visiting_order(n, seed, 1, number) if shuffled else as_given)
             return visited[-1]
 
         def judge(cells: Cells, number: int) -> Verdict:
@@ -195,13 +220,15 @@ class Perceptron(LinearClassifier, ABC):
                 read_out(_gather(log, visited, y), number * n)
             return Verdict((self._decide(self._scores(judged)) == gold).mean())
 
+        start = past and past.state and _with_rows(past.state, x.width, self.fit_intercept)
+        weights = backend.Weights(Layout(x.width, K, 0), "float64", "perceptron", start)
         kept = learn(
-            backend.Weights(Layout(x.width, K, 0), "float64", "perceptron"),
+            weights,
             lambda _: instances,
             y,
             visits,
             Recipe(
-                epochs=self.max_iter,
+                epochs=self.max_iter if before is None else 1,
                 step=self.step,
                 cost=self._cost(K),
                 ties_are_mistakes=self.ties_are_mistakes,
@@ -217,12 +244,15 @@ class Perceptron(LinearClassifier, ABC):
         )
         if kept.interrupted:
             raise KeyboardInterrupt
-        mistakes = _gather(log, visited, y)
-        rows = _rows(kept.cells, K)
-        return Run(rows, mistakes, kept.epoch * n, tuple(history), kept.converged)
+        state = weights.state() if held_out is None else None
+        made = _gather(log, visited, y)
+        rows, end = _rows(kept.cells, K), kept.epoch * n
+        run = Run(rows, made, end, tuple(history), kept.converged, state, n)
+        return run if past is None else _joined(past, run)
 
     def _report(self, run: Run) -> None:
         """Set the attributes that tell how training went."""
+        self._runs = (run,)
         self._weights = run.weights
         self.mistakes_ = run.mistakes
         self.history_ = run.history
@@ -268,6 +298,31 @@ def _gather(log: Sequence[EpochMistakes], visited: Sequence[np.ndarray], y: np.n
     seen = np.concatenate([m.position + i * n for i, m in enumerate(log)])
     decoded = np.concatenate([m.y_hat for m in log])
     return Mistakes(example, seen, y[example].astype(np.int64), decoded.astype(np.int64))
+
+
+def _joined(past: Run, run: Run) -> Run:
+    """A run and the one it went on from, as one."""
+    mistakes = Mistakes(
+        np.concatenate([past.mistakes.example, run.mistakes.example + past.given]),
+        np.concatenate([past.mistakes.seen, run.mistakes.seen + past.kept]),
+        np.concatenate([past.mistakes.gold, run.mistakes.gold]),
+        np.concatenate([past.mistakes.decoded, run.mistakes.decoded]),
+    )
+    return run._replace(
+        mistakes=mistakes,
+        kept=past.kept + run.kept,
+        history=past.history + run.history,
+        given=past.given + run.given,
+    )
+
+
+def _with_rows(state: State, rows: int, bias: bool) -> State:
+    """The state of weights with rows more, none of which ever changed; a bias stays the last."""
+    ptr = state.emission.ptr
+    last = len(ptr) - 1 - bias  # rows that stay where they are
+    more = np.full(rows + 1 - len(ptr), ptr[last], np.int64)
+    ptr = np.concatenate([ptr[: last + 1], more, ptr[last + 1 :]])
+    return state._replace(emission=state.emission._replace(ptr=ptr))
 
 
 def _trajectory(x: Vectors, mistakes: Mistakes, K: int, step: float) -> np.ndarray:

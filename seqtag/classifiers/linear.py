@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from seqtag.classifiers.conventions import labels_of, not_fitted, tags
 from seqtag.classifiers.feature_maps import apply_map
 from seqtag.classifiers.vectors import Reader, Vectors, check_length, read
 from seqtag.errors import LabelError, SeqtagError
+from seqtag.markup import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from typing_extensions import Self
+
+_MOST_SHOWN = 10  # classes that a notebook shows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -99,15 +102,61 @@ class LinearClassifier:
         )
         return f"{type(self).__name__}({', '.join(changed)})"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: the parameters, and what was learnt if anything was."""
+        facts = []
+        if hasattr(self, "classes_"):
+            facts = [
+                ("classes", ", ".join(map(str, self.classes_[:_MOST_SHOWN]))),
+                ("features", f"{self.n_features_in_:,}"),
+                ("passes", f"{self.n_iter_:,}{' (converged)' if self.converged_ else ''}"),
+                ("updates", f"{self.n_updates_:,}"),
+            ]
+            if len(self.classes_) > _MOST_SHOWN:
+                facts[0] = ("classes", f"{facts[0][1]}, ... ({len(self.classes_):,})")
+        params = [(name, repr(value)) for name, value in self.get_params().items()]
+        return table([], params, facts, caption=type(self).__name__)
+
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks of a classifier (only scikit-learn calls this)."""
-        utils = sys.modules["sklearn.utils"]  # the caller is scikit-learn: nothing to import
-        return utils.Tags(
-            estimator_type="classifier",
-            target_tags=utils.TargetTags(required=True),
-            classifier_tags=utils.ClassifierTags(multi_class=not self._two_labels_only),
-            input_tags=utils.InputTags(sparse=True),
-        )
+        return tags(multi_class=not self._two_labels_only)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Go on learning: visit labelled vectors once, in the order given (online learning).
+
+        What was learnt before stays, averages and votes too: to give the data piece by piece is,
+        to the last bit, one pass over all of them without shuffling. `max_iter`, `shuffle` and
+        what says when to stop do not matter. After `fit` it goes on from the end of that.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`. Dicts may have features that were not there before.
+        classes
+            The labels there will ever be; in the first call, if y does not show them all.
+
+        Raises
+        ------
+        SeqtagError
+            If X or a parameter is unusable, X and y differ in length, or a fit kept weights of
+            an earlier pass, by a validation set.
+        LabelError
+            If labels are not among those of the first call, or that has one only.
+
+        Examples
+        --------
+        >>> from seqtag import BinaryPerceptron
+        >>> model = BinaryPerceptron(fit_intercept=False)
+        >>> for x, label in ([2, 4], -1), ([-6, 1], -1), ([1, 1], 1):
+        ...     model = model.partial_fit([x], [label], classes=[-1, 1])
+        >>> model.coef_
+        array([[ 5., -4.]])
+        """
+        if hasattr(self, "_weights"):
+            self._learn_more(*self._go_on(X, y, classes))
+        else:
+            self._learn_more(*self._begin(X, y, classes))
+        return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels (n,) of vectors; among equal scores the first in `classes_`.
@@ -168,17 +217,44 @@ class LinearClassifier:
         """Check the parameters, read training data, and settle what the labels are."""
         self._check_params()
         vectors, self._reader = read(apply_map(self.feature_map, X))
-        labels = np.asarray(y)
+        labels = labels_of(y)
         check_length(vectors, labels)
         self.classes_, ids = _classes(labels, classes)
         if self._two_labels_only and len(self.classes_) > 2:
             msg = (
-                f"expected two labels, found {len(self.classes_)} ({_shown(self.classes_)}); "
-                "use MulticlassPerceptron"
+                f"expected two labels, found {len(self.classes_)} ({_shown(self.classes_)}). "
+                "Only binary classification is supported. Use MulticlassPerceptron"
             )
             raise LabelError(msg)
         self.n_features_in_ = vectors.width
         return self._with_bias(vectors), ids.astype(np.int32)
+
+    def _go_on(self, X: Any, y: Any, classes: Any) -> tuple[Vectors, np.ndarray]:
+        """Read more training data, which may have features that were not there before."""
+        self._check_params()
+        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            msg = (
+                f"expected the classes of the first call ({_shown(self.classes_)}), found "
+                f"{_shown(np.unique(classes))}; name all of them there, or call fit"
+            )
+            raise LabelError(msg)
+        mapped = apply_map(self.feature_map, X)
+        reader = self._reader.grown(mapped)
+        vectors, labels = reader(mapped, type(self).__name__), labels_of(y)
+        check_length(vectors, labels)
+        unseen = _missing(labels, self.classes_)
+        if unseen:
+            msg = (
+                f"expected labels of the first call ({_shown(self.classes_)}), found "
+                f"{_shown(unseen)}; name all labels there as classes=..."
+            )
+            raise LabelError(msg)
+        self._reader, self.n_features_in_ = reader, vectors.width
+        return self._with_bias(vectors), np.searchsorted(self.classes_, labels).astype(np.int32)
+
+    def _learn_more(self, x: Vectors, y: np.ndarray) -> None:
+        """Visit vectors once, in the order given, and go on from what was learnt if there is."""
+        raise NotImplementedError
 
     def _check_params(self) -> None:
         """Raise if a parameter cannot be used."""
@@ -205,12 +281,12 @@ class LinearClassifier:
                 f"expected a fitted {type(self).__name__}, found one without weights; "
                 "call fit(X, y) first"
             )
-            raise SeqtagError(msg)
-        return self._with_bias(reader(apply_map(self.feature_map, X)))
+            raise not_fitted(msg)
+        return self._with_bias(reader(apply_map(self.feature_map, X), type(self).__name__))
 
     def _read_labelled(self, X: Any, y: Any) -> tuple[Vectors, np.ndarray]:
         """X as in fit, and y as numbers in `classes_`."""
-        vectors, labels = self._read(X), np.asarray(y)
+        vectors, labels = self._read(X), labels_of(y)
         unseen = _missing(labels, self.classes_)
         if unseen:
             msg = (
@@ -232,9 +308,6 @@ class LinearClassifier:
 # --------------------------------------------------------------------------- private
 def _classes(labels: np.ndarray, named: Any) -> tuple[np.ndarray, np.ndarray]:
     """The labels there are, ascending, and the number of each example's."""
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        msg = "expected labels, found NaN or infinity among them; label every vector"
-        raise LabelError(msg)
     try:
         classes = np.unique(labels if named is None else np.asarray(named))
     except TypeError as error:
@@ -249,7 +322,7 @@ def _classes(labels: np.ndarray, named: Any) -> tuple[np.ndarray, np.ndarray]:
         raise LabelError(msg)
     if len(classes) < 2:
         msg = (
-            f"expected at least two labels to tell apart, found one ({_shown(classes)}); "
+            f"expected at least two labels to tell apart, found one class ({_shown(classes)}); "
             "add examples of another, or name both as classes=..."
         )
         raise LabelError(msg)

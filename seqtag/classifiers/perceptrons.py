@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from seqtag.classifiers.base import Mistakes, Pass, Perceptron
+from seqtag.classifiers.base import Mistakes, Pass, Perceptron, Run
 from seqtag.classifiers.vectors import Vectors, read
 from seqtag.errors import SeqtagError
 
@@ -72,9 +72,13 @@ class BinaryPerceptron(Perceptron):
     average: bool = False
 
     def _learn(
-        self, x: Vectors, y: np.ndarray, held_out: tuple[Vectors, np.ndarray] | None
+        self,
+        x: Vectors,
+        y: np.ndarray,
+        held_out: tuple[Vectors, np.ndarray] | None,
+        before: tuple[Run, ...] | None,
     ) -> None:
-        self._report(self._run(x, y, 2, self.average, held_out))
+        self._report(self._run(x, y, 2, self.average, held_out, before))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -113,16 +117,26 @@ class MulticlassPerceptron(Perceptron):
         return self._weights.ravel()
 
     def _learn(
-        self, x: Vectors, y: np.ndarray, held_out: tuple[Vectors, np.ndarray] | None
+        self,
+        x: Vectors,
+        y: np.ndarray,
+        held_out: tuple[Vectors, np.ndarray] | None,
+        before: tuple[Run, ...] | None,
     ) -> None:
         K = len(self.classes_)
         if not self.one_vs_all or K == 2:
-            self._report(self._run(x, y, K, self.average, held_out))
+            self._report(self._run(x, y, K, self.average, held_out, before))
             return
         if held_out is not None or self.cost is not None:
             msg = "expected no validation set and no cost with one_vs_all=True, found one"
             raise SeqtagError(msg)
-        runs = [self._run(x, (y == k).astype(np.int32), 2, self.average) for k in range(K)]
+        runs = [
+            self._run(
+                x, (y == k).astype(np.int32), 2, self.average, None, before and before[k : k + 1]
+            )
+            for k in range(K)
+        ]
+        self._runs = tuple(runs)
         self._weights = np.stack([run.weights[1] for run in runs])
         for name in ("mistakes_", "history_"):  # of an earlier fit
             if hasattr(self, name):
@@ -176,12 +190,23 @@ class VotedPerceptron(Perceptron):
     _voters: Voters = field(init=False)
 
     def _learn(
-        self, x: Vectors, y: np.ndarray, held_out: tuple[Vectors, np.ndarray] | None
+        self,
+        x: Vectors,
+        y: np.ndarray,
+        held_out: tuple[Vectors, np.ndarray] | None,
+        before: tuple[Run, ...] | None,
     ) -> None:
-        def read_out(mistakes: Mistakes, seen: int) -> None:
-            self._voters = Voters(x, mistakes, seen, self.step)
+        past = before[0] if before else None
+        given = past.given if past else 0
+        wrong = self._voters.vectors.widened(x.width, self.fit_intercept) if past else None
 
-        run = self._run(x, y, 2, False, held_out, read_out)
+        def read_out(mistakes: Mistakes, seen: int) -> None:
+            made = int(np.searchsorted(mistakes.seen, seen))
+            new = x.take(mistakes.example[wrong.size if wrong else 0 : made] - given)
+            vectors = wrong.followed_by(new) if wrong else new
+            self._voters = Voters(vectors, mistakes, seen, self.step)
+
+        run = self._run(x, y, 2, False, held_out, before, read_out)
         read_out(run.mistakes, run.kept)
         self._report(run)
 
@@ -199,15 +224,17 @@ class Voters:
 
     Attributes
     ----------
+    vectors
+        The M examples decided wrongly until then.
     survival
         (M + 1,) int64 examples each of them survived.
     """
 
     BATCH = 256  # weight vectors at a time
 
-    def __init__(self, x: Vectors, mistakes: Mistakes, seen: int, step: float):
-        made = int(np.searchsorted(mistakes.seen, seen))
-        self._vectors = x.take(mistakes.example[:made])
+    def __init__(self, vectors: Vectors, mistakes: Mistakes, seen: int, step: float):
+        made = vectors.size
+        self.vectors = vectors
         self._change = step * (2.0 * mistakes.gold[:made] - 1)  # step y
         self.survival = np.diff(mistakes.seen[:made], prepend=0, append=seen)
 
@@ -217,7 +244,7 @@ class Voters:
         w = np.zeros((1, x.width))
         for first in range(0, len(self._change), self.BATCH):
             batch = np.arange(first, min(first + self.BATCH, len(self._change)))
-            moves = self._vectors.take(batch).dense() * self._change[batch, None]
+            moves = self.vectors.take(batch).dense() * self._change[batch, None]
             w = np.cumsum(np.concatenate([w[-1:], moves]), axis=0)
             signs = np.where(x.dot(w[1:]) > 0, 1.0, -1.0)
             votes += signs @ self.survival[1 + batch]

@@ -8,7 +8,7 @@ wrong.  This is another algorithm than the rest of the package: it shares no cod
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from seqtag.errors import SeqtagError
 from seqtag.randomness import seed_of, visiting_order
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from typing_extensions import Self
 
     from seqtag.classifiers.vectors import Vectors
@@ -87,6 +89,8 @@ class SigmoidNeuron(LinearClassifier):
     penalty: float = 0.0
     tolerance: float = 1e-4
 
+    history_: tuple[float, ...] = field(init=False)
+
     def fit(self, X: Any, y: Any, *, classes: Any = None) -> Self:
         """Learn from vectors (n, d) and n labels of two kinds; as `BinaryPerceptron.fit`."""
         self._descend(*self._begin(X, y, classes))
@@ -106,29 +110,42 @@ class SigmoidNeuron(LinearClassifier):
             raise SeqtagError(msg)
 
     def _descend(self, x: Vectors, y: np.ndarray) -> None:
-        """Stochastic gradient descent."""
+        """Stochastic gradient descent, until little changes."""
         w = np.zeros(x.width)
+        seed = seed_of(self.random_state)
+        self.history_, self.n_updates_, self.converged_ = (), 0, False
+        while not self.converged_ and len(self.history_) < self.max_iter:
+            number = len(self.history_) + 1
+            order = visiting_order(x.size, seed, 1, number) if self.shuffle else range(x.size)
+            self._pass(w, x, y, order)
+
+    def _learn_more(self, x: Vectors, y: np.ndarray) -> None:
+        if hasattr(self, "_weights"):
+            w = self._weights[1]
+            last = len(w) - self.fit_intercept  # weights that stay where they are
+            w = np.concatenate([w[:last], np.zeros(x.width - len(w)), w[last:]])
+        else:
+            self.history_, self.n_updates_, w = (), 0, np.zeros(x.width)
+        self._pass(w, x, y, range(x.size))
+
+    def _pass(self, out_w: np.ndarray, x: Vectors, y: np.ndarray, order: Iterable[int]) -> None:
+        """One pass over the examples, and what is to be told of it."""
         penalty = np.full(x.width, float(self.penalty))
         if self.fit_intercept:
             penalty[-1] = 0
-        seed = seed_of(self.random_state)
-        losses: list[float] = []
-        self.converged_ = False
-        while not self.converged_ and len(losses) < self.max_iter:
-            before, loss = w.copy(), 0.0
-            number = len(losses) + 1
-            for i in visiting_order(x.size, seed, 1, number) if self.shuffle else range(x.size):
-                one = x.take(np.array([i])).dense()[0]
-                loss += (float(sigm(w @ one)) - y[i]) ** 2 / 2
-                w -= self.step * gradient(w, one, float(y[i]), penalty)
-            losses.append(loss / x.size)
-            if not np.isfinite(w).all():
-                msg = (
-                    f"expected weights that stay finite, found an overflow in pass {len(losses)}; "
-                    "choose a smaller step or penalty"
-                )
-                raise SeqtagError(msg)
-            self.converged_ = bool(np.abs(w - before).max() <= self.tolerance)
-        self.history_, self.n_iter_ = tuple(losses), len(losses)
-        self.n_updates_ = len(losses) * x.size
-        self._weights = np.stack([-w, w])
+        before, loss = out_w.copy(), 0.0
+        for i in order:
+            one = x.take(np.array([i])).dense()[0]
+            loss += (float(sigm(out_w @ one)) - y[i]) ** 2 / 2
+            out_w -= self.step * gradient(out_w, one, float(y[i]), penalty)
+        if not np.isfinite(out_w).all():
+            msg = (
+                "expected weights that stay finite, found an overflow in pass "
+                f"{len(self.history_) + 1}; choose a smaller step or penalty"
+            )
+            raise SeqtagError(msg)
+        self.history_ = (*self.history_, loss / x.size)
+        self.n_iter_ = len(self.history_)
+        self.n_updates_ += x.size
+        self.converged_ = bool(np.abs(out_w - before).max() <= self.tolerance)
+        self._weights = np.stack([-out_w, out_w])

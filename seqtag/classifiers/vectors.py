@@ -72,6 +72,26 @@ class Vectors(NamedTuple):
         )
         return Vectors(self.width, self.values[inside], ptr, self.features[inside])
 
+    def widened(self, width: int, bias: bool) -> Vectors:
+        """The sparse vectors with features of value 0 more; a bias stays the last feature."""
+        if self.features is None or width == self.width:
+            return self
+        features = self.features
+        if bias:
+            features = np.where(features == self.width - 1, np.int32(width - 1), features)
+        return Vectors(width, self.values, self.ptr, features)
+
+    def followed_by(self, more: Vectors) -> Vectors:
+        """These vectors and as wide ones behind them; dense if any are."""
+        if self.ptr is None or self.features is None or more.ptr is None or more.features is None:
+            return Vectors(self.width, np.concatenate([self.dense(), more.dense()]))
+        return Vectors(
+            self.width,
+            np.concatenate([self.values, more.values]),
+            np.concatenate([self.ptr, self.ptr[-1] + more.ptr[1:]]),
+            np.concatenate([self.features, more.features]),
+        )
+
     def dense(self) -> np.ndarray:
         """The vectors as a matrix (n, d) float64."""
         if self.ptr is None:
@@ -103,8 +123,18 @@ class Reader(NamedTuple):
     width: int
     names: Mapping[str, int] | None = None
 
-    def __call__(self, X: Any) -> Vectors:
+    def grown(self, X: Any) -> Reader:
+        """The reader that knows the names of these dicts too, behind those of before."""
+        if self.names is None or not is_dicts(X):
+            return self
+        new = sorted(_names(X) - self.names.keys())
+        names = {**self.names, **{name: i for i, name in enumerate(new, self.width)}}
+        return Reader(len(names), names)
+
+    def __call__(self, X: Any, owner: str = "it") -> Vectors:
         """Read vectors of the features known from training; unknown names are left out.
+
+        Messages call the one who expects them `owner`.
 
         Raises
         ------
@@ -127,8 +157,8 @@ class Reader(NamedTuple):
         found = read_array(X)
         if found.width != self.width:
             msg = (
-                f"expected X with {self.width} features, as in training, found {found.width}; "
-                "give the same columns as in fit"
+                f"X has {found.width} features, but {owner} is expecting {self.width} features as "
+                "input; give the same columns as in fit"
             )
             raise SeqtagError(msg)
         return found
@@ -154,6 +184,8 @@ def read(X: Any) -> tuple[Vectors, Reader]:
     SeqtagError
         If X has no vectors, is not two-dimensional, or holds NaN, an infinity or what is no
         number.
+    TypeError
+        If X is an array of objects that are neither numbers nor strings.
 
     Examples
     --------
@@ -168,8 +200,7 @@ def read(X: Any) -> tuple[Vectors, Reader]:
         vectors = read_array(X)
         reader = Reader(vectors.width)
     else:
-        found = {_feature(name, value)[0] for x in X for name, value in _items(x)}
-        names = {name: i for i, name in enumerate(sorted(found))}
+        names = {name: i for i, name in enumerate(sorted(_names(X)))}
         vectors, reader = _from_dicts(X, names), Reader(len(names), names)
     if not vectors.size:
         msg = "expected at least one vector to learn from, found an empty X"
@@ -184,6 +215,8 @@ def read_array(X: Any) -> Vectors:
     ------
     SeqtagError
         If X is anything else.
+    TypeError
+        If X holds objects that are neither numbers nor strings.
     """
     if is_sparse(X):
         if X.ndim != 2:
@@ -200,10 +233,16 @@ def read_array(X: Any) -> Vectors:
     else:
         matrix = _floats(X)
         if matrix.ndim != 2:
-            hint = "; for one vector write X.reshape(1, -1)" if matrix.ndim == 1 else ""
+            hint = ". Reshape your data: one vector is X.reshape(1, -1)" if matrix.ndim == 1 else ""
             msg = f"expected X of shape (vectors, features), found shape {matrix.shape}{hint}"
             raise SeqtagError(msg)
         vectors = Vectors(matrix.shape[1], matrix)
+    if not vectors.width and vectors.size:
+        msg = (
+            f"expected features in X, found 0 feature(s) (shape=({vectors.size}, 0)) while a "
+            "minimum of 1 is required."
+        )
+        raise SeqtagError(msg)
     # one sum tells whether all is well; it can also overflow, so ask again before complaining
     with np.errstate(over="ignore", invalid="ignore"):
         finite = math.isfinite(vectors.values.sum()) or np.isfinite(vectors.values).all()
@@ -277,15 +316,16 @@ def _floats(X: Any) -> np.ndarray:
     try:
         array = np.asarray(X)
         if np.iscomplexobj(array):
-            msg = "complex numbers"
-            raise TypeError(msg)
+            msg = "Complex data not supported"
+            raise ValueError(msg)
         return np.asarray(array, np.float64)
     except (TypeError, ValueError) as error:
         msg = (
             "expected X as an array of numbers, a sparse matrix or feature dicts, found "
             f"{_kind(X)} that is none ({error})"
         )
-        raise SeqtagError(msg) from error
+        kind = TypeError if isinstance(error, TypeError) else SeqtagError
+        raise kind(msg) from error
 
 
 def _items(x: Any) -> Iterable[tuple[str, Any]]:
@@ -294,6 +334,11 @@ def _items(x: Any) -> Iterable[tuple[str, Any]]:
         msg = f"expected feature dicts only, found {type(x).__name__} among them"
         raise SeqtagError(msg)
     return x.items()
+
+
+def _names(X: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Names of the features of some dicts."""
+    return {_feature(name, value)[0] for x in X for name, value in _items(x)}
 
 
 def _feature(name: str, value: Any) -> tuple[str, float]:

@@ -26,12 +26,20 @@ COMMANDS = {
     "train": "Train a tagger on annotated sentences.",
     "tag": "Label text or CoNLL files.",
     "eval": "Score a model, or one file against another.",
+    "compare": "Tell whether one system is better than another.",
     "cv": "Cross-validate: train and score on K folds.",
     "tune": "Search for the best settings.",
     "curve": "Learning curves by epoch and by training size.",
+    "calibrate": "Learn calibrated scores on annotated sentences.",
+    "explain": "Show why a word has its label.",
+    "inspect": "Show the weights of a model.",
     "bundle": "Put several models into one file.",
+    "report": "Write a page of scores, confusions and errors.",
+    "serve": "Serve a page to try models on, and UDPipe's interface.",
     "info": "Show what a model is.",
     "templates": "List and print the feature templates.",
+    "corpora": "List and fetch corpora by name.",
+    "completion": "Make a shell complete commands, files, models and corpora.",
 }
 
 
@@ -89,7 +97,15 @@ def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> 
 )
 @click.option("--debug", is_flag=True, expose_value=False, help="Show where an error came from.")
 def cli() -> None:
-    """Label sequences: train, apply and evaluate part-of-speech taggers, chunkers and the like."""
+    """Label sequences: train, apply and evaluate part-of-speech taggers, chunkers and the like.
+
+    \b
+    Examples:
+      echo "Time flies like an arrow." | seqtag tag
+      seqtag train train.conllu --dev dev.conllu -m english.seqtag
+      seqtag train ud:fr_sequoia -m french.seqtag
+      seqtag eval -m english.seqtag test.conllu
+    """
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import Notes, check_target, load_model
 from seqtag.cli.options import quiet_option
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command("bundle")
-@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...", shell_complete=names.models)
 @click.option("-o", "--output", required=True, help="File to write the models to.")
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 @quiet_option
@@ -25,7 +26,8 @@ def command(
     """Put several models into one file; they run in the order in which they are named.
 
     \b
-    seqtag bundle tokens.seqtag upos.seqtag lemma.seqtag -o english.seqtag
+    Examples:
+      seqtag bundle tokens.seqtag upos.seqtag lemma.seqtag -o english.seqtag
     """
     from pathlib import Path
 

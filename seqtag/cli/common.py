@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
+PENDING = "seqtag.notes"
+"""Where options leave what is to be noted once it is known whether anybody wants notes."""
+
 
 class Notes(logging.Handler):
     """Messages on stderr, unless quiet; the log of the library goes there too."""
@@ -38,6 +41,9 @@ class Notes(logging.Handler):
         log.handlers[:] = [self]
         log.setLevel(logging.INFO)
         log.propagate = False
+        context = click.get_current_context(silent=True)
+        for message in context.meta.pop(PENDING, []) if context else ():
+            self(message)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a log record, unless it was shown before."""
@@ -53,7 +59,7 @@ class Notes(logging.Handler):
 
     def progress(self, items: Iterable[Item], unit: str) -> Iterator[Item]:
         """The items, with a progress bar when a person is looking."""
-        with self._bar(unit, None) as bar:
+        with self.bar(unit, None) as bar:
             for item in items:
                 yield item
                 bar(1)
@@ -69,7 +75,7 @@ class Notes(logging.Handler):
         known = [size for size in sizes if size is not None]
         total = sum(known) if len(known) == len(sizes) else None
         seen = 0
-        with self._bar("B", total, shown=not (shared and _is_terminal(sys.stdout))) as bar:
+        with self.bar("B", total, shown=not (shared and _is_terminal(sys.stdout))) as bar:
             for item in items:
                 yield item
                 position = sum(stream.position for stream in streams)
@@ -77,10 +83,10 @@ class Notes(logging.Handler):
                 seen = position
 
     @contextmanager
-    def _bar(
+    def bar(
         self, unit: str, total: int | None, *, shown: bool = True
     ) -> Iterator[Callable[[int], object]]:
-        """What moves a bar on."""
+        """What moves a bar on, when a person is looking."""
         if self.quiet or not shown or not _is_terminal(sys.stderr):
             yield lambda _: None
             return
@@ -158,14 +164,9 @@ def check_target(context: click.Context, target: Path, force: bool) -> None:
 
 def load_model(name: str) -> Loaded:
     """What a model file holds, by file or name; an error lists the names."""
-    from seqtag.model.embedded import embedded_models
     from seqtag.tagging.pipeline import load
 
-    try:
-        loaded: Loaded = load(name)
-    except FileNotFoundError as error:
-        names = f"{error.strerror}; the embedded models are {', '.join(embedded_models())}"
-        raise FileNotFoundError(error.errno, names, name) from error
+    loaded: Loaded = load(name)
     return loaded
 
 
@@ -206,6 +207,11 @@ class Chain:
         """Names of the columns that the taggers fill and that are written."""
         shown = (tagger for tagger in self.taggers if not tagger.hidden)
         return [name for tagger in shown for name in tagger.label_columns]
+
+    @property
+    def cuts(self) -> bool:
+        """Whether there is a model that cuts raw text."""
+        return self._cutter is not None
 
     def cut(
         self,

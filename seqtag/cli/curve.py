@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, print_json, say
+from seqtag.cli.hints import note_backend
 from seqtag.cli.options import sentences_of, training_options
 
 if TYPE_CHECKING:
@@ -15,8 +17,12 @@ if TYPE_CHECKING:
 
 
 @click.command("curve")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--dev", required=True, help="Sentences to score on.")
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...", shell_complete=names.corpora_or_files
+)
+@click.option(
+    "--dev", required=True, shell_complete=names.corpora_or_files, help="Sentences to score on."
+)
 @click.option(
     "--points",
     type=click.IntRange(2),
@@ -47,20 +53,22 @@ def command(
     error is that of the averaged weights. By size both are of the final model.
 
     \b
-    seqtag curve train.conllu --dev dev.conllu --plot curves.png
+    Examples:
+      seqtag curve train.conllu --dev dev.conllu --plot curves.png
     """
     from seqtag.training.selection import Point, learning_curve, tagger_fit
     from seqtag.training.train import train
 
     check_stdout()
     notes = Notes(quiet)
+    note_backend(notes)
     if plot and Path(plot).suffix.lower() not in (".png", ".svg"):
         msg = f"expected --plot FILE.png or FILE.svg, found {plot!r}"
         raise click.UsageError(msg, context)
     if plot:
         _pyplot(context)  # before the work, not after it
-    sentences = sentences_of(files, format, columns)
-    held_out = sentences_of([dev], format, columns)
+    sentences = sentences_of(files, format, columns, notes)
+    held_out = sentences_of([dev], format, columns, notes, "dev")
     tokens = sum(map(len, sentences))
     epochs: list[dict[str, Any]] = []
 

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, print_json, say
+from seqtag.cli.hints import note_backend
 from seqtag.cli.options import sentences_of, threads_option, training_options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from seqtag.corpus import Sentence
+    from seqtag.evaluation import Report
+    from seqtag.training.selection import Folds
+
+_BLOCKS = 10  # for each fold, where no documents are known
 
 
 @click.command("cv")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...", shell_complete=names.corpora_or_files
+)
 @click.option(
     "--folds",
     type=click.IntRange(2),
@@ -19,11 +32,20 @@ from seqtag.cli.options import sentences_of, threads_option, training_options
     show_default=True,
     help="Parts to cut the data into.",
 )
+@click.option(
+    "--by",
+    metavar="UNIT",
+    default="document",
+    show_default=True,
+    help="What is never parted: document (# newdoc, -DOCSTART-, files; else blocks of sentences), "
+    "sentence, or the name of a comment (# NAME = ...) or column that tells documents apart.",
+)
 @training_options
 @threads_option
 def command(
     files: tuple[str, ...],
     folds: int,
+    by: str,
     format: str,
     columns: tuple[str, ...] | None,
     threads: int,
@@ -31,29 +53,95 @@ def command(
     quiet: bool,
     **settings: Any,
 ) -> int:
-    """Train on K - 1 parts of the sentences and score on the part left out, K times.
+    """Train on K - 1 parts of the data and score on the part left out, K times.
+
+    Documents stay whole: sentences of one document are like each other, and with some of them in
+    the training data scores are higher than those of new text.
 
     \b
-    seqtag cv train.conllu --folds 5
+    Examples:
+      seqtag cv train.conllu --folds 5
+      seqtag cv train.txt --label chunk --folds 10 --threads 2
+      seqtag cv train.conllu --by genre
     """
     from seqtag.training.selection import cross_validate, tagger_fit
 
     check_stdout()
     notes = Notes(quiet)
-    sentences = sentences_of(files, format, columns)
+    note_backend(notes)
+    sentences, groups, unit = _data(files, format, columns, by, folds, notes)
+    reports: list[Report] = []
     found = cross_validate(
-        tagger_fit(**settings),
+        tagger_fit(reports.append, **settings),
         sentences,
         folds,
         settings["seed"],
         lambda fold, score: notes(f"fold {fold}: {100 * score:.2f}"),
         threads,
+        groups,
     )
-    if as_json:
-        print_json({"scores": found.scores, "mean": found.mean, "deviation": found.deviation})
-    else:
-        say(
-            f"{100 * found.mean:.2f} +- {100 * found.deviation:.2f} "
-            f"(mean and standard deviation of {folds} folds, {len(sentences)} sentences)\n"
-        )
+    units = len(set(groups)) if groups else len(sentences)
+    facts = {"folds": folds, "by": unit, "units": units}
+    _print(found, _signature(sentences, reports[0], facts, settings["seed"]), facts, as_json)
     return 0
+
+
+def _data(
+    files: Sequence[str],
+    format: str,
+    columns: tuple[str, ...] | None,
+    by: str,
+    folds: int,
+    notes: Notes,
+) -> tuple[list[Sentence], list[int] | None, str]:
+    """Sentences with words, the number of the document of each, and what a document is."""
+    from seqtag.corpus.documents import blocks_of, documents_of
+
+    everything = sentences_of(files, format, columns, notes, empty=True)
+    sentences = [sentence for sentence in everything if len(sentence)]
+    if by == "sentence" or len(sentences) < folds:
+        return sentences, None, "sentence"
+    groups = documents_of(everything, None if by == "document" else by)
+    documents = len(set(groups or [0]))
+    if documents >= folds or by != "document":
+        return sentences, groups or [0] * len(sentences), by
+    size = max(1, len(sentences) // (folds * _BLOCKS))
+    found = "no documents" if documents == 1 else f"{documents} documents"
+    notes(
+        f"note: {found} for {folds} folds (# newdoc, -DOCSTART-); blocks of {size} "
+        f"sentence{'s' * (size > 1)} stay whole instead, which may flatter"
+    )
+    return sentences, blocks_of(len(sentences), size), "block"
+
+
+def _signature(
+    sentences: Sequence[Sentence], report: Report, facts: dict[str, Any], seed: int
+) -> str:
+    """What was scored and how, in the words of eval's signature."""
+    from seqtag.evaluation.layout import signature_of
+
+    what = {"task": report.task, "metric": report.metric, "scheme": report.scheme or "none"}
+    size = {"sentences": len(sentences), "tokens": sum(map(len, sentences))}
+    return signature_of(what | size | facts, {"seed": seed})
+
+
+def _print(found: Folds, signature: str, facts: dict[str, Any], as_json: bool) -> None:
+    interval = found.interval()
+    if as_json:
+        print_json(
+            {
+                "scores": found.scores,
+                "mean": found.mean,
+                "deviation": found.deviation,
+                "interval": interval,
+                "signature": signature,
+            }
+        )
+        return
+    low, high = (f"{100 * value:.2f}" for value in interval)
+    say(
+        f"{100 * found.mean:.2f} +- {100 * found.deviation:.2f} "
+        f"(mean and standard deviation of {facts['folds']} folds)\n"
+        f"95% interval of the mean {low} to {high} (folds share training data: take it as a hint)\n"
+        f"{signature}\n"
+    )

@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
+from seqtag.cli.hints import GoldFile, note_evaluation
+from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     columns_option,
     format_option,
     json_option,
+    last_label,
     quiet_option,
     reading_format,
+    resamples_option,
+    seed_option,
     threads_option,
 )
 from seqtag.corpus import Sentence, SentenceStream, read
@@ -23,25 +29,41 @@ from seqtag.corpus.aliases import find_column
 from seqtag.corpus.surface import raw_text_of
 from seqtag.errors import CorpusError
 from seqtag.evaluation.aligned import AlignedReport, score_aligned
+from seqtag.evaluation.compare import intervals, intervals_text
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import origin_of, score
 from seqtag.labels.column import LabelColumn
 from seqtag.tagging.document import SHOWN
 from seqtag.tagging.pipeline import Pipeline
-from seqtag.tagging.streams import FilledSentence, tag_text
+from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from seqtag.evaluation.chance import Interval
+    from seqtag.tagging.pipeline import Loaded
+    from seqtag.tagging.tagger import Tagger
 
 
 FAILED = 3
 
 
 @click.command("eval")
-@click.argument("files", nargs=-1, required=True, metavar="GOLD [PREDICTED]")
-@click.option("-m", "--model", help="Model to score on GOLD.")
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="GOLD [PREDICTED]",
+    shell_complete=names.corpora_or_files,
+)
+@click.option("-m", "--model", shell_complete=names.models, help="Model to score on GOLD.")
 @click.option(
-    "--label", metavar="COLUMN", help="Column to compare (default: the model's, or as in train)."
+    "--label",
+    multiple=True,
+    callback=last_label,
+    shell_complete=names.labels,
+    metavar="COLUMN",
+    help="Column to compare (default: the model's, or as in train).",
 )
 @click.option(
     "--aligned",
@@ -72,6 +94,11 @@ FAILED = 3
     metavar="X",
     help="Exit with 3 if the score is under X percent.",
 )
+@click.option(
+    "--ci", is_flag=True, help="Show 95% intervals of the scores (bootstrap over sentences)."
+)
+@resamples_option
+@seed_option
 @json_option
 @threads_option
 @quiet_option
@@ -89,6 +116,9 @@ def command(
     errors: int,
     as_conlleval: bool,
     fail_under: float | None,
+    ci: bool,
+    resamples: int,
+    seed: int,
     as_json: bool,
     threads: int,
     quiet: bool,
@@ -96,36 +126,46 @@ def command(
     """Score a model on annotated sentences, or one file against another.
 
     \b
-    seqtag eval -m english.seqtag test.conllu
-    seqtag eval gold.txt predicted.txt --label chunk --conlleval
-    seqtag eval -m en.seqtag test.conllu --raw
+    Examples:
+      seqtag eval -m english.seqtag test.conllu
+      seqtag eval gold.txt predicted.txt --label chunk --conlleval
+      seqtag eval -m french.seqtag ud:fr_sequoia/dev --raw
     """
     notes = Notes(quiet)
     aligned = aligned or raw
     _check_files(context, files, model)
     _check_aligned(context, model, aligned, raw, bool(confusion or errors or as_conlleval))
+    if ci and as_conlleval:
+        msg = "expected --ci or --conlleval, found both; leave one out"
+        raise click.UsageError(msg, context)
     if fail_under is not None and isnan(fail_under):
         msg = "expected a percentage for --fail-under, found nan"
         raise click.UsageError(msg, context)
     check_stdin(context, files)
     check_stdout()
     format = reading_format(format, columns)
-    streams = [context.with_resource(read(name, format, columns=columns)) for name in files]
+    paths = located(files, notes)
+    streams = [context.with_resource(read(name, format, columns=columns)) for name in paths]
     report: Report | AlignedReport
     if aligned:
-        report = _score_aligned(streams, model, label or "words", notes)
+        report = score_texts(streams, model, label or "words", notes, samples=ci)
     elif model:
-        report = _score_model(streams[0], model, label, threads, notes)
+        report = score_model(
+            streams[0], load_model(model), model, label, threads, notes, samples=ci
+        )
     else:
         gold, predicted = streams
         column = LabelColumn(label) if label else LabelColumn.default(gold.columns, gold.source)
-        places = [_placed(column, stream) for stream in streams]
-        report = _compare(pairs(gold, predicted), places[0], places[1], column.name)
+        places = [placed(column, stream) for stream in streams]
+        both = pairs(gold, predicted)
+        report = score_file(both, places[0], places[1], column.name, samples=ci)
     if not report.sentences:
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=streams[0].source)
 
-    _print(report, confusion, errors, as_json=as_json, as_conlleval=as_conlleval)
+    note_evaluation(notes, report, GoldFile(paths[0], format, columns), model)
+    found = intervals(report, resamples=resamples, seed=seed) if ci else {}
+    _print(report, confusion, errors, found, as_json=as_json, as_conlleval=as_conlleval)
     if fail_under is not None and 100 * report.score < fail_under:
         notes(f"{report.metric} {100 * report.score:.2f} is under {fail_under}")
         return FAILED
@@ -159,16 +199,22 @@ def _check_aligned(
         raise click.UsageError(msg, context)
 
 
-def _score_model(
-    stream: SentenceStream, model: str, label: str | None, threads: int, notes: Notes
+def score_model(
+    stream: SentenceStream,
+    tagger: Loaded,
+    model: str,
+    label: str | None,
+    threads: int,
+    notes: Notes,
+    *,
+    samples: bool = False,
 ) -> Report | AlignedReport:
     """A model's labels against those of a file; those of a pipeline in all columns at once."""
-    tagger = load_model(model)
     if isinstance(tagger, Pipeline):
         if label not in (*tagger.parts, None):
             msg = f"expected one of the parts {', '.join(tagger.parts)}, found {label!r}"
             raise CorpusError(msg, source=model)
-        gold = list(_in_conllu(stream))
+        gold = list(in_conllu(stream))
         text = b"".join(tag_text(tagger.taggers, _again(gold), threads=threads))
         found = _only_filled(tagger, read(io.BytesIO(text), "conllu"))
         return score_aligned(
@@ -176,16 +222,52 @@ def _score_model(
             notes.progress(found, " sentences"),
             headline=label or "words",
             origin=origin_of(tagger.info),
+            samples=samples,
         )
+    return score_part([tagger], stream, label, threads, notes, samples=samples)
+
+
+def score_part(
+    taggers: Sequence[Tagger],
+    stream: SentenceStream,
+    label: str | None,
+    threads: int,
+    notes: Notes,
+    *,
+    samples: bool = False,
+) -> Report:
+    """The labels of the last tagger against those of a file; the others feed it."""
+    *feeders, tagger = taggers
     column = LabelColumn(label or tagger.label)
-    place = _placed(column, stream)
+    place = placed(column, stream)
+    shown = notes.progress(stream, " sentences")
     return score(
         tagger,
-        map(FilledSentence, notes.progress(stream, " sentences")),
+        tag_stream(feeders, shown, threads) if feeders else map(FilledSentence, shown),
         gold=lambda tagged: place.of(tagged.sentence),
         task=column.name,
         threads=threads,
+        samples=samples,
     )
+
+
+def part_of(loaded: Loaded, label: str | None, model: str) -> Sequence[Tagger]:
+    """The tagger of a column (the first one if none is named), behind those that it needs.
+
+    Raises
+    ------
+    CorpusError
+        If a pipeline has no such part.
+    """
+    if not isinstance(loaded, Pipeline):
+        return [loaded]
+    names = [tagger.label for tagger in loaded.taggers]
+    wanted = label or next(iter(names), None)
+    if wanted not in names:
+        msg = f"expected a part that labels words, of {', '.join(loaded.parts)}, found {label!r}"
+        raise CorpusError(msg, source=model)
+    taggers = loaded.only(str(wanted)).taggers
+    return taggers[: 1 + [tagger.label for tagger in taggers].index(str(wanted))]
 
 
 def _only_filled(pipeline: Pipeline, sentences: SentenceStream) -> SentenceStream:
@@ -200,19 +282,28 @@ def _only_filled(pipeline: Pipeline, sentences: SentenceStream) -> SentenceStrea
     return read(io.BytesIO("".join(rows).encode()), "conllu")
 
 
-def _score_aligned(
-    streams: Sequence[SentenceStream], model: str | None, headline: str, notes: Notes
+def score_texts(
+    streams: Sequence[SentenceStream],
+    model: str | None,
+    headline: str,
+    notes: Notes,
+    *,
+    samples: bool = False,
 ) -> AlignedReport:
     """One file against another of the same text, or against what a model makes of its text."""
-    gold, *others = map(_in_conllu, streams)
+    gold, *others = map(in_conllu, streams)
     if others:
-        return score_aligned(notes.progress(gold, " sentences"), others[0], headline=headline)
+        shown = notes.progress(gold, " sentences")
+        return score_aligned(shown, others[0], headline=headline, samples=samples)
     annotator = load_annotator(str(model))
     sentences = list(gold)
     predicted = annotator.sentences(raw_text_of(sentences), paragraphs="blank")
-    origin = origin_of(annotator.info)
     return score_aligned(
-        sentences, notes.progress(predicted, " sentences"), headline=headline, origin=origin
+        sentences,
+        notes.progress(predicted, " sentences"),
+        headline=headline,
+        origin=origin_of(annotator.info),
+        samples=samples,
     )
 
 
@@ -253,7 +344,7 @@ def _again(sentences: Iterable[Sentence]) -> SentenceStream:
     return read(io.BytesIO("".join(sentence.raw for sentence in sentences).encode()), "conllu")
 
 
-def _in_conllu(stream: SentenceStream) -> Iterator[Sentence]:
+def in_conllu(stream: SentenceStream) -> Iterator[Sentence]:
     """The sentences of a CoNLL-U file."""
     for sentence in stream:
         if len(sentence) and "id" not in sentence.columns:
@@ -269,18 +360,21 @@ def _print(
     report: Report | AlignedReport,
     confusion: int,
     errors: int,
+    found: dict[str, Interval],
     *,
     as_json: bool,
     as_conlleval: bool,
 ) -> None:
     """The report on stdout."""
+    extra: dict[str, Any] = {"intervals": found} if found else {}
+    more = f"\n{intervals_text(report, found)}" if found else ""
     if isinstance(report, AlignedReport):
         if as_json:
-            print_json(report.to_dict())
+            print_json(report.to_dict() | extra)
         else:
-            say(report.to_text())
+            say(report.to_text() + more)
     elif as_json:
-        value: dict[str, Any] = report.to_dict()
+        value: dict[str, Any] = report.to_dict() | extra
         if confusion:
             value["confusion"] = [row for row in value["confusion"] if row[0] != row[1]][:confusion]
         if errors:
@@ -289,23 +383,25 @@ def _print(
     elif as_conlleval:
         say(report.conlleval())
     else:
-        say(report.to_text(confusion))
+        say(report.to_text(confusion) + more)
         if errors:
             say(_error_table(report.errors(errors)))
 
 
-def _placed(column: LabelColumn, stream: SentenceStream) -> LabelColumn:
+def placed(column: LabelColumn, stream: SentenceStream) -> LabelColumn:
     """The label column under the name that a file has for it."""
     if column.is_exact:
         return column
     return LabelColumn(find_column(column.name, stream.columns) or column.name)
 
 
-def _compare(
+def score_file(
     both: Iterable[tuple[Sentence, Sentence]],
     gold_column: LabelColumn,
     predicted_column: LabelColumn,
     task: str,
+    *,
+    samples: bool = False,
 ) -> Report:
     """The labels of one file against those of another."""
     words, gold, predicted = [], [], []
@@ -313,7 +409,7 @@ def _compare(
         words.append(left.words)
         gold.append(gold_column.of(left))
         predicted.append(predicted_column.of(right))
-    return evaluate(gold, predicted, words=words, scheme="auto", task=task)
+    return evaluate(gold, predicted, words=words, scheme="auto", task=task, samples=samples)
 
 
 def pairs(

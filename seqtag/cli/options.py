@@ -6,12 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
+from seqtag.cli import names
+from seqtag.cli.common import PENDING
 from seqtag.corpus import READABLE
 from seqtag.errors import TemplateError
 from seqtag.settings import SETTINGS, Setting
 
 if TYPE_CHECKING:
+    from seqtag.cli.common import Notes
     from seqtag.corpus import Sentence
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -41,6 +45,12 @@ class SettingValue(Parameter):
             return self.setting.parse(value)
         except TemplateError as error:
             return self.fail(error.message, param, context)
+
+    def shell_complete(
+        self, _: click.Context, __: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The values that there are, of a setting that is a choice."""
+        return [CompletionItem(c) for c in self.setting.choices if c.startswith(incomplete)]
 
 
 def setting_options(command: Command) -> Command:
@@ -104,8 +114,30 @@ seed_option = click.option(
     show_default=True,
     help="Of all that is random.",
 )
+resamples_option = click.option(
+    "--resamples",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="Bootstrap samples of sentences.",
+)
+
+
+def last_label(context: click.Context, _: click.Parameter, labels: tuple[str, ...]) -> str | None:
+    """The last of several labels, as of other options; a note says that the others are lost."""
+    if len(labels) > 1:
+        context.meta.setdefault(PENDING, []).append(
+            f"note: --label was given {len(labels)} times, and the last one counts, {labels[-1]}; "
+            f"several make a pipeline: --label {','.join(dict.fromkeys(labels))}"
+        )
+    return labels[-1] if labels else None
+
+
 label_option = click.option(
     "--label",
+    multiple=True,
+    callback=last_label,
+    shell_complete=names.labels,
     metavar="COLUMN",
     help="Column to learn: upos, xpos, feats, upos+feats, lemma, chunk, ner, ... (default: upos in "
     "CoNLL-U, the last column elsewhere). train: several make a pipeline (tokens,upos,lemma), all "
@@ -114,6 +146,7 @@ label_option = click.option(
 templates_option = click.option(
     "--templates",
     metavar="PRESET|FILE",
+    shell_complete=names.templates,
     help="Feature templates: pos, chunk, ner, morph or a file (default: what fits the label).",
 )
 skip_unlabelled_option = click.option(
@@ -140,21 +173,31 @@ def training_options(command: Command) -> Command:
 
 
 def sentences_of(
-    files: Sequence[str], format: str, columns: tuple[str, ...] | None
+    files: Sequence[str],
+    format: str,
+    columns: tuple[str, ...] | None,
+    notes: Notes | None = None,
+    part: str = "train",
+    *,
+    empty: bool = False,
 ) -> list[Sentence]:
-    """All sentences with words of some files.
+    """All sentences of some files, or of corpora by name, and this part of them.
+
+    Those without words, which may mark documents, are left out unless they are asked for.
 
     Raises
     ------
     CorpusError
         If there are none.
     """
+    from seqtag.cli.inputs import located
     from seqtag.corpus import read
     from seqtag.errors import CorpusError
 
     format = reading_format(format, columns)
-    found = [s for name in files for s in read(name, format, columns=columns) if len(s)]
-    if not found:
+    paths = located(files, notes, part)
+    found = [s for name in paths for s in read(name, format, columns=columns) if empty or len(s)]
+    if not any(map(len, found)):
         msg = "expected sentences to learn from, found none"
-        raise CorpusError(msg, source=files[0])
+        raise CorpusError(msg, source=paths[0])
     return found

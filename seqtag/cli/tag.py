@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import Chain, Notes, check_stdin, load_model
+from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     ColumnList,
     columns_option,
@@ -19,18 +21,19 @@ from seqtag.corpus import WRITABLE, SentenceStream
 from seqtag.segmentation.paragraphs import PARAGRAPHS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from seqtag.corpus.read import AnyStream
 
 
 @click.command("tag")
-@click.argument("inputs", nargs=-1, metavar="[INPUT|-]...")
+@click.argument("inputs", nargs=-1, metavar="[INPUT|-]...", shell_complete=names.corpora_or_files)
 @click.option(
     "-m",
     "--model",
     "models",
     multiple=True,
+    shell_complete=names.models,
     help="Model file or name; several run one after another (default: the English models).",
 )
 @click.option("-o", "--output", default="-", help="File to write to, whole or not at all.")
@@ -40,8 +43,9 @@ if TYPE_CHECKING:
     "--to",
     type=click.Choice(WRITABLE),
     metavar="FORMAT",
-    help="Format of the output: conllu, columns, conll2000, tagged, tokens "
-    "(default: the input with its label columns filled; conllu for text).",
+    help="Format of the output: conllu, columns, conll2000, conll2003, tagged, tokens, tsv (with "
+    "a head line), jsonl (an object for each sentence; default: the input with its label columns "
+    "filled; conllu for text).",
 )
 @click.option(
     "--only",
@@ -73,6 +77,28 @@ if TYPE_CHECKING:
     default=None,
     help="Write each sentence as soon as it is tagged (default: before waiting for more input).",
 )
+@click.option(
+    "--keep",
+    is_flag=True,
+    help='Keep the labels of the input (all but "_") and decode the others around them.',
+)
+@click.option(
+    "--margin",
+    is_flag=True,
+    help="Write how much better each label is than any other: Margin= in MISC, or a last column.",
+)
+@click.option(
+    "--probability",
+    is_flag=True,
+    help="Write calibrated scores (models of `seqtag calibrate`): P= in MISC, or a last column.",
+)
+@click.option(
+    "--nbest",
+    type=click.IntRange(1),
+    default=1,
+    metavar="K",
+    help="Write the K best label sequences: Upos2=, Upos3=, ... in MISC, or as last columns.",
+)
 @threads_option
 @quiet_option
 @click.pass_context
@@ -89,23 +115,33 @@ def command(
     tokenizer: str,
     token_ranges: bool,
     flush: bool | None,
+    keep: bool,
+    margin: bool,
+    probability: bool,
+    nbest: int,
     threads: int,
     quiet: bool,
 ) -> int:
     """Label text or CoNLL files; all of the input is written back, with its labels filled in.
 
     \b
-    echo "Time flies like an arrow." | seqtag tag --to tagged
-    seqtag tag -m english.seqtag corpus.conllu.gz -o tagged.conllu.gz
+    Examples:
+      echo "Time flies like an arrow." | seqtag tag --to tagged
+      seqtag tag -m english.seqtag corpus.conllu.gz -o tagged.conllu.gz
+      seqtag tag -m en -m chunks.seqtag book.txt --to jsonl
+      seqtag tag -m english.seqtag --keep --margin half-annotated.conllu
     """
     from seqtag.corpus import read
+    from seqtag.corpus.conllu import COLUMNS as CONLLU
+    from seqtag.corpus.records import one_head
     from seqtag.files import Output, check_output
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
-    from seqtag.tagging.streams import tag_text
+    from seqtag.tagging.streams import Asked, tag_text
 
     notes = Notes(quiet)
     inputs = inputs or ("-",)
     check_stdin(context, inputs)
+    inputs = tuple(located(inputs, notes))
     models = models or DEFAULT_MODELS
     check_output(output, [*inputs, *map(find_model, models)])
     chain = Chain([load_model(model) for model in models], only)
@@ -117,18 +153,42 @@ def command(
         flush=flush,
         token_ranges=token_ranges,
     )
+    by_rules = [s.source for s in streams if s.format == "text" and isinstance(s, SentenceStream)]
+    if by_rules and tokenizer == "model":
+        notes(
+            f"note: {by_rules[0]}: cut by NLTK's rules for English, as no model here has learnt to "
+            "cut text; --label all trains one that has, --tokenizer nltk asks for the rules"
+        )
+    named = sum(not tagger.hidden for tagger in chain.taggers) > 1
+    asked = Asked(keep, margin, probability, nbest, named)
+    if asked.columns:
+        _check_columns(context, to)
     to = to or _format_of(streams, chain.columns)
-    pieces = (
+    if asked.columns and to is None and streams[0].columns == CONLLU:
+        to = "conllu"  # with the new columns in MISC
+    pieces: Iterator[bytes] = (
         piece
         for stream in streams
-        for piece in tag_text(chain.taggers, stream, to, threads, flush=flush)
+        for piece in tag_text(chain.taggers, stream, to, threads, flush=flush, asked=asked)
     )
+    if to == "tsv":
+        pieces = one_head(pieces)
     with Output(output) as out:
         for piece in notes.reading(pieces, streams, shared=output == "-"):
             out.write(piece)
             if output == "-":
                 out.flush()
     return 0
+
+
+def _check_columns(context: click.Context, to: str | None) -> None:
+    """Refuse a format that has no place for margins and the like."""
+    if to not in (None, "conllu", "columns"):
+        msg = (
+            "expected --to conllu or columns with --margin, --probability and --nbest, found "
+            f"{to}; it has no place for them"
+        )
+        raise click.UsageError(msg, context)
 
 
 def _format_of(streams: Sequence[AnyStream], labels: Sequence[str]) -> str | None:

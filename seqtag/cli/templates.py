@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import say
 
 
 @click.group("templates")
 def command() -> None:
-    """List and print the feature templates."""
+    """List and print the feature templates.
+
+    \b
+    Examples:
+      seqtag templates list
+      seqtag templates show pos > mine.txt
+    """
 
 
 @command.command("list")
 def list_presets() -> int:
-    """Name the presets."""
+    """Name the presets.
+
+    \b
+    Examples:
+      seqtag templates list
+    """
     from seqtag.features.language import load, preset_names
 
     for name in preset_names():
@@ -24,9 +36,15 @@ def list_presets() -> int:
 
 
 @command.command("show")
-@click.argument("templates", metavar="PRESET|FILE")
+@click.argument("templates", metavar="PRESET|FILE", shell_complete=names.templates)
 def show(templates: str) -> int:
-    """Print a preset, or a file as it is understood."""
+    """Print a preset, or a file as it is understood.
+
+    \b
+    Examples:
+      seqtag templates show pos > mine.txt
+      seqtag templates show mine.txt
+    """
     from seqtag.features.language import load, preset_text
 
     say(preset_text(templates) or str(load(templates)))

@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.catalogue.names import parse
+from seqtag.cli import names
 from seqtag.cli.common import (
     Notes,
     check_stdin,
     check_stdout,
     check_target,
     interruption_code,
+    load_model,
     print_json,
 )
+from seqtag.cli.hints import note_backend
+from seqtag.cli.inputs import located
 from seqtag.cli.options import reading_format, threads_option, training_options
 
 if TYPE_CHECKING:
@@ -22,9 +27,13 @@ if TYPE_CHECKING:
 
 
 @click.command("train")
-@click.argument("train", nargs=-1, required=True)
+@click.argument("train", nargs=-1, required=True, shell_complete=names.corpora_or_files)
 @click.option("-m", "--model", required=True, help="File to write the model to.")
-@click.option("--dev", help="Development set: the epoch that scores best on it is kept.")
+@click.option(
+    "--dev",
+    shell_complete=names.corpora_or_files,
+    help="Development set: the epoch that scores best on it is kept.",
+)
 @click.option(
     "--runs",
     type=click.IntRange(1),
@@ -42,6 +51,17 @@ if TYPE_CHECKING:
     default=True,
     show_default=True,
     help="Give only valid sequences of chunk labels.",
+)
+@click.option(
+    "--init",
+    metavar="MODEL",
+    help="Model to go on from: its labels, words and features stay, and its templates and settings "
+    "hold where others are not given.",
+)
+@click.option(
+    "--unlabelled",
+    metavar="MARK",
+    help="Label of words that have none, such as _: they are learnt around.",
 )
 @training_options
 @threads_option
@@ -63,18 +83,20 @@ def command(
     """Train a tagger, or a whole pipeline, on annotated sentences.
 
     \b
-    seqtag train train.conllu --dev dev.conllu -m english.seqtag
-    seqtag train train.txt --label chunk -m chunks.seqtag
-    seqtag train train.conllu -m english.seqtag --label all
+    Examples:
+      seqtag train train.conllu --dev dev.conllu -m english.seqtag
+      seqtag train train.txt --label chunk -m chunks.seqtag
+      seqtag train train.conllu -m english.seqtag --label all
+      seqtag train ud:fr_sequoia -m french.seqtag
+      seqtag train more.conllu --init english.seqtag -m better.seqtag
+      seqtag train partly.conllu --unlabelled _ -m english.seqtag
     """
     from seqtag.files import check_output
     from seqtag.training.train import train as train_tagger
 
     notes = Notes(quiet)
-    if options["patience"] and not dev:
-        msg = "--patience needs a --dev set"
-        raise click.UsageError(msg, context)
-    for name, value in (("--model", model), ("--label", options["label"])):
+    named = [(f"--{name}", options[name]) for name in ("label", "init", "unlabelled")]
+    for name, value in [("--model", model), *named]:
         if value in ("", "-"):
             msg = f"expected a name for {name}, found {value!r}"
             raise click.UsageError(msg, context)
@@ -84,7 +106,12 @@ def command(
     if as_json:
         check_stdout()
     check_target(context, Path(model), force)
+    note_backend(notes)
+    train, dev = _by_name(train, dev, options, notes)
 
+    if options["patience"] and not dev:
+        msg = "--patience needs a --dev set"
+        raise click.UsageError(msg, context)
     epochs: list[Epoch] = []
 
     def show(epoch: Epoch) -> None:
@@ -92,6 +119,7 @@ def command(
         epochs.append(epoch)
 
     options |= {"format": reading_format(format, columns), "columns": columns, "on_epoch": show}
+    options["init"] = options["init"] and load_model(options["init"])
     label = options["label"]
     if label == "all" or (label and ({*label.split(",")} & {"tokens", "words"} or "," in label)):
         return _train_pipeline(context, train, model, dev, epochs, notes, as_json, options)
@@ -105,6 +133,24 @@ def command(
         facts = {"model": model, "bytes": size, "epochs": list(map(_facts_of, epochs))}
         print_json(facts | tagger.info)
     return _code(interrupted=tagger.model.interrupted, notes=notes)
+
+
+def _by_name(
+    train: tuple[str, ...], dev: str | None, options: dict[str, Any], notes: Notes
+) -> tuple[tuple[str, ...], str | None]:
+    """The files of corpora that were named; one alone brings its dev part and all its columns."""
+    corpus = parse(train[0]) if len(train) == 1 else None
+    if corpus and corpus.part is None:
+        if dev is None and "dev" in corpus.entry.parts:
+            dev = f"{train[0]}/dev"
+        of_one_label = options["label"] or options["templates"] or options["skip_unlabelled"]
+        if corpus.entry.format == "conllu" and not of_one_label:
+            options["label"] = "all"
+        label = options["label"]
+        shown = [f"--dev {dev}"] * bool(dev) + [f"--label {label}"] * bool(label)
+        notes(" ".join([f"training on {train[0]}/train", *shown]))
+    paths = tuple(located(train, notes, "train"))
+    return paths, located([dev], notes, "dev")[0] if dev else None
 
 
 def _train_pipeline(
@@ -122,7 +168,7 @@ def _train_pipeline(
     from seqtag.training.pipeline import train_parts
 
     label = options.pop("label")
-    for name in ("templates", "skip_unlabelled"):
+    for name in ("templates", "skip_unlabelled", "unlabelled"):
         if options.pop(name):
             msg = (
                 f"expected --{name.replace('_', '-')} with one label, found {label}; train such "

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, print_json, say
+from seqtag.cli.hints import note_backend
 from seqtag.cli.options import Parameter, sentences_of, training_options
 from seqtag.settings import SETTINGS, find_setting
 
@@ -34,7 +36,9 @@ class Choices(Parameter):
 
 
 @click.command("tune")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...", shell_complete=names.corpora_or_files
+)
 @click.option(
     "--try",
     "choices",
@@ -44,7 +48,11 @@ class Choices(Parameter):
     help="A setting of training (epochs, update, step, ...) or templates, with the values to try; "
     "more than once makes a grid.",
 )
-@click.option("--dev", help="Sentences to score on (default: cross-validation).")
+@click.option(
+    "--dev",
+    shell_complete=names.corpora_or_files,
+    help="Sentences to score on (default: cross-validation).",
+)
 @click.option(
     "--folds", type=click.IntRange(2), default=5, show_default=True, help="Without --dev."
 )
@@ -68,19 +76,22 @@ def command(
     """Try combinations of settings; the best first.
 
     \b
-    seqtag tune train.conllu --dev dev.conllu --try epochs=5,10 --try min-count=1,2
+    Examples:
+      seqtag tune train.conllu --dev dev.conllu --try epochs=5,10 --try min-count=1,2
+      seqtag tune train.conllu --try step=0.03,0.05,0.1 --folds 3
     """
     from seqtag.training.selection import grid, random_settings, search, tagger_fit
 
     check_stdout()
     notes = Notes(quiet)
+    note_backend(notes)
     space = _space(context, choices)
     candidates = random_settings(space, trials, fixed["seed"]) if trials else grid(space)
     found = search(
         lambda settings: tagger_fit(**fixed | settings),
         candidates,
-        sentences_of(files, format, columns),
-        dev=sentences_of([dev], format, columns) if dev else None,
+        sentences_of(files, format, columns, notes),
+        dev=sentences_of([dev], format, columns, notes, "dev") if dev else None,
         k=folds,
         random_state=fixed["seed"],
         on_trial=lambda trial: notes(f"{100 * trial.score:.2f}  {_shown(trial.settings)}"),

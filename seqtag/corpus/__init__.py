@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from seqtag.corpus.detect import Layout, detect_format
 from seqtag.corpus.formats import FORMATS, READABLE, WRITABLE, Format
-from seqtag.corpus.memory import sentence_of
+from seqtag.corpus.memory import sentence_of, sentences_of
 from seqtag.corpus.read import SentenceStream, read
 from seqtag.corpus.sentence import Sentence
 from seqtag.corpus.stream import Block
@@ -25,5 +25,6 @@ __all__ = [
     "read",
     "render",
     "sentence_of",
+    "sentences_of",
     "to_token_list",
 ]

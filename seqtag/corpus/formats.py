@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from seqtag.corpus import conllu, penn, table, text
+from seqtag.corpus import conllu, penn, records, table, text
 from seqtag.corpus.sentence import Sentence
 from seqtag.corpus.stream import ByteStream
 
@@ -55,6 +55,11 @@ class Format:
     needs: tuple[str, ...] = ("form",)
     excludes: str = _WORD
     in_place: bool = True
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether it can be read; others are for programs that come after."""
+        return self.rows is not None or self.read is not None
 
     @property
     def is_table(self) -> bool:
@@ -119,6 +124,8 @@ FORMATS = {
             "columns form pos chunk ner, with -DOCSTART- lines",
             _names("form pos chunk ner"),
             rows=table.ColumnReader,
+            write=table.write_conll2003,
+            needs=("form", "pos|xpos|upos", "chunk", "ner"),
         ),
         Format(
             "text",
@@ -143,6 +150,18 @@ FORMATS = {
             write=penn.write_tagged,
         ),
         Format(
+            "tsv",
+            "a table: one word per line below the names of the columns, sentences numbered",
+            write=records.write_tsv,
+            excludes=_LINE,
+        ),
+        Format(
+            "jsonl",
+            "one JSON object per line and sentence: tokens, and each column of labels",
+            write=records.write_jsonl,
+            excludes="",
+        ),
+        Format(
             "pos",
             "Penn Treebank .pos: word/TAG, base noun phrases in brackets",
             _names("form pos chunk"),
@@ -162,7 +181,7 @@ FORMATS = {
 AUTO = "auto"
 """The name for "find out"; see `seqtag.corpus.detect`."""
 
-READABLE = (AUTO, *FORMATS)
+READABLE = (AUTO, *(name for name, format in FORMATS.items() if format.is_readable))
 """What can be read: the choices of ``--format``."""
 
 WRITABLE = tuple(name for name, format in FORMATS.items() if format.write is not None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 from seqtag.corpus import conllu
 from seqtag.corpus.detect import Layout, columns_layout, detect_format, whole_lines
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
+from seqtag.corpus.nltk_corpora import PREFIX, open_nltk
 from seqtag.corpus.stream import (
     Block,
     ByteStream,
@@ -200,7 +201,8 @@ def read(
     Parameters
     ----------
     source
-        Path, ``"-"`` for standard input, or a binary file, which stays open.
+        Path, ``"-"`` for standard input, or a binary file, which stays open. ``nltk:conll2000`` is
+        the corpus of that name in ``nltk.corpus``; see `seqtag.corpus.nltk_corpora`.
     format
         A name from `seqtag.corpus.formats.READABLE`. ``"auto"`` waits for 64 kB or the end of the
         input (less where a pipe or a terminal pauses), decides by what most lines are
@@ -237,12 +239,29 @@ def read(
         raise CorpusError(msg)
     if columns is not None:
         _check_columns(columns, format)
+    if isinstance(source, str) and source.startswith(PREFIX):
+        return _read_nltk(source, format, columns)
     stream = ByteStream(source)
     try:
         return SentenceStream(stream, _layout(stream, format, columns))
     except BaseException:
         stream.close()
         raise
+
+
+def _read_nltk(name: str, format: str, columns: Sequence[str] | None) -> SentenceStream:
+    """A corpus of NLTK's, with other names for its columns if they are given."""
+    if format not in (AUTO, "columns"):
+        msg = f"expected no format for a corpus of NLTK, found {format!r}; leave it out"
+        raise CorpusError(msg, source=name)
+    file, found = open_nltk(name)
+    if columns is not None and len(columns) != len(found):
+        msg = (
+            f"expected names for the {len(found)} columns {', '.join(found)}, found "
+            f"{', '.join(columns)}; name each"
+        )
+        raise CorpusError(msg, source=name)
+    return SentenceStream(ByteStream(file), Layout("columns", tuple(columns or found), "\t"))
 
 
 def _check_columns(columns: Sequence[str], format: str) -> None:

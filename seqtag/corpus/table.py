@@ -309,6 +309,12 @@ def write_conll2000(columns: Mapping[str, Sequence[str]]) -> str:
     return write_rows([columns["form"], columns[pos], columns["chunk"]], " ")
 
 
+def write_conll2003(columns: Mapping[str, Sequence[str]]) -> str:
+    """Form, part of speech, chunk and name separated by spaces; other tags stand in for ``pos``."""
+    pos = next(name for name in ("pos", "xpos", "upos") if name in columns)
+    return write_rows([columns["form"], columns[pos], columns["chunk"], columns["ner"]], " ")
+
+
 def write_rows(columns: Sequence[Sequence[str]], separator: str) -> str:
     """One line per word and a blank line."""
     return "\n".join(map(separator.join, zip(*columns, strict=True))) + "\n\n"

@@ -25,6 +25,9 @@ def render(columns: Mapping[str, Sequence[str]], format: str) -> str:
         MISC, see `into_misc`.
         ``"columns"``: the given columns, in their order, separated by tabs.
         ``"conll2000"``: ``form pos chunk`` with spaces (``xpos`` stands in for ``pos``).
+        ``"conll2003"``: ``form pos chunk ner``, with ``xpos`` or else ``upos`` for ``pos``.
+        ``"tsv"``: the given columns behind the number of the word, below a line of their names.
+        ``"jsonl"``: one JSON object with ``tokens`` and a list for each other column.
         ``"tagged"``: ``word/TAG`` on one line; TAG is the last column other than ``misc``.
         ``"tokens"``: the words on one line.
 

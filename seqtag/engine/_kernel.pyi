@@ -4,11 +4,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from seqtag.engine.arrays import BoolArray, FloatArray, HashArray, IntArray
+from seqtag.engine.arrays import BoolArray, ByteArray, FloatArray, HashArray, IntArray
 
 _Parts = tuple[IntArray, IntArray, int]
 _Cells = tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]
 _Rows = tuple[HashArray, IntArray, NDArray[np.uint16], NDArray[np.int8]]
+_Allowed = tuple[IntArray, IntArray]
 _Known = tuple[int, HashArray, IntArray, NDArray[np.uint16]]
 
 def has_avx2() -> bool: ...
@@ -55,6 +56,7 @@ class Weights32:
         cost: FloatArray | None,
         ties_are_mistakes: bool,
         record: bool,
+        choices: ByteArray | None,
     ) -> tuple[int, int, IntArray, IntArray]: ...
     def decode(
         self,
@@ -106,8 +108,31 @@ class Frozen:
     ) -> None: ...
     def workspace(self) -> Workspace: ...
     def decode(
-        self, types: IntArray, hashes: HashArray, sentence_ptr: IntArray, workspace: Workspace
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        workspace: Workspace,
+        allowed: _Allowed | None,
     ) -> IntArray: ...
+    def margins(
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        groups: IntArray,
+        workspace: Workspace,
+        allowed: _Allowed | None,
+    ) -> tuple[IntArray, NDArray[np.float64], IntArray]: ...
+    def n_best(
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        n: int,
+        workspace: Workspace,
+        allowed: _Allowed | None,
+    ) -> tuple[IntArray, NDArray[np.float64], IntArray]: ...
 
 class Scanner:
     def __init__(

@@ -27,6 +27,10 @@ Cost = float | FloatArray
 FORBIDDEN = -1e30
 """The potential of what may not happen; finite, so that arithmetic stays finite."""
 
+EXCLUDED = -1e34
+"""The potential of a label that a token may not have because another one is given: so much less
+than `FORBIDDEN` that what is given stands, even where it breaks a rule."""
+
 MAX_LABELS = 65_535
 """Labels of a model: a cell of a frozen row names its label in 16 bits."""
 
@@ -333,3 +337,31 @@ class KnownLabels(NamedTuple):
 
 ANY_LABEL = KnownLabels(-1, np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.uint16))
 """No word is restricted."""
+
+
+# --------------------------------------------------------------------------- alternatives
+class Allowed(NamedTuple):
+    """The labels that each token may have; one with none listed may have any."""
+
+    ptr: IntArray  # (N + 1,) int64
+    labels: IntArray  # int32: token n may have labels[ptr[n]:ptr[n + 1]]
+
+    def of(self, n: int) -> IntArray:
+        """What is listed for one token."""
+        return self.labels[self.ptr[n] : self.ptr[n + 1]]
+
+
+class Margins(NamedTuple):
+    """The best labels of each token, and how much better they are than any other there."""
+
+    labels: IntArray  # (N,) int32: as `decode` gives them
+    margin: FloatArray  # (N,) float64, at least 0; inf where there is no other label
+    rival: IntArray  # (N,) int32: the label of the best sequence with another one; -1 if none
+
+
+class Paths(NamedTuple):
+    """The best label sequences of some sentences, the best one of each first."""
+
+    ptr: IntArray  # (S + 1,) int64: sentence s has the sequences ptr[s] to ptr[s + 1]
+    score: FloatArray  # (sequences,) float64
+    labels: IntArray  # int32: sequences end to end, each as long as its sentence

@@ -19,6 +19,8 @@ from seqtag.engine.arrays import (
     MAX_TRIGRAM_LABELS,
     MAX_WORDS,
     RULES,
+    Allowed,
+    BoolArray,
     CellStates,
     Cost,
     FrozenWeights,
@@ -131,12 +133,18 @@ def check_epoch(
     rule: str,
     cost: Cost | None,
     adaptive: bool,
+    choices: BoolArray | None = None,
 ) -> None:
     """Refuse what an epoch cannot run on."""
     K = layout.labels
     check_instances(layout, x)
     require(len(y) == len(x.token_ptr) - 1, "y must hold one label per token")
-    require(_within(y, K), "y holds a label id out of range")
+    several = 0 if choices is None else len(choices)
+    require(_within(y + several, K + several), "y holds a label id out of range")
+    require(
+        choices is None or (np.shape(choices)[1:] == (K,) and np.any(choices, axis=1).all()),
+        "choices must be (C, K), with a label in every row",
+    )
     require(_within(visits, len(x.sentence_ptr) - 1), "visits holds a sentence out of range")
     require(cost is None or np.shape(cost) in ((), (K, K)), "cost must be a number or (K, K)")
     require(rule in RULES, "rule must be perceptron, pa or adaptive")
@@ -254,6 +262,27 @@ def check_frozen(
     require(rows * 128 <= EXACT_FLOAT, "more rows can meet than 24 bits can sum")
     if order == 2:
         require((weights.trigram.keys <= (K + 1) * K).all(), "a trigram is out of range")
+
+
+def check_allowed(allowed: Allowed | None, tokens: int, labels: int) -> None:
+    """Refuse labels that tokens may have which do not fit the tokens or the model."""
+    if allowed is None:
+        return
+    require(
+        len(allowed.ptr) == tokens + 1 and _ascending(allowed.ptr, len(allowed.labels)),
+        "allowed_ptr must ascend from 0 to the number of labels listed, one step per token",
+    )
+    require(_within(allowed.labels, labels), "allowed holds a label id out of range")
+
+
+def check_groups(groups: IntArray, labels: int) -> None:
+    """Refuse groups that are not of the labels of a model."""
+    require(len(groups) == labels, "groups must hold one number per label")
+
+
+def check_number(n: int) -> None:
+    """Refuse a number of sequences that is none."""
+    require(n >= 1, "n must be at least 1")
 
 
 def _check_rows(rows: Rows, width: int) -> None:

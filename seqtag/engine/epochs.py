@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from seqtag.engine.arrays import Cells, Cost, Instances, IntArray, Mistakes
+    from seqtag.engine.arrays import BoolArray, Cells, Cost, Instances, IntArray, Mistakes
     from seqtag.engine.interface import Weights
 
 
@@ -105,6 +105,7 @@ def learn(
     on_epoch: Callable[[Progress], None] | None = None,
     stopped: Callable[[], bool] = lambda: False,
     out_mistakes: list[Mistakes] | None = None,
+    choices: BoolArray | None = None,
 ) -> Kept:
     """Train some weights, epoch by epoch.
 
@@ -116,7 +117,7 @@ def learn(
         The instances, and the numbers of the sentences in the order to visit them in, for the
         epoch of a number from 1.
     y
-        Gold label ids, (N,) int32.
+        Gold label ids, (N,) int32; ``-1 - c`` for one of ``choices[c]``.
     recipe
         How to train, and when to stop.
     judge
@@ -127,6 +128,8 @@ def learn(
         Asked after each epoch whether another thread has interrupted the run.
     out_mistakes
         One record for each epoch is appended: what was decoded wrongly.
+    choices
+        Labels that tokens without a certain one may have, (C, K).
 
     Raises
     ------
@@ -138,7 +141,9 @@ def learn(
     how = recipe.rule, recipe.step, recipe.cost, recipe.ties_are_mistakes
     try:
         for epoch in range(1, recipe.epochs + 1):
-            updates, wrong = weights.train_epoch(x(epoch), y, visits(epoch), *how, out_mistakes)
+            updates, wrong = weights.train_epoch(
+                x(epoch), y, visits(epoch), *how, out_mistakes, choices
+            )
             done, converged = epoch, updates == 0
             verdict, better = None, True
             if judge:

@@ -9,25 +9,34 @@ labels.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from seqtag.engine.alternatives import margins, n_best, restrict
 from seqtag.engine.arrays import (
     ANY_LABEL,
     FORBIDDEN,
+    Allowed,
     FloatArray,
     FrozenWeights,
     HashArray,
     IntArray,
     KeyPlan,
     KnownLabels,
+    Margins,
     Parts,
+    Paths,
     Potentials,
     Rows,
+    pointers,
 )
-from seqtag.engine.checks import check_frozen
+from seqtag.engine.checks import check_allowed, check_frozen, check_groups, check_number
 from seqtag.engine.keys import keys
 from seqtag.engine.reference import sum_parts, viterbi
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 NO_TRANSITIONS = np.zeros((0, 0), np.float32)
 
@@ -85,7 +94,8 @@ class Frozen:
         types: IntArray,
         hashes: HashArray,
         sentence_ptr: IntArray,
-        workspace: None = None,  # noqa: ARG002  the kernel's is something
+        workspace: None = None,
+        allowed: Allowed | None = None,
     ) -> IntArray:
         """Label ids (tokens,) int32 of encoded sentences.
 
@@ -95,9 +105,78 @@ class Frozen:
             As `seqtag.engine.keys.keys` takes them.
         workspace
             Made by `workspace`; use it with one numbering of the types (one `Encoder`) only.
+        allowed
+            The labels that tokens may have, where some are given; by default any.
         """
+        labels = np.zeros(types.shape[1], np.int32)
+        for here, p in self._potentials(types, hashes, sentence_ptr, workspace, allowed):
+            labels[here] = viterbi(p)
+        return labels
+
+    def margins(
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        groups: IntArray,
+        workspace: None = None,
+        allowed: Allowed | None = None,
+    ) -> Margins:
+        """Label ids of encoded sentences and their margins; see `alternatives.margins`.
+
+        Parameters
+        ----------
+        types, hashes, sentence_ptr, workspace, allowed
+            As for `decode`.
+        groups
+            (K,) int32: labels with one number count as one.
+        """
+        check_groups(groups, self.labels)
+        N = types.shape[1]
+        found = Margins(np.zeros(N, np.int32), np.zeros(N), np.zeros(N, np.int32))
+        for here, p in self._potentials(types, hashes, sentence_ptr, workspace, allowed):
+            found.labels[here] = viterbi(p)
+            found.margin[here], found.rival[here] = margins(p, found.labels[here], groups)
+        return found
+
+    def n_best(
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        n: int,
+        workspace: None = None,
+        allowed: Allowed | None = None,
+    ) -> Paths:
+        """The n best sequences of each of some encoded sentences; see `alternatives.n_best`.
+
+        Parameters
+        ----------
+        types, hashes, sentence_ptr, workspace, allowed
+            As for `decode`.
+        n
+            How many, 1 at least.
+        """
+        check_number(n)
+        potentials = self._potentials(types, hashes, sentence_ptr, workspace, allowed)
+        found = [n_best(p, n) for _, p in potentials]
+        labels = [y for paths in found for _, y in paths]
+        score = np.array([score for paths in found for score, _ in paths], np.float64)
+        flat = np.concatenate([np.zeros(0, np.int32), *labels])
+        return Paths(pointers(map(len, found)), score, flat)
+
+    def _potentials(
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        workspace: None,  # noqa: ARG002  the kernel's is something
+        allowed: Allowed | None,
+    ) -> Iterator[tuple[slice, Potentials]]:
+        """Each sentence: where its tokens are, and all that a decoder sees of it."""
         K = self.labels
         found = keys(self.plan, types, hashes, sentence_ptr)
+        check_allowed(allowed, types.shape[1], K)
         emission = _sum_rows(self.weights.emission, found, self.parts.number if self.parts else K)
         if self.parts:
             emission = sum_parts(emission, self.parts)
@@ -109,12 +188,13 @@ class Frozen:
         elif self.edge_plan.seed.size:
             found = keys(self.edge_plan, types, hashes, sentence_ptr)
             transition = transition + _sum_rows(self.weights.edge, found, K * K).reshape(-1, K, K)
-        labels = np.zeros(types.shape[1], np.int32)
         for begin, end in pairwise(sentence_ptr):
             here = slice(begin, end)
             matrix = transition if transition.ndim == 2 else transition[here]
-            labels[here] = viterbi(Potentials(emission[here], start, stop, matrix, self.trigram))
-        return labels
+            p = Potentials(emission[here], start, stop, matrix, self.trigram)
+            if allowed is not None:
+                p = restrict(p, [allowed.of(n) for n in range(begin, end)])
+            yield here, p
 
     def _restricted(self, emission: FloatArray, types: IntArray, hashes: HashArray) -> FloatArray:
         """The emission potentials with what known words may not be forbidden."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.engine.arrays import (
+        Allowed,
         BoolArray,
         ByteArray,
         Cells,
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
         Instances,
         IntArray,
         KeyPlan,
+        Margins,
         Mistakes,
+        Paths,
         State,
     )
 
@@ -42,6 +45,7 @@ class Weights(Protocol):
         cost: Cost | None = None,
         ties_are_mistakes: bool = False,
         out_mistakes: list[Mistakes] | None = None,
+        choices: BoolArray | None = None,
     ) -> tuple[int, int]:
         """Visit the sentences of these numbers one by one; return (updates, wrong tokens)."""
 
@@ -62,9 +66,36 @@ class Frozen(Protocol):
         """Memory for one thread and one numbering of the types."""
 
     def decode(
-        self, types: IntArray, hashes: HashArray, sentence_ptr: IntArray, workspace: Any
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        workspace: Any,
+        allowed: Allowed | None = None,
     ) -> IntArray:
         """Label ids (tokens,) int32 of encoded sentences."""
+
+    def margins(
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        groups: IntArray,
+        workspace: Any,
+        allowed: Allowed | None = None,
+    ) -> Margins:
+        """Label ids of encoded sentences, and how much better they are than any others."""
+
+    def n_best(
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        n: int,
+        workspace: Any,
+        allowed: Allowed | None = None,
+    ) -> Paths:
+        """The n best label sequences of each of some encoded sentences."""
 
 
 class Scanner(Protocol):

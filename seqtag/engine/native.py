@@ -10,6 +10,8 @@ import numpy as np
 
 from seqtag.engine.arrays import (
     ANY_LABEL,
+    Allowed,
+    BoolArray,
     Cells,
     CellStates,
     Cost,
@@ -21,8 +23,10 @@ from seqtag.engine.arrays import (
     KeyPlan,
     KnownLabels,
     Layout,
+    Margins,
     Mistakes,
     Parts,
+    Paths,
     State,
     pointers,
 )
@@ -116,6 +120,7 @@ class Weights:
         cost: Cost | None = None,
         ties_are_mistakes: bool = False,
         out_mistakes: list[Mistakes] | None = None,
+        choices: BoolArray | None = None,
     ) -> tuple[int, int]:
         """Visit the sentences of these numbers one by one; return (updates, wrong tokens)."""
         margin, costs = 0.0, None
@@ -134,6 +139,7 @@ class Weights:
                 costs,
                 ties_are_mistakes,
                 out_mistakes is not None,
+                None if choices is None else np.ascontiguousarray(choices, np.uint8),
             )
         except MemoryError as error:
             raise no_room(self._layout) from error
@@ -209,9 +215,35 @@ class Frozen:
         hashes: HashArray,
         sentence_ptr: IntArray,
         workspace: _kernel.Workspace,
+        allowed: Allowed | None = None,
     ) -> IntArray:
         """Label ids (tokens,) int32 of encoded sentences."""
-        return self._frozen.decode(types, hashes, sentence_ptr, workspace)
+        return self._frozen.decode(types, hashes, sentence_ptr, workspace, allowed)
+
+    def margins(
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        groups: IntArray,
+        workspace: _kernel.Workspace,
+        allowed: Allowed | None = None,
+    ) -> Margins:
+        """Label ids of encoded sentences, and how much better they are than any others."""
+        found = self._frozen.margins(types, hashes, sentence_ptr, groups, workspace, allowed)
+        return Margins(*found)
+
+    def n_best(
+        self,
+        types: IntArray,
+        hashes: HashArray,
+        sentence_ptr: IntArray,
+        n: int,
+        workspace: _kernel.Workspace,
+        allowed: Allowed | None = None,
+    ) -> Paths:
+        """The n best label sequences of each of some encoded sentences."""
+        return Paths(*self._frozen.n_best(types, hashes, sentence_ptr, n, workspace, allowed))
 
 
 Scanner = _kernel.Scanner

@@ -132,17 +132,44 @@ def sum_parts(scores: FloatArray, parts: Parts) -> FloatArray:
     return total
 
 
-def loss_augment(p: Potentials, gold: IntArray, cost: Cost) -> Potentials:
+def loss_augment(
+    p: Potentials, gold: IntArray, cost: Cost, choices: BoolArray | None = None
+) -> Potentials:
     """Add what labels cost to every emission: the decoder then finds the worst offender.
 
-    `cost` is one number for all wrong labels, or (K, K): ``cost[gold_t, y_t]``.
+    `cost` is one number for all wrong labels, or (K, K): ``cost[gold_t, y_t]``; where there is a
+    choice of gold labels, what it costs is the least of theirs.
     """
     if np.ndim(cost):
-        costs = np.asarray(cost)[gold]
+        table = np.asarray(cost)
+        if choices is not None:
+            table = np.vstack([table, *(table[c].min(axis=0) for c in choices[::-1])])
+        costs = table[gold]
     else:
-        wrong = np.arange(p.emission.shape[1]) != np.asarray(gold)[:, None]
-        costs = np.where(wrong, cost, 0.0)
+        costs = np.where(permitted(gold, p.emission.shape[1], choices), 0.0, cost)
     return p._replace(emission=p.emission + costs.astype(p.emission.dtype))
+
+
+def permitted(gold: IntArray, labels: int, choices: BoolArray | None = None) -> BoolArray:
+    """Which of K labels each token may have, (T, K): the gold one, or one of a choice.
+
+    A gold label of -1 is the first of the `choices` (C, K), -2 the second, and so on.
+
+    >>> permitted(np.array([1, -1]), 3, np.array([[True, False, True]])).astype(int)
+    array([[0, 1, 0],
+           [1, 0, 1]])
+    """
+    each = np.eye(labels, dtype=bool)
+    return (each if choices is None else np.vstack([each, choices[::-1]]))[gold]
+
+
+def permit(p: Potentials, fine: BoolArray) -> Potentials:
+    """Forbid each token the labels whose entry (T, K) is False.
+
+    The decoder then finds the best completion of what is given.
+    """
+    never = p.emission.dtype.type(FORBIDDEN)
+    return p._replace(emission=np.where(fine, p.emission, never))
 
 
 def forbid(p: Potentials, start: BoolArray, transition: BoolArray, stop: BoolArray) -> Potentials:
@@ -303,6 +330,7 @@ class Weights:
         cost: Cost | None = None,
         ties_are_mistakes: bool = False,
         out_mistakes: list[Mistakes] | None = None,
+        choices: BoolArray | None = None,
     ) -> tuple[int, int]:
         """Visit the sentences of these numbers one by one; return (updates, wrong tokens).
 
@@ -314,8 +342,13 @@ class Weights:
 
         With `out_mistakes`, what was decoded wrongly is appended to it: the trajectory of w can
         be rebuilt from it, for each mistake's delta follows.
+
+        A token whose label is ``-1 - c`` may have any label of ``choices[c]``, (C, K): none of
+        them is wrong there. Where other tokens of its sentence are wrong, y is the best
+        completion: the labels of highest score among those that all tokens may have, under the
+        same potentials (a latent perceptron).
         """
-        check_epoch(self.layout, x, y, visits, rule, cost, adaptive=len(self.g) > 0)
+        check_epoch(self.layout, x, y, visits, rule, cost, len(self.g) > 0, choices)
         real = self.w.dtype.type
         updates = wrong = 0
         position: list[int] = []
@@ -324,10 +357,13 @@ class Weights:
             gold = y[x.sentence_ptr[s] : x.sentence_ptr[s + 1]]
             p = potentials(self.layout, x, s, self.w)
             if cost is not None:
-                p = loss_augment(p, gold, cost)
+                p = loss_augment(p, gold, cost, choices)
             y_hat = viterbi(p, against=gold if ties_are_mistakes else None)
-            mistakes = int((y_hat != gold).sum())
+            fine = permitted(gold, self.layout.labels, choices)
+            mistakes = int((~fine[np.arange(len(gold)), y_hat]).sum())
             if mistakes:
+                if (gold < 0).any():
+                    gold = viterbi(permit(p, fine))
                 delta = phi(self.layout, x, s, gold) - phi(self.layout, x, s, y_hat)
                 loss = path_score(p, y_hat) - path_score(p, gold)
                 self.update(delta.astype(real), rule, real(step), loss)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from seqtag.evaluation.aligned import AlignedReport, score_aligned
+from seqtag.evaluation.compare import Comparison, Difference, compare, intervals
 from seqtag.evaluation.counts import Counts
 from seqtag.evaluation.report import Origin, Report, WordError, evaluate
 from seqtag.evaluation.scoring import score
 
 __all__ = [
     "AlignedReport",
+    "Comparison",
     "Counts",
+    "Difference",
     "Origin",
     "Report",
     "WordError",
+    "compare",
     "evaluate",
+    "intervals",
     "score",
     "score_aligned",
 ]

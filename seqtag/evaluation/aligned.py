@@ -10,14 +10,15 @@ are compared. Trees are not looked at and may be missing; empty nodes are left o
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import CorpusError, LabelError, did_you_mean
 from seqtag.evaluation.counts import Counts, share
-from seqtag.evaluation.layout import row, signature_of, table
+from seqtag.evaluation.layout import Section, html_of, row, signature_of, text_of
+from seqtag.evaluation.samples import PlacedSamples, Samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,6 +62,9 @@ class AlignedReport:
         The name whose F1 is `score`.
     origin
         What gave the predicted sentences; None if that was not told.
+    samples
+        Counts of each gold sentence apart, by metric; None if they were not asked for. A predicted
+        item is counted with the gold sentence that it begins in.
 
     Examples
     --------
@@ -77,6 +81,7 @@ class AlignedReport:
     metrics: Mapping[str, Counts]
     headline: str = "words"
     origin: Origin | None = None
+    samples: Samples | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         """The report as `to_text` lays it out."""
@@ -145,12 +150,20 @@ class AlignedReport:
 
     def to_text(self) -> str:
         """Lay the report out for people: a line for each metric, the signature."""
+        return text_of([self._section()], self.signature)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of([self._section()], self.signature)
+
+    def _section(self) -> Section:
+        """A line for each metric."""
         rows = []
         for name, counts in self.metrics.items():
             accuracy = self.aligned_accuracy(name)
             rows.append((*row(METRICS[name], counts), "" if accuracy is None else accuracy))
         heading = ("", "precision", "recall", "F1", "gold", "found", "aligned")
-        return f"{table(heading, rows)}\n{self.signature}\n"
+        return Section(heading, rows)
 
 
 def score_aligned(
@@ -159,6 +172,7 @@ def score_aligned(
     *,
     headline: str = "words",
     origin: Origin | None = None,
+    samples: bool = False,
 ) -> AlignedReport:
     """Compare two annotations of one text, which may be cut into other tokens and sentences.
 
@@ -171,6 +185,8 @@ def score_aligned(
         The name in `METRICS` of the report's `score`.
     origin
         What is known of the model that gave the predicted sentences, for the signature.
+    samples
+        Whether to keep the counts of each gold sentence, for intervals and comparisons.
 
     Returns
     -------
@@ -191,6 +207,7 @@ def score_aligned(
         )
         raise LabelError(msg)
     correct, found, total = (Counter[str]() for _ in range(3))
+    places = PlacedSamples() if samples else None
     left: list[_Word] = []
     right: list[_Word] = []
     for expected, guessed in _stretches(_placed(gold), _placed(predicted)):
@@ -204,11 +221,19 @@ def score_aligned(
         )
         for name, spans in ours.items():
             correct[name] += len(spans & theirs[name])
+        if places is not None:
+            _take_down(places, expected, guessed)
+            for name, spans in ours.items():
+                places.count(name, 0, (start for start, _ in spans & theirs[name]))
         left.extend(word for sentence in expected for word in sentence.words)
         right.extend(word for sentence in guessed for word in sentence.words)
         for word, guess in _aligned_words(left, right):
             correct["words"] += 1
-            correct.update(_right_labels(word.labels, guess.labels))
+            same = list(_right_labels(word.labels, guess.labels))
+            correct.update(same)
+            if places is not None:
+                for name in ("words", *same):
+                    places.count(name, 0, [word.start])
     return AlignedReport(
         {
             name: Counts(
@@ -219,6 +244,7 @@ def score_aligned(
         },
         headline,
         origin,
+        places.samples(METRICS, _PIECES) if places else None,
     )
 
 
@@ -295,6 +321,16 @@ def _universal(feats: str) -> str:
     """The universal features among these, sorted."""
     items = feats.split("|")
     return "|".join(sorted(i for i in items if i.partition("=")[0] in UNIVERSAL_FEATURES))
+
+
+def _take_down(places: PlacedSamples, gold: Sequence[_Placed], found: Sequence[_Placed]) -> None:
+    """Count what there is on both sides of a stretch by the gold sentences it begins in."""
+    places.starts.extend(sentence.start for sentence in gold)
+    for side, sentences in ((1, found), (2, gold)):
+        for sentence in sentences:
+            places.count("sentences", side, [sentence.start])
+            places.count("tokens", side, (start for start, _ in sentence.tokens))
+            places.count("words", side, (word.start for word in sentence.words))
 
 
 def _spans(sentences: Sequence[_Placed]) -> set[tuple[int, int]]:

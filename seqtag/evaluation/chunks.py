@@ -42,6 +42,7 @@ class ChunkCounter:
     --------
     >>> counter = ChunkCounter("iob2")
     >>> counter.add(["B-NP", "O"], ["B-NP", "B-VP"], sentence=1)
+    Counts(correct=1, found=2, gold=1)
     >>> counter.types("iob2")
     {'NP': Counts(correct=1, found=1, gold=1), 'VP': Counts(correct=0, found=1, gold=0)}
     """
@@ -57,8 +58,8 @@ class ChunkCounter:
         self._transitions: tuple[Counter[Transition], Counter[Transition]] = Counter(), Counter()
         self._chunks = Counter[str](), Counter[str](), Counter[str]()  # correct, found, gold
 
-    def add(self, gold: Sequence[str], predicted: Sequence[str], sentence: int) -> None:
-        """Count one sentence, of a number that messages name.
+    def add(self, gold: Sequence[str], predicted: Sequence[str], sentence: int) -> Counts:
+        """Count one sentence, of a number that messages name; return what it counts.
 
         Raises
         ------
@@ -77,6 +78,7 @@ class ChunkCounter:
         sets = (in_gold & in_predicted, in_predicted, in_gold)
         for counter, found in zip(self._chunks, sets, strict=True):
             counter.update(chunk_type for chunk_type, _, _ in found)
+        return Counts(*map(len, sets))
 
     @property
     def scheme(self) -> str | None:

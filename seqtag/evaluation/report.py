@@ -6,17 +6,22 @@ Sentences are read once, side by side; only counts are kept.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from seqtag.errors import LabelError
 from seqtag.evaluation.chunks import ChunkCounter, conlleval_text, total_of
 from seqtag.evaluation.counts import Counts, by_key, most_frequent, share
-from seqtag.evaluation.layout import row, signature_of, table
+from seqtag.evaluation.layout import html_of, sections_of, signature_of, text_of
+from seqtag.evaluation.samples import Samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from seqtag.evaluation.calibration import Reliability
+
+_MOST_CONFUSIONS = 20  # that a notebook shows
 
 
 class Words(Protocol):
@@ -76,6 +81,11 @@ class Report:
         Number of wrong labels by (gold, predicted, word); None if there were no words.
     origin
         What gave the predicted labels; None if that was not told.
+    samples
+        Counts of each sentence apart, of ``accuracy``, ``f1`` (chunks), ``known``, ``unknown`` and
+        ``sentences``; None if they were not asked for.
+    reliability
+        How the model's calibrated scores fit; None if it has none.
 
     Examples
     --------
@@ -102,6 +112,8 @@ class Report:
     invalid_predicted: int
     word_errors: Mapping[tuple[str, str, str], int] | None
     origin: Origin | None = None
+    samples: Samples | None = field(default=None, compare=False)
+    reliability: Reliability | None = None
 
     def __str__(self) -> str:
         """The report as `to_text` lays it out."""
@@ -248,6 +260,7 @@ class Report:
             "invalid_gold",
             "invalid_predicted",
         )
+        calibrated = {} if self.reliability is None else {"reliability": self.reliability.to_dict()}
         return {
             **{name: getattr(self, name) for name in plain},
             "origin": None if self.origin is None else self.origin._asdict(),
@@ -255,6 +268,7 @@ class Report:
             "chunk_types": {name: counts.to_dict() for name, counts in self.chunk_types.items()},
             "labels": {name: counts.to_dict() for name, counts in self.labels.items()},
             "confusion": [[*pair, count] for pair, count in most_frequent(self.confusion)],
+            **calibrated,
         }
 
     def to_text(self, confusion: int = 0) -> str:
@@ -271,7 +285,11 @@ class Report:
             Accuracies, chunks by type, the ten labels with most errors, confusions, signature;
             percentages with two decimals. Ends with a line end.
         """
-        return "\n".join([*_tables(self, confusion), self.signature, ""])
+        return text_of(sections_of(self, confusion), self.signature)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the tables of `to_text`, and the twenty most frequent confusions."""
+        return html_of(sections_of(self, _MOST_CONFUSIONS), self.signature)
 
     def conlleval(self) -> str:
         """Write the result as the conlleval script prints it, byte for byte.
@@ -313,6 +331,7 @@ def evaluate(
     scheme: str | None = "auto",
     task: str = "label",
     origin: Origin | None = None,
+    samples: bool = False,
 ) -> Report:
     """Compare predicted labels with gold labels.
 
@@ -332,6 +351,8 @@ def evaluate(
     origin
         What is known of the model that gave the predicted labels, for the signature.
         `seqtag.evaluation.scoring.score` asks a tagger for all of this.
+    samples
+        Whether to keep the counts of each sentence, for intervals and comparisons.
 
     Returns
     -------
@@ -360,11 +381,13 @@ def evaluate(
     confusion: Counter[tuple[str, str]] = Counter()
     word_errors: Counter[tuple[str, str, str]] = Counter()
     chunks = None if scheme is None else ChunkCounter(scheme)
+    kept = Samples() if samples else None
 
     for sentences, expected, guessed, forms in _aligned(gold, predicted, words):
         confusion.update(zip(expected, guessed, strict=True))
         right = [a == b for a, b in zip(expected, guessed, strict=True)]
         correct_sentences += all(right)
+        seen: list[bool] | None = None
         if forms is not None:
             triples = zip(expected, guessed, forms, strict=True)
             word_errors.update(t for t, ok in zip(triples, right, strict=True) if not ok)
@@ -372,8 +395,9 @@ def evaluate(
                 seen = [form in known for form in forms]
                 known_tokens += sum(seen)
                 known_correct += sum(a and b for a, b in zip(seen, right, strict=True))
-        if chunks is not None:
-            chunks.add(expected, guessed, sentences)
+        found = None if chunks is None else chunks.add(expected, guessed, sentences)
+        if kept is not None:
+            kept.add(_sample(right, seen, found), right)
 
     used = chunks.scheme if chunks is not None else None
     invalid = chunks.invalid(used) if chunks is not None else (0, 0)
@@ -392,7 +416,24 @@ def evaluate(
         invalid_predicted=invalid[1],
         word_errors=None if words is None else dict(word_errors),
         origin=origin,
+        samples=kept and (kept.only(name for name in kept.counts if name != "f1" or used)),
     )
+
+
+def _sample(
+    right: Sequence[bool], seen: Sequence[bool] | None, chunks: Counts | None
+) -> dict[str, Counts]:
+    """What one sentence counts, by metric."""
+    counts = {"accuracy": Counts(sum(right), len(right), len(right))}
+    if chunks is not None:
+        counts["f1"] = chunks
+    if seen is not None:
+        known, known_right = sum(seen), sum(a and b for a, b in zip(seen, right, strict=True))
+        unknown = len(right) - known
+        counts["known"] = Counts(known_right, known, known)
+        counts["unknown"] = Counts(sum(right) - known_right, unknown, unknown)
+    counts["sentences"] = Counts(int(all(right)), 1, 1)
+    return counts
 
 
 def _aligned(
@@ -424,35 +465,3 @@ def _aligned(
                 )
                 raise LabelError(msg)
         yield number, sentence[0], sentence[1], None if words is None else sentence[2]
-
-
-def _tables(report: Report, confusion: int) -> Iterator[str]:
-    """Tables of `Report.to_text`."""
-    rows: list[tuple[Any, ...]]
-    rows = [("tokens", report.accuracy, report.correct, report.tokens)]
-    if report.known_tokens is not None:
-        known, unknown = report.known_accuracy, report.unknown_accuracy
-        rows.append(("known words", known, report.known_correct, report.known_tokens))
-        rows.append(("unknown words", unknown, report.unknown_correct, report.unknown_tokens))
-    rows.append(("sentences", report.sentence_accuracy, report.correct_sentences, report.sentences))
-    yield table(("", "accuracy", "correct", "of"), rows)
-
-    heading = ("precision", "recall", "F1", "gold", "found")
-    if report.scheme is not None:
-        rows = [row("all", report.chunks)]
-        if report.chunk_types.keys() != {""}:  # bare B, I and O: what is said of all is all
-            named = ((name or "(no type)", counts) for name, counts in report.chunk_types.items())
-            rows.extend(row(*item) for item in named)
-        yield table((f"chunks ({report.scheme})", *heading), rows) + (
-            f"invalid transitions: {report.invalid_gold} in gold, "
-            f"{report.invalid_predicted} in predicted labels\n"
-        )
-    worst = sorted(report.labels.items(), key=lambda item: -item[1].errors)[:10]
-    rows = [row(label, counts) for label, counts in worst if counts.errors]
-    if rows:
-        yield table(("labels with most errors", *heading), rows)
-
-    wrong = {pair: n for pair, n in report.confusion.items() if pair[0] != pair[1]}
-    rows = [(f"{a} -> {b}", n) for (a, b), n in most_frequent(wrong)[:confusion]]
-    if rows:
-        yield table(("gold -> predicted", "tokens"), rows)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from seqtag.evaluation.calibration import Reliability
 from seqtag.evaluation.report import Origin, Report, Words, evaluate
 from seqtag.labels.column import HasColumns, LabelColumn
 
@@ -52,6 +54,7 @@ def score(
     task: str | None = None,
     words: bool = True,
     threads: int = 1,
+    samples: bool = False,
 ) -> Report:
     r"""Compare a tagger's labels with those that sentences have.
 
@@ -70,13 +73,15 @@ def score(
         errors by word.
     threads
         Threads to tag on.
+    samples
+        Whether to keep the counts of each sentence, for intervals and comparisons.
 
     Returns
     -------
     Report
         Chunks are scored if the tagger's labels are chunk labels. The signature names the model's
         version, training data and seed where the model has them. Of no sentences all figures are
-        zero.
+        zero. A calibrated tagger's report says how its scores fit.
 
     Raises
     ------
@@ -105,8 +110,14 @@ def score(
                     forms.append(sentence.column("form"))
                 yield sentence
 
-    predicted = tagger.tag_many(noted(), threads)
-    return evaluate(
+    reliability = None
+    if getattr(tagger, "is_calibrated", False):
+        judged = tagger.tag_with_margins(noted(), threads)  # type: ignore[attr-defined]
+        predicted = [labels for labels, _ in judged]
+        reliability = _reliability(tagger, labels, judged)
+    else:
+        predicted = tagger.tag_many(noted(), threads)
+    report = evaluate(
         labels,
         predicted,
         words=forms if words else None,
@@ -114,7 +125,21 @@ def score(
         scheme=tagger.label_scheme,
         task=task or tagger.label,
         origin=origin_of(tagger.info),
+        samples=samples,
     )
+    return replace(report, reliability=reliability)
+
+
+def _reliability(
+    tagger: Any, gold: Sequence[Sequence[str]], judged: Sequence[tuple[list[str], list[float]]]
+) -> Reliability:
+    """How the calibrated scores of labels fit."""
+    scores: list[float] = []
+    right: list[bool] = []
+    for expected, (labels, margins) in zip(gold, judged, strict=True):
+        scores += tagger.calibrated(margins, [None] * len(labels))
+        right += [a == b for a, b in zip(expected, labels, strict=True)]
+    return Reliability.of(scores, right)
 
 
 def origin_of(info: Mapping[str, Any]) -> Origin:

@@ -48,6 +48,7 @@ def index_corpus(
     min_count: int = 1,
     parts: Parts | None = None,
     pieces: NDArray[np.int64] | None = None,
+    known: tuple[NDArray[np.uint64], NDArray[np.uint64]] | None = None,
 ) -> IndexedCorpus:
     """Number the features of a corpus.
 
@@ -68,6 +69,8 @@ def index_corpus(
     pieces
         Tokens per piece that is learnt from at a time, if those are not the sentences. Templates
         see beyond the ends of pieces, labels do not.
+    known
+        Keys of features, and of edge features, that get a row however rare they are.
     """
     sentence_ptr = pointers(lengths)
     encoder = Encoder(compiled, backend.hash_strings)
@@ -76,16 +79,40 @@ def index_corpus(
     types = np.array([column.ids for column in columns], np.int32)
     types = types.reshape(len(columns), int(sentence_ptr[-1]))
 
-    def index(plan: KeyPlan) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32]]:
-        return backend.index_features(plan, types, encoder.hashes, sentence_ptr, min_count)
+    def index(plan: KeyPlan, keep: NDArray[np.uint64] | None) -> _Rows:
+        least = min_count if keep is None else 1
+        found = _Rows(*backend.index_features(plan, types, encoder.hashes, sentence_ptr, least))
+        return found if keep is None else found.without_rare(min_count, keep)
 
     emission_plan, edge_plan = compiled.key_plans()
-    keys, token_ptr, features = index(emission_plan)
+    keep, keep_edges = known or (None, None)
+    keys, token_ptr, features = index(emission_plan, keep)
     piece_ptr = sentence_ptr if pieces is None else pointers(pieces)
     instances = Instances(piece_ptr, token_ptr, features)
     edge_keys = np.zeros(0, np.uint64)
     if compiled.edges:
-        edge_keys, edge_ptr, edges = index(edge_plan)
+        edge_keys, edge_ptr, edges = index(edge_plan, keep_edges)
         instances = instances._replace(edge_ptr=edge_ptr, edges=edges)
     layout = Layout(len(keys), labels, compiled.order, len(edge_keys), parts)
     return IndexedCorpus(layout, instances, keys, edge_keys)
+
+
+class _Rows(NamedTuple):
+    """The rows of a corpus, as `index_features` returns them."""
+
+    keys: NDArray[np.uint64]
+    token_ptr: NDArray[np.int64]
+    features: NDArray[np.int32]
+
+    def without_rare(self, min_count: int, keep: NDArray[np.uint64]) -> _Rows:
+        """The rows seen so often, and those with the keys to keep; in their order."""
+        counts = np.bincount(self.features, minlength=len(self.keys))
+        kept = (counts >= min_count) | np.isin(self.keys, keep)
+        number = (np.cumsum(kept) - 1).astype(np.int32)
+        stays = kept[self.features]
+        before = np.concatenate([[0], np.cumsum(stays)])
+        return _Rows(
+            self.keys[kept],
+            before[self.token_ptr].astype(np.int64),
+            number[self.features[stays]],
+        )

@@ -126,6 +126,19 @@ class LabelCoding:
             return label
         return _IN_IOB2.get(label[0], label[0]) + label[1:]
 
+    def ids_written(self, label: str, learnt: Sequence[str], form: str = "") -> list[int]:  # noqa: ARG002
+        """Places of the labels learnt that may be written as a label, given the word's form.
+
+        Where that hangs on their neighbours, they are all those of the same chunk type.
+
+        >>> LabelCoding("iob2", "iobes", True).ids_written("B-NP", ["B-NP", "E-NP", "S-NP"])
+        [0, 2]
+        """
+        if self.is_local:
+            return [i for i, each in enumerate(learnt) if self.written_alone(each) == label]
+        kind = label.partition("-")[1:]
+        return [i for i, each in enumerate(learnt) if each.partition("-")[1:] == kind]
+
     @property
     def is_local(self) -> bool:
         """Whether `written_alone` says how to write each label, whatever its neighbours are.

@@ -95,6 +95,10 @@ class LabelColumn:
         """Whether ``_`` is a label: no features, no lemma. Elsewhere a word has none yet."""
         return self.name in ("feats", _LEMMA)
 
+    def may_lack(self, unlabelled: str | None) -> bool:
+        """Whether words with ``_`` are welcome: it is a label, or the mark of words without one."""
+        return self.may_be_empty or unlabelled == _NOT_ANNOTATED
+
     @property
     def is_lemma(self) -> bool:
         """Whether the labels are lemmas, which hang on the form."""

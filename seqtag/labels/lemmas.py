@@ -240,3 +240,7 @@ class LemmaCoding(LabelCoding):
     def written_alone(self, label: str) -> str:
         """The script itself: there is no lemma without a form."""
         return label
+
+    def ids_written(self, label: str, learnt: Sequence[str], form: str = "") -> list[int]:
+        """Places of the scripts that make this lemma of this form."""
+        return [i for i, script in enumerate(learnt) if lemma_of(form, script) == label]

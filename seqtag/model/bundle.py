@@ -6,6 +6,7 @@ counted from 0.  A file of format 1 is one model by itself, with neither list no
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,11 @@ def save(path: str | PathLike[str], models: Sequence[Model]) -> int:
         If the file cannot be written.
     """
     return container.save(path, *_packed(models))
+
+
+def digest(model: Model) -> str:
+    """SHA-256 of the file that holds a model alone: what ``sha256sum`` says of it."""
+    return hashlib.sha256(to_bytes([model])).hexdigest()
 
 
 def models_of(contents: Contents, source: str = "<model>") -> tuple[Model, ...]:

@@ -180,6 +180,21 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Contents:
     return from_bytes(data, source=os.fspath(path), verify=verify)
 
 
+def is_model(path: str | os.PathLike[str]) -> bool:
+    """Whether a regular file begins as models do; it may still be damaged.
+
+    Examples
+    --------
+    >>> is_model("pyproject.toml")
+    False
+    """
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        start = file.read(32)
+    return start[8:].startswith(b'{"__metadata__":')  # behind the length of the header
+
+
 def _read(path: str | os.PathLike[str]) -> bytes:
     """The contents of a file, of which no more is read than its header announces.
 

@@ -1,4 +1,4 @@
-"""Averaged weights to whole-number weights."""
+"""Averaged weights to whole-number weights, and back."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from seqtag.engine.arrays import (
     Cells,
     FrozenWeights,
     Rows,
+    pointers,
 )
 from seqtag.errors import LabelError
 
@@ -92,3 +93,31 @@ def freeze(cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: in
         transition.reshape((labels, labels) if len(transition) else (0, 0)),
         unit,
     )
+
+
+def thaw(weights: FrozenWeights, trigram_labels: int) -> Cells:
+    """The inverse of `freeze`, but for what rounding took: whole numbers times their unit.
+
+    Parameters
+    ----------
+    weights
+        Those of a model, with its unit; row r of the cells is the row of the r-th key.
+    trigram_labels
+        Number of labels of a model of second order, 0 of another.
+
+    Returns
+    -------
+    Cells
+        In float32, as weights are trained.
+    """
+    unit = np.float32(weights.unit)
+
+    def of(rows: Rows) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        return rows.row_ptr, rows.labels.astype(np.int32), rows.weights * unit
+
+    _, labels, weight = of(weights.trigram)
+    counts = np.zeros((trigram_labels + 1) * trigram_labels, np.int64)
+    counts[weights.trigram.keys.astype(np.int64) - 1] = np.diff(weights.trigram.row_ptr)
+    parts = weights.start, weights.stop, weights.transition.ravel()
+    chain = np.concatenate(parts).astype(np.float32) * unit
+    return Cells(*of(weights.emission), *of(weights.edge), pointers(counts), labels, weight, chain)

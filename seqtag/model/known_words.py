@@ -40,13 +40,22 @@ class KnownWords:
 
     def __init__(self, hashes: NDArray[np.uint64], forms: str = "normal"):
         self.hashes = hashes
-        self._forms = FORMS[forms]
+        self._name, self._forms = forms, FORMS[forms]
         self._answers: dict[str, bool] = {}
 
     @classmethod
     def of(cls, words: Iterable[str]) -> KnownWords:
         """Hash some words."""
         return cls(np.unique(backend.hash_strings(sorted(FORMS["normal"]([*words])))))
+
+    def with_words(self, words: Iterable[str]) -> KnownWords:
+        """These words and more, compared in the same form.
+
+        >>> "or" in KnownWords.of(["to", "be"]).with_words(["or"])
+        True
+        """
+        more = backend.hash_strings(sorted(self._forms([*words])))
+        return KnownWords(np.union1d(self.hashes, more), self._name)
 
     def __len__(self) -> int:
         return len(self.hashes)

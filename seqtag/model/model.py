@@ -26,6 +26,7 @@ from seqtag.features.normal_forms import FORMS
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.labels.lemmas import LemmaCoding
+from seqtag.model.calibration import Calibration, is_calibration
 from seqtag.model.header import show
 from seqtag.model.known_words import KnownWords, known_attribute
 from seqtag.model.tensors import expect, pack_strings, unpack_strings
@@ -70,6 +71,8 @@ class Model:
         The program that trained it, or wrote its file.
     training
         Where it comes from: settings, seed, size and digest of the corpus, scores. JSON values.
+    calibration
+        How often labels of a margin are right, if that was learnt.
     """
 
     column: LabelColumn
@@ -83,6 +86,7 @@ class Model:
     parts: Parts | None = None
     known_labels: KnownLabels = ANY_LABEL
     training: Mapping[str, Any] = field(default_factory=dict)
+    calibration: Calibration | None = None
     writer: str = f"seqtag {__version__}"
 
     @property
@@ -126,6 +130,8 @@ class Model:
             del config["forms"]
         if self.coding.name != LabelCoding.name:  # files of old have no such entry
             config["coding"] = self.coding.name
+        if self.calibration is not None:  # nor this one
+            config["calibration"] = self.calibration.to_dict()
         return config
 
     def tensors(self) -> dict[str, NDArray[Any]]:
@@ -206,6 +212,10 @@ _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "forms": (" or ".join(FORMS), lambda value: isinstance(value, str) and value in FORMS),
     "templates": ("a text", lambda value: isinstance(value, str)),
     "training": ("an object", lambda value: isinstance(value, dict)),
+    "calibration": (
+        "margins that rise with shares that never fall, or null",
+        lambda value: value is None or is_calibration(value),
+    ),
 }
 """What each entry of the configuration must be."""
 
@@ -252,7 +262,7 @@ def _from_contents(contents: Contents, source: str) -> Model:
     config, tensors = {"forms": _OLD_FORMS, **contents.config}, contents.tensors
     expect(tensors, _TENSORS, source=source)
     with fitting(source):
-        config = {"coding": LabelCoding.name, **config}
+        config = {"coding": LabelCoding.name, "calibration": None, **config}
         for name, (expected, fits) in _CONFIG.items():
             if not fits(config[name]):
                 msg = (
@@ -287,6 +297,7 @@ def _from_contents(contents: Contents, source: str) -> Model:
             _parts(tensors),
             KnownLabels(attribute, keys, row_ptr, allowed),
             config["training"],
+            config["calibration"] and Calibration.from_dict(config["calibration"]),
             contents.writer,
         )
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.surface import surface_of
 from seqtag.corpus.token_lists import to_token_list
+from seqtag.markup import paragraph, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -197,6 +199,8 @@ class Document:
     def to_rows(self) -> list[dict[str, Any]]:
         """A dictionary for each word, as ``pandas.DataFrame`` takes them.
 
+        Examples
+        --------
         >>> import seqtag
         >>> seqtag.load("en")("Stop!").to_rows()[1]["text"]
         '!'
@@ -211,14 +215,14 @@ class Document:
         """The document as a table, for notebooks; of a long one its beginning."""
         rows = self.to_rows()
         names = ["text", *(n for n in SHOWN if any(row[n] != "_" for row in rows))]
-        head = "".join(f"<th>{name}</th>" for name in ("sentence", "word", *names))
-        body = []
-        for row in rows[:_MOST_ROWS]:
-            first = row["word"] == 1
-            cells = [str(row["sentence"]) if first else "", str(row["word"])]
-            cells += [escape(str(row[name])) for name in names]
-            style = ' style="border-top: 1px solid"' if first else ""
-            body.append(f"<tr{style}>" + "".join(f"<td>{c}</td>" for c in cells) + "</tr>")
+        sentences = groupby(rows[:_MOST_ROWS], key=itemgetter("sentence"))
+        groups = [
+            [
+                (number if row["word"] == 1 else "", row["word"], *map(row.get, names))
+                for row in words
+            ]
+            for number, words in sentences
+        ]
         more = len(rows) - _MOST_ROWS
-        foot = f"<p>and {more} words more</p>" if more > 0 else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{foot}"
+        foot = paragraph(f"and {more} words more") if more > 0 else ""
+        return table(["sentence", "word", *names], *groups) + foot

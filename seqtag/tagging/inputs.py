@@ -1,11 +1,12 @@
-"""Any sentence to columns: lists of words or tuples, `Sentence`, `conllu.TokenList`."""
+"""Any sentence to columns: lists of words or tuples, columns, `Sentence`, `conllu.TokenList`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 Tokens = list[dict[str, Any]]
 """The words of a ``conllu.TokenList``."""
@@ -23,6 +24,8 @@ def columns_of(sentence: Any, columns: Sequence[str]) -> Sequence[Sequence[str]]
     --------
     >>> columns_of([("Time", "NN"), ("flies", "VBZ")], ["form", "pos"])
     [('Time', 'flies'), ('NN', 'VBZ')]
+    >>> columns_of({"form": ["Time"], "pos": ["NN"]}, ["form"])
+    [['Time']]
     """
     if hasattr(sentence, "column"):  # a seqtag.corpus.Sentence
         return [sentence.column(name) for name in columns or ("form",)]
@@ -31,6 +34,8 @@ def columns_of(sentence: Any, columns: Sequence[str]) -> Sequence[Sequence[str]]
         from conllu.serializer import serialize_field
 
         return [[serialize_field(token[name]) for token in tokens] for name in columns or ("form",)]
+    if isinstance(sentence, Mapping):
+        return _named(sentence, columns or ("form",))
     if isinstance(sentence, str):
         msg = f"expected a list of words, found the string {sentence[:40]!r}; split it first"
         raise TypeError(msg)
@@ -41,6 +46,25 @@ def columns_of(sentence: Any, columns: Sequence[str]) -> Sequence[Sequence[str]]
             msg = f"expected a tuple ({', '.join(columns)}) for every word, found {values!r}"
             raise TypeError(msg)
     return list(zip(*sentence, strict=True)) or [()] * len(columns)
+
+
+def _named(
+    sentence: Mapping[str, Sequence[str]], columns: Sequence[str]
+) -> Sequence[Sequence[str]]:
+    """The values of each column of a dictionary of columns."""
+    for name in columns:
+        values = sentence.get(name)
+        if values is None or isinstance(values, str):
+            found = ", ".join(sentence) if values is None else repr(values[:40])
+            msg = f"expected a list of values for the column {name}, found {found or 'nothing'}"
+            raise TypeError(msg)
+        if len(values) != len(sentence[columns[0]]):
+            msg = (
+                f"expected {len(sentence[columns[0]])} values for the column {name}, found "
+                f"{len(values)}; give one for each word"
+            )
+            raise TypeError(msg)
+    return [sentence[name] for name in columns]
 
 
 def tokens_of(sentence: Any) -> Tokens | None:

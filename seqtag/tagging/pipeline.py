@@ -9,13 +9,15 @@ from seqtag.corpus import read
 from seqtag.corpus.conllu import COLUMNS
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.model import bundle, container
-from seqtag.model.embedded import find_model
+from seqtag.model.embedded import embedded_models, find_model
 from seqtag.segmentation.multiword import Splitter
 from seqtag.segmentation.reading import SegmentedText
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.tagging.document import Document
 from seqtag.tagging.streams import tag_text
+from seqtag.tagging.summary import html_of_pipeline
 from seqtag.tagging.tagger import Tagger
+from seqtag.tagging.texts import encoded
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -105,6 +107,10 @@ class Pipeline:
     def __repr__(self) -> str:
         return f"<seqtag.Pipeline of {', '.join(self.parts)}>"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_pipeline(self)
+
     def only(self, *parts: str) -> Pipeline:
         """The pipeline that writes some of the columns; it still finds tokens and words.
 
@@ -159,22 +165,20 @@ class Pipeline:
         TypeError
             If it is no text at all.
         """
+        return self.tag_text(text, paragraphs=paragraphs)
+
+    def tag_text(self, text: str, *, paragraphs: str = "auto") -> Document:
+        """A text as a document: what calling the pipeline gives.
+
+        >>> import seqtag
+        >>> [word.lemma for word in seqtag.load("en").tag_text("It flies.").words]
+        ['it', 'fly', '.']
+        """
         return Document(text, self.sentences(text, paragraphs=paragraphs))
 
     def sentences(self, text: str, *, paragraphs: str = "auto") -> Iterator[Sentence]:
         """The sentences of a text, annotated, as CoNLL-U has them."""
-        if not isinstance(text, str):
-            msg = f"expected a text, found {type(text).__name__}; decode bytes, join words"
-            raise TypeError(msg)
-        try:
-            data = text.encode()
-        except UnicodeEncodeError as error:
-            msg = (
-                f"expected text, found the lone surrogate {text[error.start]!r} at character "
-                f"{error.start}; decode it from its bytes anew, or leave it out"
-            )
-            raise SeqtagError(msg) from error
-        stream = read(io.BytesIO(data), "text")
+        stream = read(io.BytesIO(encoded(text)), "text")
         raw = self.segmented(stream, paragraphs=paragraphs)
         filled = {name for tagger in self.taggers for name in tagger.label_columns}
         to = None if filled <= {*COLUMNS} else "conllu"  # which puts the others into MISC
@@ -243,6 +247,8 @@ def load(path_or_name: str | PathLike[str]) -> Loaded:
     ------
     ModelFileError
         If the file is not a model, damaged, or made by a newer seqtag.
+    FileNotFoundError
+        If there is no such file; the message lists the embedded models.
     OSError
         If it cannot be read.
 
@@ -254,7 +260,11 @@ def load(path_or_name: str | PathLike[str]) -> Loaded:
     <seqtag.Pipeline of tokens, words, upos, xpos, feats, lemma>
     """
     source = str(path_or_name)
-    models = bundle.load(find_model(path_or_name), source)
+    try:
+        models = bundle.load(find_model(path_or_name), source)
+    except FileNotFoundError as error:
+        names = f"{error.strerror}; the embedded models are {', '.join(embedded_models())}"
+        raise FileNotFoundError(error.errno, names, source) from error
     if len(models) == 1 and models[0].column.name not in (TOKENS, WORDS):
         return Tagger(models[0], source)
     return Pipeline(models, source)

@@ -2,25 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from seqtag.corpus import Block, Sentence, into_misc, render
 from seqtag.corpus.aliases import find_column
 from seqtag.corpus.conllu import COLUMNS as CONLLU
+from seqtag.corpus.records import with_facts
+from seqtag.corpus.table import DOCSTART
 from seqtag.engine.backend import BACKEND
 from seqtag.errors import CorpusError
 from seqtag.parallel import in_order
 from seqtag.tagging.tables import TablePlan, TableTagger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from seqtag.corpus.read import AnyStream
-    from seqtag.tagging.tagger import Tagger
+    from seqtag.tagging.tagger import Given, Judged, Tagger
+
+NO_LABEL = "_"
+"""What stands in a column where a word has no label."""
 
 _NO_TAGS = ("lemma", "feats")  # columns that word/TAG shows if there are no others
 _BATCH_SENTENCES = 1000  # tagged at once, times the threads
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of taggers beside the best labels.
+
+    Attributes
+    ----------
+    keep
+        Whether labels stay that the input has; ``_`` is none.
+    margin, probability
+        Whether to fill a column with `Tagger.margins`, and with `Tagger.probabilities`.
+    nbest
+        How many label sequences to write: those from the second on into columns ``upos2`` and so
+        on, their scores into a comment of CoNLL-U.
+    named
+        Whether the columns of margins and probabilities name the labels that they are of.
+    """
+
+    keep: bool = False
+    margin: bool = False
+    probability: bool = False
+    nbest: int = 1
+    named: bool = False
+
+    @property
+    def columns(self) -> bool:
+        """Whether there are more columns than those of labels."""
+        return self.margin or self.probability or self.nbest > 1
+
+    @property
+    def nothing(self) -> bool:
+        """Whether the best labels are all."""
+        return not (self.keep or self.columns)
 
 
 class FilledSentence:
@@ -32,12 +72,13 @@ class FilledSentence:
         The sentence as read.
     """
 
-    __slots__ = ("filled", "hidden", "sentence")
+    __slots__ = ("comments", "filled", "hidden", "sentence")
 
     def __init__(self, sentence: Sentence):
         self.sentence = sentence
         self.filled: dict[str, list[str]] = {}
         self.hidden: set[str] = set()  # columns filled for other taggers, not to be written
+        self.comments: list[str] = []  # lines for CoNLL-U
 
     def __len__(self) -> int:
         return len(self.sentence)
@@ -81,6 +122,13 @@ class FilledSentence:
         CorpusError
             If the format has no place for the labels.
         """
+        text = self._text(to)
+        if self.comments and (to == "conllu" or (to is None and self.sentence.columns == CONLLU)):
+            return _with_comments(text, self.comments)
+        return text
+
+    def _text(self, to: str | None) -> str:
+        """The sentence without further comments."""
         sentence, is_conllu = self.sentence, self.sentence.columns == CONLLU
         filled = self._written()
         foreign = [name for name in filled if name not in sentence.columns]
@@ -105,11 +153,32 @@ class FilledSentence:
                 names[-1]: filled[names[-1]]
             }  # the last model's, also where its column is old
         read = {n: sentence.column(n) for n in sentence.columns if n not in left_out}
-        return render(read | filled, to)
+        return _framed(render(read | filled, to), sentence, to)
+
+
+def _framed(text: str, sentence: Sentence, to: str) -> str:
+    """A rendered sentence with what a format says of it beside its words."""
+    if to == "jsonl" and text:
+        return with_facts(text, sentence)
+    heads = getattr(sentence, "comments", ()) if to == "conll2003" else ()
+    begins = any(line.startswith((DOCSTART, "# newdoc")) for line in heads)
+    return f"{DOCSTART} -X- -X- O\n\n{text}" if begins else text
+
+
+def _with_comments(text: str, comments: Sequence[str]) -> str:
+    """A sentence of CoNLL-U with comments behind those that it has."""
+    lines = text.split("\n")
+    heads = (line.lstrip("\ufeff").strip() for line in lines)
+    at = next((i for i, head in enumerate(heads) if head and head[0] != "#"), 0)
+    end = "\r" if lines[at].endswith("\r") else ""
+    return "\n".join([*lines[:at], *(f"# {comment}{end}" for comment in comments), *lines[at:]])
 
 
 def tag_stream(
-    taggers: Sequence[Tagger], sentences: Iterable[Sentence], threads: int = 1
+    taggers: Sequence[Tagger],
+    sentences: Iterable[Sentence],
+    threads: int = 1,
+    asked: Asked | None = None,
 ) -> Iterator[FilledSentence]:
     r"""The sentences in order, each filled by all taggers in turn; memory stays flat.
 
@@ -121,6 +190,8 @@ def tag_stream(
         Those without words pass through.
     threads
         Threads to decode on.
+    asked
+        What is asked of them beside the best labels.
 
     Examples
     --------
@@ -130,7 +201,7 @@ def tag_stream(
     >>> tagged.text("tagged")
     'Stop/VERB !/PUNCT\n'
     """
-    for batch in _tagged_batches(taggers, sentences, threads):
+    for batch in _tagged_batches(taggers, sentences, threads, asked or Asked()):
         yield from batch
 
 
@@ -138,19 +209,86 @@ def _tagged_batches(
     taggers: Sequence[Tagger],
     sentences: Iterable[Sentence],
     threads: int,
+    asked: Asked,
     ready: Callable[[], bool] = lambda: True,
 ) -> Iterator[list[FilledSentence]]:
     """The sentences of `tag_stream` in batches; one ends where no more is `ready`."""
     for batch in _batches(sentences, _BATCH_SENTENCES * threads, ready):
         with_words = [tagged for tagged in batch if len(tagged)]
         for tagger in taggers:
-            found = tagger.tag_many(with_words, threads)
+            given = [labels_in(tagger, each) for each in with_words] if asked.keep else None
+            if (asked.margin or asked.probability) and not tagger.hidden:
+                judged = tagger.tag_with_margins(with_words, threads, given)
+                found = [each.labels for each in judged]
+            else:
+                judged, found = [], tagger.tag_many(with_words, threads, given)
+            more = _searched(tagger, with_words, threads, given, asked.nbest)
             for tagged, labels in zip(with_words, found, strict=True):
-                for name, values in tagger.split_label(labels).items():
-                    tagged.filled.pop(name, None)  # what was filled last stands last
-                    tagged.filled[name] = values
-                    (tagged.hidden.add if tagger.hidden else tagged.hidden.discard)(name)
+                _fill(tagged, tagger, tagger.split_label(labels))
+            for number, (tagged, each) in enumerate(zip(with_words, judged, strict=False)):
+                kept = given[number] if given else None
+                _fill(tagged, tagger, _confidence(tagger, each, kept, asked))
+            for tagged, paths in zip(with_words, more, strict=False):
+                _fill_paths(tagged, tagger, paths, asked.nbest)
         yield batch
+
+
+def _fill(tagged: FilledSentence, tagger: Tagger, columns: Mapping[str, list[str]]) -> None:
+    """Fill some columns of a sentence; what was filled last stands last."""
+    for name, values in columns.items():
+        tagged.filled.pop(name, None)
+        tagged.filled[name] = values
+        (tagged.hidden.add if tagger.hidden else tagged.hidden.discard)(name)
+
+
+def labels_in(tagger: Tagger, tagged: FilledSentence) -> list[str | None] | None:
+    """The labels that a sentence has for a tagger; None where it has none."""
+    sentence, column = tagged.sentence, tagger.model.column
+    found = [find_column(name, sentence.columns) for name in column.columns]
+    if None in found:
+        return None
+    values = [sentence.column(str(name)) for name in found]
+    rows = zip(*values, strict=True)
+    return [None if row[0] == NO_LABEL else column.join(row) for row in rows]
+
+
+def _confidence(
+    tagger: Tagger, judged: Judged, given: Given | None, asked: Asked
+) -> dict[str, list[str]]:
+    """Columns of margins and probabilities."""
+    of = tagger.label[:1].upper() + tagger.label[1:] if asked.named else ""
+    columns = {}
+    if asked.margin:
+        columns[f"margin{of}"] = [f"{m:.0f}" for m in judged.margins]
+    if asked.probability:
+        found = tagger.calibrated(judged.margins, given or [None] * len(judged.labels))
+        columns[f"p{of}"] = [f"{p:.4f}" for p in found]
+    return columns
+
+
+def _searched(
+    tagger: Tagger,
+    sentences: Sequence[FilledSentence],
+    threads: int,
+    given: Iterable[Given | None] | None,
+    nbest: int,
+) -> list[list[tuple[float, list[str]]]]:
+    """The n best sequences of some sentences, if they are to be written."""
+    if nbest == 1 or tagger.hidden:
+        return []
+    return tagger.nbest_many(sentences, nbest, threads, given)
+
+
+def _fill_paths(
+    tagged: FilledSentence, tagger: Tagger, paths: Sequence[tuple[float, list[str]]], nbest: int
+) -> None:
+    """Fill columns with the sequences from the second on; ``_`` where there are fewer."""
+    blank = {name: [NO_LABEL] * len(tagged) for name in tagger.label_columns}
+    for rank in range(2, nbest + 1):
+        values = tagger.split_label(paths[rank - 1][1]) if rank <= len(paths) else blank
+        _fill(tagged, tagger, {f"{name}{rank}": column for name, column in values.items()})
+    scores = " ".join(f"{score:.0f}" for score, _ in paths)
+    tagged.comments.append(f"nbest_{tagger.label} = {scores}")
 
 
 def _batches(
@@ -173,6 +311,7 @@ def tag_text(
     threads: int = 1,
     *,
     flush: bool | None = None,
+    asked: Asked | None = None,
 ) -> Iterator[bytes]:
     r"""The text of a stream with its label columns filled, or in another format, piece by piece.
 
@@ -191,6 +330,8 @@ def tag_text(
         Whether each sentence is a piece by itself. By default pieces are large, but what has
         arrived is given back before one waits for more: a terminal or a co-process gets its
         answer.
+    asked
+        What is asked of the taggers beside the best labels.
 
     Examples
     --------
@@ -201,17 +342,18 @@ def tag_text(
     """
     ready = stream.ready if flush is None else (lambda: not flush)
     plan = None
+    asked = asked or Asked()
     sentences: Iterable[Sentence] = stream
     if not taggers and to is None and stream.is_table:
         yield from (block.text.encode() for block in stream.blocks())
         return
-    if to is None and BACKEND == "native" and stream.is_table:
+    if to is None and BACKEND == "native" and stream.is_table and asked.nothing:
         blocks = stream.blocks()
         first = list(islice(blocks, 1))
         plan = TablePlan(taggers, stream)
         sentences = stream.parse(chain(first, blocks))
     if plan is None or not plan.possible or flush:
-        for batch in _tagged_batches(taggers, sentences, threads, ready):
+        for batch in _tagged_batches(taggers, sentences, threads, asked, ready):
             yield "".join(tagged.text(to) for tagged in batch).encode()
         return
 

@@ -3,59 +3,35 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import accumulate, chain, islice, pairwise
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
-
-from seqtag.engine import backend
 from seqtag.errors import SeqtagError
-from seqtag.features.encoder import Encoder
 from seqtag.model import bundle, container
 from seqtag.model.model import fitting
-from seqtag.parallel import in_order
-from seqtag.tagging.inputs import Tokens, columns_of, fill, tokens_of
+from seqtag.tagging.document import Document
+from seqtag.tagging.explanation import Encoded, Explanation, rows_of
+from seqtag.tagging.inputs import columns_of
+from seqtag.tagging.summary import html_of_tagger
+from seqtag.tagging.texts import cut_by_rules, with_columns
+from seqtag.tagging.workers import AnySentence, Given, Judged, Worker, Workers, allowed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from os import PathLike
 
-    from conllu import TokenList
-    from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
-    from seqtag.labels.column import HasColumns
+    from seqtag.corpus.memory import Labels, Values
     from seqtag.model.known_words import KnownWords
     from seqtag.model.model import Model
+    from seqtag.training.data import Source
+    from seqtag.training.train import Options
 
-_BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
-_MAX_TYPES = 100_000  # word types remembered by one worker before it starts afresh
-
-AnySentence: TypeAlias = "Sequence[str] | Sequence[tuple[str, ...]] | HasColumns | TokenList"
-"""What `Tagger.tag` takes for a sentence."""
+__all__ = ["AnySentence", "Given", "Judged", "Tagger", "Worker"]
 
 
-class Worker(NamedTuple):
-    """A numbering of the types, and what the kernel remembers of them for each thread that decodes.
-
-    One thread at a time may number types; several may decode what is numbered already.
-    """
-
-    encoder: Encoder
-    workspaces: list[Any]  # those not in use; list operations are atomic
-
-
-class _Batch(NamedTuple):
-    """Some sentences as type ids."""
-
-    token_lists: list[Tokens | None]  # of sentences that are conllu.TokenLists
-    bounds: list[int]  # where sentences begin, and where the last ends
-    types: NDArray[np.int32]  # (columns, tokens) int32
-    worker: Worker  # whose ids they are
-    forms: list[Sequence[str]]  # of each sentence, if the label coding looks at them
-
-
-class Tagger:
+class Tagger(Workers):
     """A trained model that labels sentences. Make one with `seqtag.train` or `seqtag.load`.
 
     Never changes, so any number of threads may share it; pickles by value.
@@ -85,10 +61,9 @@ class Tagger:
     """
 
     def __init__(self, model: Model, source: str = "<model>", *, hidden: bool = False):
-        self.model, self.hidden = model, hidden
+        self.hidden = hidden
         with fitting(source):
-            self._frozen = model.frozen()
-        self._idle: list[Worker] = []  # workers not in use; list operations are atomic
+            super().__init__(model)
 
     # ----------------------------------------------------------------- what it is
     @property
@@ -121,14 +96,6 @@ class Tagger:
         """The labels it can give, as written in the label column, sorted; scripts for lemmas."""
         return tuple(sorted(set(self.outputs)))
 
-    @cached_property
-    def outputs(self) -> list[str]:
-        """What each label id is written as; a begin or single label is B in IOB2, and so on.
-
-        Of lemmas it is the script, see `seqtag.labels.lemmas`.
-        """
-        return [self.model.coding.written_alone(label) for label in self.model.labels]
-
     @property
     def info(self) -> dict[str, Any]:
         """All that the model file says of the model: templates, training data, scores, writer."""
@@ -147,17 +114,25 @@ class Tagger:
         labels = len(self.model.labels)
         return f"<seqtag.Tagger of {self.label}: {labels} labels from {self.columns}>"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_tagger(self)
+
     # ----------------------------------------------------------------- tagging
-    def tag(self, sentence: AnySentence) -> list[str]:
+    def tag(self, sentence: AnySentence, given: Given | None = None) -> list[str]:
         """Labels of one sentence.
 
         Parameters
         ----------
         sentence
             A list of words, for a model that looks at the form alone; a list of tuples, one value
-            for each of `columns`, for others; a `seqtag.corpus.Sentence`; or a
-            `conllu.TokenList`, whose label fields are filled in place (multiword ranges and
-            empty nodes are skipped).
+            for each of `columns`, or a dictionary with a list of values for each of them, for
+            others; a `seqtag.corpus.Sentence`; or a `conllu.TokenList`, whose label fields are
+            filled in place (multiword ranges and empty nodes are skipped).
+        given
+            Labels that stay, one for each word, None where there is none: the others are the best
+            around them. A label that the model does not know stays too; the others are chosen as if
+            its word had none.
 
         Returns
         -------
@@ -166,21 +141,28 @@ class Tagger:
 
         Raises
         ------
+        SeqtagError
+            If there is not one given label, or None, for each word.
         TypeError
             If the sentence is one string, or holds something other than words.
 
         Examples
         --------
         >>> import seqtag
-        >>> seqtag.load("en-ewt-xpos").tag("The cat sat on the mat .".split())
+        >>> tagger = seqtag.load("en-ewt-xpos")
+        >>> tagger.tag("The cat sat on the mat .".split())
         ['DT', 'NN', 'VBD', 'IN', 'DT', 'NN', '.']
+        >>> tagger.tag(["Fish", "fish"], given=["NN", None])
+        ['NN', 'NN']
         """
-        worker = self._borrow()
-        labels = self._written(*self._decode(self._encode([sentence], worker)))[0]
-        self._idle.append(worker)
-        return labels
+        return self._of_one(sentence, given, self._decode, self._written)
 
-    def tag_many(self, sentences: Iterable[AnySentence], threads: int = 1) -> list[list[str]]:
+    def tag_many(
+        self,
+        sentences: Iterable[AnySentence],
+        threads: int = 1,
+        given: Iterable[Given | None] | None = None,
+    ) -> list[list[str]]:
         """Labels of many sentences, in their order; the same on any number of threads.
 
         Parameters
@@ -189,6 +171,8 @@ class Tagger:
             Sentences as `tag` takes them.
         threads
             Threads to decode on (the kernel works without Python's global lock).
+        given
+            For each sentence the labels that stay, as `tag` takes them, or None.
 
         Examples
         --------
@@ -196,23 +180,206 @@ class Tagger:
         >>> seqtag.load("en-ewt-upos").tag_many([["Go", "!"], [], ["Well", ",", "no", "."]])
         [['VERB', 'PUNCT'], [], ['INTJ', 'PUNCT', 'INTJ', 'PUNCT']]
         """
-        if threads < 1:
-            msg = f"expected threads of 1 or more, found {threads}"
+        return self._of_many(sentences, threads, given, self._decode, self._written)
+
+    # ----------------------------------------------------------------- confidence
+    def margins(self, sentence: AnySentence, given: Given | None = None) -> list[float]:
+        """How much better the label of each word is than any other there.
+
+        The score of the best labels of the sentence less that of the best ones with another label
+        at this word (a max-marginal): 0 where two are equal, infinite where there is no other
+        label, or the label is given. Labels that are written alike count as one.
+
+        Parameters
+        ----------
+        sentence, given
+            As for `tag`. A `conllu.TokenList` is filled as well.
+
+        Returns
+        -------
+        list of float
+            One margin per word, on the model's score scale: whole numbers, of which no feature
+            weight is above 127. They compare words tagged by one model; `probabilities` can be
+            compared with those of others.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> tagger = seqtag.load("en-ewt-upos")
+        >>> sure, unsure = tagger.margins(["the"]), tagger.margins(["Sing"])
+        >>> sure > unsure
+        True
+        """
+        return self._of_one(sentence, given, self._judge, self._judged).margins
+
+    def tag_with_margins(
+        self,
+        sentences: Iterable[AnySentence],
+        threads: int = 1,
+        given: Iterable[Given | None] | None = None,
+    ) -> list[Judged]:
+        """Labels and `margins` of many sentences, in their order; parameters as for `tag_many`.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> [judged] = seqtag.load("en-ewt-upos").tag_with_margins([["Go", "!"]])
+        >>> judged.labels, [margin > 0 for margin in judged.margins]
+        (['VERB', 'PUNCT'], [True, True])
+        """
+        return self._of_many(sentences, threads, given, self._judge, self._judged)
+
+    def probabilities(self, sentence: AnySentence, given: Given | None = None) -> list[float]:
+        """Calibrated scores: what share of labels with margins such as these was right.
+
+        Learnt from margins on a dev set by ``seqtag calibrate``, and true of text like that. Not
+        the probabilities of a probabilistic model: those of the labels of a word do not add up.
+
+        Parameters
+        ----------
+        sentence, given
+            As for `margins`. The score of a label that is given is 1.
+
+        Raises
+        ------
+        SeqtagError
+            If the model has no calibration.
+        """
+        labels, margins = self._of_one(sentence, given, self._judge, self._judged)
+        return self.calibrated(margins, given or [None] * len(labels))
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether there are `probabilities`."""
+        return self.model.calibration is not None
+
+    def calibrated(self, margins: Sequence[float], given: Given) -> list[float]:
+        """The `probabilities` of labels with some margins, of which some may be given.
+
+        Raises
+        ------
+        SeqtagError
+            If the model has no calibration.
+        """
+        if self.model.calibration is None:
+            msg = (
+                f"expected a calibrated model of {self.label}, found one without calibration; "
+                "learn it on a dev set with seqtag calibrate"
+            )
+            raise SeqtagError(msg)
+        found = self.model.calibration.of(margins)
+        return [1.0 if g is not None else p for p, g in zip(found, given, strict=True)]
+
+    def nbest(
+        self, sentence: AnySentence, n: int, given: Given | None = None
+    ) -> list[tuple[float, list[str]]]:
+        """The n best label sequences of a sentence, each with its score, the best first.
+
+        Exact. Of equal scores that one comes first whose labels come first in the model, from the
+        last word on. Sequences differ as they are learnt; lemmas and chunks that are decoded
+        freely may be written alike.
+
+        Parameters
+        ----------
+        sentence, given
+            As for `tag`. A `conllu.TokenList` is left as it is.
+        n
+            How many; there are fewer where there are fewer sequences that may be.
+
+        Returns
+        -------
+        list of (float, list of str)
+            Scores on the model's score scale. The first labels are those of `tag`.
+
+        Raises
+        ------
+        ValueError
+            If `n` is not 1 or more.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> best, second = seqtag.load("en-ewt-upos").nbest(["Go", "!"], 2)
+        >>> best[1], best[0] >= second[0]
+        (['VERB', 'PUNCT'], True)
+        """
+        return self.nbest_many([sentence], n, given=[given])[0]
+
+    def nbest_many(
+        self,
+        sentences: Iterable[AnySentence],
+        n: int,
+        threads: int = 1,
+        given: Iterable[Given | None] | None = None,
+    ) -> list[list[tuple[float, list[str]]]]:
+        """`nbest` of many sentences, in their order; parameters as for `tag_many`."""
+        if n < 1:
+            msg = f"expected n of 1 or more, found {n}"
             raise ValueError(msg)
-        worker = self._borrow()
+        return self._of_many(
+            sentences, threads, given, lambda batch: self._search(batch, n), self._searched
+        )
 
-        def numbered() -> Iterator[_Batch]:  # here, while other threads decode
-            nonlocal worker
-            for batch in _batches(sentences):
-                if len(worker.encoder) > _MAX_TYPES:
-                    worker = self.new_worker()
-                yield self._encode(batch, worker)
+    def explain(self, sentence: AnySentence, token: int, rival: str | None = None) -> Explanation:
+        """Why a word has its label: the features that set it apart from the rival, with weights.
 
-        labels: list[list[str]] = []
-        for batch, ids in in_order(self._decode, numbered(), threads):
-            labels += self._written(batch, ids)
-        self._idle.append(worker)
-        return labels
+        Parameters
+        ----------
+        sentence
+            As for `tag`; a `conllu.TokenList` is left as it is.
+        token
+            Number of the word, from 0; negative numbers count from the end.
+        rival
+            The label to compare with; by default that of the best sequence with another label.
+
+        Returns
+        -------
+        Explanation
+            Its rows add up to the margin: the features of the word, and what follows from its label
+            elsewhere, which is the label chain and words that change their labels too.
+
+        Raises
+        ------
+        SeqtagError
+            If there is no such word, or the rival is not a label of the model or the best one.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> why = seqtag.load("en-ewt-upos").explain(["Birds", "sing"], 0, rival="VERB")
+        >>> why.label, why.rival
+        ('NOUN', 'VERB')
+        """
+        with self._worker() as worker:
+            batch = self._encode([sentence], [None], worker)
+            words = batch.bounds[-1]
+            if not -words <= token < words:
+                msg = f"expected a word from 0 to {words - 1}, found {token}"
+                raise SeqtagError(msg)
+            token %= words
+            _, found = self._judge(batch)
+            best = found.labels.tolist()
+            label = self._spelt(batch, found.labels)[0][token]
+            wanted = [int(found.rival[token])] if found.rival[token] >= 0 else []
+            if rival is not None:
+                wanted = self._learnt_as(rival, batch.forms[0][token] if batch.forms else "")
+                if not wanted or rival == label:
+                    msg = f"expected a label of the model other than {label}, found {rival!r}"
+                    raise SeqtagError(msg)
+            other, other_label = None, None
+            if wanted:
+                lists = [wanted if t == token else [] for t in range(words)]
+                _, ids = self._decode(batch._replace(allowed=allowed_of(lists)))
+                other, other_label = ids.tolist(), self._spelt(batch, ids)[0][token]
+                if label == other_label:  # written alike, they are told apart as they are learnt
+                    label, other_label = (self.model.labels[y[token]] for y in (best, other))
+            columns = columns_of(sentence, self.columns)
+            encoded = Encoded(columns, batch.types, worker.encoder.hashes)
+            rows = rows_of(self.model, encoded, token, best, other)
+        margin = sum(row.label_weight - row.rival_weight for row in rows)
+        if other is None:
+            margin = float("inf")
+        return Explanation(token, columns[0][token], label, other_label, margin, tuple(rows))
 
     def split_label(self, labels: Sequence[str]) -> dict[str, list[str]]:
         """The values of each of `label_columns` for the labels of a sentence.
@@ -223,75 +390,103 @@ class Tagger:
         """
         return self.model.column.split(labels)
 
-    def _encode(self, sentences: Sequence[Any], worker: Worker) -> _Batch:
-        """Some sentences as type ids of the worker's."""
-        token_lists = [tokens_of(sentence) for sentence in sentences]
-        rows = [columns_of(sentence, self.columns) for sentence in sentences]
-        bounds = list(accumulate((len(row[0]) for row in rows), initial=0))
-        columns = [chain.from_iterable(map(itemgetter(c), rows)) for c in range(len(self.columns))]
-        try:
-            types = worker.encoder.encode(columns, bounds[-1])
-        except (TypeError, AttributeError, SeqtagError) as error:
-            words = (word for row in rows for values in row for word in values)
-            odd = [word for word in words if not isinstance(word, str)]
-            if not odd:
-                raise
-            msg = f"expected words as strings, found {odd[0]!r}"
-            raise TypeError(msg) from error
-        needs_forms = self.model.coding.needs_forms
-        forms = [row[self.columns.index("form")] for row in rows] if needs_forms else []
-        return _Batch(token_lists, bounds, types, worker, forms)
-
-    def _decode(self, batch: _Batch) -> tuple[_Batch, NDArray[np.int32]]:
-        """The batch and its label ids."""
-        sentence_ptr = np.array(batch.bounds, np.int64)
-        return batch, self.decode_types(batch.types, sentence_ptr, batch.worker)
-
-    def _written(self, batch: _Batch, ids: NDArray[np.int32]) -> list[list[str]]:
-        """Label ids as labels, sentence by sentence."""
-        coding = self.model.coding
-        names = self.outputs if coding.is_local else self.model.labels
-        labels = list(map(names.__getitem__, ids.tolist()))
-        found = [labels[a:b] for a, b in pairwise(batch.bounds)]
-        if coding.needs_forms:
-            found = list(map(coding.as_written, found, batch.forms))
-        elif not coding.is_local:
-            found = list(map(coding.as_written, found))
-        for tokens, each in zip(batch.token_lists, found, strict=True):
-            if tokens is not None:
-                fill(tokens, self.split_label(each))
-        return found
-
     @property
     def writes_ids(self) -> bool:
         """Whether `outputs` says how to write each label, whatever its neighbours are."""
         return self.model.coding.is_local
 
-    def _borrow(self) -> Worker:
-        """A worker for one caller, until it is put back."""
-        try:
-            worker = self._idle.pop()
-        except IndexError:
-            worker = None
-        if worker is None or len(worker.encoder) > _MAX_TYPES:
-            return self.new_worker()
-        return worker
+    def tag_text(self, text: str) -> Document:
+        """A text as a document, cut into sentences and words by rules.
 
-    def new_worker(self) -> Worker:
-        """An encoder that knows no types yet, and the kernel's memory for it."""
-        return Worker(Encoder(self.model.compiled, backend.hash_strings), [])
+        A pipeline that has learnt to cut does so itself: `seqtag.Pipeline.tag_text`.
 
-    def decode_types(
-        self, types: NDArray[np.int32], sentence_ptr: NDArray[np.int64], worker: Worker
-    ) -> NDArray[np.int32]:
-        """Label ids (tokens,) int32 of the type ids (columns, tokens) of the worker's encoder."""
-        try:
-            workspace = worker.workspaces.pop()
-        except IndexError:
-            workspace = self._frozen.workspace()
-        ids = self._frozen.decode(types, worker.encoder.hashes, sentence_ptr, workspace)
-        worker.workspaces.append(workspace)
-        return ids
+        Parameters
+        ----------
+        text
+            Raw text. Without any token the document is empty.
+
+        Raises
+        ------
+        SeqtagError
+            If the model looks at more than words, or the text is none that UTF-8 can hold.
+        TypeError
+            If it is no text at all.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> document = seqtag.load("en-ewt-upos").tag_text("Time flies. Why?")
+        >>> [(word.text, word.upos, word.start) for word in document.sentences[1]]
+        [('Why', 'ADV', 12), ('?', 'PUNCT', 15)]
+        """
+        if not {*self.columns} <= {"form"}:
+            msg = (
+                f"expected a model that looks at words for a text, found one that looks at "
+                f"{', '.join(self.columns)}; put it behind models that give these, in a pipeline"
+            )
+            raise SeqtagError(msg)
+        sentences = cut_by_rules(text)
+        labels = [self.split_label(found) for found in self.tag_many(sentences)]
+        return Document(text, with_columns(sentences, labels))
+
+    # ----------------------------------------------------------------- going on
+    @overload
+    def partial_fit(
+        self, data: Source, labels: None = None, **options: Unpack[Options]
+    ) -> Tagger: ...
+    @overload
+    def partial_fit(
+        self, data: Iterable[Values], labels: Iterable[Labels], **options: Unpack[Options]
+    ) -> Tagger: ...
+    def partial_fit(
+        self,
+        data: Any,
+        labels: Iterable[Labels] | None = None,
+        *,
+        epochs: int | None = 1,
+        min_count: int | None = 1,
+        **options: Any,
+    ) -> Tagger:
+        """A tagger that has learnt from more sentences; this one never changes.
+
+        The averaged weights of the model are all that is carried over, whether it was trained a
+        moment ago or loaded from a file: the same call gives the same tagger. The new average is
+        over the new sentences alone, each time with the old weights in it. So one sentence counts
+        as much as a perceptron lets it, however many came before; and a call with a hundred
+        sentences is steadier than a hundred calls with one.
+
+        Parameters
+        ----------
+        data, labels
+            As `seqtag.train` takes them: sentences and their labels as lists, or a file or
+            sentences that have labels. There may be labels that the model does not know.
+        epochs
+            Passes over them; None for as many as the model had.
+        min_count
+            Leave out new features seen less often in them; those of the model stay. None for the
+            model's.
+        **options
+            As for `seqtag.train`.
+
+        Raises
+        ------
+        CorpusError, TemplateError, LabelError, TypeError, ValueError
+            As `seqtag.train` does.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> tagger = seqtag.load("en-ewt-upos")
+        >>> tagger.tag(["Zorb", "!"])
+        ['PROPN', 'PUNCT']
+        >>> tagger.partial_fit([["Zorb", "!"]], [["INTJ", "PUNCT"]], epochs=3).tag(["Zorb", "!"])
+        ['INTJ', 'PUNCT']
+        """
+        train = import_module("seqtag.training.train").train  # it stands on a floor above
+        learnt: Tagger = train(
+            data, labels, init=self, epochs=epochs, min_count=min_count, **options
+        )
+        return learnt
 
     # ----------------------------------------------------------------- files
     def save(self, path: str | PathLike[str]) -> int:
@@ -300,17 +495,6 @@ class Tagger:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_bytes, (bundle.to_bytes([self.model]),)
-
-
-def _batches(sentences: Iterable[AnySentence]) -> Iterator[list[AnySentence]]:
-    """The sentences in batches of about `_BATCH_TOKENS` tokens."""
-    stream = iter(sentences)
-    while batch := list(islice(stream, 64)):
-        tokens = sum(map(len, batch))
-        while tokens < _BATCH_TOKENS and (more := list(islice(stream, 64))):
-            batch += more
-            tokens += sum(map(len, more))
-        yield batch
 
 
 def _from_bytes(data: bytes) -> Tagger:

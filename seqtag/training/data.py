@@ -53,12 +53,15 @@ class TrainingData(NamedTuple):
         Tokens per sentence, (sentences,) int64; none is empty.
     pieces
         Tokens per piece that is learnt from at a time, where those are not the sentences.
+    unlabelled
+        The label of words that have none, where some may have none.
     """
 
     columns: list[Column]
     labels: Column
     lengths: np.ndarray
     pieces: np.ndarray | None = None
+    unlabelled: str | None = None
 
     def sentences(self, names: Sequence[str], label: LabelColumn) -> list[Sentence]:
         """The sentences again, with the columns of these names and those of the label."""
@@ -71,9 +74,12 @@ class TrainingData(NamedTuple):
         ]
 
     def transitions(self) -> Counter[Transition]:
-        """How often which label follows which; see `seqtag.labels.schemes.count_transitions`."""
+        """How often which label follows which; see `seqtag.labels.schemes.count_transitions`.
+
+        Words without a label are left out, and so is what stands beside them.
+        """
         names = [*self.labels.types, None]
-        before, after = self._neighbours()
+        before, after = self.neighbours()
         last = after == len(self.labels.types)  # the other pairs are counted from their right
         pairs = np.concatenate([before, self.labels.ids[last]]) * np.int64(len(names))
         pairs += np.concatenate([self.labels.ids, after[last]])
@@ -82,6 +88,8 @@ class TrainingData(NamedTuple):
             {
                 (names[pair // len(names)], names[pair % len(names)]): count
                 for pair, count in zip(found.tolist(), counts.tolist(), strict=True)
+                if self.unlabelled is None
+                or self.unlabelled not in (names[pair // len(names)], names[pair % len(names)])
             }
         )
 
@@ -94,7 +102,16 @@ class TrainingData(NamedTuple):
             types = list(map(column.types.__getitem__, left.tolist()))
             return Column(types, ids.reshape(-1).astype(np.int32))
 
-        return TrainingData(list(map(part, self.columns)), part(self.labels), self.lengths[kept])
+        columns, lengths = list(map(part, self.columns)), self.lengths[kept]
+        return TrainingData(columns, part(self.labels), lengths, unlabelled=self.unlabelled)
+
+    def labelled(self) -> NDArray[np.bool_]:
+        """Which tokens have a label: (N,) bool."""
+        types = self.labels.types
+        if self.unlabelled not in types:
+            return np.ones(len(self.labels.ids), bool)
+        found: NDArray[np.bool_] = self.labels.ids != types.index(self.unlabelled)
+        return found
 
     def learnt_by(self, coding: LabelCoding, forms: Column | None = None) -> Column:
         """The labels as they are learnt.
@@ -114,7 +131,7 @@ class TrainingData(NamedTuple):
             found = Column.of(learnt)
             return Column(found.types, found.ids[which.reshape(-1)])
         names = [*self.labels.types, None]
-        before, after = self._neighbours()
+        before, after = self.neighbours()
         width = np.int64(len(names))
         windows = (before * width + self.labels.ids) * width + after
         _, first, which = np.unique(windows, return_index=True, return_inverse=True)
@@ -126,7 +143,7 @@ class TrainingData(NamedTuple):
         found = Column.of(labels)
         return Column(found.types, found.ids[which.reshape(-1)])
 
-    def _neighbours(self) -> tuple[np.ndarray, np.ndarray]:
+    def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
         """The label ids before and after each token; their number at the ends of sentences."""
         ids, ptr = self.labels.ids, pointers(self.lengths)
         before, after = np.roll(ids, 1), np.roll(ids, -1)
@@ -201,9 +218,23 @@ class Corpus(NamedTuple):
             raise _nothing(self.name) from None
 
     def gather(
-        self, columns: Sequence[str], label: LabelColumn, skip_unlabelled: bool = False
+        self,
+        columns: Sequence[str],
+        label: LabelColumn,
+        skip_unlabelled: bool = False,
+        unlabelled: str | None = None,
     ) -> TrainingData:
         """The columns and labels of the sentences that have words.
+
+        Parameters
+        ----------
+        columns, label
+            Which they are.
+        skip_unlabelled
+            Leave out sentences of which some words have none.
+        unlabelled
+            The label of words that have none, to be learnt around. Sentences without any label
+            are left out, with a note.
 
         Raises
         ------
@@ -212,11 +243,14 @@ class Corpus(NamedTuple):
         LabelError
             If a label is ``_``: not annotated.
         """
-        gathering = self._gathered(_Gathering(columns, label, skip_unlabelled))
+        gathering = self._gathered(_Gathering(columns, label, skip_unlabelled, unlabelled))
         found, lengths = gathering.finish()
         labels = found[len(columns) :]
-        both = labels[0] if len(labels) == 1 else _joined(label, *labels)
-        return TrainingData(found[: len(columns)], both, lengths)
+        both = labels[0]
+        if len(labels) > 1:
+            both = _joined(label, labels[0], labels[1], unlabelled)
+        data = TrainingData(found[: len(columns)], both, lengths, unlabelled=unlabelled)
+        return data if unlabelled is None else _with_labels(data, self.name)
 
     def gather_columns(self, names: Sequence[str]) -> tuple[dict[str, Column], NDArray[np.int64]]:
         """Columns by name, and the number of words of each sentence that has any.
@@ -260,11 +294,10 @@ def open_corpus(
     name = str(given[0]) if given and isinstance(given[0], (str, PathLike)) else None
     if given and isinstance(given[0], Sentence):
         return Corpus([given], given[0].columns, name)
-    if given and isinstance(given[0], (list, tuple)):
+    if given and isinstance(given[0], (list, tuple, dict)):
         msg = (
-            f"expected files or seqtag.corpus.Sentence objects, found {given[0]!r:.60}; make "
-            'sentences of words and labels with seqtag.corpus.sentence_of({"form": words, '
-            '"upos": labels})'
+            f"expected files or seqtag.corpus.Sentence objects, found {given[0]!r:.60}; give "
+            "lists of words and lists of labels, as in seqtag.train(sentences, labels)"
         )
         raise TypeError(msg)
     streams = [
@@ -285,13 +318,34 @@ def open_corpus(
     return Corpus(list(streams), streams[0].columns, name)
 
 
+def check_labels(labels: Sequence[str], column: LabelColumn, source: str | None = None) -> None:
+    """Refuse labels that teach nothing: every word's is ``_``.
+
+    Raises
+    ------
+    LabelError
+        If so.
+    """
+    if list(labels) == ["_"]:
+        msg = (
+            f'expected labels in the column {column}, found "_" for every word (not annotated); '
+            "choose another column with --label"
+        )
+        raise LabelError(msg, source=source)
+
+
 class _Gathering:
     """Columns that grow sentence by sentence, or block by block."""
 
     def __init__(
-        self, columns: Sequence[str], label: LabelColumn | None, skip_unlabelled: bool = False
+        self,
+        columns: Sequence[str],
+        label: LabelColumn | None,
+        skip_unlabelled: bool = False,
+        unlabelled: str | None = None,
     ):
         self._label, self._skip = label, skip_unlabelled
+        self._may_lack = label is None or label.may_lack(unlabelled)
         self._names = [*columns, *(label.columns if label else ())]
         self._gold = len(columns)  # where the labels' columns begin
         self._numbers: list[dict[str, int]] = [{} for _ in self._names]
@@ -306,14 +360,17 @@ class _Gathering:
         if not len(sentence):
             return
         values = [sentence.column(name) for name in self._names]
-        unannotated = self._label.unannotated(values[self._gold]) if self._label else None
+        unannotated = None
+        if self._label is not None and not self._may_lack:
+            unannotated = self._label.unannotated(values[self._gold])
         if unannotated is not None:
             if self._skip:
                 self._skipped += 1
                 return
             msg = (
                 f'expected a label in the column {self._label}, found "_" (not annotated); '
-                "annotate it, or leave such sentences out with --skip-unlabelled"
+                "annotate it, or leave such sentences out with --skip-unlabelled, or let seqtag "
+                "train learn from their other words with --unlabelled _"
             )
             raise LabelError(msg, source=sentence.source, line=sentence.line_of(unannotated))
         for ids, number, column in zip(self._ids, self._numbers, values, strict=True):
@@ -328,8 +385,7 @@ class _Gathering:
             if scan is None and stream.separator:
                 scan = _Scan(stream, self._names)
             found = scan and scan.read(block)
-            whole = self._label is None or self._label.may_be_empty
-            if scan and found and (whole or not scan.has(self._gold, "_")):
+            if scan and found and (self._may_lack or not scan.has(self._gold, "_")):
                 self._add_scanned(scan, *found)
                 continue
             for sentence in stream.parse([block], block.line):
@@ -344,7 +400,11 @@ class _Gathering:
     def finish(self) -> tuple[list[Column], NDArray[np.int64]]:
         """All that was taken: the columns, the label's last, and the words per sentence."""
         if self._skipped:
-            _log.warning("%d sentences with unannotated words were left out", self._skipped)
+            _log.warning(
+                "%d sentences with unannotated words were left out; seqtag train --unlabelled _ "
+                "learns from their other words",
+                self._skipped,
+            )
         if not self._lengths:
             raise _nothing(self._source, self._skipped)
         columns = [
@@ -391,15 +451,39 @@ class _Scan:
         return numbers
 
 
-def _joined(label: LabelColumn, first: Column, second: Column) -> Column:
-    """The labels that two columns make."""
+def _joined(
+    label: LabelColumn, first: Column, second: Column, unlabelled: str | None = None
+) -> Column:
+    """The labels that two columns make; none where the first says that there is none."""
     width = len(second.types)
     pairs, ids = np.unique(first.ids * np.int64(width) + second.ids, return_inverse=True)
     names = [
         label.join((first.types[pair // width], second.types[pair % width]))
+        if first.types[pair // width] != unlabelled
+        else first.types[pair // width]
         for pair in pairs.tolist()
     ]
-    return Column(names, ids.reshape(-1).astype(np.int32))
+    joined = Column.of(names)
+    return Column(joined.types, joined.ids[ids.reshape(-1)])
+
+
+def _with_labels(data: TrainingData, source: str | None) -> TrainingData:
+    """The sentences that have a label at all, with a note on the others.
+
+    Raises
+    ------
+    CorpusError
+        If there is none.
+    """
+    labelled = data.labelled()
+    kept = np.logical_or.reduceat(labelled, pointers(data.lengths)[:-1])
+    without = int((~kept).sum())
+    if not kept.any():
+        raise _nothing(source, without)
+    if without:
+        _log.warning("%d sentences without any label were left out: they teach nothing", without)
+        data = data.where(kept)
+    return data
 
 
 def _nothing(source: str | None, skipped: int = 0) -> CorpusError:

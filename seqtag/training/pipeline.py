@@ -24,11 +24,12 @@ from seqtag.labels.column import LabelColumn
 from seqtag.parallel import in_order
 from seqtag.settings import Settings, Value
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.data import Source, TrainingData, open_corpus
+from seqtag.training.data import Source, TrainingData, check_labels, open_corpus
 from seqtag.training.problem import pose
 from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.tokens import token_examples
 from seqtag.training.train import coding_of, fit
+from seqtag.training.warm_start import part_of, settings_of
 from seqtag.training.words import word_examples
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from seqtag.corpus import Sentence
     from seqtag.features.templates import TemplateSet
     from seqtag.model.model import Model
+    from seqtag.tagging.pipeline import Loaded
 
 TEXT_PARTS: Mapping[str, Callable[[Iterable[Sentence], Sequence[str]], TrainingData]] = {
     "tokens": token_examples,
@@ -78,6 +80,7 @@ class _Part(NamedTuple):
     column: LabelColumn
     templates: TemplateSet
     columns: tuple[str, ...]
+    init: Model | None
 
 
 def train_parts(
@@ -93,6 +96,7 @@ def train_parts(
     columns: Sequence[str] | None = None,
     on_part: Callable[[str], None] | None = None,
     on_epoch: Callable[[Epoch], None] | None = None,
+    init: Loaded | None = None,
     **settings: Any,
 ) -> list[Model]:
     """Train the parts of a pipeline.
@@ -116,6 +120,8 @@ def train_parts(
         Called with the name of a part before it is trained.
     on_epoch
         Called after each epoch of a part, but not of the models that tag the folds.
+    init
+        A model to go on from. Parts that it has go on from its own, others begin anew.
     **settings
         As for `seqtag.train`, of all parts.
 
@@ -140,6 +146,8 @@ def train_parts(
             corpus.gather_columns(("form",))  # refuses a corpus without sentences
         texts, names = _available(corpus.columns, labels, corpus.name)
         words = _Words(*corpus.gather_columns(("form", *names)))
+        for name in names if labels is not None else ():
+            check_labels(words.columns[name].types, LabelColumn(name), corpus.name)
         held_out = None
         if dev is not None:
             dev_corpus = open_corpus(dev, format, columns, files)
@@ -148,14 +156,16 @@ def train_parts(
     if labels is None:
         names = [name for name in names if _says_something(words.columns[name], name)]
     schedule = Schedule(seed, runs, patience, threads, on_epoch)
-    parts = _plan(names)
+    begins = {name: part_of(init, LabelColumn(name), settings) for name in (*texts, *names)}
+    parts = _plan(names, begins)
     models: list[Model] = []
     for name in texts:
         if on_part:
             on_part(name)
         with ExitStack() as files:
             [source] = open_corpus(data, format, columns, files).sources
-            model = _fit_text(name, source, schedule, settings, asked=labels is not None)
+            begin = begins[name]
+            model = _fit_text(name, source, schedule, settings, begin, asked=labels is not None)
         if model is not None:
             models.append(model)
             if model.interrupted:
@@ -220,12 +230,13 @@ def _fit_text(
     sentences: Iterable[Sentence],
     schedule: Schedule,
     settings: Mapping[str, Any],
+    init: Model | None,
     *,
     asked: bool,
 ) -> Model | None:
     """The model of a part that is learnt from text; None if there is nothing to learn for it."""
     column = LabelColumn(name)
-    templates = load_templates(column.preset)
+    templates = load_templates(column.preset) if init is None else init.templates
     available = templates.columns
     try:
         examples = TEXT_PARTS[name](sentences, available)
@@ -234,8 +245,9 @@ def _fit_text(
             raise
         _log.warning("%s: not learnt (%s)", name, error.message.partition(";")[0])
         return None
-    values = Settings().with_values(templates.settings).with_values(settings)
-    problem = pose(examples, column, LabelCoding(), templates, available, values)
+    values = Settings().with_values(templates.settings) if init is None else settings_of(init)
+    values = values.with_values(settings)
+    problem = pose(examples, column, LabelCoding(), templates, available, values, init)
     return fit(problem, schedule)
 
 
@@ -246,13 +258,16 @@ def _says_something(column: Column, name: str) -> bool:
     return len(column.types) > 1
 
 
-def _plan(names: Sequence[str]) -> list[_Part]:
+def _plan(names: Sequence[str], begins: Mapping[str, Model | None]) -> list[_Part]:
     """The parts for some columns, each looking at those before it."""
     parts = []
     for number, name in enumerate(names):
-        visible = ["form", *names[:number]]
-        templates = load_templates(PRESETS[name]).within(visible)
-        parts.append(_Part(LabelColumn(name), templates, templates.compile(visible).columns))
+        visible, init = ["form", *names[:number]], begins[name]
+        templates = (
+            load_templates(PRESETS[name]).within(visible) if init is None else init.templates
+        )
+        columns = templates.compile(visible).columns
+        parts.append(_Part(LabelColumn(name), templates, columns, init))
     return parts
 
 
@@ -275,11 +290,15 @@ def _fit(
     dev_labels: Column | None = None,
 ) -> Model:
     """The model of a part."""
-    values = Settings().with_values(part.templates.settings)
-    values = values.with_values(_fitting(part, labels)).with_values(settings)
+    if part.init is None:
+        values = Settings().with_values(part.templates.settings)
+        values = values.with_values(_fitting(part, labels)).with_values(settings)
+    else:
+        values = settings_of(part.init).with_values(settings)
     examples = words.examples(part.columns, labels)
-    coding = coding_of(examples, part.column, values)
-    problem = pose(examples, part.column, coding, part.templates, list(words.columns), values)
+    coding = coding_of(examples, part.column, values, init=part.init)
+    available = list(words.columns)
+    problem = pose(examples, part.column, coding, part.templates, available, values, part.init)
     held_out = None
     if dev is not None and dev_labels is not None:
         held_out = dev.examples(part.columns, dev_labels)

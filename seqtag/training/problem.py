@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from seqtag.engine import backend
 from seqtag.engine.arrays import (
     ANY_LABEL,
     MAX_LABELS,
@@ -24,15 +23,21 @@ from seqtag.features.index import IndexedCorpus, index_corpus
 from seqtag.features.language import preset_names
 from seqtag.features.templates import CompiledTemplates, TemplateSet
 from seqtag.labels.parts import split_labels
+from seqtag.model.bundle import digest
 from seqtag.model.freeze import freeze
 from seqtag.model.known_words import KnownWords
 from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
+from seqtag.training.data import check_labels
 from seqtag.training.known_labels import labels_of_known_words
+from seqtag.training.partial import learnt_labels, score_labelled
+from seqtag.training.warm_start import WarmStart, check_columns, merged_known_labels
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
+    from seqtag.features.encoder import Column
     from seqtag.labels.coding import LabelCoding
     from seqtag.labels.column import LabelColumn
     from seqtag.settings import Settings
@@ -55,7 +60,7 @@ class Problem:
     corpus
         The sentences as rows of features.
     y
-        Label id of each token, (N,) int32.
+        Label id of each token, (N,) int32; ``-1 - c`` where it may be any of ``choices[c]``.
     labels
         The labels as they are learnt, sorted; a label's place is its id.
     settings
@@ -63,7 +68,11 @@ class Problem:
     column, coding, templates, columns, compiled, known_words, parts, known_labels
         As in `seqtag.model.model.Model`.
     origin
-        Size and digest of the corpus.
+        Size and digest of the corpus, and the digest of the model that it begins with.
+    start
+        The weights to begin with, if not with zeros.
+    choices
+        Labels that tokens without a certain one may have, (C, K) bool, if there are such tokens.
     """
 
     corpus: IndexedCorpus
@@ -79,10 +88,14 @@ class Problem:
     parts: Parts | None
     known_labels: KnownLabels
     origin: Mapping[str, Any]
+    start: WarmStart | None = None
+    choices: NDArray[np.bool_] | None = None
 
     def model(self, cells: Cells, provenance: Mapping[str, Any] | None = None) -> Model:
         """The model of some weights, and what is to be said of how they came about."""
         keys, edge_keys = self.corpus.keys, self.corpus.edge_keys
+        if self.start is not None:
+            cells, keys, edge_keys = self.start.whole(cells, keys, edge_keys)
         weights = freeze(cells, keys, edge_keys, len(self.labels))
         training = {**self.settings.to_dict(), **self.origin, **(provenance or {})}
         return Model(
@@ -107,6 +120,7 @@ def pose(
     templates: TemplateSet,
     available: Sequence[str],
     settings: Settings,
+    init: Model | None = None,
 ) -> Problem:
     """Number labels and features.
 
@@ -123,11 +137,15 @@ def pose(
         The columns of the corpus but those of the label.
     settings
         How to learn.
+    init
+        The model to go on from: its labels, words and features are there too.
 
     Raises
     ------
     LabelError
         If no word has a label, or there are more labels than the templates can do with.
+    TemplateError
+        If the templates do not fit the columns, the coding, or the model to go on from.
     """
     needed = templates.compile(available).columns
     form = examples.columns[needed.index("form")] if "form" in needed else None
@@ -137,15 +155,16 @@ def pose(
             "learnt, found none; add form[0]"
         )
         raise TemplateError(msg, source=templates.source)
-    learnt = examples.learnt_by(coding, form)
-    labels = sorted(learnt.types)
-    _check_labels(examples.labels.types, column)
+    learnt = learnt_labels(examples, coding, form)
+    labels = sorted({*learnt.labels, *(init.labels if init else ())})
+    check_labels(examples.labels.types, column)
     if not coding.needs_forms:
-        _wonder_at_many(labels, len(learnt.ids), column)
+        _wonder_at_many(len(learnt.labels), int(examples.labelled().sum()), column)
     templates = _fitting(templates, len(labels), column)
-    compiled = templates.compile(available)
-    number = {label: i for i, label in enumerate(labels)}
-    y = np.array([number[label] for label in learnt.types], np.int32)[learnt.ids]
+    compiled = templates.compile(available, init.compiled.forms if init else "normal")
+    if init:
+        check_columns(init, compiled)
+    y, choices = learnt.numbered(labels)
     parts = split_labels(labels) if settings.label_parts == "split" else None
     corpus = index_corpus(
         compiled,
@@ -155,10 +174,9 @@ def pose(
         settings.min_count,
         parts,
         examples.pieces,
+        (init.weights.emission.keys, init.weights.edge.keys) if init else None,
     )
-    known_labels = ANY_LABEL
-    if settings.known_labels:
-        known_labels = labels_of_known_words(compiled, examples.columns, y, settings.known_labels)
+    words = form.types if form else []
     last = max((available.index(name) for name in compiled.columns), default=-1)
     return Problem(
         corpus=corpus,
@@ -170,15 +188,51 @@ def pose(
         templates=TemplateSet(templates.templates),
         columns=list(available[: last + 1]),
         compiled=compiled,
-        known_words=KnownWords.of(form.types if form else ()),
+        known_words=init.known_words.with_words(words) if init else KnownWords.of(words),
         parts=parts,
-        known_labels=known_labels,
-        origin={
-            "sentences": len(examples.lengths),
-            "tokens": len(y),
-            "corpus_sha256": examples.digest(),
-        },
+        known_labels=_known_labels(
+            compiled, examples.columns, (y, choices), labels, settings, init
+        ),
+        origin=_origin(examples, init),
+        start=WarmStart.of(init, corpus, labels) if init else None,
+        choices=choices,
     )
+
+
+def _known_labels(
+    compiled: CompiledTemplates,
+    columns: Sequence[Column],
+    gold: tuple[NDArray[np.int32], NDArray[np.bool_] | None],
+    labels: Sequence[str],
+    settings: Settings,
+    init: Model | None,
+) -> KnownLabels:
+    """The labels that known words may have, in this corpus and in the model to go on from."""
+    often = settings.known_labels
+    if not often:
+        return ANY_LABEL
+    y, choices = gold
+    found = labels_of_known_words(compiled, columns, y, often, choices)
+    if init is None:
+        return found
+    words = columns[compiled.columns.index("form")].types
+    known = [word for word in words if word in init.known_words]
+    before = backend.hash_strings([*map(str, compiled.apply_many(found.attribute, known))])
+    seen = labels_of_known_words(compiled, columns, y, 1, choices)
+    return merged_known_labels(init, labels, seen, found, before)
+
+
+def _origin(examples: TrainingData, init: Model | None) -> dict[str, Any]:
+    """What a model says of its training data, and of the model that it began with."""
+    origin: dict[str, Any] = {
+        "sentences": len(examples.lengths),
+        "tokens": int(examples.lengths.sum()),
+        "corpus_sha256": examples.digest(),
+    }
+    labelled = int(examples.labelled().sum())
+    if labelled < origin["tokens"]:
+        origin["labelled"] = labelled
+    return origin | {"init_sha256": digest(init)} if init else origin
 
 
 def _fitting(templates: TemplateSet, labels: int, column: LabelColumn) -> TemplateSet:
@@ -217,25 +271,18 @@ def _fitting(templates: TemplateSet, labels: int, column: LabelColumn) -> Templa
 def judge_of(problem: Problem, examples: TrainingData) -> Judge:
     """Scores weights on the sentences of a dev set."""
     sentences = examples.sentences(problem.compiled.columns, problem.column)
+    mark = examples.unlabelled
+    if mark is not None:
+        return lambda cells: score_labelled(Tagger(problem.model(cells)), sentences, mark)
     return lambda cells: score(Tagger(problem.model(cells)), sentences, words=False)
 
 
-def _check_labels(labels: Sequence[str], column: LabelColumn) -> None:
-    """Refuse labels that teach nothing."""
-    if labels == ["_"]:
-        msg = (
-            f'expected labels in the column {column}, found "_" for every word (not annotated); '
-            "choose another column with --label"
-        )
-        raise LabelError(msg)
-
-
-def _wonder_at_many(labels: Sequence[str], tokens: int, column: LabelColumn) -> None:
+def _wonder_at_many(labels: int, tokens: int, column: LabelColumn) -> None:
     """Say so if there are more labels than a column of labels has."""
-    if len(labels) > 1000 or (len(labels) > 50 and len(labels) > tokens / 5):
+    if labels > 1000 or (labels > 50 and labels > tokens / 5):
         _log.warning(
             "the column %s has %d different labels in %d tokens; is it the right one?",
             column,
-            len(labels),
+            labels,
             tokens,
         )

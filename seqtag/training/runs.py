@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,9 +17,14 @@ from seqtag.randomness import visiting_order
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from seqtag.engine.arrays import Cells, Instances
+    from numpy.typing import NDArray
+
+    from seqtag.engine.arrays import BoolArray, Cells, Instances
     from seqtag.evaluation.report import Report
-    from seqtag.training.problem import Judge, Problem
+    from seqtag.features.index import IndexedCorpus
+    from seqtag.settings import Settings
+    from seqtag.training.problem import Judge
+    from seqtag.training.warm_start import WarmStart
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,8 @@ class Schedule:
         Runs at the same time.
     on_epoch
         Called after each epoch.
+    shuffle
+        Whether each epoch has an order of its own; else all have the order given.
 
     Raises
     ------
@@ -76,6 +83,7 @@ class Schedule:
     patience: int | None
     threads: int
     on_epoch: Callable[[Epoch], None] | None
+    shuffle: bool = True
 
     def __post_init__(self) -> None:
         if self.seed < 0 or self.runs < 1 or (self.patience is not None and self.patience < 1):
@@ -94,6 +102,12 @@ class Schedule:
     def random(self, *more: int) -> np.random.RandomState:
         """The random stream of a run, an epoch, and a purpose."""
         return np.random.RandomState([self.seed, *more])
+
+    def visits(self, sentences: int, run: int, epoch: int) -> NDArray[np.int64]:
+        """The order in which an epoch visits so many sentences."""
+        if self.shuffle:
+            return visiting_order(sentences, self.seed, run, epoch)
+        return np.arange(sentences, dtype=np.int64)
 
 
 class Outcome(NamedTuple):
@@ -117,6 +131,8 @@ class Outcome(NamedTuple):
             "runs": schedule.runs,
             "best_epochs": [run.epoch for run in self.kept],
         }
+        if not schedule.shuffle:
+            facts["shuffle"] = False
         if self.interrupted:
             facts["interrupted"] = True
         if dev is not None:
@@ -128,7 +144,47 @@ class Outcome(NamedTuple):
         return facts
 
 
-def train_runs(problem: Problem, schedule: Schedule, judge: Judge | None) -> Outcome:
+class Task(Protocol):
+    """What runs ask of a `seqtag.training.problem.Problem`; features from Python make another."""
+
+    @property
+    def start(self) -> WarmStart | None:
+        """Where to begin, if not with weights of 0."""
+        ...
+
+    @property
+    def choices(self) -> BoolArray | None:
+        """Labels that words without a certain one may have."""
+        ...
+
+    @property
+    def settings(self) -> Settings:
+        """How to learn."""
+        ...
+
+    @property
+    def corpus(self) -> IndexedCorpus:
+        """The sentences as rows of features."""
+        ...
+
+    @property
+    def y(self) -> NDArray[np.int32]:
+        """Label id of each token."""
+        ...
+
+
+def recipe_of(settings: Settings, patience: int | None = None) -> Recipe:
+    """What settings mean to the training loop."""
+    return Recipe(
+        epochs=settings.epochs,
+        rule=settings.update,
+        step=1.0 if settings.update == "perceptron" else settings.step,
+        cost=settings.margin or None,
+        patience=patience,
+    )
+
+
+def train_runs(problem: Task, schedule: Schedule, judge: Judge | None) -> Outcome:
     """Train all runs; an interruption ends them, and what is done is kept.
 
     Raises
@@ -160,7 +216,7 @@ def train_runs(problem: Problem, schedule: Schedule, judge: Judge | None) -> Out
 
 
 def train_run(
-    problem: Problem,
+    problem: Task,
     schedule: Schedule,
     run: int,
     judge: Judge | None,
@@ -169,6 +225,7 @@ def train_run(
     """One run: the averaged weights of the best epoch by the dev set, or of the last one."""
     settings, (layout, instances, *_) = problem.settings, problem.corpus
     sentences = len(instances.sentence_ptr) - 1
+    start = None if problem.start is None else problem.start.state
 
     def report(done: Progress) -> None:
         if schedule.on_epoch:
@@ -178,20 +235,15 @@ def train_run(
             )
 
     return learn(
-        backend.Weights(layout, "float32", settings.update),
+        backend.Weights(layout, "float32", settings.update, start),
         lambda epoch: drop_features(instances, settings.dropout, schedule.random(run, epoch, 1)),
         problem.y,
-        lambda epoch: visiting_order(sentences, schedule.seed, run, epoch),
-        Recipe(
-            epochs=settings.epochs,
-            rule=settings.update,
-            step=1.0 if settings.update == "perceptron" else settings.step,
-            cost=settings.margin or None,
-            patience=schedule.patience,
-        ),
+        lambda epoch: schedule.visits(sentences, run, epoch),
+        recipe_of(settings, schedule.patience),
         judge=None if judge is None else partial(_verdict, judge),
         on_epoch=report,
         stopped=stopped,
+        choices=problem.choices,
     )
 
 

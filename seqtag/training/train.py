@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
+from seqtag.corpus import sentences_of
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
 from seqtag.labels.coding import LabelCoding
@@ -12,35 +15,93 @@ from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model.freeze import mean
 from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.data import Source, open_corpus
+from seqtag.training.data import Source, check_labels, open_corpus
 from seqtag.training.problem import judge_of, pose
 from seqtag.training.runs import Epoch, Schedule, train_runs
+from seqtag.training.warm_start import (
+    coding_to_go_on,
+    default_label,
+    loaded,
+    merged_templates,
+    model_for,
+    settings_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from os import PathLike
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from typing_extensions import Unpack
+
+    from seqtag.corpus import Sentence
+    from seqtag.corpus.memory import Labels, Values
     from seqtag.labels.column import LabelColumn
     from seqtag.model.model import Model
+    from seqtag.tagging.pipeline import Loaded
     from seqtag.training.data import TrainingData
     from seqtag.training.problem import Problem
 
+_log = logging.getLogger("seqtag")
 
+
+class Options(TypedDict, total=False):
+    """The options of `train`, which says what they are, and the settings, for type checkers."""
+
+    label: str | None
+    templates: str | PathLike[str] | TemplateSet | None
+    seed: int
+    shuffle: bool
+    runs: int
+    patience: int | None
+    constrain: bool
+    skip_unlabelled: bool
+    unlabelled: str | None
+    format: str
+    columns: Sequence[str] | None
+    threads: int
+    on_epoch: Callable[[Epoch], None] | None
+    init: Loaded | str | PathLike[str] | None
+    epochs: int | None
+    update: str | None
+    step: float | None
+    margin: float | None
+    min_count: int | None
+    encoding: str | None
+    dropout: float | None
+    label_parts: str | None
+    known_labels: int | None
+
+
+@overload
 def train(
-    data: Source,
+    data: Source, labels: None = None, *, dev: Source | None = None, **options: Unpack[Options]
+) -> Tagger: ...
+@overload
+def train(
+    data: Iterable[Values],
+    labels: Iterable[Labels],
     *,
-    dev: Source | None = None,
+    dev: tuple[Iterable[Values], Iterable[Labels]] | None = None,
+    **options: Unpack[Options],
+) -> Tagger: ...
+def train(
+    data: Any,
+    labels: Iterable[Labels] | None = None,
+    *,
+    dev: Any = None,
     label: str | None = None,
     templates: str | PathLike[str] | TemplateSet | None = None,
     seed: int = 1,
+    shuffle: bool = True,
     runs: int = 1,
     patience: int | None = None,
     constrain: bool = True,
     skip_unlabelled: bool = False,
+    unlabelled: str | None = None,
     format: str = "auto",
     columns: Sequence[str] | None = None,
     threads: int = 1,
     on_epoch: Callable[[Epoch], None] | None = None,
+    init: Loaded | str | PathLike[str] | None = None,
     **settings: Any,
 ) -> Tagger:
     r"""Train a tagger with the averaged structured perceptron.
@@ -48,17 +109,24 @@ def train(
     Parameters
     ----------
     data
-        Path of a corpus file, several of them, or sentences as `seqtag.read` gives them.
+        Path of a corpus file, several of them, or sentences as `seqtag.read` gives them. With
+        `labels`, sentences in plain Python: lists of words; lists of tuples, whose values
+        `columns` names; or dictionaries with a list of values for each column.
+    labels
+        For each sentence in plain Python a list with the label of each word.
     dev
-        Corpus to score every epoch on; the best epoch's averaged weights are kept.
+        Corpus to score every epoch on; the best epoch's averaged weights are kept. With `labels`
+        a pair: sentences and labels.
     label
         Column to learn, or ``upos+feats`` for both at once. By default upos in CoNLL-U, and the
-        last column of other formats.
+        last column of other formats. With `labels`, what they are called: ``label`` by default.
     templates
         Preset (``pos``, ``chunk``, ``ner``, ``morph``), template file, or templates; by default
         the preset that fits the label.
     seed
         Of the shuffling. The same data, seed and seqtag give the same bytes.
+    shuffle
+        Visit the sentences in a new order each epoch; else in the order given.
     runs
         Models trained with different shuffling and averaged into one.
     patience
@@ -67,12 +135,23 @@ def train(
         Let a model of chunk labels give valid sequences only.
     skip_unlabelled
         Leave out sentences with ``_`` for a label instead of refusing them.
+    unlabelled
+        The label of words that have none, ``_`` say. They are learnt around: where other words of
+        their sentence are labelled wrongly, the weights move towards the best labelling that has
+        all labels given. Sentences without any label are left out. Of a dev set, words that have
+        a label are scored. None among `labels` is such a word too.
     format, columns
-        As in `seqtag.read`.
+        As in `seqtag.read`; or the names of the values of tuples.
     threads
         Runs trained at the same time; the model is the same on any number.
     on_epoch
         Called after each epoch, with an `Epoch`.
+    init
+        A model to go on from: a tagger, a pipeline (its part of that column), a file, or the name
+        of an embedded model. Its labels, words and features stay, new ones come in; its templates
+        and settings hold where others are not given, and `templates` must have its own among
+        them. Its averaged weights are all that is carried over: the new average is over the new
+        training alone.
     **settings
         Those of `seqtag.settings.SETTINGS`, which says what each does: ``epochs``, ``update``,
         ``step``, ``margin``, ``min_count``, ``encoding``, ``dropout``, ``label_parts`` and
@@ -81,10 +160,10 @@ def train(
     Raises
     ------
     CorpusError, TemplateError, LabelError
-        If the data have no sentences or lack a column, templates do not fit them, or labels are
-        missing.
+        If the data have no sentences or lack a column, templates do not fit them, labels are
+        missing, or column, templates or encoding are not those of the model to go on from.
     TypeError
-        If sentences are lists of pairs and the like.
+        If sentences are lists and there are no `labels`, or a file has some.
     ValueError
         If seed, runs, patience or threads are out of range.
     KeyboardInterrupt
@@ -99,27 +178,87 @@ def train(
     >>> tagger = train(words, label="tag", epochs=3, min_count=1)
     >>> tagger.tag(["the", "dog"])
     ['DT', 'NN']
+    >>> sentences, labels = [["the", "cat"], ["a", "dog"]], [["DT", "NN"], ["DT", "NN"]]
+    >>> train(sentences, labels, label="tag", epochs=3, min_count=1).tag(["the", "dog"])
+    ['DT', 'NN']
     """
-    schedule = Schedule(seed, runs, patience, threads, on_epoch)
+    schedule = Schedule(seed, runs, patience, threads, on_epoch, shuffle)
+    begin = None if init is None else loaded(init)
+    if labels is not None:
+        label = label or default_label(begin) or "label"
+        missing = unlabelled or ""
+        data, some = _listed(data, labels, label, columns, missing)
+        more = False
+        if dev is not None:
+            dev, more = _listed(*_pair(dev), label, columns, missing)
+        unlabelled = missing if some or more else unlabelled
     with ExitStack() as files:
         corpus = open_corpus(data, format, columns, files)
-        column = corpus.label_column(label)
-        template_set = _templates(templates, column)
-        values = Settings().with_values(template_set.settings).with_values(settings)
+        column = corpus.label_column(label or default_label(begin))
+        model = model_for(begin, column, settings)
+        template_set, values = _templates(templates, column, model, settings)
         features = [name for name in corpus.columns if name not in column.columns]
-        if templates is None and column.is_lemma:  # tags are of use, but not needed
+        if (
+            model is None and templates is None and column.is_lemma
+        ):  # tags are of use, but not needed
             template_set = template_set.within(features)
         needed = template_set.compile(features).columns
-        examples = corpus.gather(needed, column, skip_unlabelled)
+        examples = corpus.gather(needed, column, skip_unlabelled, unlabelled)
+        check_labels(examples.labels.types, column, corpus.name)
         held_out = None
         if dev is not None:
             dev_corpus = open_corpus(dev, format, columns, files)
             dev_corpus.check_columns((*needed, *column.columns))
-            held_out = dev_corpus.gather(needed, column, skip_unlabelled)
+            held_out = dev_corpus.gather(needed, column, skip_unlabelled, unlabelled)
+    if unlabelled and examples.labelled().all():
+        _log.warning("no word has the label %r: every word is labelled", unlabelled)
     asked = settings.get("encoding") is not None
-    coding = coding_of(examples, column, values, constrain=constrain, asked=asked)
-    problem = pose(examples, column, coding, template_set, features, values)
+    coding = coding_of(examples, column, values, constrain=constrain, asked=asked, init=model)
+    problem = pose(examples, column, coding, template_set, features, values, model)
     return Tagger(fit(problem, schedule, held_out))
+
+
+def _listed(
+    data: Any,
+    labels: Iterable[Labels],
+    label: str,
+    columns: Sequence[str] | None,
+    missing: str,
+) -> tuple[list[Sentence], bool]:
+    """Sentences of plain lists, and whether some word has no label.
+
+    Raises
+    ------
+    TypeError
+        If `data` is a file.
+    """
+    if isinstance(data, (str, PathLike)):
+        msg = f"expected lists of words for the labels, found {data!r}; a file has its own labels"
+        raise TypeError(msg)
+    some = False
+
+    def noted() -> Iterator[Labels]:
+        nonlocal some
+        for each in labels:
+            some = some or (not isinstance(each, str) and None in each)
+            yield each
+
+    found = list(sentences_of(data, noted(), label, columns=columns, missing=missing))
+    return found, some
+
+
+def _pair(dev: Any) -> tuple[Any, Any]:
+    """The sentences and the labels of a dev set of lists.
+
+    Raises
+    ------
+    TypeError
+        If it is something else.
+    """
+    if not isinstance(dev, (tuple, list)) or len(dev) != 2:
+        msg = f"expected dev as a pair (sentences, labels), found {dev!r:.60}"
+        raise TypeError(msg)
+    return dev[0], dev[1]
 
 
 def coding_of(
@@ -129,14 +268,19 @@ def coding_of(
     *,
     constrain: bool = True,
     asked: bool = False,
+    init: Model | None = None,
 ) -> LabelCoding:
     """How the labels of a column are learnt; see `seqtag.labels.coding.LabelCoding.choose`.
 
     Raises
     ------
     LabelError
-        If an encoding was asked for, and the labels are no chunk labels.
+        If an encoding was asked for, and the labels are no chunk labels, or the model to go on
+        from has another.
     """
+    if init is not None:
+        transitions = examples.transitions()
+        return coding_to_go_on(init, transitions, settings, constrain=constrain, asked=asked)
     if column.is_lemma and not (asked and settings.encoding != "keep"):
         return LemmaCoding()
     return LabelCoding.choose(
@@ -162,15 +306,30 @@ def fit(problem: Problem, schedule: Schedule, held_out: TrainingData | None = No
         If it comes before an epoch is finished.
     """
     judge = None if held_out is None else judge_of(problem, held_out)
+    if held_out is not None and held_out.digest() == problem.origin["corpus_sha256"]:
+        _log.warning(
+            "the dev set is the training data: its scores say how well that was learnt, and stop "
+            "nothing too early or too late; give sentences of other texts"
+        )
     outcome = train_runs(problem, schedule, judge)
     cells = mean([run.cells for run in outcome.kept])
     return problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))
 
 
 def _templates(
-    templates: str | PathLike[str] | TemplateSet | None, column: LabelColumn
-) -> TemplateSet:
-    """Those asked for, or the preset that fits the labels."""
-    if isinstance(templates, TemplateSet):
-        return templates
-    return load_templates(templates or column.preset)
+    templates: str | PathLike[str] | TemplateSet | None,
+    column: LabelColumn,
+    init: Model | None,
+    settings: Mapping[str, Any],
+) -> tuple[TemplateSet, Settings]:
+    """The templates asked for, or those that fit the labels, and what is set by all together."""
+    chosen: TemplateSet | None
+    if templates is None or isinstance(templates, TemplateSet):
+        chosen = templates
+    else:
+        chosen = load_templates(templates)
+    if init is None:
+        chosen = chosen or load_templates(column.preset)
+        return chosen, Settings().with_values(chosen.settings).with_values(settings)
+    values = settings_of(init, chosen.settings if chosen else {}).with_values(settings)
+    return merged_templates(init, chosen), values

@@ -251,7 +251,9 @@ def test_a_label_without_examples_takes_part_in_the_choice():
 def test_classes_must_name_all_labels_and_more_than_one():
     with pytest.raises(LabelError, match=r"that classes names \(0, 1\), found 2; name them too"):
         MulticlassPerceptron().fit([[1], [2]], [0, 2], classes=[0, 1])
-    with pytest.raises(LabelError, match=r"found one \(0\); add examples of another, or name both"):
+    with pytest.raises(
+        LabelError, match=r"found one class \(0\); add examples of another, or name both"
+    ):
         BinaryPerceptron().fit([[1], [2]], [0, 0], classes=[0])
     with pytest.raises(LabelError, match="expected labels of one type, found a mixture"):
         BinaryPerceptron().fit([[1], [2]], [0, 1], classes=np.array([0, "a"], object))
@@ -290,20 +292,23 @@ X2, Y2 = [[1.0, 0], [0, 1]], [0, 1]
         (
             X2,
             [1, 1],
-            "expected at least two labels to tell apart, found one (1); "
+            "expected at least two labels to tell apart, found one class (1); "
             "add examples of another, or name both as classes=...",
         ),
         (X2, [0], "expected one label per vector, found 2 vectors, 1 labels"),
-        (X2, [[0], [1]], "expected y of shape (2,), found shape (2, 1); use y.ravel()"),
+        (X2, [[0, 1], [1, 0]], "expected y of shape (2,), found shape (2, 2); use y.ravel()"),
+        (X2, None, "expected labels, found None: learning requires y to be passed, but"),
+        (X2, [0.5, 1.0], "found numbers with a fraction such as 0.5: a continuous y is for"),
         (X2, [0.0, np.nan], "found NaN or infinity among them"),
         (X2, np.array([1, "a"], object), "expected labels of one type, found a mixture"),
         (
             [[1, 0], [0, 1], [1, 1]],
             [0, 1, 2],
-            "expected two labels, found 3 (0, 1, 2); use MulticlassPerceptron",
+            "expected two labels, found 3 (0, 1, 2). Only binary classification is supported. "
+            "Use MulticlassPerceptron",
         ),
         ([[1.0, np.nan], [0, 1]], Y2, "found NaN or infinity in vector 0"),
-        ([1.0, 2.0], Y2, "for one vector write X.reshape(1, -1)"),
+        ([1.0, 2.0], Y2, "Reshape your data: one vector is X.reshape(1, -1)"),
         ([], [], "found shape (0,)"),
     ],
 )
@@ -346,7 +351,9 @@ def test_labels_never_seen_and_models_never_fitted(kind):
         model.score(X2, [0, 7])
     with pytest.raises(LabelError, match="found 7"):
         model.fit(X2, Y2, validation=(X2, [0, 7]))
-    with pytest.raises(SeqtagError, match="expected X with 2 features, as in training, found 3"):
+    with pytest.raises(
+        SeqtagError, match=r"X has 3 features, but \w+ is expecting 2 features as input"
+    ):
         model.predict([[1, 2, 3]])
     with pytest.raises(SeqtagError, match="expected at least one vector to score, found none"):
         model.score(np.zeros((0, 2)), [])

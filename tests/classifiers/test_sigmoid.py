@@ -56,7 +56,7 @@ def test_it_learns_and_comes_to_rest():
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_is_refused():
-    with pytest.raises(LabelError, match=r"found 3 \(0, 1, 2\); use MulticlassPerceptron"):
+    with pytest.raises(LabelError, match=r"found 3 \(0, 1, 2\)\. Only binary"):
         SigmoidNeuron().fit([[1], [2], [3]], [0, 1, 2])
     with pytest.raises(
         SeqtagError, match="expected step > 0, penalty >= 0, max_iter >= 1, tolerance >= 0; found 0"

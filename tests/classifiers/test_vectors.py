@@ -87,15 +87,16 @@ def test_the_sum_of_finite_numbers_may_overflow():
     ("X", "message"),
     [
         (np.zeros((2, 2, 2)), "expected X of shape (vectors, features), found shape (2, 2, 2)"),
-        ([1, 2], "found shape (2,); for one vector write X.reshape(1, -1)"),
+        ([1, 2], "found shape (2,). Reshape your data: one vector is X.reshape(1, -1)"),
         (
             [[1], [1, 2]],
             "a sparse matrix or feature dicts, found list of list",
         ),
         ([["a"]], "found list of list that is none"),
-        (np.array([[1j]]), "found ndarray that is none (complex numbers)"),
+        (np.array([[1j]]), "found ndarray that is none (Complex data not supported)"),
         ([[0, np.inf]], "found NaN or infinity in vector 0 (from 0)"),
         ([[0, 1], [np.nan, 1]], "found NaN or infinity in vector 1 (from 0)"),
+        (np.zeros((2, 0)), "found 0 feature(s) (shape=(2, 0)) while a minimum of 1 is required."),
         (np.zeros((0, 3)), "expected at least one vector to learn from, found an empty X"),
         ([{"a": 1}, 7], "expected feature dicts only, found int among them"),
         ([{"a": None}], "expected a finite number or a string as 'a', found None"),
@@ -129,7 +130,9 @@ def test_prediction_wants_the_kind_of_training():
         SeqtagError, match="expected an array or sparse matrix, as in training, found dicts"
     ):
         of_arrays([{"a": 1}])
-    with pytest.raises(SeqtagError, match="expected X with 1 features, as in training, found 2"):
+    with pytest.raises(
+        SeqtagError, match="X has 2 features, but it is expecting 1 features as input; give"
+    ):
         of_arrays([[1.0, 2.0]])
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import re
 import select
@@ -15,7 +16,7 @@ import time
 
 import pytest
 
-from tests.command_line import SEQTAG, call, chunks, conllu, home, linux, posix, run
+from tests.command_line import SENTENCES, SEQTAG, call, chunks, conllu, home, linux, posix, run
 
 TRICKY = (
     "\ufeff\n\n# newdoc\n# text = don't see the cat\n"
@@ -313,8 +314,9 @@ def test_what_was_found_out_is_said_once_unless_quiet(home, call, tmp_path):
     assert call(*command, "--quiet").notes == []
     assert call(*command, "--format", "conllu").notes == []
     (tmp_path / "in").write_text("the dog barks")
-    [note] = call(*command).notes
+    note, cut = call(*command).notes
     assert note.endswith("in: read as text (1 line of 3 words)")
+    assert "in: cut by NLTK's rules for English" in cut
 
 
 @posix
@@ -381,3 +383,56 @@ def test_memory_stays_flat(home):
         )
         peaks.append(int(done.stderr) / 1024)
     assert peaks[1] < peaks[0] + 12, peaks  # MB; the data grow by 45
+
+
+# ----------------------------------------------------------------- for other programs
+def test_a_table_for_other_programs(home, call, tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("the dog barks\nthe cat\n")
+    files = (tmp_path / "a", tmp_path / "b")
+    done = call("tag", "-m", home / "upos.seqtag", *files, "--format", "tokens", "--to", "tsv")
+    assert done.out.decode() == (
+        "word\tform\tupos\n"
+        + "1\tthe\tDET\n2\tdog\tNOUN\n3\tbarks\tVERB\n1\tthe\tDET\n2\tcat\tNOUN\n" * 2
+    )
+    (tmp_path / "c").write_text(conllu(SENTENCES[:1]))
+    done = call("tag", "-m", home / "upos.seqtag", files[0], tmp_path / "c", "--to", "tsv")
+    assert done.code == 1
+    assert (
+        "expected the columns form, misc, upos of the first sentence, found form, lemma" in done.err
+    )
+
+
+def test_an_object_for_each_sentence(call, tmp_path):
+    (tmp_path / "text").write_text("They didn't stop. Why?\n")
+    first, second = map(
+        json.loads, call("tag", tmp_path / "text", "--to", "jsonl").out.splitlines()
+    )
+    assert first["tokens"] == ["They", "did", "n't", "stop", "."]
+    assert first["upos"] == ["PRON", "AUX", "PART", "VERB", "PUNCT"]
+    assert first["multiword"] == [[2, 3, "didn't"]]
+    assert (first["sent_id"], first["text"]) == ("1", "They didn't stop.")
+    assert {*second} == {*first} - {"multiword"}
+    assert "head" not in first
+
+
+def test_documents_of_conll2003(home, call, tmp_path):
+    """They begin with -DOCSTART- or # newdoc, and do so again."""
+    text = "-DOCSTART- -X- -X- O\n\nthe DT B-NP O\ndog NN I-NP O\n\n"
+    (tmp_path / "x").write_text(text)
+    options = ("-m", home / "chunk.seqtag", "--to", "conll2003")
+    assert call("tag", *options, tmp_path / "x", "--format", "conll2003").out.decode() == text
+    (tmp_path / "y.conllu").write_text("# newdoc id = a\n" + conllu(["the dog"]))
+    done = call("tag", *options, tmp_path / "y.conllu")
+    assert done.code == 1
+    assert done.err == (
+        "seqtag: expected a column 'ner' to write the format conll2003, found form, lemma, upos, "
+        "xpos, feats, head, deprel, deps, misc, chunk; add it or choose another format\n"
+    )
+    names = tmp_path / "names.txt"
+    names.write_text("the B-X\ndog O\n\nthe B-X\n\n")
+    call("train", names, "-m", tmp_path / "ner", "--columns", "form,ner", "--epochs", 1)
+    done = call("tag", *options, "-m", tmp_path / "ner", tmp_path / "y.conllu")
+    head, _, first, *_ = done.out.decode().splitlines()
+    assert head == "-DOCSTART- -X- -X- O"
+    assert first.split()[:3] == ["the", "DT", "B-NP"]

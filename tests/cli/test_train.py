@@ -3,6 +3,7 @@
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -145,7 +146,8 @@ def test_skip_unlabelled(folder, call):
     assert refused.code == 1
     assert refused.err == (
         'seqtag: part.txt:4: expected a label in the column label, found "_" (not annotated); '
-        "annotate it, or leave such sentences out with --skip-unlabelled\n"
+        "annotate it, or leave such sentences out with --skip-unlabelled, or let seqtag train "
+        "learn from their other words with --unlabelled _\n"
     )
     done = call("train", "part.txt", "-m", "m", "--epochs", 1, "--skip-unlabelled")
     assert done.code == 0
@@ -226,3 +228,68 @@ def test_an_interruption_before_the_first_epoch_leaves_no_model(folder, call, mo
 def test_chunk_data_are_what_they_seem():
     """The helper's own data: IOB2 with chunks of several words."""
     assert "a DT B-NP\nbig JJ I-NP\ncat NN I-NP\nsees VBZ B-VP\n" in chunks()
+
+
+# ----------------------------------------------------------------- going on
+def test_training_goes_on_from_a_model(folder, call):
+    first = ["train", "train.conllu", "-m", "m.seqtag", "--epochs", 2, "--min-count", 1, "-q"]
+    assert call(*first).code == 0
+    more = "1\tzorb\t_\tZZ\t_\t_\t_\t_\t_\t_\n\n"
+    (folder / "more.conllu").write_text(more)
+    done = call("train", "more.conllu", "--init", "m.seqtag", "-m", "n.seqtag", "--json")
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    digest = hashlib.sha256((folder / "m.seqtag").read_bytes()).hexdigest()
+    assert document["training"]["init_sha256"] == digest
+    assert document["training"]["epochs"] == 2
+    tagger = seqtag.load(folder / "n.seqtag")
+    assert tagger.tag(["zorb"]) == ["ZZ"]
+    assert {*seqtag.load(folder / "m.seqtag").labels} < {*tagger.labels}
+    again = call("train", "more.conllu", "--init", "m.seqtag", "-m", "m.seqtag", "-q", "--force")
+    assert again.code == 0  # in place
+    assert (folder / "m.seqtag").read_bytes() == (folder / "n.seqtag").read_bytes()
+
+
+def test_a_pipeline_goes_on_from_a_pipeline(folder, call):
+    how = ["--label", "upos,xpos", "--epochs", 1, "-q"]
+    assert call("train", "train.conllu", "-m", "m.seqtag", *how).code == 0
+    assert call("train", "train.conllu", "--init", "m.seqtag", "-m", "n.seqtag", *how).code == 0
+    for part in seqtag.load(folder / "n.seqtag").info["parts"]:
+        assert "init_sha256" in part["training"]
+    one = ["train", "train.conllu", "--init", "m.seqtag", "-m", "o.seqtag", "--label", "xpos", "-q"]
+    assert call(*one).code == 0
+    assert seqtag.load(folder / "o.seqtag").label == "xpos"
+
+
+def test_a_model_that_does_not_fit_is_refused(folder, call):
+    how = ["train", "train.conllu", "-m", "m.seqtag"]
+    done = call(*how, "--init", "")
+    assert done.code == 2
+    assert "expected a name for --init, found ''" in done.err
+    done = call(*how, "--init", "none.seqtag")
+    assert done.code == 1
+    assert "none.seqtag: No such file or directory; the embedded models are en" in done.err
+    done = call(*how, "--init", "en-ewt-xpos", "--label", "upos")
+    assert done.code == 1
+    assert "expected a column that the model to begin with labels (xpos), found upos" in done.err
+    assert not (folder / "m.seqtag").exists()
+
+
+# ----------------------------------------------------------------- words without a label
+def test_words_without_a_label_are_learnt_around(folder, call):
+    whole = (folder / "train.conllu").read_text()
+    (folder / "partly.conllu").write_text(whole.replace("\tDET\t", "\t_\t", 3))
+    how = ["-m", "m.seqtag", "--epochs", 3, "--min-count", 1]
+    done = call("train", "partly.conllu", *how)
+    assert done.code == 1
+    assert "or let seqtag train learn from their other words with --unl" in done.err
+    done = call("train", "partly.conllu", "--unlabelled", "_", "--json", "-q", *how)
+    assert (done.code, done.err) == (0, "")
+    training = json.loads(done.out)["training"]
+    assert (training["tokens"], training["labelled"]) == (44, 41)
+    assert seqtag.load("m.seqtag").tag(["a", "dog"]) == ["DET", "NOUN"]
+    pipeline = ["--label", "all", "--unlabelled", "_", "-m", "n.seqtag"]
+    done = call("train", "partly.conllu", *pipeline)
+    assert done.code == 2
+    assert "expected --unlabelled with one label, found all" in done.err
+    assert call("train", "partly.conllu", "--unlabelled", "", *how, "--force").code == 2

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import json
 
 import conllu
 import pytest
@@ -19,6 +21,7 @@ from seqtag.corpus import (
     render,
     to_token_list,
 )
+from seqtag.corpus.records import one_head
 from seqtag.corpus.text import word_spans
 from seqtag.errors import CorpusError
 
@@ -258,6 +261,45 @@ def test_render_and_read_back():
     assert tokens[0]["misc"] == {"SpaceAfter": "No", "Pos": "UH", "Chunk": "B-INTJ"}
 
 
+def test_render_for_other_programs():
+    named = COLUMNS | {"ner": ["O", "O"]}
+    assert render(named, "conll2003") == "Hi UH B-INTJ O\n! . O O\n\n"
+    [sentence] = sentences(render(named, "conll2003"), "conll2003")
+    assert {name: sentence.column(name) for name in sentence.columns} == named
+    tagged = {"form": ["a"], "upos": ["X"], "chunk": ["O"], "ner": ["B-X"]}
+    assert render(tagged, "conll2003") == "a X O B-X\n\n"
+    rows = list(csv.DictReader(io.StringIO(render(named, "tsv")), delimiter="\t", quoting=3))
+    assert rows[1] == {"word": "2", "form": "!", "pos": ".", "chunk": "O", "ner": "O"}
+    odd = {"form": ["a\tb\n", '"'], "upos": ["X", "\u2028"]}
+    assert json.loads(render(odd, "jsonl")) == {"tokens": odd["form"], "upos": odd["upos"]}
+    for format in ("conll2003", "tsv", "jsonl"):
+        assert render({name: [] for name in named}, format) == ""
+
+
+def test_what_the_formats_for_other_programs_cannot_hold():
+    assert "expected a column 'chunk' to write the format conll2003, found form, pos, ner" in fails(
+        render, {"form": ["a"], "pos": ["b"], "ner": ["O"]}, "conll2003"
+    )
+    assert (
+        "expected values that fit the format tsv, found 'a\\tb' in the column 'form', word 1"
+        in (fails(render, {"form": ["a\tb"]}, "tsv"))
+    )
+    assert (
+        "expected columns by other names than tokens, sent_id, text, multiword in the format "
+        "jsonl, found 'text'; rename it with --columns"
+    ) in fails(render, {"form": ["a"], "text": ["b"]}, "jsonl")
+    assert "expected columns by other names than word in the format tsv, found 'word'" in fails(
+        render, {"form": ["a"], "word": ["b"]}, "tsv"
+    )
+
+
+def test_tables_of_other_columns_are_not_one_table():
+    pieces = [b"word\tform\tpos\n1\ta\tX\n", b"word\tform\tupos\n1\ta\tX\n"]
+    assert "expected the columns form, pos of the first sentence, found form, upos; write" in fails(
+        list, one_head(pieces)
+    )
+
+
 def test_render_messages():
     assert f"expected one of the formats {', '.join(WRITABLE)} to write, found 'text'" in fails(
         render, COLUMNS, "text"
@@ -306,12 +348,14 @@ def test_misc_has_one_rule():
 
 
 def test_every_format_is_one_record():
-    assert ("auto", *FORMATS) == READABLE
-    assert " ".join(WRITABLE) == "conllu columns conll2000 tokens tagged"
+    written_only = ["tsv", "jsonl"]
+    assert ["auto", *(name for name in FORMATS if name not in written_only)] == [*READABLE]
+    assert " ".join(WRITABLE) == "conllu columns conll2000 conll2003 tokens tagged tsv jsonl"
     for name, format in FORMATS.items():
         assert name == format.name
         assert format.help
-        assert (format.read is None) is format.is_table
+        assert format.read is None or not format.is_table
+        assert format.is_readable is (name not in written_only)
 
 
 def test_only_tables_are_parsed_in_blocks():

@@ -75,10 +75,13 @@ def tree(path: str) -> ast.Module:
 
 
 def definition(path: str, name: str) -> ast.AST | None:
-    """What a module defines under a name: a class, a function, a variable; ``Class.method``."""
+    """What a module defines under a name: a class, a function, a variable; ``Class.method``.
+
+    Of a name that is defined several times it is the last: behind overloads stands the function.
+    """
 
     def inside(node: ast.AST | None, part: str) -> ast.AST | None:
-        for child in getattr(node, "body", ()):
+        for child in reversed(getattr(node, "body", ())):
             if getattr(child, "name", None) == part:
                 return child
             targets = getattr(child, "targets", [getattr(child, "target", None)])
@@ -166,9 +169,9 @@ CHANGES = (
     "A model format number",
     "A part of a pipeline",
     "A command",
-    "Warm start",
     "Resume",
-    "N-best",
+    "Another question to the weights",
+    "An interface of another toolkit",
 )
 
 

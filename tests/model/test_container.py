@@ -37,6 +37,19 @@ def test_save_and_load_return_the_same_model(tmp_path):
     assert same(load(str(path), verify=False)[1], tiny())
 
 
+def test_a_model_is_known_by_its_beginning(tmp_path):
+    path = tmp_path / "m.seqtag"
+    save(path, CONFIG, tiny())
+    assert container.is_model(path)
+    path.write_bytes(path.read_bytes()[:40])
+    assert container.is_model(path)  # damaged, but meant to be one
+    for data in (b"", b"1\tx\n", b'{"__metadata__": 1}'):
+        path.write_bytes(data)
+        assert not container.is_model(path)
+    assert not container.is_model(tmp_path)
+    assert not container.is_model(tmp_path / "none")
+
+
 JSON = st.recursive(
     st.none()
     | st.booleans()

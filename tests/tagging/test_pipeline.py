@@ -20,6 +20,7 @@ from seqtag.model import bundle
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.pipeline import train_parts
+from tests.notebook import Shown
 from tests.treebanks import annotated
 
 SENTENCES = [
@@ -61,10 +62,10 @@ def test_documents_are_shown_and_converted(pipeline):
     assert repr(document[1]) == "<Sentence 'Wer?'>"
     assert str(document).count("# newpar") == 2
     assert str(document) == "".join(map(str, document))
-    html = document._repr_html_()
-    assert "<td>&lt;</td>" in html
-    assert "<th>lemma</th><th>upos</th>" in html
-    assert "<th>xpos</th>" not in html
+    shown = Shown.of(document)
+    assert shown.tables[0][0] == ["sentence", "word", "text", "lemma", "upos"]
+    assert shown.tables[0][3] == ["", "3", "<", "<", shown.tables[0][3][-1]]
+    assert [row[0] for row in shown.tables[0][1:]] == ["1", "", "", "", "", "2", ""]
     lists = document.to_token_lists()
     assert [token["form"] for token in lists[1]] == ["Wer", "?"]
     rows = document.to_rows()
@@ -108,6 +109,15 @@ def test_every_character_of_a_text_is_in_its_conllu(pipeline, text):
     assert rebuilt == (text if text.strip() else "")
 
 
+def test_notebooks_show_its_parts(pipeline):
+    shown = Shown.of(pipeline)
+    assert shown.texts == ["seqtag.Pipeline"]
+    heading, *parts = shown.tables[0]
+    assert heading == ["part", "labels", "looks at", "trained on", "made by"]
+    assert [row[0] for row in parts] == ["tokens", "words", "upos", "lemma"]
+    assert parts[2][1:4] == ["7", "form", "20 sentences, 110 tokens"]
+
+
 def test_saved_loaded_and_pickled_it_is_the_same(pipeline, tmp_path):
     pipeline.save(tmp_path / "all.seqtag")
     text = "Wer ist im Bett?"
@@ -116,6 +126,16 @@ def test_saved_loaded_and_pickled_it_is_the_same(pipeline, tmp_path):
         assert str(copy(text)) == str(pipeline(text))
     assert repr(copy) == "<seqtag.Pipeline of tokens, words, upos, lemma>"
     assert len(pipeline.info["parts"]) == 4
+
+
+def test_a_name_that_no_model_has_is_answered_with_those_there_are(tmp_path):
+    for name in ("nl", tmp_path / "nl.seqtag"):
+        with pytest.raises(FileNotFoundError) as error:
+            seqtag.load(name)
+        assert error.value.filename == str(name)
+        assert error.value.strerror == (
+            "No such file or directory; the embedded models are en, en-ewt-upos, en-ewt-xpos"
+        )
 
 
 def test_a_file_of_one_tagger_is_a_tagger(pipeline, tmp_path):

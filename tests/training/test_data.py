@@ -93,7 +93,9 @@ def test_odd_lines_are_refused_alike(natively):
 
 
 def test_lists_of_pairs_are_refused():
-    with pytest.raises(TypeError, match=r"found \[\('the', 'DT'\)\]; make sentences of words and"):
+    with pytest.raises(
+        TypeError, match=r"found \[\('the', 'DT'\)\]; give lists of words and lists"
+    ):
         train([[("the", "DT")]], label="tag")
 
 

@@ -65,6 +65,23 @@ def test_every_example_is_tested_once(n, data):
         assert n // k <= len(test) <= n // k + 1
 
 
+@given(st.lists(st.integers(0, 9), min_size=2, max_size=60), st.integers(2, 4))
+def test_groups_are_never_parted(groups, k):
+    sizes = [groups.count(group) for group in set(groups)]
+    if len(sizes) < k:
+        with pytest.raises(SeqtagError) as error:
+            k_folds(len(groups), k, 3, groups)
+        n = len(sizes)
+        assert str(error.value) == f"expected from 2 to {n} folds for {n} groups, found {k}"
+        return
+    folds = k_folds(len(groups), k, 3, groups)
+    assert sorted(i for _, test in folds for i in test) == list(range(len(groups)))
+    for train, test in folds:
+        assert not {groups[i] for i in train} & {groups[i] for i in test}
+    held = [len(test) for _, test in folds]
+    assert min(held) > 0 and max(held) - min(held) <= max(sizes)
+
+
 @pytest.mark.parametrize(("n", "k"), [(3, 4), (3, 1), (0, 2)])
 def test_folds_need_examples(n, k):
     with pytest.raises(
@@ -79,6 +96,8 @@ def test_a_cross_validation_by_hand():
     assert sorted(found.scores) == [0, 1, 1, 1]
     assert found.mean == 0.75
     assert found.deviation == pytest.approx(0.5)
+    assert found.interval().low == pytest.approx(0.75 - 3.18245 * 0.25, abs=1e-5)
+    assert found.interval().high == pytest.approx(0.75 + 3.18245 * 0.25, abs=1e-5)
     assert seen == list(enumerate(found.scores, 1))
 
 

@@ -491,7 +491,8 @@ def test_words_without_a_label(tmp_path, caplog):
         learn()
     assert str(error.value) == (
         f'{path}:5: expected a label in the column tag, found "_" (not annotated); '
-        "annotate it, or leave such sentences out with --skip-unlabelled"
+        "annotate it, or leave such sentences out with --skip-unlabelled, or let seqtag train "
+        "learn from their other words with --unlabelled _"
     )
     with caplog.at_level(logging.WARNING, "seqtag"):
         tagger = learn(skip_unlabelled=True)
@@ -575,3 +576,18 @@ def test_an_interruption_of_several_runs_keeps_what_is_done(threads):
 def test_a_column_without_labels_teaches_nothing():
     with pytest.raises(LabelError, match='labels in the column feats, found "_" for every'):
         train(corpus("a _ X, b _ X", "form feats pos"), label="feats")
+
+
+def test_the_order_given_may_stay():
+    """Without shuffling no seed matters, and sentences are visited as they come."""
+    sentences = corpus("the DT, cat NN; a DT, dog NN; cat NN, runs VB; runs VB")
+
+    def weights(data, **how):
+        model = train(data, templates="pos", min_count=1, epochs=1, **how).model
+        return model.weights.emission.weights.tobytes(), model.training.get("shuffle")
+
+    as_given = weights(sentences, shuffle=False)
+    assert as_given == weights(sentences, shuffle=False, seed=5)
+    assert as_given != weights(sentences[::-1], shuffle=False)
+    assert as_given[1] is False
+    assert weights(sentences)[1] is None

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conllu import TokenList
 from typing_extensions import assert_type
 
 import seqtag
 from seqtag import BinaryPerceptron, MulticlassPerceptron, VotedPerceptron
 from seqtag.corpus.sentence import Sentence
 from seqtag.errors import CorpusError, SeqtagError
+from seqtag.evaluation import compare, intervals, score
 from seqtag.evaluation.aligned import AlignedReport, score_aligned
 from seqtag.evaluation.report import Report
+from seqtag.integrations.conllu import tag_token_lists
 from seqtag.integrations.nltk import SeqtagTagger
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
+    from conllu import TokenList
     from numpy.typing import NDArray
 
 
@@ -33,8 +37,21 @@ def tag(model: Path) -> None:
     assert_type(tagger.tag([("Stop", "VB"), ("!", ".")]), list[str])
     assert_type(tagger.tag_many([["Stop"], ["!"]], threads=2), list[list[str]])
     assert_type(tagger.tag_many(iter([("Stop", "!")])), list[list[str]])
+    assert_type(tagger.tag(["Stop", "!"], given=["VERB", None]), list[str])
+    assert_type(tagger.margins(["Stop", "!"]), list[float])
+    assert_type(tagger.probabilities(["Stop", "!"]), list[float])
+    assert_type(tagger.nbest(["Stop", "!"], 2), list[tuple[float, list[str]]])
+    assert_type(tagger.explain(["Stop", "!"], 0).margin, float)
     assert_type(tagger.labels, tuple[str, ...])
     assert_type(tagger.save("model.seqtag"), int)
+    assert_type(tagger.tag({"form": ["Stop", "!"], "pos": ["VB", "."]}), list[str])
+    assert_type(tagger.tag_text("Stop!"), seqtag.Document)
+    assert_type(seqtag.load("en").tag_text("Stop!"), seqtag.Document)
+
+
+def tag_streams(sentences: list[TokenList]) -> None:
+    for tokens in tag_token_lists(seqtag.load("en"), iter(sentences)):
+        assert_type(tokens.serialize(), str)
 
 
 def read_and_train(path: Path) -> seqtag.Tagger:
@@ -43,6 +60,15 @@ def read_and_train(path: Path) -> seqtag.Tagger:
     assert_type(sentences[0].words, list[str])
     seqtag.train(sentences, label="upos", epochs=5, step=0.1)
     seqtag.train([str(path), path], label="xpos", templates="pos", dev=path)
+    words, labels = [["Stop", "!"]], [["VERB", "PUNCT"]]
+    tagger = seqtag.train(words, labels, label="upos", dev=(words, labels), epochs=2, update="pa")
+    assert_type(tagger, seqtag.Tagger)
+    partly: list[list[str | None]] = [["VERB", None]]
+    seqtag.train([{"form": ["Stop", "!"]}], partly)
+    seqtag.train([[("Stop", "VB"), ("!", ".")]], labels, columns=["form", "pos"], init=tagger)
+    seqtag.train(path, init="en-ewt-upos", unlabelled="_")
+    assert_type(tagger.partial_fit(words, partly, epochs=3), seqtag.Tagger)
+    tagger.partial_fit(sentences)
     return seqtag.train(path, dev=str(path), label="upos", seed=2, runs=2, threads=2)
 
 
@@ -62,6 +88,10 @@ def evaluate(tagger: seqtag.Tagger, path: Path) -> float:
     aligned = score_aligned(test, seqtag.read(path))
     assert_type(aligned, AlignedReport)
     assert_type(aligned.metrics["upos"].f1, float)
+    other = score(tagger, test, samples=True)
+    assert_type(intervals(other)["accuracy"].low, float)
+    comparison = compare(other, score(tagger, test, samples=True), resamples=100)
+    assert_type(comparison.differences["accuracy"].p_randomisation, float)
     return report.accuracy
 
 

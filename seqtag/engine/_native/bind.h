@@ -65,6 +65,7 @@ using PyParts = std::optional<std::tuple<In<int64_t>, In<int32_t>, int>>;
 template <class Real> using PyCells = std::tuple<In<int64_t>, In<int32_t>, In<Real>, In<Real>, In<Real>>;
 using PyRows = std::tuple<In<uint64_t>, In<int64_t>, In<uint16_t>, In<int8_t>>;
 using PyKnown = std::tuple<int, In<uint64_t>, In<int64_t>, In<uint16_t>>;
+using PyAllowed = std::optional<std::tuple<In<int64_t>, In<int32_t>>>;
 
 inline Parts parts_of(int labels, const PyParts& parts) {
   if (!parts) return {};

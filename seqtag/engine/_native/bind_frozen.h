@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <variant>
 
@@ -9,6 +10,7 @@
 #include "frozen.h"
 #include "index.h"
 #include "keys.h"
+#include "n_best.h"
 
 namespace seqtag {
 
@@ -78,6 +80,7 @@ class PyFrozen {
     require(start.shape(0) <= size_t(kMaxLabels), "labels must be 1 to 65535");
     const int labels = int(start.shape(0));
     require(labels > 0, "labels must be 1 to 65535");
+    labels_ = labels;
     require(order >= 0 && order <= 2, "order must be 0, 1 or 2");
     require(order < 2 || labels <= kMaxTrigramLabels, "second order is for 255 labels at most");
     require(std::get<0>(edge).shape(0) == 0 || labels <= kMaxTrigramLabels,
@@ -125,11 +128,22 @@ class PyFrozen {
     return {this, wide_->workspace()};
   }
 
-  nb::object decode(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, Workspace& workspace) const {
-    require(workspace.owner == this, "the workspace belongs to another model");
-    if (edge_plan_.seed.shape(0)) columns_of(edge_plan_, types, hashes, sentence_ptr);
-    const Columns x = columns_of(plan_, types, hashes, sentence_ptr);
-    std::vector<int32_t> labels(x.tokens);
+  nb::object decode(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, Workspace& workspace,
+                    const PyAllowed& allowed) const {
+    std::vector<int32_t> labels(types.shape(1));
+    if (allowed) {
+      Decoder<float> first;
+      SecondOrderDecoder<float> second;
+      visit(types, hashes, sentence_ptr, workspace, allowed,
+            [&](const auto& model, size_t begin, size_t T, float* emission, const auto& edges) {
+              if (model.order() == 2)
+                second.run(emission, T, model.chain(), model.trigram(), edges, nullptr, &labels[begin]);
+              else
+                first.run(emission, T, model.chain(), model.order() > 0, edges, nullptr, &labels[begin]);
+            });
+      return to_numpy(std::move(labels));
+    }
+    const Columns x = checked(types, hashes, sentence_ptr, workspace);
     const int64_t* ptr = sentence_ptr.data();
     const size_t sentences = sentence_ptr.shape(0) - 1;
     {
@@ -142,10 +156,87 @@ class PyFrozen {
     return to_numpy(std::move(labels));
   }
 
+  nb::tuple margins(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, In<int32_t> groups,
+                    Workspace& workspace, const PyAllowed& allowed) const {
+    require(groups.shape(0) == size_t(labels_), "groups must hold one number per label");
+    const size_t N = types.shape(1);
+    std::vector<int32_t> labels(N), rivals(N);
+    std::vector<double> margins(N);
+    MaxMarginals found;
+    visit(types, hashes, sentence_ptr, workspace, allowed,
+          [&](const auto& model, size_t begin, size_t T, float* emission, const auto& edges) {
+            found.run(emission, T, model.chain(), model.trigram(), mirrored(model), model.order(), edges);
+            std::copy(found.labels.begin(), found.labels.end(), labels.begin() + int64_t(begin));
+            margins_of(found, T, model.chain().labels, model.chain().stride, groups.data(), margins.data() + begin,
+                       rivals.data() + begin);
+          });
+    return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(margins)), to_numpy(std::move(rivals)));
+  }
+
+  nb::tuple n_best(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, int64_t n, Workspace& workspace,
+                   const PyAllowed& allowed) const {
+    require(n >= 1, "n must be at least 1");
+    std::vector<int64_t> ptr(1, 0);
+    std::vector<double> scores;
+    std::vector<int32_t> labels;
+    MaxMarginals found;
+    NBest search;
+    visit(types, hashes, sentence_ptr, workspace, allowed,
+          [&](const auto& model, size_t, size_t T, float* emission, const auto& edges) {
+            found.run(emission, T, model.chain(), model.trigram(), mirrored(model), model.order(), edges);
+            search.run(found, emission, T, model.chain(), model.trigram(), model.order(), edges, size_t(n), scores,
+                       labels);
+            ptr.push_back(int64_t(scores.size()));
+          });
+    return nb::make_tuple(to_numpy(std::move(ptr)), to_numpy(std::move(scores)), to_numpy(std::move(labels)));
+  }
+
  private:
   PyPlan plan_, edge_plan_;
   std::unique_ptr<Frozen<int16_t>> narrow_;  // one of the two
   std::unique_ptr<Frozen<int32_t>> wide_;
+  int labels_;
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<Mirrored> mirrored_;  // made when it is first asked for
+
+  template <class Model> const Mirrored& mirrored(const Model& model) const {
+    std::call_once(once_,
+                   [&] { mirrored_ = std::make_unique<Mirrored>(model.chain(), model.trigram(), model.order()); });
+    return *mirrored_;
+  }
+  Columns checked(const In2<int32_t>& types, const In2<uint64_t>& hashes, const In<int64_t>& sentence_ptr,
+                  const Workspace& workspace) const {
+    require(workspace.owner == this, "the workspace belongs to another model");
+    if (edge_plan_.seed.shape(0)) columns_of(edge_plan_, types, hashes, sentence_ptr);
+    return columns_of(plan_, types, hashes, sentence_ptr);
+  }
+  // Calls search(model, first token, T, emission, edges) for each sentence, without Python's lock.
+  template <class Search>
+  void visit(const In2<int32_t>& types, const In2<uint64_t>& hashes, const In<int64_t>& sentence_ptr,
+             Workspace& workspace, const PyAllowed& allowed, Search search) const {
+    const Columns x = checked(types, hashes, sentence_ptr, workspace);
+    Allowed may;
+    if (allowed) {
+      const auto& [ptr, labels] = *allowed;
+      require(ptr.shape(0) == x.tokens + 1 && ascending(ptr, labels.shape(0)),
+              "allowed_ptr must ascend from 0 to the number of labels listed, one step per token");
+      require(within(labels.data(), labels.shape(0), labels_), "allowed holds a label id out of range");
+      may = {ptr.data(), labels.data()};
+    }
+    const int64_t* ptr = sentence_ptr.data();
+    const size_t sentences = sentence_ptr.shape(0) - 1;
+    auto run = [&](const auto& model, auto& space) {
+      model.visit(x, ptr, sentences, space, [&](size_t s, size_t T, float* emission, const auto& edges) {
+        may.restrict(size_t(ptr[s]), T, model.chain(), emission);
+        search(model, size_t(ptr[s]), T, emission, edges);
+      });
+    };
+    nb::gil_scoped_release release;
+    if (narrow_)
+      run(*narrow_, std::get<Frozen<int16_t>::Workspace>(workspace.space));
+    else
+      run(*wide_, std::get<Frozen<int32_t>::Workspace>(workspace.space));
+  }
 
   static void check(const PyRows& rows, int64_t width) {
     const auto& [keys, row_ptr, labels, weights] = rows;
@@ -180,7 +271,11 @@ inline void bind_frozen(nb::module_& m) {
            nb::arg("known"))
       .def("workspace", &PyFrozen::workspace)
       .def("decode", &PyFrozen::decode, nb::arg("types"), nb::arg("hashes"), nb::arg("sentence_ptr"),
-           nb::arg("workspace"));
+           nb::arg("workspace"), nb::arg("allowed").none())
+      .def("margins", &PyFrozen::margins, nb::arg("types"), nb::arg("hashes"), nb::arg("sentence_ptr"),
+           nb::arg("groups"), nb::arg("workspace"), nb::arg("allowed").none())
+      .def("n_best", &PyFrozen::n_best, nb::arg("types"), nb::arg("hashes"), nb::arg("sentence_ptr"), nb::arg("n"),
+           nb::arg("workspace"), nb::arg("allowed").none());
   nb::class_<PyFrozen::Workspace>(m, "Workspace");
 }
 

@@ -1,5 +1,6 @@
 // Weights in training, as native.py sees them. native.py: Weights.
 #pragma once
+#include <algorithm>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -47,18 +48,35 @@ template <class Real> class PyWeights {
   nb::tuple train_epoch(In<int64_t> sentence_ptr, In<int64_t> token_ptr, In<int32_t> features, MaybeValues values,
                         MaybeEdgePtr edge_ptr, MaybeEdges edges, In<int32_t> y, In<int64_t> visits,
                         const std::string& rule, Real step, Real margin, std::optional<In2<Real>> cost,
-                        bool ties_are_mistakes, bool record) {
+                        bool ties_are_mistakes, bool record, std::optional<In2<uint8_t>> choices) {
     const auto x = instances(sentence_ptr, token_ptr, features, values, edge_ptr, edges);
     require(y.shape(0) + 1 == token_ptr.shape(0), "y must hold one label per token");
-    require(within(y.data(), y.shape(0), labels_), "y holds a label id out of range");
+    const size_t K = size_t(labels_), several = choices ? choices->shape(0) : 0;
+    bool fine = choices || within(y.data(), y.shape(0), labels_);
+    for (size_t n = 0; choices && n < y.shape(0); ++n) fine &= y(n) >= -int64_t(several) && y(n) < labels_;
+    require(fine, "y holds a label id out of range");
+    if (choices) {
+      require(choices->shape(1) == K, "choices must be (C, K), with a label in every row");
+      for (size_t c = 0; c < several; ++c)
+        require(
+            std::any_of(choices->data() + c * K, choices->data() + (c + 1) * K, [](uint8_t valid) { return valid; }),
+            "choices must be (C, K), with a label in every row");
+    }
     require(within(visits.data(), visits.shape(0), int64_t(x.sentences)), "visits holds a sentence out of range");
-    const size_t K = size_t(labels_);
     if (cost) require(cost->shape(0) == K && cost->shape(1) == K, "cost must be a number or (K, K)");
     const Rule r = rule_of(rule);
     require(r != Rule::adaptive || visit([](auto& w) { return w.adaptive; }),
             "these weights were made without room for the adaptive rule");
-    const Lesson<Real> lesson{
-        y.data(), visits.data(), visits.shape(0), r, step, margin, cost ? cost->data() : nullptr, ties_are_mistakes};
+    const Lesson<Real> lesson{y.data(),
+                              visits.data(),
+                              visits.shape(0),
+                              r,
+                              step,
+                              margin,
+                              cost ? cost->data() : nullptr,
+                              ties_are_mistakes,
+                              choices ? choices->data() : nullptr,
+                              several};
     EpochCounts counts;
     Mistakes mistakes;
     {
@@ -203,7 +221,7 @@ template <class Real> void bind_weights(nb::module_& m, const char* name) {
       .def("train_epoch", &W::train_epoch, nb::arg("sentence_ptr"), nb::arg("token_ptr"), nb::arg("features"),
            nb::arg("values").none(), nb::arg("edge_ptr").none(), nb::arg("edges").none(), nb::arg("y"),
            nb::arg("visits"), nb::arg("rule"), nb::arg("step"), nb::arg("margin"), nb::arg("cost").none(),
-           nb::arg("ties_are_mistakes"), nb::arg("record"))
+           nb::arg("ties_are_mistakes"), nb::arg("record"), nb::arg("choices").none())
       .def("decode", &W::decode, nb::arg("sentence_ptr"), nb::arg("token_ptr"), nb::arg("features"),
            nb::arg("values").none(), nb::arg("edge_ptr").none(), nb::arg("edges").none())
       .def("cells", &W::cells, nb::arg("average"))

@@ -92,6 +92,33 @@ template <class Sum> class Frozen {
 
   void decode(const Columns& x, const int64_t* sentence_ptr, size_t sentences, Workspace& space,
               int32_t* out_labels) const {
+    int32_t* favourites = has_favourites() ? out_labels : nullptr;
+    each_sentence(x, sentence_ptr, sentences, space, favourites, [&](size_t, int64_t begin, int64_t end) {
+      const size_t T = size_t(end - begin);
+      if (!is_each_alone())
+        with_potentials(x, begin, end, space, [&](const auto& edges) { run(space, T, edges, out_labels + begin); });
+      else if (!favourites)
+        for (size_t t = 0; t < T; ++t) out_labels[size_t(begin) + t] = best_label(&space.sum[t * size_t(width_)]);
+    });
+  }
+  // Calls visit(s, T, emission, edges) for each sentence: its potentials, (T, chain stride).
+  template <class Visit>
+  void visit(const Columns& x, const int64_t* sentence_ptr, size_t sentences, Workspace& space, Visit visit) const {
+    each_sentence(x, sentence_ptr, sentences, space, nullptr, [&](size_t s, int64_t begin, int64_t end) {
+      with_potentials(x, begin, end, space,
+                      [&](const auto& edges) { visit(s, size_t(end - begin), space.emission.data(), edges); });
+    });
+  }
+  const ChainWeights<float>& chain() const { return chain_; }
+  const TrigramWeights<float>& trigram() const { return trigram_; }
+  int order() const { return order_; }
+
+ private:
+  // Sums the rows of each sentence into space.sum, or labels its tokens into `favourites` if it is
+  // not null; then calls done(s, begin, end).
+  template <class Done>
+  void each_sentence(const Columns& x, const int64_t* sentence_ptr, size_t sentences, Workspace& space,
+                     int32_t* favourites, Done done) const {
     for (size_t c = 0; c < local_.size(); ++c) {
       const bool several = local_[c].columns.size() > 1;
       if (several) space.sums[c].place.resize(x.tokens);
@@ -99,7 +126,7 @@ template <class Sum> class Frozen {
     }
     size_t turn = 0;
     if (sentences) prepare(x, first_block(sentence_ptr, 0), space, space.keys[0]);
-    for (size_t s = 0; s < sentences; ++s) {
+    for (size_t s = 0; s < sentences; ++s, ++turn) {
       const int64_t begin = sentence_ptr[s], end = sentence_ptr[s + 1];
       if (few_) space.sum.clear();  // is added to
       space.sum.resize(size_t(end - begin) * size_t(width_));
@@ -107,34 +134,28 @@ template <class Sum> class Frozen {
         const bool last = block.last == end;
         const Block next = last ? first_block(sentence_ptr, std::min(s + 1, sentences - 1)) : block.next();
         if (!last || s + 1 < sentences) prepare(x, next, space, space.keys[(turn + 1) % 2]);
-        if (has_favourites())
-          label_each(x, block, space, space.keys[turn % 2], out_labels);
+        if (favourites)
+          label_each(x, block, space, space.keys[turn % 2], favourites);
         else
           sum_rows(x, block, space, space.keys[turn % 2]);
         if (last) break;
         block = next;
       }
-      ++turn;
-      const size_t T = size_t(end - begin);
-      if (is_each_alone()) {
-        for (size_t t = 0; t < T && !has_favourites(); ++t)
-          out_labels[size_t(begin) + t] = best_label(&space.sum[t * size_t(width_)]);
-        continue;
-      }
-      emissions(x, begin, end, space);
-      if (edge_plan_.templates == 0) {
-        run(space, T, NoEdges{}, out_labels + begin);
-        continue;
-      }
-      space.edge_keys.clear();
-      for (int64_t n = begin; n < end; ++n)
-        for (size_t k = 0; k < edge_plan_.templates; ++k)
-          space.edge_keys.push_back(key_at(edge_plan_, x, k, n, begin, end));
-      run(space, T, Edges{*this, space.edge_keys.data(), {}}, out_labels + begin);
+      done(s, begin, end);
     }
   }
+  // Calls use(edges) once the emission potentials of the sentence [begin, end) stand in space.emission.
+  template <class Use>
+  void with_potentials(const Columns& x, int64_t begin, int64_t end, Workspace& space, Use use) const {
+    emissions(x, begin, end, space);
+    if (edge_plan_.templates == 0 || order_ == 0) return use(NoEdges{});
+    space.edge_keys.clear();
+    for (int64_t n = begin; n < end; ++n)
+      for (size_t k = 0; k < edge_plan_.templates; ++k)
+        space.edge_keys.push_back(key_at(edge_plan_, x, k, n, begin, end));
+    use(Edges{*this, space.edge_keys.data(), {}});
+  }
 
- private:
   static Block first_block(const int64_t* sentence_ptr, size_t s) {
     const int64_t begin = sentence_ptr[s], end = sentence_ptr[s + 1];
     return {begin, end, begin, std::min(begin + Block::kMost, end)};

@@ -56,7 +56,8 @@ template <class Real> struct SecondOrderDecoder {
   std::vector<int> kept;         // the a's of all positions
   std::vector<size_t> kept_ptr;  // (T + 1,)
   std::vector<Real> reach, limit, bound, star_row, scratch;
-  int star;  // the kept b that bounds the others
+  int star;           // the kept b that bounds the others
+  bool open = false;  // whether more labels follow, so that no state may be dropped for the end's sake
 
   template <class Edges>
   void run(const Real* emission, size_t T, const ChainWeights<Real>& chain, const TrigramWeights<Real>& trigram,
@@ -93,7 +94,7 @@ template <class Real> struct SecondOrderDecoder {
         edges.fill(t, scratch.data());
         matrix = scratch.data();
       }
-      const bool ends = t + 1 == T;
+      const bool ends = t + 1 == T && !open;
       select(t - 1, chain, trigram, prune, ends);
       make_room(begin[t] + size_t(K) * S);
       arrive(t - 1, trigram, matrix, prune, ends, &v[begin[t]]);

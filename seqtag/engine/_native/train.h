@@ -22,6 +22,13 @@ template <class Real> struct Lesson {
   Real margin;       // the cost of every wrong label, if there are no costs
   const Real* cost;  // (K, K) from gold to decoded label, or null
   bool ties_are_mistakes;
+  const uint8_t* choices = nullptr;  // (C, K): what a token may have whose gold label is -1 - c
+  size_t choice_count = 0;           // C
+
+  bool permits(int32_t label_or_choice, int32_t label, size_t labels) const {
+    if (label_or_choice >= 0) return label == label_or_choice;
+    return choices[size_t(-1 - label_or_choice) * labels + size_t(label)] != 0;
+  }
 };
 
 struct EpochCounts {
@@ -140,7 +147,7 @@ template <class Real, class Rows> struct Weights {
 
   // What decoding one sentence needs, kept from one to the next.
   struct Scratch {
-    std::vector<Real> potentials, part_scores;
+    std::vector<Real> potentials, part_scores, others;
     Decoder<Real> decoder;
     SecondOrderDecoder<Real> second;
   };
@@ -255,18 +262,19 @@ template <class Real, class Rows> struct Weights {
   EpochCounts visit(const Instances<Real>& x, const Lesson<Real>& lesson, Examples examples, Mistakes* out_mistakes) {
     EpochCounts counts;
     Scratch space;
-    std::vector<int32_t> y_hat;
+    std::vector<int32_t> y_hat, completion;
+    const std::vector<Real> choice_costs = costs_of_choices(lesson);
     for (size_t k = 0; k < lesson.count; ++k, ++seen) {
       const int64_t first = x.sentence_ptr[lesson.visits[k]];
       const size_t T = size_t(x.sentence_ptr[lesson.visits[k] + 1] - first);
       const int32_t* gold = lesson.gold + first;
       if (k + 4 < lesson.count) prefetch(x, lesson.visits[k + 4]);
       examples.score(k, first, T, space);
-      add_costs(lesson, gold, T, space.potentials);
+      add_costs(lesson, choice_costs, gold, T, space.potentials);
       y_hat.resize(T);
       decode(x, first, T, space, lesson.ties_are_mistakes ? gold : nullptr, y_hat.data());
       int64_t mistakes = 0;
-      for (size_t t = 0; t < T; ++t) mistakes += y_hat[t] != gold[t];
+      for (size_t t = 0; t < T; ++t) mistakes += !lesson.permits(gold[t], y_hat[t], size_t(labels));
       if (mistakes == 0) continue;
       ++counts.updates;
       counts.wrong_tokens += mistakes;
@@ -274,19 +282,59 @@ template <class Real, class Rows> struct Weights {
         out_mistakes->position.push_back(int64_t(k));
         out_mistakes->y_hat.insert(out_mistakes->y_hat.end(), y_hat.begin(), y_hat.end());
       }
+      if (complete(x, lesson, first, T, gold, space, completion)) gold = completion.data();
       examples.learn(k, first, T, gold, y_hat.data(), space, Step<Real>{lesson.rule, lesson.step, Real(seen)});
     }
     return counts;
   }
 
+  // Whether labels are open; then the best labels among those permitted. reference.py: permit().
+  bool complete(const Instances<Real>& x, const Lesson<Real>& lesson, int64_t first, size_t T, const int32_t* gold,
+                Scratch& space, std::vector<int32_t>& out_labels) const {
+    if (std::all_of(gold, gold + T, [](int32_t label) { return label >= 0; })) return false;
+    space.others = space.potentials;
+    for (size_t t = 0; t < T; ++t)
+      for (int32_t j = 0; j < labels; ++j)
+        if (!lesson.permits(gold[t], j, size_t(labels)))
+          space.potentials[t * size_t(chain.stride) + size_t(j)] = Real(kForbidden);
+    out_labels.resize(T);
+    decode(x, first, T, space, nullptr, out_labels.data());
+    space.potentials.swap(space.others);
+    return true;
+  }
+
+  // What labels cost where there is a choice: the least of what they cost for each of it. (C, K)
+  std::vector<Real> costs_of_choices(const Lesson<Real>& lesson) const {
+    const size_t K = size_t(labels);
+    std::vector<Real> costs(lesson.cost ? lesson.choice_count * K : 0, 0);
+    for (size_t i = 0; i < costs.size(); ++i) {
+      bool found = false;
+      for (size_t g = 0; g < K; ++g) {
+        if (!lesson.choices[i / K * K + g]) continue;
+        const Real cost = lesson.cost[g * K + i % K];
+        costs[i] = found ? std::min(costs[i], cost) : cost;
+        found = true;
+      }
+    }
+    return costs;
+  }
+
   // reference.py: loss_augment().
-  void add_costs(const Lesson<Real>& lesson, const int32_t* gold, size_t T, std::vector<Real>& potentials) const {
+  void add_costs(const Lesson<Real>& lesson, const std::vector<Real>& choice_costs, const int32_t* gold, size_t T,
+                 std::vector<Real>& potentials) const {
     const size_t K = size_t(labels), S = size_t(chain.stride);
-    for (size_t t = 0; lesson.cost && t < T; ++t)
-      for (size_t j = 0; j < K; ++j) potentials[t * S + j] += lesson.cost[size_t(gold[t]) * K + j];
+    for (size_t t = 0; lesson.cost && t < T; ++t) {
+      const Real* cost = gold[t] < 0 ? &choice_costs[size_t(-1 - gold[t]) * K] : lesson.cost + size_t(gold[t]) * K;
+      for (size_t j = 0; j < K; ++j) potentials[t * S + j] += cost[j];
+    }
     if (lesson.cost || lesson.margin == 0) return;
     for (size_t t = 0; t < T; ++t) {
       Real* row = &potentials[t * S];
+      if (gold[t] < 0) {
+        for (size_t j = 0; j < K; ++j)
+          if (!lesson.permits(gold[t], int32_t(j), K)) row[j] += lesson.margin;
+        continue;
+      }
       const Real right = row[gold[t]];
       for (size_t j = 0; j < K; ++j) row[j] += lesson.margin;
       row[gold[t]] = right;

@@ -1,0 +1,38 @@
+"""The README for the page of the package, where links into the repository would lead nowhere.
+
+A provider of dynamic metadata for scikit-build-core, see `[tool.scikit-build]` in pyproject.toml.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+_RELATIVE = re.compile(r"(?<!!)\[([^\]]+)\]\((?![a-z]+:|#)([^)\s]+)\)")
+
+
+def for_package_page(text: str, address: str = "") -> str:
+    """A text whose links into the repository lead to an address, or name the file if it has none.
+
+    >>> for_package_page("[A tour](docs/tour.md), [b.md](b.md#c), [d](https://d.org)")
+    'A tour (docs/tour.md), b.md, [d](https://d.org)'
+    >>> for_package_page("[A tour](docs/tour.md)", "https://example.org/seqtag/blob/main")
+    '[A tour](https://example.org/seqtag/blob/main/docs/tour.md)'
+    """
+
+    def absolute(link: re.Match[str]) -> str:
+        shown, path = link[1], link[2]
+        if address:
+            return f"[{shown}]({address.rstrip('/')}/{path})"
+        file = path.partition("#")[0]
+        return shown if shown == file else f"{shown} ({file})"
+
+    return _RELATIVE.sub(absolute, text)
+
+
+def dynamic_metadata(field: str, settings: dict[str, str] | None = None) -> dict[str, str]:
+    """The field ``readme``; the setting ``address`` says where the files of the repository are."""
+    assert field == "readme", f"expected the field readme, found {field}"
+    text = for_package_page(README.read_text("utf-8"), (settings or {}).get("address", ""))
+    return {"content-type": "text/markdown", "text": text}

@@ -1,0 +1,142 @@
+"""Where corpora are kept, what is whole there, and who may write now."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from seqtag.errors import CatalogueError
+from seqtag.files import Output, naming
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from seqtag.catalogue.entries import RemoteFile
+
+FOLDER = "SEQTAG_CACHE"
+"""The environment variable that names another folder to keep corpora in."""
+
+_log = logging.getLogger("seqtag")
+
+
+def cache_folder() -> Path:
+    r"""Where seqtag keeps what it fetches: ``$SEQTAG_CACHE``, or as the system has it.
+
+    That is ``$XDG_CACHE_HOME/seqtag`` or ``~/.cache/seqtag``, ``~/Library/Caches/seqtag`` on macOS
+    and ``%LOCALAPPDATA%\seqtag\Cache`` on Windows.
+    """
+    if named := os.environ.get(FOLDER):
+        return Path(named).absolute()
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return (Path(local) if local else _home() / "AppData" / "Local") / "seqtag" / "Cache"
+    if sys.platform == "darwin":
+        return _home() / "Library" / "Caches" / "seqtag"
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(named) if named.startswith("/") else _home() / ".cache") / "seqtag"
+
+
+def _home() -> Path:
+    """The home of the user."""
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        msg = f"expected a home folder to keep corpora in, found none; set {FOLDER} to a folder"
+        raise CatalogueError(msg) from error
+
+
+def local_path(file: RemoteFile) -> Path:
+    """Where a file is kept, there or not."""
+    folder = f"{file.corpus.replace(':', '-')}-{file.release}"
+    return cache_folder() / "corpora" / folder / Path(urlsplit(file.address).path).name
+
+
+def record_of(path: Path) -> Path:
+    """Where the digest of a fetched file is kept, as ``sha256sum`` writes it."""
+    return path.with_name(path.name + ".sha256")
+
+
+def expected_digest(file: RemoteFile, path: Path) -> str | None:
+    """What the SHA-256 of a file must be: as in the catalogue, or as when it was first fetched."""
+    if file.digest:
+        return file.digest
+    try:
+        return record_of(path).read_text("utf-8").split()[0]
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def keep_record(path: Path, digest: str) -> None:
+    """Write down the digest of a file."""
+    with Output(record_of(path)) as out:
+        out.write(f"{digest}  {path.name}\n".encode())
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file."""
+    sha = hashlib.sha256()
+    with path.open("rb") as opened, naming(str(path)):
+        while chunk := opened.read(1 << 20):
+            sha.update(chunk)
+    return sha.hexdigest()
+
+
+def is_whole(file: RemoteFile, path: Path) -> bool:
+    """Whether a file is there as it must be; a file that is not is as good as none."""
+    if not path.is_file():
+        return False
+    expected = expected_digest(file, path)
+    if expected is None or digest_of(path) == expected:
+        return True
+    _log.info("%s is not as it was fetched; it is fetched again", path)
+    return False
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock that one process has at a time; it ends with the process, whatever happens."""
+    with path.open("ab") as opened:
+        _lock(opened, path)
+        try:
+            yield
+        finally:
+            _unlock(opened)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(opened: IO[bytes], path: Path) -> None:  # noqa: ARG001  as elsewhere
+        """Wait for the lock: the system tries ten times, a second apart."""
+        while True:
+            try:
+                msvcrt.locking(opened.fileno(), msvcrt.LK_LOCK, 1)
+            except OSError:
+                continue
+            return
+
+    def _unlock(opened: IO[bytes]) -> None:
+        """Let others have it."""
+        opened.seek(0)
+        msvcrt.locking(opened.fileno(), msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(opened: IO[bytes], path: Path) -> None:
+        """Wait for the lock, and say so."""
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _log.info("%s: waiting for another process that fetches it", path.with_suffix(""))
+            fcntl.flock(opened, fcntl.LOCK_EX)
+
+    def _unlock(opened: IO[bytes]) -> None:
+        """Let others have it."""
+        fcntl.flock(opened, fcntl.LOCK_UN)

@@ -1,0 +1,295 @@
+"""Fetch a file: whole or not at all, going on where a transfer was cut, and never twice at once."""
+
+from __future__ import annotations
+
+import errno
+import http.client
+import logging
+import os
+import time
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from seqtag.catalogue.cache import (
+    FOLDER,
+    digest_of,
+    expected_digest,
+    is_whole,
+    keep_record,
+    local_path,
+    locked,
+)
+from seqtag.catalogue.names import parse
+from seqtag.errors import CatalogueError
+from seqtag.files import naming
+from seqtag.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from seqtag.catalogue.entries import RemoteFile
+
+MIRROR = "SEQTAG_CORPORA_MIRROR"
+"""The environment variable that names another server: its paths are those of the catalogue."""
+
+_TRIES = 4
+_PAUSE = 0.5  # seconds before the second try, and as much more before each further one
+_TIMEOUT = 30  # seconds that a server may say nothing
+_CHUNK = 1 << 16
+_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers that may be others later
+_UNWRITABLE = frozenset({errno.EACCES, errno.EEXIST, errno.ENOTDIR, errno.EPERM, errno.EROFS})
+
+_PASSING = (ConnectionResetError, ConnectionAbortedError, TimeoutError, http.client.HTTPException)
+
+_log = logging.getLogger("seqtag")
+
+
+class _CutError(Exception):
+    """The transfer ended early; what has arrived is kept."""
+
+
+def path(name: str) -> Path:
+    """Path of one part of a corpus, which is fetched if it is not there.
+
+    Parameters
+    ----------
+    name
+        ``conll2000/train``, ``ud:fr_sequoia/dev``, ``ud:fr_sequoia@2.14/dev``.
+
+    Raises
+    ------
+    CatalogueError
+        If there is no such corpus or part, it cannot be fetched, or is not what it must be.
+    OSError
+        As the system reports it: no space, no permission.
+    """
+    found = parse(name)
+    if found is None:
+        msg = f"expected the name of a corpus, as ud:fr_sequoia/dev, found the path {name!r}"
+        raise CatalogueError(msg)
+    return fetch(found.file())
+
+
+def fetch(file: RemoteFile, on_bytes: Callable[[int], object] = lambda _: None) -> Path:
+    """Fetch a file, unless it is there as it must be.
+
+    Its bytes go to a file ``NAME.part`` beside it, where the next try goes on; that gets its name
+    when its SHA-256 is the one of the catalogue. Where the catalogue has none, the digest of the
+    first transfer is written down in ``NAME.sha256``, and must stay the same from then on.
+
+    Parameters
+    ----------
+    file
+        What to fetch. ``$SEQTAG_CORPORA_MIRROR`` names another server to have it from.
+    on_bytes
+        Called with the number of bytes that have arrived since the last call; negative where a
+        transfer begins anew.
+
+    Returns
+    -------
+    Path
+        Where it is now.
+
+    Raises
+    ------
+    CatalogueError
+        If it cannot be had, or is not what it must be.
+    OSError
+        As the system reports it.
+    """
+    target = local_path(file)
+    if is_whole(file, target):
+        if expected_digest(file, target) is None:
+            _trust(file, target)
+        return target
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with locked(target.with_name(target.name + ".lock")):
+            if not is_whole(file, target):  # else another process has fetched it meanwhile
+                _transfer(file, target, on_bytes)
+    except OSError as error:
+        if error.errno not in _UNWRITABLE:
+            raise
+        msg = f"cannot keep corpora there ({error.strerror}); set {FOLDER} to a folder of yours"
+        raise CatalogueError(msg, source=str(target.parent)) from error
+    return target
+
+
+def address_of(file: RemoteFile) -> str:
+    """Where a file is fetched from: the address of the catalogue, or the same at a mirror."""
+    mirror = os.environ.get(MIRROR)
+    return mirror.rstrip("/") + urlsplit(file.address).path if mirror else file.address
+
+
+def _transfer(file: RemoteFile, target: Path, on_bytes: Callable[[int], object]) -> None:
+    """Fetch into the file beside the target, and give it its name."""
+    part, address = target.with_name(target.name + ".part"), address_of(file)
+    expected = expected_digest(file, target)
+    if expected is None:  # nothing would tell whether two pieces belong together
+        part.unlink(missing_ok=True)
+    for attempt in range(1, _TRIES + 1):
+        before = part.stat().st_size if part.exists() else 0
+        try:
+            _receive(address, part, file.size, on_bytes)
+        except _CutError as error:
+            if attempt == _TRIES:
+                msg = f"{error}; try again, and it goes on from there"
+                raise CatalogueError(msg, source=address) from error
+            if expected is None:
+                part.unlink(missing_ok=True)
+            time.sleep(_PAUSE * attempt)
+            continue
+        found = digest_of(part)
+        if expected in (found, None):
+            break
+        part.unlink()
+        if not before:  # else its pieces may not have belonged together
+            raise CatalogueError(_wrong_digest(file, target, expected, found), source=address)
+        on_bytes(-before)
+    part.replace(target)
+    if expected is None:
+        _trust(file, target)
+
+
+def _wrong_digest(file: RemoteFile, target: Path, expected: str | None, found: str) -> str:
+    """The message for a file that is not the one it must be."""
+    if file.digest:
+        return (
+            f"expected the SHA-256 {expected} of the catalogue, found {found}; nothing was kept; "
+            "try again, and see whether something on the way changes files"
+        )
+    return (
+        f"expected the SHA-256 {expected} of the first time, found {found}; nothing was kept; "
+        f"if the change is meant, remove {target.name}.sha256 in {target.parent}"
+    )
+
+
+def _trust(file: RemoteFile, target: Path) -> None:
+    """Write down the digest of a file that the catalogue has none of."""
+    digest = digest_of(target)
+    keep_record(target, digest)
+    _log.info(
+        "%s/%s, release %s: the catalogue has no digest of it; SHA-256 %s was written down and is "
+        "checked from now on",
+        file.corpus,
+        file.part,
+        file.release,
+        digest,
+    )
+
+
+def _receive(address: str, part: Path, size: int | None, on_bytes: Callable[[int], object]) -> None:
+    """Append to a file what it lacks.
+
+    Raises
+    ------
+    CatalogueError
+        If the server has no such file, or one of another length.
+    _CutError
+        If less has arrived than there is.
+    """
+    start = part.stat().st_size if part.exists() else 0
+    if size is not None and start >= size:
+        on_bytes(start)
+        if start == size:
+            return
+        on_bytes(-start)
+        start = 0
+    with _opened(address, start, part) as response:
+        if not _goes_on(response, start):
+            start = 0
+        on_bytes(start)
+        said = _total(response, start)
+        if size is not None and said not in (size, None):
+            msg = f"expected {size} bytes, found {said}; nothing was kept; check the address"
+            raise CatalogueError(msg, source=address)
+        total = said if size is None else size
+        if total is None and not getattr(response, "chunked", False):
+            msg = "expected the length of the file, found none: nobody could tell if it is whole"
+            raise CatalogueError(msg, source=address)
+        with part.open("ab" if start else "wb") as out, naming(str(part)):
+            done, is_cut = _copy(response, out, on_bytes, total and total - start)
+            out.flush()
+            os.fsync(out.fileno())
+    if is_cut or (total is not None and start + done < total):
+        msg = f"the transfer was cut at {start + done} of {total or '?'} bytes"
+        raise _CutError(msg)
+
+
+def _goes_on(response: Any, start: int) -> bool:
+    """Whether an answer begins where the file ends."""
+    given: str = response.headers.get("Content-Range", "")
+    is_part: bool = response.status == HTTPStatus.PARTIAL_CONTENT
+    return is_part and given.startswith(f"bytes {start}-")
+
+
+def _total(response: Any, start: int) -> int | None:
+    """Length of the whole file as the server says it; None if it does not."""
+    length = response.headers.get("Content-Length", "")
+    return start + int(length) if length.isdecimal() else None
+
+
+def _opened(address: str, start: int, part: Path) -> Any:
+    """The answer of the server, from some byte on if it can.
+
+    Raises
+    ------
+    CatalogueError
+        If the server refuses, or cannot be reached.
+    _CutError
+        If that may pass by itself.
+    """
+    headers = {"User-Agent": f"seqtag/{__version__}", "Accept-Encoding": "identity"}
+    if start:
+        headers["Range"] = f"bytes={start}-"
+    try:
+        return urlopen(Request(address, headers=headers), timeout=_TIMEOUT)
+    except HTTPError as error:
+        error.close()
+        if start and error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+            part.unlink()  # it is no beginning of what the server has
+        elif error.code not in _AGAIN:
+            msg = (
+                f"expected a file, found {error.code} {error.reason}; if it has moved, name "
+                f"another server with {MIRROR}"
+            )
+            raise CatalogueError(msg, source=address) from error
+        msg = f"the server answered {error.code} {error.reason}"
+        raise _CutError(msg) from error
+    except (ValueError, http.client.InvalidURL) as error:
+        msg = f"expected an address such as https://example.org, found none ({error}); see {MIRROR}"
+        raise CatalogueError(msg, source=address) from error
+    except (OSError, http.client.HTTPException) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        if isinstance(reason, _PASSING):
+            msg = f"the connection was lost ({reason})"
+            raise _CutError(msg) from error
+        shown = getattr(reason, "strerror", None) or reason
+        msg = (
+            f"cannot reach {urlsplit(address).netloc} ({shown}); check the network, name another "
+            f"server with {MIRROR}, or put the file where seqtag corpora path says"
+        )
+        raise CatalogueError(msg, source=address) from error
+
+
+def _copy(
+    response: Any, out: BinaryIO, on_bytes: Callable[[int], object], most: int | None
+) -> tuple[int, bool]:
+    """How many bytes were copied, and whether the transfer broke off; no more than there are."""
+    done = 0
+    while most is None or done <= most:
+        try:
+            chunk = response.read(_CHUNK)
+        except (OSError, http.client.HTTPException):
+            return done, True
+        if not chunk:
+            break
+        out.write(chunk)
+        done += len(chunk)
+        on_bytes(len(chunk))
+    return done, False

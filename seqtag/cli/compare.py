@@ -1,0 +1,216 @@
+"""``seqtag compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from seqtag.cli.common import (
+    Notes,
+    check_stdin,
+    check_stdout,
+    load_model,
+    print_json,
+    say,
+)
+from seqtag.cli.eval import (
+    pairs,
+    part_of,
+    placed,
+    score_file,
+    score_model,
+    score_part,
+    score_texts,
+)
+from seqtag.cli.options import (
+    columns_option,
+    format_option,
+    json_option,
+    quiet_option,
+    reading_format,
+    resamples_option,
+    seed_option,
+    threads_option,
+)
+from seqtag.corpus import read
+from seqtag.errors import CorpusError
+from seqtag.evaluation.chance import CONFIDENCE, TRIALS
+from seqtag.evaluation.compare import AnyReport, compare
+from seqtag.labels.column import LabelColumn
+from seqtag.model.container import is_model
+from seqtag.model.embedded import find_model
+from seqtag.tagging.tagger import Tagger
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from seqtag.corpus import SentenceStream
+    from seqtag.tagging.pipeline import Loaded
+
+
+@click.command("compare")
+@click.argument("gold", metavar="GOLD")
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option(
+    "--label", metavar="COLUMN", help="Column to compare (default: the models', or as in train)."
+)
+@click.option(
+    "--aligned", is_flag=True, help="Compare CoNLL-U cut in other ways, in all columns at once."
+)
+@click.option("--raw", is_flag=True, help="Let models cut the raw text of GOLD; as --aligned.")
+@format_option
+@columns_option
+@resamples_option
+@click.option(
+    "--trials",
+    type=click.IntRange(1),
+    default=TRIALS,
+    show_default=True,
+    help="Trials of approximate randomisation.",
+)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 100, min_open=True, max_open=True),
+    default=100 * CONFIDENCE,
+    show_default=True,
+    metavar="PERCENT",
+    help="Of the intervals.",
+)
+@seed_option
+@json_option
+@threads_option
+@quiet_option
+@click.pass_context
+def command(
+    context: click.Context,
+    gold: str,
+    a: str,
+    b: str,
+    label: str | None,
+    aligned: bool,
+    raw: bool,
+    format: str,
+    columns: tuple[str, ...] | None,
+    resamples: int,
+    trials: int,
+    confidence: float,
+    seed: int,
+    as_json: bool,
+    threads: int,
+    quiet: bool,
+) -> int:
+    """Compare two systems, A and B, on GOLD: each a file that it labelled, or a model.
+
+    Differences with intervals (paired bootstrap over sentences) and with the probability that
+    they are chance: by the bootstrap, by approximate randomisation, and of tokens by McNemar.
+
+    \b
+    Examples:
+      seqtag compare gold.conllu a.conllu b.conllu
+      seqtag compare test.conllu en-ewt-upos mine.seqtag
+      seqtag compare test.conllu en mine.seqtag --raw
+    """
+    check_stdin(context, [gold, a, b])
+    check_stdout()
+    notes = Notes(quiet)
+    format = reading_format(format, columns)
+    loaded = [load_model(name) if _is_model(name) else None for name in (a, b)]
+    _check(context, loaded, aligned, raw)
+    judge = _Judge(gold, format, columns, label, raw, threads, notes)
+    single = next((each for each in loaded if isinstance(each, Tagger)), None)
+    if single is not None and not raw:  # of a pipeline, the part that says the same
+        judge.part = label or single.label
+    judge.aligned = aligned or raw or (judge.part is None and any(loaded))
+    reports = [judge.report(name, each) for name, each in zip((a, b), loaded, strict=True)]
+    found = compare(
+        *reports,
+        resamples=resamples,
+        trials=trials,
+        seed=seed,
+        confidence=confidence / 100,
+    )
+    if as_json:
+        print_json({"gold": gold, "a": a, "b": b, **found.to_dict()})
+    else:
+        say(f"A {a}\nB {b}\n\n{found.to_text()}")
+    return 0
+
+
+def _is_model(name: str) -> bool:
+    """Whether a name is that of a model, and no file of sentences."""
+    path = find_model(name)
+    return name != "-" and (str(path) != str(Path(name)) or is_model(path))
+
+
+def _check(
+    context: click.Context, loaded: Sequence[Loaded | None], aligned: bool, raw: bool
+) -> None:
+    """Refuse what cannot be scored in one way."""
+    msg = ""
+    if raw and None in loaded:
+        msg = "expected two models with --raw, found a file; use --aligned for files"
+    elif aligned and not raw and any(loaded):
+        msg = "expected two files with --aligned, found a model; use --raw for models"
+    if msg:
+        raise click.UsageError(msg, context)
+
+
+class _Judge:
+    """Scores systems on the same gold file."""
+
+    aligned = False
+    part: str | None = None  # of a pipeline, to be compared alone
+
+    def __init__(
+        self,
+        gold: str,
+        format: str,
+        columns: tuple[str, ...] | None,
+        label: str | None,
+        raw: bool,
+        threads: int,
+        notes: Notes,
+    ):
+        self._gold, self._format, self._columns = gold, format, columns
+        self._label, self._raw, self._threads, self._notes = label, raw, threads, notes
+
+    def report(self, name: str, loaded: Loaded | None) -> AnyReport:
+        """The report of a system, with the counts of each sentence."""
+        with read(self._gold, self._format, columns=self._columns) as gold:
+            if loaded is not None and self.part:
+                taggers = part_of(loaded, self.part, name)
+                found: AnyReport = score_part(
+                    taggers, gold, self._label, self._threads, self._notes, samples=True
+                )
+            elif loaded is not None and not self._raw:
+                found = score_model(
+                    gold, loaded, name, self._label, self._threads, self._notes, samples=True
+                )
+            elif loaded is not None:
+                found = self._texts([gold], name)
+            else:
+                with read(name, self._format, columns=self._columns) as predicted:
+                    if self.aligned:
+                        found = self._texts([gold, predicted], None)
+                    else:
+                        label, source = self._label, gold.source
+                        column = LabelColumn(label) if label else None
+                        column = column or LabelColumn.default(gold.columns, source)
+                        found = score_file(
+                            pairs(gold, predicted),
+                            placed(column, gold),
+                            placed(column, predicted),
+                            column.name,
+                            samples=True,
+                        )
+        if not found.sentences:
+            msg = "expected sentences to score, found none"
+            raise CorpusError(msg, source=self._gold)
+        return found
+
+    def _texts(self, streams: Sequence[SentenceStream], model: str | None) -> AnyReport:
+        label = self._label or "words"
+        return score_texts(streams, model, label, self._notes, samples=True)

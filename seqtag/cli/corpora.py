@@ -1,0 +1,156 @@
+"""``seqtag corpora``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from seqtag.catalogue.cache import is_whole, local_path
+from seqtag.catalogue.entries import entries
+from seqtag.catalogue.names import parse
+from seqtag.cli import names as completed
+from seqtag.cli.common import Notes, check_stdout, complain, print_json, say
+from seqtag.cli.inputs import fetched
+from seqtag.cli.options import json_option, quiet_option
+from seqtag.errors import CatalogueError, did_you_mean
+
+if TYPE_CHECKING:
+    from seqtag.catalogue.entries import Entry
+    from seqtag.catalogue.names import CorpusName
+
+
+@click.group("corpora")
+def command() -> None:
+    """Corpora by name: list them, fetch them, say where they are.
+
+    They are kept in $SEQTAG_CACHE, by default where the system keeps such things, and fetched
+    from $SEQTAG_CORPORA_MIRROR, by default from the addresses of the catalogue. A file is whole
+    and has the SHA-256 of the catalogue, or it is not there.
+
+    \b
+    Examples:
+      seqtag corpora list
+      seqtag train ud:fr_sequoia -m french.seqtag
+      seqtag eval -m french.seqtag ud:fr_sequoia/dev
+    """
+
+
+@command.command("list")
+@json_option
+def list_corpora(as_json: bool) -> int:
+    """List all corpora: name, language, script, licence, size, parts that are here.
+
+    \b
+    Examples:
+      seqtag corpora list
+      seqtag corpora list --json
+    """
+    if as_json:
+        print_json([_facts_of(entry) for entry in entries().values()])
+        return 0
+    rows = [["name", "corpus", "script", "licence", "release", "size", "digest", "here"]]
+    for entry in entries().values():
+        size = f"{sum(entry.bytes) / 1e6:.1f} MB" if entry.bytes else "?"
+        digest = "pinned" if entry.is_pinned else "first use"
+        here = " ".join(_here(entry)) or "-"
+        row = [entry.name, entry.title, entry.script, entry.licence, entry.release, size, digest]
+        rows.append([*row, here])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        say(line.rstrip() + "\n")
+    return 0
+
+
+def _here(entry: Entry) -> list[str]:
+    """The parts that are in the cache."""
+    return [part for part in entry.parts if local_path(entry.file(part)).is_file()]
+
+
+def _facts_of(entry: Entry) -> dict[str, Any]:
+    """What the catalogue says of a corpus, for JSON."""
+    return {
+        "name": entry.name,
+        "title": entry.title,
+        "script": entry.script,
+        "licence": entry.licence,
+        "release": entry.release,
+        "format": entry.format,
+        "columns": entry.columns,
+        "pinned": entry.is_pinned,
+        "parts": {
+            part: entry.file(part)._asdict() | {"here": part in _here(entry)}
+            for part in entry.parts
+        },
+    }
+
+
+@command.command("fetch")
+@click.argument(
+    "names",
+    nargs=-1,
+    required=True,
+    metavar="NAME[@RELEASE][/PART]...",
+    shell_complete=completed.corpora,
+)
+@quiet_option
+def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
+    """Fetch corpora, or parts of them, and print where they are.
+
+    What is here already is not fetched again, and what was cut short goes on. Of another release
+    than that of the catalogue no digest is known: that of the first time is written down, and
+    must stay the same.
+
+    \b
+    Examples:
+      seqtag corpora fetch conll2000 ud:fr_sequoia
+      seqtag corpora fetch ud:fr_sequoia/dev
+      seqtag corpora fetch ud:fr_sequoia@2.14
+    """
+    check_stdout()
+    notes = Notes(quiet)
+    chosen = [_named(name) for name in names]
+    for name in chosen:
+        notes(f"{name.entry.name}: {name.entry.title}, licence: {name.entry.licence}")
+        for file in name.files():
+            say(f"{fetched(file, notes)}\n")
+    return 0
+
+
+@command.command("path")
+@click.argument("name", metavar="NAME[@RELEASE][/PART]", shell_complete=completed.corpora)
+def path_of(name: str) -> int:
+    """Print where the files of a corpus are; with exit code 1 if one is not there yet.
+
+    \b
+    Examples:
+      seqtag corpora path conll2000/train
+      seqtag corpora path ud:fr_sequoia
+    """
+    missing = False
+    for file in _named(name).files():
+        path = local_path(file)
+        say(f"{path}\n")
+        if not is_whole(file, path):
+            complain(f"{path} is not there yet; fetch it with seqtag corpora fetch {name}")
+            missing = True
+    return int(missing)
+
+
+def _named(name: str) -> CorpusName:
+    """The corpus of this name.
+
+    Raises
+    ------
+    CatalogueError
+        If there is none.
+    """
+    found = parse(name)
+    if found is None:
+        msg = (
+            f"expected the name of a corpus, found {name!r}"
+            f"{did_you_mean(name, entries())}; seqtag corpora list shows them all"
+        )
+        raise CatalogueError(msg)
+    return found

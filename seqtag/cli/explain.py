@@ -1,0 +1,130 @@
+"""``seqtag explain``."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import click
+
+from seqtag.cli.common import Chain, Notes, load_model, print_json, say
+from seqtag.cli.options import (
+    ColumnList,
+    columns_option,
+    format_option,
+    json_option,
+    quiet_option,
+    reading_format,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from seqtag.corpus.read import AnyStream
+    from seqtag.tagging.streams import FilledSentence
+    from seqtag.tagging.tagger import Tagger
+
+
+@click.command("explain")
+@click.argument("text", required=False)
+@click.option(
+    "-m", "--model", default="en", show_default=True, help="Model file or name, also a pipeline."
+)
+@click.option("-i", "--input", "source", help='File to explain instead of a text; "-" is stdin.')
+@click.option("--token", type=click.IntRange(1), metavar="N", help="Word N of each sentence only.")
+@click.option("--rival", metavar="LABEL", help="Compare with this label (default: the next best).")
+@click.option(
+    "--only", type=ColumnList(), metavar="PART,PART,...", help="Explain these parts of a pipeline."
+)
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=12,
+    show_default=True,
+    metavar="N",
+    help="Features to show of each word; the others are summed up.",
+)
+@format_option
+@columns_option
+@json_option
+@quiet_option
+@click.pass_context
+def command(
+    context: click.Context,
+    text: str | None,
+    model: str,
+    source: str | None,
+    token: int | None,
+    rival: str | None,
+    only: tuple[str, ...] | None,
+    top: int,
+    format: str,
+    columns: tuple[str, ...] | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Show why words have their labels: the features that decided against the rival, with weights.
+
+    The rival is the label of the best sequence that has another one at this word. The score of a
+    sequence is a sum of weights, and the rows add up to the margin between the two: features of the
+    word, label bigrams and trigrams where the sequences differ (label[-1]), and the sums of other
+    words whose labels change along (other words). Features are hashed in the model; their names
+    come from the sentence at hand.
+
+    \b
+    Examples:
+      seqtag explain -m en "Time flies like an arrow." --only upos --token 3
+      seqtag explain -m chunks.seqtag --input dev.txt --json
+    """
+    from seqtag.corpus import read
+
+    Notes(quiet)
+    if text is not None and source is not None:
+        msg = f"expected a text or --input, found both, {text!r} and {source!r}"
+        raise click.UsageError(msg, context)
+    chain = Chain([load_model(model)], only)
+    if text is not None:
+        stream = read(io.BytesIO(text.encode("utf-8", "surrogateescape")), _text_format(chain))
+    else:
+        kind = reading_format(format, columns)
+        stream = context.with_resource(read(source or "-", kind, columns=columns))
+    [opened] = chain.cut(
+        [stream], tokenizer="model", paragraphs="auto", flush=None, token_ranges=False
+    )
+    shown: list[dict[str, object]] = []
+    for number, word, tagger, tagged in _words(chain, opened, token):
+        why = tagger.explain(tagged, word, rival)
+        if as_json:
+            shown.append({"sentence": number, "part": tagger.label, **why.as_dict()})
+        else:
+            say(f"{tagger.label}, sentence {number}, {why.to_text(top)}\n")
+    if as_json:
+        print_json(shown)
+    return 0
+
+
+def _text_format(chain: Chain) -> str:
+    """How to read a text of the command line: cut by the model, or at white space."""
+    return "text" if chain.cuts else "tokens"
+
+
+def _words(
+    chain: Chain, stream: AnyStream, token: int | None
+) -> Iterator[tuple[int, int, Tagger, FilledSentence]]:
+    """Number of the sentence, place of the word, tagger and sentence of all that is explained."""
+    from seqtag.tagging.streams import FilledSentence
+
+    number = 0
+    for sentence in stream:
+        if not len(sentence):
+            continue
+        number += 1
+        tagged = FilledSentence(sentence)
+        for tagger in chain.taggers:
+            labels = tagger.tag(tagged)
+            if not tagger.hidden:
+                words = range(len(sentence)) if token is None else [token - 1]
+                yield from (
+                    (number, word, tagger, tagged) for word in words if word < len(sentence)
+                )
+            tagged.filled |= tagger.split_label(labels)

@@ -1,0 +1,98 @@
+"""``seqtag inspect``."""
+
+from __future__ import annotations
+
+import click
+
+from seqtag.cli.common import Chain, Notes, check_stdin, load_model, print_json, say
+from seqtag.cli.options import (
+    ColumnList,
+    columns_option,
+    format_option,
+    json_option,
+    quiet_option,
+    sentences_of,
+)
+
+
+@click.command("inspect")
+@click.argument("model")
+@click.option(
+    "--only", type=ColumnList(), metavar="PART,PART,...", help="These parts of a pipeline only."
+)
+@click.option("--label", metavar="L", help="Weights of this label, or of labels that end in it.")
+@click.option("--feature", metavar="GLOB", help="Features whose name fits: 'suffix(2)*=ed'.")
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="The N largest weights, whatever their sign.",
+)
+@click.option("--transitions", is_flag=True, help="Weights of label bigrams and trigrams instead.")
+@click.option(
+    "--names", multiple=True, metavar="CORPUS", help="Take names of features from this corpus."
+)
+@format_option
+@columns_option
+@json_option
+@quiet_option
+@click.pass_context
+def command(
+    context: click.Context,
+    model: str,
+    only: tuple[str, ...] | None,
+    label: str | None,
+    feature: str | None,
+    top: int,
+    transitions: bool,
+    names: tuple[str, ...],
+    format: str,
+    columns: tuple[str, ...] | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Show the largest weights of a model, or of the parts of a pipeline.
+
+    Features are hashed in the model: their names come from the corpus given with --names, such as
+    the training data; a feature that is not in it is shown as # and its key. Labels are those that
+    are learnt: IOBES for chunks that are written in IOB2, edit scripts for lemmas.
+
+    \b
+    Examples:
+      seqtag inspect upos.seqtag --names train.conllu --label VERB --feature "suffix*"
+      seqtag inspect chunks.seqtag --transitions --top 50
+    """
+    from seqtag.tagging.inspection import names_of, transitions_of, weights_of
+    from seqtag.tagging.streams import FilledSentence
+
+    notes = Notes(quiet)
+    check_stdin(context, names)
+    if feature is not None and not names and not transitions:
+        msg = "expected --names CORPUS with --feature, found none; features are hashed in the model"
+        raise click.UsageError(msg, context)
+    taggers = [each for each in Chain([load_model(model)], only).taggers if not each.hidden]
+    sentences = sentences_of(names, format, columns) if names else []
+    if not names and not transitions:
+        notes("note: features are hashed in the model; name them with --names CORPUS")
+    shown: list[dict[str, object]] = []
+    for tagger in taggers:
+        if transitions:
+            weights = transitions_of(tagger.model, label, feature)
+        else:
+            known = names_of(tagger.model, map(FilledSentence, sentences))
+            weights = weights_of(tagger.model, known, label, feature)
+        if as_json:
+            rows = [each._asdict() for each in weights[:top]]
+            shown.append({"part": tagger.label, "found": len(weights), "weights": rows})
+            continue
+        width = max([len("feature"), *(len(each.feature) for each in weights[:top])])
+        say(f"{tagger.label}: {min(top, len(weights))} of {len(weights):,} weights\n")
+        say(f"{'weight':>7}  {'feature':<{width}}  label\n")
+        for each in weights[:top]:
+            say(f"{each.weight:>7g}  {each.feature:<{width}}  {each.label}\n")
+        say("\n")
+    if as_json:
+        print_json(shown)
+    return 0

@@ -1,0 +1,161 @@
+"""``seqtag report``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from seqtag.cli.common import Notes, load_model
+from seqtag.cli.eval import part_of, placed
+from seqtag.cli.options import (
+    columns_option,
+    format_option,
+    quiet_option,
+    reading_format,
+    resamples_option,
+    seed_option,
+    sentences_of,
+    threads_option,
+)
+from seqtag.corpus import read
+from seqtag.errors import CorpusError
+from seqtag.files import Output, check_output
+from seqtag.labels.column import LabelColumn
+from seqtag.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from seqtag.corpus import Sentence
+    from seqtag.tagging.tagger import Tagger
+
+_POINTS = 5  # of a learning curve
+
+
+@click.command("report")
+@click.argument("gold", metavar="GOLD")
+@click.option("-m", "--model", required=True, help="Model to look at.")
+@click.option(
+    "-o", "--output", required=True, metavar="FILE", help='Page to write ("-": standard output).'
+)
+@click.option(
+    "--label", metavar="COLUMN", help="Part of a pipeline to look at (default: its first column)."
+)
+@click.option(
+    "--errors",
+    type=click.IntRange(0),
+    default=2000,
+    show_default=True,
+    metavar="N",
+    help="Show so many errors with their sentences and explanations.",
+)
+@click.option(
+    "--curve",
+    metavar="FILE",
+    help="Show a learning curve: what `seqtag curve --json` printed (.json), or sentences to train "
+    "on again with the settings of the model.",
+)
+@format_option
+@columns_option
+@resamples_option
+@seed_option
+@threads_option
+@quiet_option
+def command(
+    gold: str,
+    model: str,
+    output: str,
+    label: str | None,
+    errors: int,
+    curve: str | None,
+    format: str,
+    columns: tuple[str, ...] | None,
+    resamples: int,
+    seed: int,
+    threads: int,
+    quiet: bool,
+) -> int:
+    """Write a page on how a model does on GOLD: scores, confusions, errors and why they were made.
+
+    One file of HTML that asks for nothing else; open it in a browser. It holds sentences of GOLD.
+
+    \b
+    Examples:
+      seqtag report -m english.seqtag dev.conllu -o report.html
+      seqtag report -m en dev.conllu --label xpos -o report.html
+    """
+    from seqtag.pages.analysis import analyse
+    from seqtag.pages.report import report_page
+
+    notes = Notes(quiet)
+    check_output(output, [gold, model, *([curve] if curve else [])])
+    taggers = part_of(load_model(model), label, model)
+    drawn = _drawn(curve) if curve and curve.endswith(".json") else None
+    with read(gold, reading_format(format, columns), columns=columns) as stream:
+        column = placed(LabelColumn(label or taggers[-1].label), stream)
+        sentences = [each for each in notes.progress(stream, " sentences") if len(each)]
+    if not sentences:
+        msg = "expected sentences to score, found none"
+        raise CorpusError(msg, source=gold)
+    found = analyse(
+        taggers,
+        sentences,
+        column,
+        errors=errors,
+        threads=threads,
+        resamples=resamples,
+        seed=seed,
+    )
+    if curve and drawn is None:
+        drawn = _trained(taggers[-1], sentences_of([curve], format, columns), sentences, notes)
+    page = report_page(found, model=model, gold=gold, curve=drawn)
+    with Output(output) as out:
+        out.write(page.encode())
+    if output != "-":
+        notes(f"{output}: {found.report.metric} {100 * found.report.score:.2f}")
+    return 0
+
+
+def _drawn(name: str) -> dict[str, Any]:
+    """The learning curve of a file."""
+    try:
+        value = json.loads(Path(name).read_bytes())
+        rows = [(key, row) for key in ("by_epoch", "by_size") for row in value[key]]
+        for key, row in rows:
+            x = row["epoch" if key == "by_epoch" else "sentences"]
+            _ = [float(y) for y in (x, row["train_error"], row["dev_error"])]
+    except (ValueError, KeyError, TypeError):
+        msg = "expected what `seqtag curve --json` prints, found something else; run it again"
+        raise CorpusError(msg, source=name) from None
+    return dict(value)
+
+
+def _trained(
+    tagger: Tagger, data: Sequence[Sentence], held_out: Sequence[Sentence], notes: Notes
+) -> dict[str, Any]:
+    """The learning curve of the settings of a model; its dev error is that on GOLD."""
+    from seqtag.training.selection import Point, learning_curve, tagger_fit
+
+    training = tagger.info["training"]
+    names = [setting.attribute for setting in SETTINGS.values()]
+    settings = {name: training[name] for name in names if name in training}
+    fit = tagger_fit(
+        label=tagger.label,
+        templates=tagger.model.templates,
+        seed=training.get("seed", 1),
+        skip_unlabelled=True,
+        **settings,
+    )
+    sizes = sorted({max(1, round(len(data) / 2**i)) for i in range(_POINTS)})
+
+    def noted(point: Point) -> None:
+        notes(f"{point.size} sentences: error {100 - 100 * point.test:.2f}")
+
+    points = learning_curve(fit, data, held_out, sizes, training.get("seed", 1), noted)
+    rows = [
+        {"sentences": p.size, "train_error": 1 - p.train, "dev_error": 1 - p.test} for p in points
+    ]
+    return {"by_epoch": [], "by_size": rows}

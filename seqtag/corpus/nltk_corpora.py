@@ -1,0 +1,158 @@
+"""Corpora that NLTK's readers know by name, as column files in memory.
+
+``nltk:conll2000`` is what ``nltk.corpus.conll2000`` reads: its files for training where some are
+called so, else all; ``nltk:conll2000/test.txt`` are the files whose names begin so.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from seqtag.corpus.sentence import bad_value
+from seqtag.errors import CorpusError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+PREFIX = "nltk:"
+"""What the names of such corpora begin with."""
+
+_CHUNKED, _TAGGED = ("form", "pos", "chunk"), ("form", "pos")
+_SHOWN = 5  # files that a message names
+
+_log = logging.getLogger("seqtag")
+
+
+class NamedText(io.BytesIO):
+    """A column file in memory."""
+
+    def __init__(self, data: bytes, name: str):
+        super().__init__(data)
+        self.name = name
+
+
+def open_nltk(name: str) -> tuple[NamedText, tuple[str, ...]]:
+    """The sentences of a corpus, tab-separated, and the names of the columns.
+
+    The columns are form, pos and chunk, or form and pos. A word that the corpus gives no label
+    has ``_``, so that training says so.
+
+    Parameters
+    ----------
+    name
+        ``nltk:CORPUS`` or ``nltk:CORPUS/FILE``, where the file may be the beginning of the names
+        of several.
+
+    Raises
+    ------
+    CorpusError
+        If NLTK knows no such corpus, its data are not there (the message says how to get them),
+        it is neither tagged nor chunked, there is no such file, it is in another encoding, or a
+        word is empty or holds a tab or a line break.
+    """
+    corpus, _, part = name.removeprefix(PREFIX).partition("/")
+    reader = _reader(corpus, name)
+    files = _files(reader, part, name)
+    columns, sentences = _labelled(reader, files, name)
+    try:
+        text = "".join(_rows(sentences, name))
+    except UnicodeDecodeError as error:
+        msg = (
+            f"expected files in the encoding that NLTK reads the corpus in, found others "
+            f"({error}); get the corpus again"
+        )
+        raise CorpusError(msg, source=name) from error
+    return NamedText(text.encode(), name), columns
+
+
+def _reader(corpus: str, name: str) -> Any:
+    """NLTK's reader of a corpus whose data are there."""
+    from nltk.corpus.reader.api import CorpusReader
+    from nltk.corpus.util import LazyCorpusLoader
+
+    # The attribute nltk.corpus may be a stand-in that does not know its readers yet.
+    readers = {
+        key: value
+        for key, value in vars(import_module("nltk.corpus")).items()
+        if isinstance(value, (LazyCorpusLoader, CorpusReader))
+    }
+    if corpus not in readers:
+        msg = (
+            f"expected the name of a corpus in nltk.corpus, found {corpus!r}"
+            f"{did_you_mean(corpus, readers)}"
+        )
+        raise CorpusError(msg, source=name)
+    try:
+        readers[corpus].fileids()
+    except LookupError as error:
+        # NLTK knows what the package is called that holds the data.
+        package = re.search(r"nltk\.download\('(.+?)'\)", str(error))
+        msg = (
+            f"expected the data of the corpus in a folder of NLTK, found none; get them with "
+            f"python -m nltk.downloader {package[1] if package else corpus}"
+        )
+        raise CorpusError(msg, source=name) from error
+    return readers[corpus]
+
+
+def _files(reader: Any, part: str, name: str) -> list[str]:
+    """The files that are meant."""
+    known: list[str] = list(reader.fileids())
+    if part:
+        found = [file for file in known if file.startswith(part)]
+        if not found:
+            shown = ", ".join(known[:_SHOWN]) + (", ..." if len(known) > _SHOWN else "")
+            msg = f"expected the name of a file of the corpus ({shown}), found {part!r}"
+            raise CorpusError(msg + did_you_mean(part, known), source=name)
+        return found
+    found = [file for file in known if "train" in file.lower()] or known
+    if found != known:
+        _log.info("%s: read %s of %d files", name, ", ".join(found), len(known))
+    return found
+
+
+def _labelled(
+    reader: Any, files: Sequence[str], name: str
+) -> tuple[tuple[str, ...], Iterable[Iterable[Sequence[str | None]]]]:
+    """The columns that a reader can give, and their values for each word of each sentence."""
+    from nltk.chunk.util import tree2conlltags
+
+    for method, columns in (
+        ("iob_sents", _CHUNKED),
+        ("chunked_sents", _CHUNKED),
+        ("tagged_sents", _TAGGED),
+    ):
+        if hasattr(reader, method):
+            try:
+                sentences = getattr(reader, method)(files)
+            except (ValueError, NotImplementedError):  # files without such a column
+                continue
+            if method == "chunked_sents":
+                return columns, map(tree2conlltags, sentences)
+            return columns, sentences
+    msg = (
+        f"expected a corpus that is tagged or chunked, found a {type(reader).__name__}; choose one "
+        "that has tagged_sents() or chunked_sents()"
+    )
+    raise CorpusError(msg, source=name)
+
+
+def _rows(sentences: Iterable[Iterable[Sequence[str | None]]], name: str) -> Iterator[str]:
+    """The rows of each sentence that has words."""
+    for number, sentence in enumerate(sentences, 1):
+        rows = [["_" if value is None else value for value in values] for values in sentence]
+        for row in rows:
+            at = bad_value(row, "\t\r\n")
+            if at is not None:
+                msg = (
+                    f"expected words and labels without tabs and line breaks, found {row[at]!r} "
+                    f"in sentence {number}; read the corpus with NLTK, and train on what is left "
+                    "without it"
+                )
+                raise CorpusError(msg, source=name)
+        if rows:
+            yield "".join("\t".join(row) + "\n" for row in rows) + "\n"

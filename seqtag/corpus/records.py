@@ -1,0 +1,107 @@
+r"""Sentences as records for other programs: rows of a table, lines of JSON.
+
+What a table cannot hold, a line end or a tab in a value, is refused; JSON holds every value, the
+words that a multiword token stands for, and the comments that name a sentence and give its text.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from seqtag.errors import CorpusError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from seqtag.corpus.sentence import Sentence
+
+_WORD = "word"  # the first column of a table
+_FACTS = ("sent_id", "text")  # comments of CoNLL-U
+_KEYS = ("tokens", *_FACTS, "multiword")  # of an object, beside the columns
+
+
+def write_tsv(columns: Mapping[str, Sequence[str]]) -> str:
+    r"""The names of the columns, and a row for each word, which begins with its number.
+
+    Examples
+    --------
+    >>> write_tsv({"form": ["Stop", "!"], "upos": ["VERB", "PUNCT"]})
+    'word\tform\tupos\n1\tStop\tVERB\n2\t!\tPUNCT\n'
+    """
+    _check_names(columns, (_WORD,), "tsv")
+    numbers = map(str, range(1, len(columns["form"]) + 1))
+    rows = [(_WORD, *columns), *zip(numbers, *columns.values(), strict=True)]
+    return "".join("\t".join(row) + "\n" for row in rows)
+
+
+def one_head(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Tables of the same columns as one: their names in the first line only.
+
+    Raises
+    ------
+    CorpusError
+        If a table has other columns.
+
+    Examples
+    --------
+    >>> b"".join(one_head([b"word\tform\n1\ta\n", b"word\tform\n1\tb\n2\tc\n"]))
+    b'word\tform\n1\ta\n1\tb\n2\tc\n'
+    """
+    head = b""
+    start = f"{_WORD}\t".encode()
+    for piece in pieces:
+        lines = piece.splitlines(keepends=True)
+        for line in {line for line in lines if line.startswith(start)} - {head}:
+            if head:
+                first, other = (", ".join(each.decode().split()[1:]) for each in (head, line))
+                msg = (
+                    f"expected the columns {first} of the first sentence, found {other}; write "
+                    "files of other columns one by one, or --to jsonl"
+                )
+                raise CorpusError(msg)
+            head = line
+            yield head
+        yield b"".join(line for line in lines if line != head)
+
+
+def write_jsonl(columns: Mapping[str, Sequence[str]]) -> str:
+    r"""One object on a line: ``tokens``, and a list for each other column.
+
+    Examples
+    --------
+    >>> write_jsonl({"form": ["Stop", "!"], "upos": ["VERB", "PUNCT"]})
+    '{"tokens": ["Stop", "!"], "upos": ["VERB", "PUNCT"]}\n'
+    """
+    _check_names(columns, _KEYS, "jsonl")
+    labels = {name: list(values) for name, values in columns.items() if name != "form"}
+    return json.dumps({"tokens": list(columns["form"]), **labels}, ensure_ascii=False) + "\n"
+
+
+def with_facts(line: str, sentence: Sentence) -> str:
+    """A line of JSON with what a sentence of CoNLL-U has beside its words' columns."""
+    facts: dict[str, Any] = {}
+    for comment in getattr(sentence, "comments", ()):
+        key, equals, value = comment.removeprefix("#").partition("=")
+        if equals and key.strip() in _FACTS:
+            facts[key.strip()] = value.strip()
+    spans = []
+    if "id" in sentence.columns:
+        ids, forms = sentence.lines("id"), sentence.lines("form")  # type: ignore[attr-defined]
+        for number, form in zip(ids, forms, strict=True):
+            first, dash, last = number.partition("-")
+            if dash:
+                spans.append([int(first), int(last), form])
+    more = {"multiword": spans} if spans else {}
+    return json.dumps({**facts, **json.loads(line), **more}, ensure_ascii=False) + "\n"
+
+
+def _check_names(columns: Iterable[str], own: Sequence[str], format: str) -> None:
+    """Refuse columns by names that a format has for itself."""
+    for name in columns:
+        if name in own:
+            msg = (
+                f"expected columns by other names than {', '.join(own)} in the format {format}, "
+                f"found {name!r}; rename it with --columns"
+            )
+            raise CorpusError(msg)

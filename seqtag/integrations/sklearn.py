@@ -1,0 +1,484 @@
+"""seqtag as a scikit-learn estimator of sentences, and scorers for it.
+
+Importing this module imports scikit-learn, which takes a second: nothing else in seqtag does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator
+    from sklearn.exceptions import NotFittedError
+except ImportError as error:
+    _MESSAGE = "seqtag.integrations.sklearn needs scikit-learn; install it, or seqtag[sklearn]"
+    raise ImportError(_MESSAGE) from error
+
+from seqtag.errors import CorpusError, LabelError, SeqtagError
+from seqtag.evaluation.report import Report, evaluate
+from seqtag.features.crfsuite import is_items
+from seqtag.features.encoder import Column
+from seqtag.features.language import load as load_templates
+from seqtag.features.templates import TemplateSet
+from seqtag.integrations.items import ItemTagger, ItemTask, OnlineItems, label_data
+from seqtag.integrations.scorers import chunk_f1_scorer, token_accuracy_scorer
+from seqtag.integrations.sentences import (
+    LABEL,
+    check_lengths,
+    classes_of,
+    column_names,
+    gathered,
+    labelled,
+    shown,
+    with_columns,
+)
+from seqtag.labels.coding import LabelCoding
+from seqtag.labels.column import LabelColumn
+from seqtag.labels.schemes import scheme_of
+from seqtag.randomness import seed_of
+from seqtag.settings import Settings
+from seqtag.training.online import OnlineTagger, learnt_ids
+from seqtag.training.problem import pose
+from seqtag.training.runs import Schedule
+from seqtag.training.train import train
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from seqtag.tagging.tagger import Tagger
+
+__all__ = ["SequencePerceptron", "chunk_f1_scorer", "token_accuracy_scorer"]
+
+_SETTINGS = (
+    "epochs",
+    "update",
+    "step",
+    "margin",
+    "min_count",
+    "encoding",
+    "dropout",
+    "label_parts",
+    "known_labels",
+)
+_FOR_ITEMS: dict[str, Any] = {"update": "adaptive", "step": 0.2, "margin": 1.0}
+
+
+class SequencePerceptron(BaseEstimator):
+    """The averaged structured perceptron as an estimator of sentences.
+
+    X is a list of sentences, a sentence a list of tokens. All tokens are words (strings), or tuples
+    of strings (one for each column), or features: dicts, lists or sets, as sklearn-crfsuite takes
+    them. y is a list of lists of labels. Features of words and tuples are made by templates;
+    feature dicts are the features themselves, see `seqtag.features.crfsuite.attributes_of`.
+
+    Parameters
+    ----------
+    templates
+        Preset, template file, or templates, for words and tuples. By default the preset that fits
+        the labels: ``pos`` for labels like NOUN, ``chunk`` for B-NP with tuples, ``ner`` for
+        B-PER with words alone.
+    columns
+        Names of the columns of tuples, by which templates know them; by default form and pos.
+    order
+        How many labels back a label depends on. By default 1 for feature dicts, and what the
+        templates say for others, of which it keeps those that look back so far.
+    epochs, update, step, margin, min_count, encoding, dropout, label_parts, known_labels
+        The settings of training, see `seqtag.settings.SETTINGS`; None leaves one to the templates,
+        or to what suits feature dicts: ``update="adaptive", step=0.2, margin=1``.
+    constrain
+        Let a model of chunk labels give valid sequences only.
+    runs, patience
+        As in `seqtag.train`.
+    shuffle, random_state
+        Visit the sentences in a new random order each epoch, drawn from this seed (an int, a numpy
+        generator, or None for fresh entropy).
+
+    Attributes
+    ----------
+    classes_
+        The labels of y, sorted.
+    tagger_ : seqtag.Tagger or seqtag.integrations.items.ItemTagger
+        The model. That of words and tuples is a `seqtag.Tagger`, which ``tagger_.save(path)``
+        writes to a model file.
+
+    Notes
+    -----
+    The estimator is no scikit-learn classifier, whose labels would be one per sentence: stock
+    scorers such as ``"accuracy"`` do not fit. `score` is what ``cross_val_score`` and the searches
+    use by default; `chunk_f1_scorer` and `token_accuracy_scorer` are for ``scoring=``.
+
+    Examples
+    --------
+    >>> X = [["the", "cat", "sat"], ["a", "dog"], ["dogs", "sat"]]
+    >>> y = [["DET", "NOUN", "VERB"], ["DET", "NOUN"], ["NOUN", "VERB"]]
+    >>> model = SequencePerceptron(min_count=1).fit(X, y)
+    >>> model.predict([["a", "cat"]]).tolist()
+    [['DET', 'NOUN']]
+    >>> features = [[{"word": word, "last": word[-1]} for word in words] for words in X]
+    >>> SequencePerceptron().fit(features, y).score(features, y)
+    1.0
+    """
+
+    classes_: NDArray[np.object_]
+    _online: Any
+    _tagger: Any
+
+    def __init__(
+        self,
+        *,
+        templates: str | PathLike[str] | TemplateSet | None = None,
+        columns: Sequence[str] | None = None,
+        order: int | None = None,
+        epochs: int | None = None,
+        update: str | None = None,
+        step: float | None = None,
+        margin: float | None = None,
+        min_count: int | None = None,
+        encoding: str | None = None,
+        dropout: float | None = None,
+        label_parts: str | None = None,
+        known_labels: int | None = None,
+        constrain: bool = True,
+        runs: int = 1,
+        patience: int | None = None,
+        shuffle: bool = True,
+        random_state: Any = 1,
+    ):
+        self.templates = templates
+        self.columns = columns
+        self.order = order
+        self.epochs = epochs
+        self.update = update
+        self.step = step
+        self.margin = margin
+        self.min_count = min_count
+        self.encoding = encoding
+        self.dropout = dropout
+        self.label_parts = label_parts
+        self.known_labels = known_labels
+        self.constrain = constrain
+        self.runs = runs
+        self.patience = patience
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    # ----------------------------------------------------------------- learning
+    def fit(self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None) -> Self:
+        """Learn from labelled sentences.
+
+        Parameters
+        ----------
+        X
+            Sentences; those without tokens are left out.
+        y
+            Labels of each, one per token.
+        X_dev, y_dev
+            Sentences and labels to choose the best epoch by.
+
+        Raises
+        ------
+        CorpusError
+            If sentences and labels differ in number, or tokens are of several kinds.
+        LabelError
+            If a label is no string, or is ``_``: not annotated.
+        TemplateError
+            If a setting is out of range, or templates do not fit the columns.
+        """
+        sentences, gold = labelled(X, y)
+        held_out = None
+        if X_dev is not None or y_dev is not None:
+            held_out = labelled(X_dev, y_dev, "<X_dev>")
+        if not sentences:
+            msg = "expected sentences to learn from, found none with tokens; give X and y"
+            raise CorpusError(msg)
+        schedule = self._schedule()
+        if is_items(sentences[0][0]):
+            tagger: Tagger | ItemTagger = self._task(sentences, gold).fit(schedule, held_out)
+        else:
+            tagger = self._train(sentences, gold, held_out)
+        self._set(None, tagger, classes_of(gold))
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Go on learning: visit sentences once, in the order given (online learning).
+
+        The whole state of the weights stays from call to call, the average too: to give the
+        sentences piece by piece is, to the last bit, one epoch over all of them without shuffling,
+        with ``min_count=1`` and ``encoding="keep"``. Features count from their first sight, so that
+        `min_count`, `dropout`, `known_labels`, `epochs` and `runs` do not matter.
+
+        After `fit` it begins with the averaged weights of that; of words and tuples, each call
+        then begins with those of the call before, as `seqtag.Tagger.partial_fit` does.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        classes
+            The labels there will ever be; in the first call, if y does not show them all.
+
+        Raises
+        ------
+        CorpusError, TemplateError
+            As `fit` does.
+        LabelError
+            If a label is none of those of the first call, or labels should be learnt in another
+            scheme than they are written in.
+        """
+        sentences, gold = labelled(X, y)
+        first = not hasattr(self, "classes_")
+        known = [] if first else self.classes_.tolist()
+        if not first and classes is not None and {*classes} != {*known}:
+            msg = (
+                f"expected the classes of the first call ({shown(known)}), found "
+                f"{shown(sorted(classes))}; name all of them there, or call fit"
+            )
+            raise LabelError(msg)
+        if not sentences:
+            return self
+        begin = None if first or self._online is not None else self._tagger
+        if begin is not None and not isinstance(begin, ItemTagger):
+            tagger = self._train(sentences, gold, None, begin)
+            return self._set(None, tagger, classes_of([known, *gold]))
+        names = known or classes_of(gold if classes is None else [classes])
+        online = None if first else self._online
+        if online is None:
+            online = self._begun(sentences, gold, names, begin)
+        if isinstance(online, OnlineItems):
+            online.learn(sentences, gold)
+        else:
+            online.learn(gathered(sentences, self._columns, gold, online.columns))
+        return self._set(online, None, names)
+
+    # ----------------------------------------------------------------- labelling
+    def predict(self, X: Any) -> NDArray[np.object_]:
+        """Labels of sentences.
+
+        Returns
+        -------
+        array (sentences,) of lists of str
+            One label per token; of no tokens, none.
+
+        Raises
+        ------
+        NotFittedError
+            If there was no fit.
+        CorpusError
+            If sentences are not of the kind that training had.
+        """
+        tagger = self.tagger_
+        sentences = [list(sentence) for sentence in X]
+        if isinstance(tagger, ItemTagger):
+            found = tagger.tag_many(sentences)
+        else:
+            found = tagger.tag_many(with_columns(sentences, self._columns))
+        labels = np.empty(len(found), object)
+        for i, each in enumerate(found):  # one by one: numpy would make a table of equal lengths
+            labels[i] = each
+        return labels
+
+    def predict_single(self, sentence: Any) -> list[str]:
+        """Labels of one sentence, as sklearn-crfsuite calls it."""
+        labels: list[str] = self.predict([sentence])[0]
+        return labels
+
+    def report(self, X: Any, y: Any) -> Report:
+        """All figures of the labels of sentences: see `seqtag.evaluation.Report`.
+
+        Raises
+        ------
+        NotFittedError
+            If there was no fit.
+        CorpusError
+            If sentences and labels differ in number.
+        """
+        tagger = self.tagger_
+        check_lengths(X, y, "<X>")
+        return evaluate(map(list, y), self.predict(X), scheme=tagger.label_scheme, task=LABEL)
+
+    def score(self, X: Any, y: Any) -> float:
+        """F1 of chunks as conlleval counts them if the labels are chunk labels, else accuracy."""
+        return self.report(X, y).score
+
+    # ----------------------------------------------------------------- what was learnt
+    @property
+    def tagger_(self) -> Tagger | ItemTagger:
+        """The model."""
+        if not hasattr(self, "classes_"):
+            msg = (
+                f"expected a fitted {type(self).__name__}, found one without weights; "
+                "call fit(X, y) first"
+            )
+            raise NotFittedError(msg)
+        tagger: Tagger | ItemTagger | None = self._tagger
+        if tagger is None:
+            tagger = self._tagger = self._online.tagger()
+        return tagger
+
+    @property
+    def attributes_(self) -> list[str]:
+        """Names of the features, if X is made of feature dicts."""
+        return list(self._item_tagger("attributes_").names)
+
+    @property
+    def state_features_(self) -> dict[tuple[str, str], float]:
+        """Weight of each (feature, label) that has one, if X is made of feature dicts."""
+        return self._item_tagger("state_features_").state_features()
+
+    @property
+    def transition_features_(self) -> dict[tuple[str, str], float]:
+        """Weight of each (label, next label) that has one, if X is made of feature dicts."""
+        return self._item_tagger("transition_features_").transition_features()
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of an estimator."""
+        tags = super().__sklearn_tags__()
+        tags.no_validation = True
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.input_tags.dict = True
+        return tags
+
+    # ----------------------------------------------------------------- private
+    def _set(
+        self,
+        online: OnlineTagger | OnlineItems | None,
+        tagger: Tagger | ItemTagger | None,
+        classes: list[str],
+    ) -> Self:
+        """Note what was learnt; a tagger that learns online is made when it is asked for."""
+        self._online, self._tagger = online, tagger
+        self.classes_ = np.array(classes, object)
+        return self
+
+    def _schedule(self) -> Schedule:
+        seed = seed_of(self.random_state)
+        return Schedule(seed, self.runs, self.patience, 1, None, self.shuffle)
+
+    def _settings(self) -> dict[str, Any]:
+        """The settings that were given."""
+        given = {name: getattr(self, name) for name in _SETTINGS}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def _item_order(self) -> int:
+        """How many labels back a label depends on, of feature dicts."""
+        return 1 if self.order is None else self.order
+
+    def _item_settings(self) -> Settings:
+        """How to learn feature dicts."""
+        if self.templates is not None:
+            msg = (
+                "expected templates=None for feature dicts, which are features already, found "
+                f"{self.templates!r:.60}; leave it out, or give words"
+            )
+            raise SeqtagError(msg)
+        return Settings().with_values({**_FOR_ITEMS, **self._settings()})
+
+    def _task(self, sentences: list[Any], gold: list[list[str]]) -> ItemTask:
+        """What there is to learn from feature dicts."""
+        return ItemTask.of(
+            sentences,
+            gold,
+            self._item_settings(),
+            self._item_order(),
+            constrain=self.constrain,
+            asked=self.encoding is not None,
+        )
+
+    def _begun(
+        self,
+        sentences: list[Any],
+        gold: list[list[str]],
+        classes: Sequence[str],
+        begin: ItemTagger | None,
+    ) -> OnlineTagger | OnlineItems:
+        """What learns online, before the first sentences."""
+        if begin is not None:
+            return OnlineItems(self._item_settings(), begin)
+        if self.encoding not in (None, "keep"):
+            msg = (
+                'expected encoding="keep" to learn online, where labels are learnt as they are '
+                f"written, found {self.encoding!r}; leave it out, or call fit"
+            )
+            raise LabelError(msg)
+        learnt_ids(label_data(gold), LabelCoding(), classes)  # which refuses other labels
+        transitions = label_data(gold).transitions()
+        transitions.update({(label, label): 0 for label in classes})
+        coding = LabelCoding.choose(transitions, "keep", constrained=self.constrain)
+        if is_items(sentences[0][0]):
+            order = self._item_order()
+            coding = replace(coding, constrained=coding.constrained and order > 0)
+            return OnlineItems.afresh(self._item_settings(), classes, coding, order)
+        self._columns = column_names(self.columns, sentences[0][0])
+        templates = self._templates(gold)
+        values = Settings().with_values(templates.settings).with_values(self._settings())
+        values = replace(values, min_count=1, dropout=0.0, known_labels=0, encoding="keep")
+        needed = templates.compile(self._columns).columns
+        examples = gathered(sentences, self._columns, gold, needed)
+        types, ids = examples.labels
+        labels = Column([*types, *(name for name in classes if name not in types)], ids)
+        column = LabelColumn(LABEL)
+        examples = examples._replace(labels=labels)
+        return OnlineTagger(pose(examples, column, coding, templates, self._columns, values))
+
+    def _train(
+        self,
+        sentences: list[Any],
+        gold: list[list[str]],
+        held_out: tuple[Any, Any] | None,
+        begin: Tagger | None = None,
+    ) -> Tagger:
+        """Train a tagger of words or tuples; with one to begin with, visit them once."""
+        if begin is not None:
+            return train(
+                with_columns(sentences, self._columns, gold),
+                init=begin,
+                label=LABEL,
+                epochs=1,
+                shuffle=False,
+                min_count=1,
+            )
+        self._columns = column_names(self.columns, sentences[0][0])
+        templates = self._templates(gold)
+        dev = held_out and list(with_columns(held_out[0], self._columns, held_out[1], "<X_dev>"))
+        schedule = self._schedule()
+        return train(
+            with_columns(sentences, self._columns, gold),
+            dev=dev,
+            label=LABEL,
+            templates=templates,
+            seed=schedule.seed,
+            shuffle=self.shuffle,
+            runs=self.runs,
+            patience=self.patience,
+            constrain=self.constrain,
+            **self._settings(),
+        )
+
+    def _templates(self, gold: list[list[str]]) -> TemplateSet:
+        """Those asked for, or the preset that fits the labels."""
+        templates = self.templates
+        if templates is None:
+            chunks = scheme_of(label_data(gold).transitions()) is not None
+            templates = ("chunk" if "pos" in self._columns else "ner") if chunks else "pos"
+        if not isinstance(templates, TemplateSet):
+            templates = load_templates(templates)
+        return templates if self.order is None else templates.at_order(self.order)
+
+    def _item_tagger(self, asked: str) -> ItemTagger:
+        tagger = self.tagger_
+        if not isinstance(tagger, ItemTagger):
+            msg = (
+                f"expected a model of feature dicts for {asked}, found one of words: templates "
+                "make its features, and it keeps them as hashes"
+            )
+            raise AttributeError(msg)
+        return tagger

@@ -1,0 +1,80 @@
+"""The names that spaCy knows seqtag by, through entry points.
+
+``nlp.add_pipe("seqtag")`` and ``@tokenizers = "seqtag.Tokenizer.v1"`` in a config file need no
+import. spaCy imports this module whenever it starts, and so it imports nothing else until asked;
+it reads the types of the functions, which therefore are no strings.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from spacy.language import Language
+from spacy.util import registry
+
+
+@Language.factory(
+    "seqtag",
+    assigns=["token.tag", "token.pos", "token.morph", "token.lemma", "doc.ents", "doc.spans"],
+    default_config={"model": None, "only": None, "spans": "auto"},
+)
+def create_component(
+    nlp: Language, name: str, model: str | None, only: list[str] | None, spans: str
+) -> Any:
+    """Make the component that ``nlp.add_pipe("seqtag", config=...)`` asks for.
+
+    Parameters
+    ----------
+    nlp, name
+        Given by spaCy.
+    model, only, spans
+        As for `seqtag.integrations.spacy.SeqtagComponent`.
+
+    Examples
+    --------
+    >>> import spacy
+    >>> nlp = spacy.blank("en")
+    >>> component = nlp.add_pipe("seqtag", config={"model": "en", "only": ["upos"]})
+    >>> [token.pos_ for token in nlp("The cats slept.")]
+    ['DET', 'NOUN', 'VERB', 'PUNCT']
+    """
+    from seqtag.integrations.spacy import SeqtagComponent
+
+    component = SeqtagComponent(name, only=only, spans=spans)
+    if model is not None and name not in _announced(nlp):
+        component.load(model)
+    return component
+
+
+@registry.tokenizers("seqtag.Tokenizer.v1")
+def create_tokenizer(model: str | None = None) -> Callable[[Language], Any]:
+    """Make what makes the tokenizer that a config names under ``[nlp.tokenizer]``.
+
+    Parameters
+    ----------
+    model
+        As for `seqtag.integrations.spacy.SeqtagTokenizer`.
+
+    Examples
+    --------
+    >>> import spacy
+    >>> tokenizer = {"@tokenizers": "seqtag.Tokenizer.v1", "model": "en"}
+    >>> nlp = spacy.blank("en", config={"nlp": {"tokenizer": tokenizer}})
+    >>> [token.text for token in nlp("It doesn't.")]
+    ['It', 'does', "n't", '.']
+    """
+
+    def create(nlp: Language) -> Any:
+        from seqtag.integrations.spacy import SeqtagTokenizer
+
+        tokenizer = SeqtagTokenizer(nlp.vocab)
+        if model is not None and not _announced(nlp):
+            tokenizer.load(model)
+        return tokenizer
+
+    return create
+
+
+def _announced(nlp: Language) -> Sequence[str]:
+    """Names of the components that spaCy is about to load, which bring their models along."""
+    names: Sequence[str] = nlp._meta.get("components", ())
+    return names

@@ -1,0 +1,1 @@
+"""Pages to look at: a report in one file, and what ``seqtag serve`` shows."""

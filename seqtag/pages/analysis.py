@@ -1,0 +1,209 @@
+"""What a report shows of a tagger on annotated sentences: scores, errors, how sure it was."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import zip_longest
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from seqtag.errors import SeqtagError
+from seqtag.evaluation.calibration import Reliability
+from seqtag.evaluation.compare import intervals
+from seqtag.evaluation.report import Report, evaluate
+from seqtag.evaluation.scoring import origin_of
+from seqtag.tagging.streams import FilledSentence, tag_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from seqtag.corpus import Sentence
+    from seqtag.evaluation.chance import Interval
+    from seqtag.labels.column import LabelColumn
+    from seqtag.tagging.explanation import Explanation
+    from seqtag.tagging.tagger import Tagger
+
+ERRORS = 2000
+"""Errors that are shown with their sentences, unless told otherwise."""
+
+_MOST_TOKENS = 60_000  # of the sentences that are shown
+
+
+class Mistake(NamedTuple):
+    """A word with a wrong label.
+
+    Attributes
+    ----------
+    sentence, token
+        Which sentence, which word of it, from 0.
+    gold, predicted
+        Both labels.
+    explanation
+        Why the one and not the other.
+    """
+
+    sentence: int
+    token: int
+    gold: str
+    predicted: str
+    explanation: Explanation
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """All there is to show.
+
+    Attributes
+    ----------
+    report, intervals
+        Scores, and how far they hang on chance.
+    sentences, gold, predicted
+        The annotated sentences, and the labels of each.
+    mistakes
+        Those that are shown, in the order of the text; at most so many as were asked for, of each
+        confusion as many as of others, if it has so many.
+    margins, calibration
+        Tokens by their margins, and by their calibrated scores if the model has them.
+    """
+
+    report: Report
+    intervals: dict[str, Interval]
+    sentences: Sequence[Sentence]
+    gold: Sequence[Sequence[str]]
+    predicted: Sequence[Sequence[str]]
+    mistakes: Sequence[Mistake]
+    margins: Reliability
+    calibration: Reliability | None
+
+    @property
+    def wrong(self) -> int:
+        """Number of all mistakes, shown or not."""
+        return self.report.tokens - self.report.correct
+
+
+def analyse(
+    taggers: Sequence[Tagger],
+    sentences: Iterable[Sentence],
+    column: LabelColumn,
+    *,
+    errors: int = ERRORS,
+    threads: int = 1,
+    resamples: int = 1000,
+    seed: int = 1,
+) -> Analysis:
+    r"""Tag annotated sentences and look at what became of them.
+
+    Parameters
+    ----------
+    taggers
+        The last one is looked at; the others fill the columns that it wants to see.
+    sentences
+        Those without words are left out.
+    column
+        Holds the gold labels.
+    errors
+        How many to explain and show.
+    threads
+        To tag on.
+    resamples, seed
+        Of the intervals.
+
+    Examples
+    --------
+    >>> import io, seqtag
+    >>> from seqtag.labels.column import LabelColumn
+    >>> text = seqtag.read(io.BytesIO(b"Stop NOUN\n! PUNCT\n"), columns=["form", "upos"])
+    >>> found = analyse([seqtag.load("en-ewt-upos")], text, LabelColumn("upos"))
+    >>> [(each.gold, each.predicted) for each in found.mistakes]
+    [('NOUN', 'VERB')]
+    """
+    *feeders, tagger = taggers
+    kept = [sentence for sentence in sentences if len(sentence)]
+    filled = (
+        list(tag_stream(feeders, kept, threads)) if feeders else list(map(FilledSentence, kept))
+    )
+    gold = [column.of(sentence) for sentence in kept]
+    judged = tagger.tag_with_margins(filled, threads)
+    predicted = [each.labels for each in judged]
+    report = evaluate(
+        gold,
+        predicted,
+        words=(sentence.words for sentence in kept),
+        known=tagger.known_words,
+        scheme=tagger.label_scheme,
+        task=column.name,
+        origin=origin_of(tagger.info),
+        samples=True,
+    )
+    places = list(_places(gold, predicted))
+    chosen = _within(kept, _spread(places, gold, predicted, errors))
+    right = [bool(each) for each in report.samples.right] if report.samples else []
+    margins = [margin for each in judged for margin in each.margins]
+    scores = tagger.calibrated(margins, [None] * len(margins)) if tagger.is_calibrated else None
+    return Analysis(
+        report,
+        intervals(report, resamples=resamples, seed=seed),
+        kept,
+        gold,
+        predicted,
+        [
+            Mistake(s, t, gold[s][t], predicted[s][t], _explained(tagger, filled[s], t, gold[s][t]))
+            for s, t in chosen
+        ],
+        Reliability.of(margins, right),
+        None if scores is None else Reliability.of(scores, right),
+    )
+
+
+def _places(
+    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
+) -> Iterator[tuple[int, int]]:
+    """Sentence and token of each mistake."""
+    for s, pair in enumerate(zip(gold, predicted, strict=True)):
+        for t, (a, b) in enumerate(zip(*pair, strict=True)):
+            if a != b:
+                yield s, t
+
+
+def _spread(
+    places: Sequence[tuple[int, int]],
+    gold: Sequence[Sequence[str]],
+    predicted: Sequence[Sequence[str]],
+    most: int,
+) -> list[tuple[int, int]]:
+    """Some of the mistakes: one of each confusion, a second one of each, and so on; in order."""
+    if len(places) <= most:
+        return list(places)
+    cells: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for s, t in places:
+        cells[gold[s][t], predicted[s][t]].append((s, t))
+    ranked = sorted(cells.values(), key=len, reverse=True)
+    turns = (place for turn in zip_longest(*ranked) for place in turn if place is not None)
+    return sorted(place for place, _ in zip(turns, range(most), strict=False))
+
+
+def _within(
+    sentences: Sequence[Sentence], places: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Mistakes whose sentences are not too long together; the shortest sentences are kept."""
+    tokens, kept = 0, set()
+    for s in sorted({s for s, _ in places}, key=lambda s: len(sentences[s])):
+        tokens += len(sentences[s])
+        if tokens > _MOST_TOKENS:
+            break
+        kept.add(s)
+    return [(s, t) for s, t in places if s in kept]
+
+
+def _explained(tagger: Tagger, sentence: Any, token: int, gold: str) -> Explanation:
+    """Why not the gold label; if the tagger cannot give it, why not the next best."""
+    try:
+        return tagger.explain(sentence, token, gold)
+    except SeqtagError:
+        return tagger.explain(sentence, token)
+
+
+def finite(value: float) -> float | None:
+    """A number that JSON has, or None."""
+    return value if isfinite(value) else None

@@ -1,0 +1,285 @@
+"""What the server does with models: text to words with labels, how sure they are, and why."""
+
+from __future__ import annotations
+
+import io
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seqtag.corpus import read, sentence_of
+from seqtag.errors import SeqtagError
+from seqtag.pages.analysis import finite
+from seqtag.pages.report import explanation_data
+from seqtag.segmentation.writing import ConlluWriter
+from seqtag.tagging.document import DocumentSentence
+from seqtag.tagging.pipeline import Pipeline
+from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from seqtag.corpus.read import AnyStream
+    from seqtag.pages.desk import Deadline
+    from seqtag.tagging.pipeline import Loaded
+    from seqtag.tagging.tagger import Tagger
+
+_MOST_WORDS = 2000  # of a sentence that is explained
+_MOST_NBEST = 50
+_BATCH = 64  # sentences between two looks at the clock
+_MOST_ROWS = 15
+_INPUTS = {"conllu": "conllu", "horizontal": "tokens", "vertical": "columns"}
+_OUTPUTS = ("conllu", "horizontal", "vertical")
+
+
+class UnknownModelError(SeqtagError):
+    """A model that is not served."""
+
+
+class Models:
+    """The models that are served, by name; the first is the default.
+
+    Parameters
+    ----------
+    loaded
+        What model files hold, by path or name.
+
+    Examples
+    --------
+    >>> import seqtag
+    >>> models = Models({"some/en-ewt-upos.seqtag": seqtag.load("en-ewt-upos")})
+    >>> models.default, models.offers()
+    ('en-ewt-upos', {'en-ewt-upos': ['tokenizer', 'tagger']})
+    """
+
+    def __init__(self, loaded: Mapping[str, Loaded]):
+        self._models: dict[str, Loaded] = {}
+        for path, each in loaded.items():
+            name = Path(path).name.removesuffix(".seqtag")
+            if name in self._models:
+                msg = f"expected models of different names, found {name} twice; rename one"
+                raise SeqtagError(msg)
+            self._models[name] = each
+
+    @property
+    def default(self) -> str:
+        """Name of the model that answers if none is named."""
+        return next(iter(self._models))
+
+    def offers(self) -> dict[str, list[str]]:
+        """What each model can do, in the words of UDPipe."""
+        return {
+            name: ["tokenizer", "tagger"] if _taggers(each) else ["tokenizer"]
+            for name, each in self._models.items()
+        }
+
+    def parts(self) -> dict[str, list[str]]:
+        """The columns that each model fills."""
+        return {
+            name: [tagger.label for tagger in _taggers(each)] for name, each in self._models.items()
+        }
+
+    def find(self, name: str | None) -> tuple[str, Loaded]:
+        """A model by its name or the beginning of it; the default if none is named.
+
+        Raises
+        ------
+        UnknownModelError
+            If there is no such model.
+        """
+        if not name:
+            return self.default, self._models[self.default]
+        for known in (*(each for each in self._models if each == name), *self._models):
+            if known.startswith(name):
+                return known, self._models[known]
+        msg = f"expected one of the models {', '.join(self._models)}, found {name[:80]!r}"
+        raise UnknownModelError(msg)
+
+
+def _taggers(loaded: Loaded) -> Sequence[Tagger]:
+    return loaded.taggers if isinstance(loaded, Pipeline) else [loaded]
+
+
+# ----------------------------------------------------------------- as UDPipe does it
+def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tuple[str, list[str]]:
+    """The answer to the fields of UDPipe's ``/process``, and remarks on it.
+
+    Raises
+    ------
+    SeqtagError
+        If a field says what is not offered, or the data are not what they should be.
+    """
+    remarks = []
+    output = fields.get("output", "conllu") or "conllu"
+    if output not in _OUTPUTS:
+        msg = f"expected output {', '.join(_OUTPUTS)}, found {output[:80]!r}"
+        raise SeqtagError(msg)
+    if "parser" in fields:
+        remarks.append("This model does not parse: HEAD and DEPREL are as they came.")
+    stream = _input(loaded, fields)
+    taggers = _taggers(loaded) if "tagger" in fields else []
+    if output == "conllu":
+        return b"".join(deadline.watch(tag_text(taggers, stream, "conllu"))).decode(), remarks
+    end = "\n" if output == "horizontal" else "\n\n"
+    gap = " " if output == "horizontal" else "\n"
+    words = (sentence.words for sentence in deadline.watch(stream) if len(sentence))
+    return "".join(gap.join(each) + end for each in words), remarks
+
+
+def _input(loaded: Loaded, fields: Mapping[str, str]) -> AnyStream:
+    """The data as sentences."""
+    data = io.BytesIO(_text(fields.get("data")).encode())
+    wanted = fields.get("input", "") or "conllu"
+    if "tokenizer" in fields or wanted == "generic_tokenizer":
+        options = {each.partition("=")[0] for each in fields.get("tokenizer", "").split(";")}
+        if odd := options - {"", "ranges", "normalized_spaces"}:
+            msg = f"expected tokenizer options ranges or none, found {sorted(odd)[0][:80]!r}"
+            raise SeqtagError(msg)
+        stream = read(data, "text")
+        if isinstance(loaded, Pipeline) and loaded.segmenter:
+            return loaded.segmented(stream, writer=ConlluWriter(token_ranges="ranges" in options))
+        return stream
+    if wanted not in _INPUTS:
+        msg = f"expected input {', '.join(_INPUTS)}, or a tokenizer, found {wanted[:80]!r}"
+        raise SeqtagError(msg)
+    return read(data, _INPUTS[wanted], columns=["form"] if wanted == "vertical" else None)
+
+
+def _text(value: object) -> str:
+    """A text that UTF-8 can hold."""
+    if not isinstance(value, str):
+        msg = "expected text in the field data, found none"
+        raise SeqtagError(msg)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        msg = "expected text, found a lone surrogate; leave it out"
+        raise SeqtagError(msg) from None
+    return value
+
+
+# ----------------------------------------------------------------- as JSON
+def annotate(loaded: Loaded, text: object, deadline: Deadline) -> list[dict[str, Any]]:
+    """A text as sentences of tokens of words, each with its labels and margins.
+
+    Raises
+    ------
+    SeqtagError
+        If it is no text.
+    """
+    data = _text(text)
+    taggers = _taggers(loaded)
+    if isinstance(loaded, Pipeline) and loaded.segmenter:
+        stream: AnyStream = loaded.segmented(read(io.BytesIO(data.encode()), "text"))
+    else:
+        stream = read(io.BytesIO(data.encode()), "text")
+    raw = b"".join(deadline.watch(tag_text([], stream, "conllu")))
+    sentences = iter(each for each in read(io.BytesIO(raw), "conllu") if len(each))
+    found: list[dict[str, Any]] = []
+    offset = 0
+    while batch := list(islice(sentences, _BATCH)):
+        filled = list(tag_stream(taggers, batch))
+        deadline.check()
+        judged = {
+            tagger.label: list(deadline.watch(tagger.tag_with_margins(filled)))
+            for tagger in taggers
+        }
+        for i, each in enumerate(filled):
+            shown = DocumentSentence(each.sentence, offset)
+            offset = shown._behind
+            margins = {name: sides[i].margins for name, sides in judged.items()}
+            words = list(_tokens(shown, each, margins, _scores(taggers, margins)))
+            found.append({"text": shown.text, "tokens": words})
+    return found
+
+
+def _scores(
+    taggers: Sequence[Tagger], margins: Mapping[str, Sequence[float]]
+) -> dict[str, list[float]]:
+    """Calibrated scores of those taggers that have them."""
+    return {
+        tagger.label: tagger.calibrated(margins[tagger.label], [None] * len(margins[tagger.label]))
+        for tagger in taggers
+        if tagger.model.calibration is not None
+    }
+
+
+def _tokens(
+    shown: DocumentSentence,
+    filled: FilledSentence,
+    margins: Mapping[str, Sequence[float]],
+    sure: Mapping[str, Sequence[float]],
+) -> Iterator[dict[str, Any]]:
+    """Tokens with their words."""
+    labels = {name: each for name, each in filled.filled.items() if name not in filled.hidden}
+    i = 0
+    for token in shown.tokens:
+        words = []
+        for word in token.words:
+            words.append(
+                {
+                    "form": word.text,
+                    "labels": {name: values[i] for name, values in labels.items()},
+                    "margins": {name: finite(values[i]) for name, values in margins.items()},
+                    "scores": {name: values[i] for name, values in sure.items()},
+                }
+            )
+            i += 1
+        yield {"text": token.text, "start": token.start, "end": token.end, "words": words}
+
+
+def explain(loaded: Loaded, request: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
+    """Why a word of a sentence has its label, and the best label sequences.
+
+    Parameters
+    ----------
+    loaded
+        The model.
+    request
+        ``words``, forms of a sentence; ``word``, the number of one of them from 0; ``part``, the
+        column (by default the first); ``rival``, a label to compare with; ``nbest``, how many
+        sequences (0).
+
+    Raises
+    ------
+    SeqtagError
+        If a field is missing or is none of these.
+    """
+    words, number = request.get("words"), request.get("word", 0)
+    is_list = isinstance(words, list) and all(isinstance(word, str) and word for word in words)
+    if not isinstance(words, list) or not is_list or not 0 < len(words) <= _MOST_WORDS:
+        msg = f"expected a list of 1 to {_MOST_WORDS} words in the field words, found another value"
+        raise SeqtagError(msg)
+    if type(number) is not int or not 0 <= number < len(words):
+        msg = f"expected a number from 0 to {len(words) - 1} in the field word, found another value"
+        raise SeqtagError(msg)
+    n, rival = request.get("nbest", 0), request.get("rival")
+    if type(n) is not int or not 0 <= n <= _MOST_NBEST:
+        msg = f"expected a number from 0 to {_MOST_NBEST} in the field nbest, found another value"
+        raise SeqtagError(msg)
+    if not isinstance(rival, str | None):
+        msg = "expected a label in the field rival, found another value"
+        raise SeqtagError(msg)
+    tagger, sentence = _prepared(loaded, request.get("part"), [_text(word) for word in words])
+    deadline.check()
+    found = tagger.explain(sentence, number, rival).as_dict()
+    deadline.check()
+    best = tagger.nbest(sentence, n) if n else []
+    return {
+        "part": tagger.label,
+        "word": number,
+        "explanation": explanation_data(found, _MOST_ROWS),
+        "nbest": [{"score": finite(float(score)), "labels": labels} for score, labels in best],
+    }
+
+
+def _prepared(loaded: Loaded, part: object, words: list[str]) -> tuple[Tagger, FilledSentence]:
+    """The tagger of a part, and a sentence with what it looks at filled."""
+    names = [tagger.label for tagger in _taggers(loaded)]
+    wanted = names[0] if part is None and names else part
+    if wanted not in names:
+        msg = f"expected one of the parts {', '.join(names)}, found {str(wanted)[:80]!r}"
+        raise SeqtagError(msg)
+    taggers = _taggers(loaded)[: names.index(str(wanted)) + 1]
+    [filled] = tag_stream(taggers[:-1], [sentence_of({"form": words})])
+    return taggers[-1], filled

@@ -1,0 +1,92 @@
+"""Fields of requests: query strings, and forms as browsers and curl send them."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl
+
+from seqtag.errors import SeqtagError
+
+_MOST_FIELDS = 100
+_URLENCODED, _MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
+_NAME = re.compile(r';\s*name=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))', re.I)
+_BOUNDARY = re.compile(r';\s*boundary=(?:"([^"]+)"|([^\s;"]+))', re.I)
+
+
+class MediaTypeError(SeqtagError):
+    """A body of a type that is not understood."""
+
+
+def fields_of(content_type: str, body: bytes) -> dict[str, str]:
+    """The fields of a form; of several of one name the last.
+
+    Parameters
+    ----------
+    content_type
+        As the request names it; an empty body needs none.
+    body
+        As it came.
+
+    Raises
+    ------
+    SeqtagError
+        If the form is broken, has too many fields, or holds something other than UTF-8.
+    MediaTypeError
+        If it is no form.
+
+    Examples
+    --------
+    >>> fields_of("application/x-www-form-urlencoded", b"data=a+b&tagger=")
+    {'data': 'a b', 'tagger': ''}
+    """
+    kind = content_type.partition(";")[0].strip().lower()
+    try:
+        if kind == _MULTIPART:
+            return dict(_parts(content_type, body))
+        if kind == _URLENCODED or not body:
+            return query_fields(body.decode())
+    except UnicodeDecodeError:
+        msg = "expected a form in UTF-8, found bytes that are not; convert the text"
+        raise SeqtagError(msg) from None
+    msg = f"expected a body of type {_URLENCODED} or {_MULTIPART}, found {kind or 'none'}"
+    raise MediaTypeError(msg)
+
+
+def query_fields(text: str) -> dict[str, str]:
+    """The fields of a query string; see `fields_of`."""
+    try:
+        pairs = parse_qsl(
+            text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict"
+        )
+    except UnicodeDecodeError:
+        raise
+    except ValueError as error:
+        msg = f"expected at most {_MOST_FIELDS} fields, found more; leave some out"
+        raise SeqtagError(msg) from error
+    return dict(pairs)
+
+
+def _parts(content_type: str, body: bytes) -> list[tuple[str, str]]:
+    """Names and values of the parts between the boundaries."""
+    match = _BOUNDARY.search(content_type)
+    if match is None:
+        msg = "expected a boundary in the content type of the form, found none"
+        raise SeqtagError(msg)
+    line = b"--" + (match[1] or match[2]).encode()
+    pieces = (b"\r\n" + body).split(b"\r\n" + line)
+    if len(pieces) < 2 or not pieces[-1].startswith(b"--"):
+        msg = "expected a form that ends with its boundary, found another end; send it again"
+        raise SeqtagError(msg)
+    if len(pieces) - 2 > _MOST_FIELDS:
+        msg = f"expected at most {_MOST_FIELDS} fields, found more; leave some out"
+        raise SeqtagError(msg)
+    found = []
+    for piece in pieces[1:-1]:
+        head, _, value = piece.partition(b"\r\n\r\n")
+        lines = [each for each in head.split(b"\r\n") if each.lower().startswith(b"content-disp")]
+        name = _NAME.search(lines[0].decode()) if lines else None
+        if name is None:
+            msg = "expected a name for each field of the form, found one without; send it again"
+            raise SeqtagError(msg)
+        found.append((name[1] if name[1] is not None else name[2], value.decode()))
+    return found

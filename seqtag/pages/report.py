@@ -1,0 +1,382 @@
+"""The report as one page of HTML."""
+
+from __future__ import annotations
+
+from collections import Counter
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seqtag.evaluation.counts import Counts, most_frequent
+from seqtag.pages.analysis import finite
+from seqtag.pages.assembly import self_contained
+from seqtag.pages.figures import Axis, Line, chart, percents
+from seqtag.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from seqtag.corpus import Sentence
+    from seqtag.evaluation.calibration import Bin, Reliability
+    from seqtag.pages.analysis import Analysis
+
+_MOST_LABELS = 24  # in the matrix
+_MOST_ROWS = 200  # of a table
+_MOST_PAIRS = 30  # confusions that are listed
+_MOST_WEIGHTS = 10  # rows of an explanation
+_LONGEST = 80  # characters of a word or label that is shown
+_OTHER = "\0other"
+_NAMES = {
+    "accuracy": "tokens right",
+    "f1": "chunk F1",
+    "known": "known words",
+    "unknown": "unknown words",
+    "sentences": "whole sentences",
+}
+
+
+def report_page(
+    analysis: Analysis, *, model: str, gold: str, curve: Mapping[str, Any] | None = None
+) -> str:
+    """The report of an analysis.
+
+    Parameters
+    ----------
+    analysis
+        What there is to show.
+    model, gold
+        Names of the model and of the file, of which folders are not shown.
+    curve
+        What ``seqtag curve --json`` prints, if there is a learning curve.
+
+    Returns
+    -------
+    str
+        HTML that needs nothing else. Tables are there without scripts; the browser of errors is
+        not.
+    """
+    report = analysis.report
+    title = f"{report.task} of {Path(model).name} on {Path(gold).name}"
+    body = "\n".join(
+        (
+            f"<header><h1>{escape(title)}</h1>"
+            f'<p class="quiet"><code>{escape(report.signature)}</code></p></header><main>',
+            _cards(analysis),
+            _matrix_section(analysis),
+            _labels_section(analysis),
+            _chunks_section(analysis),
+            _confidence_section(analysis),
+            _curve_section(curve),
+            f'</main><footer class="quiet"><p>Made by seqtag {__version__}. Intervals are 95% '
+            "(bootstrap over sentences).</p></footer>",
+        )
+    )
+    return self_contained(
+        title,
+        body,
+        _data(analysis),
+        styles=("common.css", "report.css"),
+        scripts=("explanation.js", "report.js"),
+    )
+
+
+# ----------------------------------------------------------------- scores
+def _cards(analysis: Analysis) -> str:
+    report, cards = analysis.report, []
+    chunks = report.chunks
+    values = {
+        "f1": (report.f1, f"{chunks.correct} right, {chunks.found} found, {chunks.gold} in gold"),
+        "accuracy": (report.accuracy, f"{report.correct} of {report.tokens}"),
+        "known": (report.known_accuracy, f"{report.known_correct} of {report.known_tokens}"),
+        "unknown": (
+            report.unknown_accuracy,
+            f"{report.unknown_correct} of {report.unknown_tokens}, not in the training data",
+        ),
+        "sentences": (
+            report.sentence_accuracy,
+            f"{report.correct_sentences} of {report.sentences}",
+        ),
+    }
+    for name, (value, note) in values.items():
+        if name in analysis.intervals and value is not None:
+            low, high = analysis.intervals[name]
+            cards.append(
+                f'<div class="card">{_NAMES[name]}<b>{100 * value:.2f}</b>'
+                f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+                f'<rect class="track" y="4" width="100" height="2"/><rect class="span" '
+                f'x="{100 * low:.2f}" width="{max(0.4, 100 * (high - low)):.2f}" y="2" height="6"/>'
+                f'<rect class="point" x="{100 * value - 0.2:.2f}" width="0.4" height="10"/></svg>'
+                f'<span class="quiet">{100 * low:.2f} to {100 * high:.2f}<br>{note}</span></div>'
+            )
+    return f'<section aria-label="Scores"><div class="cards">{"".join(cards)}</div></section>'
+
+
+# ----------------------------------------------------------------- the matrix
+def _matrix_section(analysis: Analysis) -> str:
+    report = analysis.report
+    wrong = {pair: n for pair, n in report.confusion.items() if pair[0] != pair[1]}
+    if not wrong:
+        return "<section><h2>Errors</h2><p>There are none.</p></section>"
+    shown = Counter((each.gold, each.predicted) for each in analysis.mistakes)
+    left_out = ""
+    if len(analysis.mistakes) < analysis.wrong:
+        left_out = (
+            f" {len(analysis.mistakes):,} of {analysis.wrong:,} errors are in this page, of each "
+            "confusion as many as of others; the rest is left out."
+        )
+    pairs = "".join(
+        f'<li><button type="button" data-gold="{escape(a)}" data-predicted="{escape(b)}"'
+        f"{_off(shown[a, b])}><span>{_short(a)} → {_short(b)}</span><span>{n}</span></button></li>"
+        for (a, b), n in most_frequent(wrong)[:_MOST_PAIRS]
+    )
+    more = max(0, len(wrong) - _MOST_PAIRS)
+    rest = f'<p class="quiet">and {more} confusions more</p>' if more else ""
+    return f"""<section><h2>Confusions</h2>
+<p class="quiet">Rows are gold labels, columns predicted ones. Choose a cell to see its sentences;
+arrow keys move, <kbd>Enter</kbd> chooses, <kbd>Esc</kbd> comes back.{left_out}</p>
+<div class="wide">{_matrix(report.confusion, shown)}</div>
+<details><summary>The most frequent confusions as a list</summary><ul class="pairs">{pairs}</ul>
+{rest}</details>
+<div id="browser" tabindex="-1" hidden aria-live="polite"></div>
+<noscript><p>The sentences are shown by a script, which is turned off.</p></noscript></section>"""
+
+
+def _matrix(confusion: Mapping[tuple[str, str], int], shown: Mapping[tuple[str, str], int]) -> str:
+    """The confusion matrix as a table; labels beyond the worst ones as one of them, other."""
+    errors, total = Counter[str](), Counter[str]()
+    for pair, n in confusion.items():
+        for label in {*pair}:
+            total[label] += n
+            errors[label] += n if pair[0] != pair[1] else 0
+    worst = sorted(total, key=lambda label: (-errors[label], -total[label], label))
+    labels = sorted(worst[:_MOST_LABELS])
+    place = {label: label for label in labels}
+    cells = Counter[tuple[str, str]]()
+    for (a, b), n in confusion.items():
+        cells[place.get(a, _OTHER), place.get(b, _OTHER)] += n
+    if len(worst) > len(labels):
+        labels.append(_OTHER)
+    most = max((n for (a, b), n in cells.items() if a != b), default=1)
+    head = "".join(f'<th scope="col"><span>{_named(label, worst)}</span></th>' for label in labels)
+    rows = [
+        f'<tr><th scope="row">{_named(a, worst)}</th>'
+        + "".join(f"<td>{_cell(a, b, cells[a, b], most, shown)}</td>" for b in labels)
+        + "</tr>"
+        for a in labels
+    ]
+    return (
+        f'<table class="matrix"><thead><tr><td></td>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def _cell(a: str, b: str, n: int, most: int, shown: Mapping[tuple[str, str], int]) -> str:
+    if not n:
+        return '<span class="zero">0</span>'
+    heat = 1 + min(4, int(5 * (n / most) ** 0.5 - 1e-9))
+    if _OTHER in (a, b):
+        return f'<span class="{"right" if a == b else f"h{heat}"}">{n}</span>'
+    if a == b:
+        return f'<span class="right">{n}</span>'
+    return (
+        f'<button type="button" class="h{heat}" data-gold="{escape(a)}" '
+        f'data-predicted="{escape(b)}" aria-label="{n} tokens of {_short(a)} as {_short(b)}"'
+        f"{_off(shown.get((a, b), 0))}>{n}</button>"
+    )
+
+
+def _off(shown: int) -> str:
+    return "" if shown else ' disabled title="left out of this page"'
+
+
+def _named(label: str, labels: Sequence[str]) -> str:
+    return f"<i>{len(labels) - _MOST_LABELS} others</i>" if label == _OTHER else _short(label)
+
+
+def _short(text: str) -> str:
+    """Text of a corpus as HTML, not too long."""
+    return escape(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
+
+
+# ----------------------------------------------------------------- tables
+def _labels_section(analysis: Analysis) -> str:
+    rows = sorted(analysis.report.labels.items(), key=lambda item: -item[1].errors)
+    return f"<section><h2>Labels</h2>{_counts_table('label', rows)}</section>"
+
+
+def _chunks_section(analysis: Analysis) -> str:
+    report = analysis.report
+    if report.scheme is None:
+        return ""
+    rows = [("all", report.chunks)]
+    if report.chunk_types.keys() != {""}:
+        rows += [(name or "(no type)", counts) for name, counts in report.chunk_types.items()]
+    return (
+        f"<section><h2>Chunks ({escape(report.scheme)})</h2>{_counts_table('type', rows)}"
+        f'<p class="quiet">Transitions that the scheme does not allow: {report.invalid_gold} in '
+        f"gold, {report.invalid_predicted} in predicted labels.</p></section>"
+    )
+
+
+def _counts_table(name: str, rows: Sequence[tuple[str, Counts]]) -> str:
+    heading = (name, "precision", "recall", "F1", "gold", "found", "errors")
+    head = "".join(f'<th scope="col">{text}</th>' for text in heading)
+    body = "".join(
+        f'<tr><th scope="row">{_short(label)}</th>'
+        + "".join(f"<td>{100 * x:.2f}</td>" for x in (counts.precision, counts.recall, counts.f1))
+        + "".join(f"<td>{x}</td>" for x in (counts.gold, counts.found, counts.errors))
+        + "</tr>"
+        for label, counts in rows[:_MOST_ROWS]
+    )
+    more = len(rows) - _MOST_ROWS
+    foot = f'<p class="quiet">and {more} more with fewer errors</p>' if more > 0 else ""
+    return (
+        f'<div class="wide"><table class="sorts"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>{foot}"
+    )
+
+
+# ----------------------------------------------------------------- figures
+def _confidence_section(analysis: Analysis) -> str:
+    if not analysis.report.tokens:
+        return ""
+    bins = analysis.margins.bins
+    points = [(i + 0.5, each.accuracy) for i, each in enumerate(bins)]
+    x = Axis(
+        "tokens by margin, the least sure first",
+        0,
+        len(bins),
+        [(i + 0.5, _number(each.low)) for i, each in enumerate(bins) if not i % 2],
+    )
+    y = percents(min(each.accuracy for each in bins), 1.0)
+    drawn = [chart([Line("accuracy", points)], x, y, title="Accuracy by margin")]
+    if analysis.calibration:
+        drawn.insert(0, _calibration_chart(analysis.calibration))
+        tables = _bins_table("score", analysis.calibration.bins)
+    else:
+        tables = (
+            '<p class="quiet">The model has no calibration; seqtag calibrate learns one on a dev '
+            "set, and this page then shows how far its scores are to be trusted.</p>"
+        )
+    return f"""<section><h2>How sure it was</h2>
+<p class="quiet">The margin of a label is the score of the best labels of the sentence less that of
+the best ones with another label there.</p>
+<div class="figures">{"".join(drawn)}</div>
+<details><summary>As a table</summary>{_bins_table("margin", bins)}{tables}</details></section>"""
+
+
+def _calibration_chart(found: Reliability) -> str:
+    ticks = [(i / 5, str(20 * i)) for i in range(6)]
+    return chart(
+        [
+            Line("ideal", [(0, 0), (1, 1)]),
+            Line(
+                "accuracy of calibrated scores",
+                [(each.score, each.accuracy) for each in found.bins],
+            ),
+        ],
+        Axis("calibrated score", 0, 1, ticks),
+        Axis("percent right", 0, 1, ticks),
+        title=f"Calibration: {100 * found.error:.2f} off on average",
+    )
+
+
+def _bins_table(name: str, bins: Sequence[Bin]) -> str:
+    rows = "".join(
+        f"<tr><td>{_number(each.low)}</td><td>{_number(each.high)}</td><td>{each.tokens}</td>"
+        f"<td>{100 * each.accuracy:.2f}</td></tr>"
+        for each in bins
+    )
+    return (
+        f'<div class="wide"><table><thead><tr><th>{name} from</th><th>to</th><th>tokens</th>'
+        f"<th>percent right</th></tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _number(value: float) -> str:
+    return "∞" if finite(value) is None else f"{value:g}"
+
+
+def _curve_section(curve: Mapping[str, Any] | None) -> str:
+    if not curve:
+        return ""
+    drawn = []
+    for key, name, title in (
+        ("by_epoch", "epoch", "Error by epoch"),
+        ("by_size", "sentences", "Error by training size"),
+    ):
+        if rows := curve.get(key):
+            drawn.append(_curve_chart(rows, name, title))
+    return (
+        '<section><h2>Learning curve</h2><p class="quiet">Errors in percent. By epoch, that of '
+        "training is what the trainer meets before it learns a sentence.</p>"
+        f'<div class="figures">{"".join(drawn)}</div></section>'
+    )
+
+
+def _curve_chart(rows: Sequence[Mapping[str, float]], name: str, title: str) -> str:
+    at = [row[name] for row in rows]
+    training = [(row[name], row["train_error"]) for row in rows]
+    held_out = [(row[name], row["dev_error"]) for row in rows]
+    errors = [error for _, error in training + held_out]
+    every = max(1, len(at) // 6)
+    kept = at[::-1][::every] if name == "epoch" else at[::-1][:3]
+    x = Axis(name, min(at), max(at), [(value, f"{value:,}") for value in kept])
+    lines = [Line("training", training), Line("held out", held_out)]
+    return chart(lines, x, percents(min(errors), max(errors)), title=title)
+
+
+# ----------------------------------------------------------------- data of the browser of errors
+def _data(analysis: Analysis) -> dict[str, Any]:
+    """The sentences with errors that are shown, and the errors."""
+    numbers = {
+        s: i for i, s in enumerate(dict.fromkeys(each.sentence for each in analysis.mistakes))
+    }
+    totals = analysis.report.confusion
+    pairs = dict.fromkeys((each.gold, each.predicted) for each in analysis.mistakes)
+    return {
+        "sentences": [
+            {
+                "words": [_clipped(word) for word in analysis.sentences[s].words],
+                "gold": list(analysis.gold[s]),
+                "predicted": list(analysis.predicted[s]),
+                "at": _place(analysis.sentences[s]),
+            }
+            for s in numbers
+        ],
+        "errors": [
+            {
+                "sentence": numbers[each.sentence],
+                "token": each.token,
+                "gold": each.gold,
+                "predicted": each.predicted,
+                "why": explanation_data(each.explanation.as_dict()),
+            }
+            for each in analysis.mistakes
+        ],
+        "totals": [[a, b, totals[a, b]] for a, b in pairs],
+    }
+
+
+def _place(sentence: Sentence) -> str:
+    return f"{Path(sentence.source).name}:{sentence.line_of(0)}"
+
+
+def explanation_data(found: dict[str, Any], most: int = _MOST_WEIGHTS) -> dict[str, Any]:
+    """An explanation for a page: its first rows, and the sum of the others."""
+    rows = [
+        [_clipped(row["feature"]), row["label_weight"], row["rival_weight"]]
+        for row in found["rows"]
+    ]
+    rest = rows[most:]
+    return {
+        "label": found["label"],
+        "rival": found["rival"],
+        "margin": found["margin"],
+        "rows": rows[:most],
+        "rest": [len(rest), sum(row[1] for row in rest), sum(row[2] for row in rest)],
+    }
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= 2 * _LONGEST else text[: 2 * _LONGEST - 1] + "…"

@@ -1,0 +1,270 @@
+"""Why this label: the weights that set the best labels of a sentence apart from the next best.
+
+The *rival* of a token's label is the label there of the best sequence that has another one. The
+score of a sequence of labels is a sum of weights, so the margin between the two sequences is a sum
+of differences: of the features of the word itself, and, where the two sequences differ elsewhere
+too, of other words and of the label chain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from seqtag.engine.keys import keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from seqtag.engine.arrays import Parts, Rows
+    from seqtag.features.templates import CompiledTemplates, Template
+    from seqtag.model.model import Model
+
+LEFT, RIGHT = "<s>", "</s>"
+"""What stands for the words before and behind a sentence."""
+
+OTHER_WORDS = "other words"
+"""What stands for a template in the rows of words that change their label along with the token."""
+
+
+class Row(NamedTuple):
+    """What one feature gives to each of the two sequences of labels.
+
+    Attributes
+    ----------
+    template
+        The template, as the language writes it; `OTHER_WORDS` for all features of another word.
+    feature
+        What it found: ``suffix(2)[0]=ed``; of the label chain the labels of both sequences.
+    label_weight, rival_weight
+        Its weights in the best sequence and in the rival's, on the model's score scale.
+    """
+
+    template: str
+    feature: str
+    label_weight: float
+    rival_weight: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a token has its label and not the next best; see `seqtag.Tagger.explain`.
+
+    Attributes
+    ----------
+    token, word
+        Its place in the sentence, from 0, and its first column, as a rule the form.
+    label
+        Its label, as written.
+    rival
+        Its label in the best sequence that has another one; None if there is no other.
+    margin
+        Score of the best sequence less that of the rival's; infinite without a rival.
+    rows
+        The features whose weights are not zero in both; what decided most comes first.
+
+    Examples
+    --------
+    >>> import seqtag
+    >>> why = seqtag.load("en-ewt-upos").explain(["Birds", "sing", "."], 1)
+    >>> why.label, why.rival, why.margin > 0
+    ('VERB', 'NOUN', True)
+    >>> sum(row.label_weight - row.rival_weight for row in why.rows) == why.margin
+    True
+    """
+
+    token: int
+    word: str
+    label: str
+    rival: str | None
+    margin: float
+    rows: tuple[Row, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as one JSON-able dictionary; an infinite margin is None."""
+        return {
+            "token": self.token,
+            "word": self.word,
+            "label": self.label,
+            "rival": self.rival,
+            "margin": self.margin if isfinite(self.margin) else None,
+            "rows": [row._asdict() for row in self.rows],
+        }
+
+    def to_text(self, top: int | None = None) -> str:
+        """Lay it out as a table: a row for each feature, at most `top`, and the sums of all."""
+        rival = self.rival or "-"
+        shown = self.rows[:top]
+        cells = [(row.feature, row.label_weight, row.rival_weight) for row in shown]
+        if len(shown) < len(self.rows):
+            rest = self.rows[len(shown) :]
+            cells.append((f"{len(rest)} more", *_sums(rest)))
+        cells.append(("sum", *_sums(self.rows)))
+        width = max(len("feature"), *(len(name) for name, _, _ in cells))
+        columns = [max(10, len(self.label) + 2), max(10, len(rival) + 2), 12]
+        heading = "".join(
+            text.rjust(size)
+            for text, size in zip((self.label, rival, "difference"), columns, strict=True)
+        )
+        lines = [f"{'feature':<{width}}{heading}"]
+        for name, a, b in cells:
+            numbers = zip((f"{a:g}", f"{b:g}", f"{a - b:+g}"), columns, strict=True)
+            lines.append(f"{name:<{width}}" + "".join(text.rjust(size) for text, size in numbers))
+        margin = f"{self.margin:g}" if isfinite(self.margin) else "infinite: no other label may be"
+        head = f"word {self.token + 1} {self.word}: {self.label}, not {rival}; margin {margin}"
+        return "\n".join([head, *lines, ""])
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+def _sums(rows: Sequence[Row]) -> tuple[float, float]:
+    return sum(row.label_weight for row in rows), sum(row.rival_weight for row in rows)
+
+
+class Encoded(NamedTuple):
+    """One sentence: its columns, and what the engine makes of them."""
+
+    columns: Sequence[Sequence[str]]
+    types: NDArray[np.int32]  # (columns, T)
+    hashes: NDArray[np.uint64]
+
+    @property
+    def ptr(self) -> NDArray[np.int64]:
+        """Where the one sentence begins and ends."""
+        return np.array([0, self.types.shape[1]], np.int64)
+
+
+def rows_of(
+    model: Model,
+    sentence: Encoded,
+    token: int,
+    best: Sequence[int],
+    rival: Sequence[int] | None,
+) -> list[Row]:
+    """What sets the labels `best` apart from those of the rival, which has another at `token`.
+
+    Their sums differ by the scores of the two sequences. Features of other words are summed up,
+    one row for each word whose label differs.
+    """
+    other = best if rival is None else rival
+    rows = list(_of_words(model, sentence, token, best, other))
+    if model.compiled.order:
+        rows += _of_chain(model, sentence, best, other)
+    if rival is None:
+        rows = [row._replace(rival_weight=0.0) for row in rows]
+    rows = [row for row in rows if row.label_weight or row.rival_weight]
+    return sorted(rows, key=lambda row: -abs(row.label_weight - row.rival_weight))
+
+
+def _of_words(
+    model: Model, sentence: Encoded, token: int, best: Sequence[int], other: Sequence[int]
+) -> Iterator[Row]:
+    """The features of the token, and the sums of other words whose labels differ."""
+    compiled, labels = model.compiled, model.labels
+    plan, _ = compiled.key_plans()
+    found = keys(plan, sentence.types, sentence.hashes, sentence.ptr)
+    templates = [each for each in model.templates.templates if not each.label_offsets]
+    words = sentence.columns[0]
+    for t, (a, b) in enumerate(zip(best, other, strict=True)):
+        if t != token and a == b:
+            continue
+        pairs = [
+            (
+                _weight(model.weights.emission, key, a, model.parts),
+                _weight(model.weights.emission, key, b, model.parts),
+            )
+            for key in found[t]
+        ]
+        if t == token:
+            for number, template in enumerate(templates):
+                if found[t, number]:
+                    text = feature_text(compiled, template, compiled.templates[number], sentence, t)
+                    yield Row(str(template), text, *pairs[number])
+        else:
+            text = f"word {t + 1} {words[t]}: {labels[a]} / {labels[b]}"
+            yield Row(OTHER_WORDS, text, sum(x for x, _ in pairs), sum(y for _, y in pairs))
+
+
+def _of_chain(
+    model: Model, sentence: Encoded, best: Sequence[int], other: Sequence[int]
+) -> Iterator[Row]:
+    """Label bigrams, with what they see of the words, and trigrams, where the labels differ."""
+    weights, compiled, labels = model.weights, model.compiled, model.labels
+    words, count = len(best), len(labels)
+    _, plan = compiled.key_plans()
+    found = keys(plan, sentence.types, sentence.hashes, sentence.ptr)
+    templates = [each for each in model.templates.templates if each.label_offsets and each.terms]
+
+    def names(y: Sequence[int], first: int, last: int) -> str:
+        shown = [LEFT] * (first < 0) + [
+            labels[y[t]] for t in range(max(first, 0), min(last, words))
+        ]
+        return " ".join(shown + [RIGHT] * (last > words))
+
+    def differ(first: int, last: int) -> bool:
+        first = max(first, 0)
+        return list(best[first:last]) != list(other[first:last])
+
+    def row(template: str, first: int, last: int, pair: Iterable[float], seen: str = "") -> Row:
+        text = f"{names(best, first, last)} / {names(other, first, last)}"
+        label_weight, rival_weight = map(float, pair)
+        return Row(template, f"{template}: {seen}{text}", label_weight, rival_weight)
+
+    both, bigram, trigram = (best, other), "label[-1]", "label[-2] + label[-1]"
+    if words and differ(0, 1):
+        yield row(bigram, -1, 1, (weights.start[y[0]] for y in both))
+    if words and differ(words - 1, words):
+        yield row(bigram, words - 1, words + 1, (weights.stop[y[-1]] for y in both))
+    for t in range(1, words):
+        if differ(t - 1, t + 1):
+            yield row(bigram, t - 1, t + 1, (weights.transition[y[t - 1], y[t]] for y in both))
+            for number, template in enumerate(templates):
+                if found[t, number]:
+                    text = feature_text(compiled, template, compiled.edges[number], sentence, t)
+                    cells = [y[t - 1] * count + y[t] for y in both]
+                    pair = [_weight(weights.edge, found[t, number], cell) for cell in cells]
+                    yield row(str(template), t - 1, t + 1, pair, f"{text}: ")
+        if compiled.order == 2 and differ(t - 2, t + 1):
+            before = [y[t - 2] if t > 1 else count for y in both]
+            row_keys = [1 + a * count + y[t - 1] for a, y in zip(before, both, strict=True)]
+            cells = [y[t] for y in both]
+            pair = [_weight(weights.trigram, *each) for each in zip(row_keys, cells, strict=True)]
+            yield row(trigram, t - 2, t + 1, pair)
+
+
+def feature_text(
+    compiled: CompiledTemplates,
+    template: Template,
+    terms: Sequence[tuple[int, int]],
+    sentence: Encoded,
+    t: int,
+) -> str:
+    """What a template finds at t: ``lower[-1]=the + lower[0]=cat``; ``bias`` without terms."""
+    found = []
+    for term, (attribute, offset) in zip(template.terms, terms, strict=True):
+        at = t + offset
+        if at < 0:
+            value: str | None = LEFT
+        elif at >= sentence.types.shape[1]:
+            value = RIGHT
+        else:
+            column = compiled.columns.index(compiled.attributes[attribute].column)
+            value = compiled.apply(attribute, sentence.columns[column][at])
+        found.append(f"{term}={value}")
+    return " + ".join(found) or str(template)
+
+
+def _weight(rows: Rows, key: Any, column: int, parts: Parts | None = None) -> float:
+    """The weight of a label, or of its parts, in the row of a feature key."""
+    at = int(np.searchsorted(rows.keys, np.uint64(key)))
+    if at == len(rows.keys) or rows.keys[at] != np.uint64(key):
+        return 0.0
+    cells = slice(rows.row_ptr[at], rows.row_ptr[at + 1])
+    wanted = [column] if parts is None else parts.of(column)
+    return float(rows.weights[cells][np.isin(rows.labels[cells], wanted)].sum(dtype=np.int64))

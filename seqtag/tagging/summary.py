@@ -1,0 +1,85 @@
+"""What there is to say of taggers and pipelines: lines for a terminal, tables for a notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from seqtag.markup import folded, table
+from seqtag.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from seqtag.model.model import Model
+    from seqtag.tagging.pipeline import Pipeline
+    from seqtag.tagging.tagger import Tagger
+
+_FORMS = {
+    "normal": "normal (quotes, dashes, width and accents do not matter)",
+    "written": "as written",
+}
+
+
+def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
+    """Names and values of what a person wants to know first.
+
+    >>> import seqtag
+    >>> dict(facts_of(seqtag.load("en-ewt-upos")))["label"]
+    'upos (17 labels)'
+    """
+    info, sizes = tagger.info, tagger.sizes
+    training = info["training"]
+    cut_short = " (interrupted)" if training.get("interrupted") else ""
+    facts = [
+        ("made by", tagger.model.writer),
+        ("label", f"{tagger.label} ({len(tagger.labels)} labels)"),
+        ("columns", ", ".join(tagger.columns)),
+        ("scheme", _scheme(info)),
+        ("features", f"{sizes['features']:,} with {sizes['weights']:,} weights"),
+        ("known words", f"{len(tagger.known_words):,}"),
+        ("forms", _FORMS[info.get("forms", "written")]),
+        ("trained on", _trained_on(tagger.model)),
+        ("corpus", f"sha256 {training['corpus_sha256'][:16]}..."),
+        ("settings", _settings(training)),
+        ("epochs kept", ", ".join(map(str, training["best_epochs"])) + cut_short),
+    ]
+    if "dev" in training:
+        dev = training["dev"]
+        score = f"{dev['metric']} {100 * dev['score']:.2f} ({dev['signature']})"
+        facts.append(("dev score", score))
+    return facts
+
+
+def html_of_tagger(tagger: Tagger) -> str:
+    """A tagger as a table, with its templates folded up."""
+    caption = f"seqtag.Tagger of {tagger.label}"
+    shown = table([], facts_of(tagger), caption=caption)
+    return shown + folded("templates", tagger.info["templates"])
+
+
+def html_of_pipeline(pipeline: Pipeline) -> str:
+    """The parts of a pipeline as a table."""
+    rows = []
+    for model in pipeline.models:
+        looks_at = ", ".join(model.compiled.columns)
+        labels = f"{len(model.labels):,}"
+        rows.append((model.column.name, labels, looks_at, _trained_on(model), model.writer))
+    heading = ["part", "labels", "looks at", "trained on", "made by"]
+    return table(heading, rows, caption="seqtag.Pipeline")
+
+
+def _trained_on(model: Model) -> str:
+    training = model.training
+    return f"{training['sentences']:,} sentences, {training['tokens']:,} tokens"
+
+
+def _settings(training: Mapping[str, Any]) -> str:
+    names = [*(setting.attribute for setting in SETTINGS.values()), "seed", "runs"]
+    return ", ".join(f"{name} {training[name]}" for name in names if name in training)
+
+
+def _scheme(info: Mapping[str, Any]) -> str:
+    if not info["scheme"]:
+        return "none"
+    learnt = f", learnt as {info['encoding']}" if info["encoding"] != info["scheme"] else ""
+    return f"{info['scheme']}{learnt}, {'valid sequences only' if info['constrain'] else 'free'}"

@@ -1,0 +1,341 @@
+"""What a tagger works with: numberings of types, the kernel's memory, batches, threads."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import cached_property
+from itertools import accumulate, chain, islice, pairwise, repeat
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from seqtag.engine import backend
+from seqtag.engine.arrays import Allowed, pointers
+from seqtag.errors import SeqtagError
+from seqtag.features.encoder import Encoder
+from seqtag.parallel import in_order
+from seqtag.tagging.inputs import Tokens, columns_of, fill, tokens_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from conllu import TokenList
+    from numpy.typing import NDArray
+
+    from seqtag.engine.arrays import Margins, Paths
+    from seqtag.labels.column import HasColumns
+    from seqtag.model.model import Model
+
+_BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
+_MAX_TYPES = 100_000  # word types remembered by one worker before it starts afresh
+
+AnySentence: TypeAlias = (
+    "Sequence[str] | Sequence[tuple[str, ...]] | Mapping[str, Sequence[str]] | HasColumns"
+    " | TokenList"
+)
+"""What `Tagger.tag` takes for a sentence."""
+
+Given: TypeAlias = "Sequence[str | None]"
+"""Labels of a sentence that are given: one for each word, None where there is none."""
+
+_Found = TypeVar("_Found")
+_Result = TypeVar("_Result")
+
+
+class Judged(NamedTuple):
+    """Labels of a sentence, and how much better each is than any other: see `Tagger.margins`."""
+
+    labels: list[str]
+    margins: list[float]
+
+
+class Worker(NamedTuple):
+    """A numbering of the types, and what the kernel remembers of them for each thread that decodes.
+
+    One thread at a time may number types; several may decode what is numbered already.
+    """
+
+    encoder: Encoder
+    workspaces: list[Any]  # those not in use; list operations are atomic
+
+
+class Batch(NamedTuple):
+    """Some sentences as type ids."""
+
+    token_lists: list[Tokens | None]  # of sentences that are conllu.TokenLists
+    bounds: list[int]  # where sentences begin, and where the last ends
+    types: NDArray[np.int32]  # (columns, tokens) int32
+    worker: Worker  # whose ids they are
+    forms: list[Sequence[str]]  # of each sentence, if the label coding looks at them
+    given: list[Given | None]  # the labels of each sentence that stay
+    allowed: Allowed | None  # the labels that they leave to each token
+
+    @property
+    def sentence_ptr(self) -> NDArray[np.int64]:
+        """The bounds as the engine wants them."""
+        return np.array(self.bounds, np.int64)
+
+
+class Workers:
+    """A model at work: sentences in, labels, margins and the n best sequences out.
+
+    Any number of threads may share it.
+    """
+
+    def __init__(self, model: Model):
+        self.model = model
+        self._frozen = model.frozen()
+        self._idle: list[Worker] = []  # workers not in use; list operations are atomic
+        self._may_be: dict[tuple[str, str], list[int]] = {}  # by form and label as written
+
+    @cached_property
+    def outputs(self) -> list[str]:
+        """What each label id is written as; a begin or single label is B in IOB2, and so on.
+
+        Of lemmas it is the script, see `seqtag.labels.lemmas`.
+        """
+        return [self.model.coding.written_alone(label) for label in self.model.labels]
+
+    @cached_property
+    def _groups(self) -> NDArray[np.int32]:
+        """A number for each label id: the same for those that are written alike."""
+        names = self.outputs if self.model.coding.is_local else self.model.labels
+        number = {name: i for i, name in enumerate(dict.fromkeys(names))}
+        return np.array([number[name] for name in names], np.int32)
+
+    # ----------------------------------------------------------------- one sentence, many
+    def _of_one(
+        self,
+        sentence: AnySentence,
+        given: Given | None,
+        decode: Callable[[Batch], tuple[Batch, _Found]],
+        written: Callable[[Batch, _Found], list[_Result]],
+    ) -> _Result:
+        """What becomes of one sentence."""
+        with self._worker() as worker:
+            return written(*decode(self._encode([sentence], [given], worker)))[0]
+
+    def _of_many(
+        self,
+        sentences: Iterable[AnySentence],
+        threads: int,
+        given: Iterable[Given | None] | None,
+        decode: Callable[[Batch], tuple[Batch, _Found]],
+        written: Callable[[Batch, _Found], list[_Result]],
+    ) -> list[_Result]:
+        """What becomes of many sentences: they are numbered here, while other threads decode."""
+        if threads < 1:
+            msg = f"expected threads of 1 or more, found {threads}"
+            raise ValueError(msg)
+        worker = self._borrow()
+        labels = repeat(None) if given is None else iter(given)
+
+        def numbered() -> Iterator[Batch]:
+            nonlocal worker
+            for batch in _batches(sentences):
+                if len(worker.encoder) > _MAX_TYPES:
+                    worker = self.new_worker()
+                yield self._encode(batch, list(islice(labels, len(batch))), worker)
+
+        results: list[_Result] = []
+        for batch, found in in_order(decode, numbered(), threads):
+            results += written(batch, found)
+        self._idle.append(worker)
+        return results
+
+    # ----------------------------------------------------------------- in
+    def _encode(
+        self, sentences: Sequence[Any], given: Sequence[Given | None], worker: Worker
+    ) -> Batch:
+        """Some sentences as type ids of the worker's."""
+        token_lists = [tokens_of(sentence) for sentence in sentences]
+        rows = [columns_of(sentence, self.model.compiled.columns) for sentence in sentences]
+        bounds = list(accumulate((len(row[0]) for row in rows), initial=0))
+        count = len(self.model.compiled.columns)
+        columns = [chain.from_iterable(map(itemgetter(c), rows)) for c in range(count)]
+        try:
+            types = worker.encoder.encode(columns, bounds[-1])
+        except (TypeError, AttributeError, SeqtagError) as error:
+            words = (word for row in rows for values in row for word in values)
+            odd = [word for word in words if not isinstance(word, str)]
+            if not odd:
+                raise
+            msg = f"expected words as strings, found {odd[0]!r}"
+            raise TypeError(msg) from error
+        forms: list[Sequence[str]] = []
+        if self.model.coding.needs_forms:
+            forms = [row[self.model.compiled.columns.index("form")] for row in rows]
+        allowed = self._allowed(given, bounds, forms)
+        return Batch(token_lists, bounds, types, worker, forms, list(given), allowed)
+
+    def _allowed(
+        self, given: Sequence[Given | None], bounds: Sequence[int], forms: Sequence[Sequence[str]]
+    ) -> Allowed | None:
+        """The label ids that given labels leave to each token; None if none is given."""
+        if not any(given):
+            return None
+        lists: list[list[int]] = []
+        for number, (labels, (begin, end)) in enumerate(zip(given, pairwise(bounds), strict=True)):
+            if labels is None:
+                lists += [[] for _ in range(begin, end)]
+                continue
+            if isinstance(labels, str) or len(labels) != end - begin:
+                found = repr(labels) if isinstance(labels, str) else str(len(labels))
+                msg = f"expected {end - begin} given labels, one or None per word, found {found}"
+                raise SeqtagError(msg)
+            words = forms[number] if forms else repeat("")
+            for label, form in zip(labels, words, strict=False):
+                lists.append([] if label is None else self._learnt_as(label, form))
+        return allowed_of(lists)
+
+    def _learnt_as(self, label: str, form: str) -> list[int]:
+        """Ids of the labels that may be written so; none if the model does not know it."""
+        ids = self._may_be.get((form, label))
+        if ids is None:
+            if len(self._may_be) > _MAX_TYPES:
+                self._may_be.clear()
+            ids = self.model.coding.ids_written(label, self.model.labels, form)
+            self._may_be[form, label] = ids
+        return ids
+
+    # ----------------------------------------------------------------- the engine
+    def _decode(self, batch: Batch) -> tuple[Batch, NDArray[np.int32]]:
+        """The batch and its label ids."""
+        ids = self.decode_types(batch.types, batch.sentence_ptr, batch.worker, batch.allowed)
+        return batch, ids
+
+    def _judge(self, batch: Batch) -> tuple[Batch, Margins]:
+        """The batch, its label ids and their margins."""
+        hashes, ptr = batch.worker.encoder.hashes, batch.sentence_ptr
+        with _workspace(self._frozen, batch.worker) as space:
+            return batch, self._frozen.margins(
+                batch.types, hashes, ptr, self._groups, space, batch.allowed
+            )
+
+    def _search(self, batch: Batch, n: int) -> tuple[Batch, Paths]:
+        """The batch and the n best sequences of label ids of its sentences."""
+        hashes, ptr = batch.worker.encoder.hashes, batch.sentence_ptr
+        with _workspace(self._frozen, batch.worker) as space:
+            return batch, self._frozen.n_best(batch.types, hashes, ptr, n, space, batch.allowed)
+
+    # ----------------------------------------------------------------- out
+    def _spelt(self, batch: Batch, ids: NDArray[np.int32]) -> list[list[str]]:
+        """Label ids as labels, sentence by sentence; what is given stays."""
+        coding = self.model.coding
+        names = self.outputs if coding.is_local else self.model.labels
+        labels = list(map(names.__getitem__, ids.tolist()))
+        found = [labels[a:b] for a, b in pairwise(batch.bounds)]
+        if coding.needs_forms:
+            found = list(map(coding.as_written, found, batch.forms))
+        elif not coding.is_local:
+            found = list(map(coding.as_written, found))
+        if batch.allowed is None and not any(batch.given):
+            return found
+        return [
+            each
+            if given is None
+            else [a if b is None else b for a, b in zip(each, given, strict=True)]
+            for each, given in zip(found, batch.given, strict=True)
+        ]
+
+    def _written(self, batch: Batch, ids: NDArray[np.int32]) -> list[list[str]]:
+        """Labels, sentence by sentence, also written into sentences that are `conllu.TokenList`."""
+        found = self._spelt(batch, ids)
+        for tokens, each in zip(batch.token_lists, found, strict=True):
+            if tokens is not None:
+                fill(tokens, self.model.column.split(each))
+        return found
+
+    def _judged(self, batch: Batch, found: Margins) -> list[Judged]:
+        """Labels and margins, sentence by sentence; those of given labels are infinite."""
+        margins = found.margin.tolist()
+        judged = []
+        for labels, given, (begin, end) in zip(
+            self._written(batch, found.labels), batch.given, pairwise(batch.bounds), strict=True
+        ):
+            here = margins[begin:end]
+            if given is not None:
+                here = [m if g is None else np.inf for m, g in zip(here, given, strict=True)]
+            judged.append(Judged(labels, here))
+        return judged
+
+    def _searched(self, batch: Batch, found: Paths) -> list[list[tuple[float, list[str]]]]:
+        """Scores and labels of the best sequences, sentence by sentence."""
+        results, at = [], 0
+        scores = found.score.tolist()
+        for s, (begin, end) in enumerate(pairwise(found.ptr.tolist())):
+            words = batch.bounds[s + 1] - batch.bounds[s]
+            one = batch._replace(
+                bounds=[0, words],
+                forms=batch.forms[s : s + 1],
+                given=batch.given[s : s + 1],
+            )
+            paths = []
+            for path in range(begin, end):
+                [labels] = self._spelt(one, found.labels[at : at + words])
+                paths.append((scores[path], labels))
+                at += words
+            results.append(paths)
+        return results
+
+    # ----------------------------------------------------------------- workers
+    def _borrow(self) -> Worker:
+        """A worker for one caller, until it is put back."""
+        try:
+            worker = self._idle.pop()
+        except IndexError:
+            worker = None
+        if worker is None or len(worker.encoder) > _MAX_TYPES:
+            return self.new_worker()
+        return worker
+
+    @contextmanager
+    def _worker(self) -> Iterator[Worker]:
+        """A worker for one caller; put back if all goes well."""
+        worker = self._borrow()
+        yield worker
+        self._idle.append(worker)
+
+    def new_worker(self) -> Worker:
+        """An encoder that knows no types yet, and the kernel's memory for it."""
+        return Worker(Encoder(self.model.compiled, backend.hash_strings), [])
+
+    def decode_types(
+        self,
+        types: NDArray[np.int32],
+        sentence_ptr: NDArray[np.int64],
+        worker: Worker,
+        allowed: Allowed | None = None,
+    ) -> NDArray[np.int32]:
+        """Label ids (tokens,) int32 of the type ids (columns, tokens) of the worker's encoder."""
+        with _workspace(self._frozen, worker) as space:
+            return self._frozen.decode(types, worker.encoder.hashes, sentence_ptr, space, allowed)
+
+
+@contextmanager
+def _workspace(frozen: Any, worker: Worker) -> Iterator[Any]:
+    """The kernel's memory for one thread."""
+    try:
+        space = worker.workspaces.pop()
+    except IndexError:
+        space = frozen.workspace()
+    yield space
+    worker.workspaces.append(space)
+
+
+def allowed_of(lists: Sequence[Sequence[int]]) -> Allowed:
+    """What each token may have, given as lists; an empty one for anything."""
+    flat = np.fromiter(chain.from_iterable(lists), np.int32)
+    return Allowed(pointers(map(len, lists)), flat)
+
+
+def _batches(sentences: Iterable[AnySentence]) -> Iterator[list[AnySentence]]:
+    """The sentences in batches of about `_BATCH_TOKENS` tokens."""
+    stream = iter(sentences)
+    while batch := list(islice(stream, 64)):
+        tokens = sum(map(len, batch))
+        while tokens < _BATCH_TOKENS and (more := list(islice(stream, 64))):
+            batch += more
+            tokens += sum(map(len, more))
+        yield batch

@@ -1,0 +1,242 @@
+"""Learning as sentences come: one visit each, in the order given, with features that are new.
+
+To learn some sentences and then others is, to the last bit, to learn all of them in one epoch
+without shuffling: the whole state of the weights stays, and features are numbered by their first
+appearance either way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqtag.engine import backend
+from seqtag.engine.arrays import ANY_LABEL, Cells, CellStates, Instances, Layout, State
+from seqtag.errors import LabelError
+from seqtag.features.index import index_corpus
+from seqtag.model.known_words import KnownWords
+from seqtag.tagging.tagger import Tagger
+from seqtag.training.runs import recipe_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from seqtag.engine.arrays import IntArray
+    from seqtag.engine.interface import Weights
+    from seqtag.features.encoder import Column
+    from seqtag.labels.coding import LabelCoding
+    from seqtag.settings import Settings
+    from seqtag.training.data import TrainingData
+    from seqtag.training.problem import Problem
+
+
+class OnlineWeights:
+    """Weights in training that take in rows as they come. Pickles with the whole state.
+
+    Parameters
+    ----------
+    settings
+        How to learn: `update`, `step` and `margin` count.
+    layout
+        Shape of the weights to begin with.
+    state
+        The weights to begin with, if they are not 0.
+
+    Examples
+    --------
+    >>> from seqtag.settings import Settings
+    >>> weights = OnlineWeights(Settings(), Layout(rows=0, labels=2, order=0))
+    >>> x = Instances(np.array([0, 1]), np.array([0, 1]), np.array([0], np.int32))
+    >>> weights.learn(x, np.array([1], np.int32), rows=1)
+    (1, 1)
+    >>> weights.cells().weight
+    array([-1.,  1.], dtype=float32)
+    """
+
+    def __init__(self, settings: Settings, layout: Layout, state: State | None = None):
+        self._recipe = recipe_of(settings)
+        self._room = self._layout = layout
+        self._weights = self._made(state)
+
+    @property
+    def layout(self) -> Layout:
+        """Shape of the weights by now."""
+        return self._layout
+
+    def learn(
+        self, x: Instances, y: NDArray[np.int32], rows: int, edges: int = 0
+    ) -> tuple[int, int]:
+        """Visit sentences once, in their order; return (updates, wrong tokens).
+
+        Parameters
+        ----------
+        x
+            The sentences; rows not seen before go on from those that were.
+        y
+            Label id of each token.
+        rows, edges
+            How many rows there are by now.
+        """
+        self._make_room(rows, edges)
+        visits = np.arange(len(x.sentence_ptr) - 1, dtype=np.int64)
+        how = self._recipe
+        return self._weights.train_epoch(x, y, visits, how.rule, how.step, how.cost)
+
+    def cells(self) -> Cells:
+        """The average of the weights after each sentence."""
+        cells, (rows, _, _, edges, _) = self._weights.cells(average=True), self._layout
+        return cells._replace(
+            row_ptr=cells.row_ptr[: rows + 1], edge_ptr=cells.edge_ptr[: edges + 1]
+        )
+
+    # ----------------------------------------------------------------- private
+    def _make_room(self, rows: int, edges: int) -> None:
+        """Have so many rows; to move is dear, so that there is room for twice as many then."""
+        self._layout = self._layout._replace(rows=rows, edges=edges)
+        room = self._room
+        if rows <= room.rows and edges <= room.edges:
+            return
+        state = self._weights.state()
+        self._room = room._replace(
+            rows=2 * rows if rows > room.rows else room.rows,
+            edges=2 * edges if edges > room.edges else room.edges,
+        )
+        self._weights = self._made(
+            state._replace(
+                emission=_padded(state.emission, self._room.rows),
+                edge=_padded(state.edge, self._room.edges),
+            )
+        )
+
+    def _made(self, state: State | None) -> Weights:
+        """The engine's weights."""
+        return backend.Weights(self._room, "float32", self._recipe.rule, state)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_weights": self._weights.state()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._weights = self._made(state["_weights"])
+
+
+class OnlineTagger:
+    """A tagger that learns sentences as they come. Pickles with the whole state.
+
+    Parameters
+    ----------
+    problem
+        The first sentences, as `seqtag.training.problem.pose` has them: what templates, columns
+        and coding there are. They are not learnt yet. Features count from their first sight:
+        ``min_count`` and ``known_labels`` do not matter, nor does ``dropout``. Its labels are those
+        there will ever be.
+    """
+
+    def __init__(self, problem: Problem):
+        layout = problem.corpus.layout._replace(rows=0, edges=0)
+        self._weights = OnlineWeights(problem.settings, layout)
+        self._like = replace(
+            problem,
+            corpus=problem.corpus._replace(layout=layout),
+            y=problem.y[:0],
+            known_words=KnownWords.of(()),
+            known_labels=ANY_LABEL,
+            origin={"sentences": 0, "tokens": 0, "corpus_sha256": ""},
+        )
+        self._rows: dict[int, int] = {}  # of each feature key
+        self._edges: dict[int, int] = {}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that examples must have, in their order."""
+        return self._like.compiled.columns
+
+    def learn(self, examples: TrainingData) -> tuple[int, int]:
+        """Visit sentences once, in their order; return (updates, wrong tokens).
+
+        Raises
+        ------
+        LabelError
+            If a label is none of those there will ever be.
+        """
+        like = self._like
+        columns = like.compiled.columns
+        forms = examples.columns[columns.index("form")] if "form" in columns else None
+        y = learnt_ids(examples, like.coding, like.labels, forms)
+        found = index_corpus(
+            like.compiled,
+            examples.columns,
+            examples.lengths,
+            len(like.labels),
+            parts=like.parts,
+        )
+        x = found.instances._replace(
+            features=_known(self._rows, found.keys, found.instances.features)
+        )
+        if x.edges is not None:
+            x = x._replace(edges=_known(self._edges, found.edge_keys, x.edges))
+        before, digest = like.origin, examples.digest()
+        self._like = replace(
+            like,
+            known_words=like.known_words.with_words(forms.types if forms else ()),
+            origin={
+                "sentences": before["sentences"] + len(examples.lengths),
+                "tokens": before["tokens"] + len(y),
+                "corpus_sha256": sha256((before["corpus_sha256"] + digest).encode()).hexdigest(),
+            },
+        )
+        return self._weights.learn(x, y, len(self._rows), len(self._edges))
+
+    def tagger(self) -> Tagger:
+        """The tagger of the average of the weights after each sentence."""
+        keys, edge_keys = (np.array([*rows], np.uint64) for rows in (self._rows, self._edges))
+        corpus = self._like.corpus._replace(
+            layout=self._weights.layout, keys=keys, edge_keys=edge_keys
+        )
+        facts = {"runs": 1, "best_epochs": [1], "online": True}
+        return Tagger(replace(self._like, corpus=corpus).model(self._weights.cells(), facts))
+
+
+def learnt_ids(
+    examples: TrainingData,
+    coding: LabelCoding,
+    labels: Sequence[str],
+    forms: Column | None = None,
+) -> NDArray[np.int32]:
+    """Label id of each token, by the place of its label among the labels as they are learnt.
+
+    Raises
+    ------
+    LabelError
+        If one is not among them.
+    """
+    learnt = examples.learnt_by(coding, forms)
+    number = {label: i for i, label in enumerate(labels)}
+    unseen = [label for label in learnt.types if label not in number]
+    if unseen:
+        shown = ", ".join(labels[:5]) + (", ..." if len(labels) > 5 else "")
+        msg = (
+            f"expected labels of the first call ({shown}), found {unseen[0]!r}; name all labels "
+            "there as classes=..."
+        )
+        raise LabelError(msg)
+    y: NDArray[np.int32] = np.array([number[label] for label in learnt.types], np.int32)[learnt.ids]
+    return y
+
+
+def _known(rows: dict[int, int], keys: NDArray[np.uint64], found: IntArray) -> NDArray[np.int32]:
+    """Rows of some features, found by key, in the place of their rows in a corpus."""
+    numbers = np.array([rows.setdefault(key, len(rows)) for key in keys.tolist()], np.int32)
+    known: NDArray[np.int32] = numbers[found]
+    return known
+
+
+def _padded(cells: CellStates, rows: int) -> CellStates:
+    """The cells with empty rows behind them."""
+    more = np.full(rows + 1 - len(cells.ptr), cells.ptr[-1], np.int64)
+    return cells._replace(ptr=np.concatenate([cells.ptr, more]))

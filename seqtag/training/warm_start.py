@@ -1,0 +1,432 @@
+"""Going on from a trained model: its weights, labels and words in a new learning problem.
+
+A model holds averaged weights and nothing else of its training, so these alone are carried over:
+the average begins anew, and is the mean of the weights after each sentence of the new training,
+all of which have the model's weights in them.  What the new sentences do not show stays as it was:
+rows of features that they lack are no part of the training and go from model to model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from seqtag.engine.arrays import (
+    Cells,
+    HashArray,
+    KnownLabels,
+    Layout,
+    State,
+    pointers,
+)
+from seqtag.errors import LabelError, ModelFileError, TemplateError
+from seqtag.features.templates import TemplateSet
+from seqtag.labels.parts import part_names
+from seqtag.labels.schemes import invalid_transitions, scheme_of
+from seqtag.model.freeze import thaw
+from seqtag.settings import SETTINGS, Settings
+from seqtag.tagging.pipeline import load
+from seqtag.tagging.tagger import Tagger
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from seqtag.features.index import IndexedCorpus
+    from seqtag.features.templates import CompiledTemplates, Template
+    from seqtag.labels.coding import LabelCoding
+    from seqtag.labels.column import LabelColumn
+    from seqtag.labels.schemes import Transition
+    from seqtag.model.model import Model
+    from seqtag.settings import Value
+    from seqtag.tagging.pipeline import Loaded
+
+
+class Rest(NamedTuple):
+    """Rows of a model whose features the corpus lacks, in the columns of the new weights."""
+
+    keys: HashArray  # (rows,) uint64
+    ptr: NDArray[np.int64]  # (rows + 1,)
+    column: NDArray[np.int32]  # (cells,)
+    weight: NDArray[np.float32]  # (cells,)
+
+    def behind(
+        self,
+        keys: HashArray,
+        ptr: NDArray[Any],
+        column: NDArray[Any],
+        weight: NDArray[Any],
+    ) -> tuple[HashArray, NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Some rows, and these after them."""
+        return (
+            np.concatenate([keys, self.keys]),
+            np.concatenate([ptr, ptr[-1] + self.ptr[1:]]),
+            np.concatenate([column, self.column]),
+            np.concatenate([weight, self.weight]),
+        )
+
+
+class WarmStart(NamedTuple):
+    """Where a problem begins.
+
+    Attributes
+    ----------
+    state
+        The weights of features that the corpus has, averages and sums at 0.
+    emission, edge
+        The rows of those that it has not.
+    """
+
+    state: State
+    emission: Rest
+    edge: Rest
+
+    @classmethod
+    def of(
+        cls,
+        model: Model,
+        corpus: IndexedCorpus,
+        labels: Sequence[str],
+    ) -> WarmStart:
+        """A model's weights, as a corpus numbers its features.
+
+        Parameters
+        ----------
+        model
+            Where to begin.
+        corpus
+            The new sentences.
+        labels
+            The new labels, in which those of the model are.
+        """
+        layout, width = corpus.layout, len(labels)
+        weights = model.weights._replace(unit=float(model.training["unit"]))
+        cells = thaw(weights, len(model.labels) if model.compiled.order == 2 else 0)
+        place = _places(labels, model.labels)
+        column = place
+        if layout.parts is not None:
+            column = _places(part_names(labels), part_names(model.labels))
+        bigram = (place[:, None] * width + place).ravel()
+        emission, more = _moved(weights.emission.keys, cells[:3], column, corpus.keys)
+        edge, more_edges = _moved(weights.edge.keys, cells[3:6], bigram, corpus.edge_keys)
+        trigram = _moved_trigrams(cells, place, layout)
+        chain = _moved_chain(cells.chain, place, layout)
+        found = Cells._make([*emission, *edge, *trigram, chain])
+        return cls(State.start(found), more, more_edges)
+
+    def whole(
+        self, cells: Cells, keys: HashArray, edge_keys: HashArray
+    ) -> tuple[Cells, HashArray, HashArray]:
+        """The weights of a training with all that it did not see, and the keys of all rows."""
+        keys, *emission = self.emission.behind(keys, *cells[:3])
+        edge_keys, *edge = self.edge.behind(edge_keys, *cells[3:6])
+        return Cells._make([*emission, *edge, *cells[6:]]), keys, edge_keys
+
+
+# --------------------------------------------------------------------------- weights
+def _places(names: Sequence[str], old: Sequence[str]) -> NDArray[np.int64]:
+    """The number of each of the old names."""
+    number = {name: i for i, name in enumerate(names)}
+    return np.array([number[name] for name in old], np.int64)
+
+
+def _moved(
+    keys: HashArray,
+    cells: Sequence[NDArray[Any]],
+    place: NDArray[np.int64],
+    wanted: HashArray,
+) -> tuple[tuple[NDArray[Any], ...], Rest]:
+    """Rows of cells as the corpus numbers them, and those that it lacks.
+
+    `keys` ascend; `place` has the new column of each old one; `wanted` are the keys of the rows.
+    """
+    ptr, column, weight = cells
+    ascending = np.argsort(wanted)
+    at = np.searchsorted(wanted[ascending], keys).clip(max=max(len(wanted) - 1, 0))
+    row = ascending[at] if len(wanted) else np.zeros(len(keys), np.int64)
+    here = wanted[row] == keys if len(wanted) else np.zeros(len(keys), bool)
+    of_row = np.repeat(np.arange(len(keys)), np.diff(ptr))
+    moved = place[column].astype(np.int32)
+    shown = here[of_row]
+    rows = _sorted_rows(row[of_row[shown]], moved[shown], weight[shown], len(wanted))
+    number = np.cumsum(~here) - 1
+    rest = _sorted_rows(number[of_row[~shown]], moved[~shown], weight[~shown], int((~here).sum()))
+    return rows, Rest(keys[~here], *rest)
+
+
+def _sorted_rows(
+    row: NDArray[Any], column: NDArray[Any], weight: NDArray[Any], rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
+    """Cells in order of row and column, with pointers."""
+    order = np.lexsort((column, row))
+    return pointers(np.bincount(row, minlength=rows)), column[order], weight[order]
+
+
+def _moved_trigrams(
+    cells: Cells, place: NDArray[np.int64], layout: Layout
+) -> tuple[NDArray[Any], ...]:
+    """The trigram weights; of a new order that has none, or an old one that had none: nothing."""
+    new, old = layout.labels, len(place)
+    rows = (new + 1) * new if layout.order == 2 else 0
+    nothing = np.zeros(0, np.int64)
+    if not rows or len(cells.trigram_ptr) == 1:
+        return _sorted_rows(nothing, nothing.astype(np.int32), cells.trigram_weight[:0], rows)
+    row = np.repeat(np.arange((old + 1) * old), np.diff(cells.trigram_ptr))
+    first = np.append(place, new)[row // old]
+    moved = first * new + place[row % old]
+    column = place[cells.trigram_label].astype(np.int32)
+    return _sorted_rows(moved, column, cells.trigram_weight, rows)
+
+
+def _moved_chain(
+    chain: NDArray[Any], place: NDArray[np.int64], layout: Layout
+) -> NDArray[np.float32]:
+    """Start, stop and transition weights; what one of both orders lacks is 0."""
+    new, old = layout.labels, len(place)
+    found = np.zeros(layout.chain, np.float32)
+    found[place], found[new + place] = chain[:old], chain[old : 2 * old]
+    if layout.order and len(chain) > 2 * old:
+        matrix = found[2 * new :].reshape(new, new)
+        matrix[np.ix_(place, place)] = chain[2 * old :].reshape(old, old)
+    return found
+
+
+# --------------------------------------------------------------------------- what fits together
+def loaded(init: Loaded | str | PathLike[str]) -> Loaded:
+    """A model to go on from, given by itself or by its file."""
+    return load(init) if isinstance(init, (str, PathLike)) else init
+
+
+def default_label(init: Loaded | None) -> str | None:
+    """The column that a model labels; None if there are several, or no model."""
+    return init.label if isinstance(init, Tagger) else None
+
+
+def model_for(
+    init: Loaded | None, column: LabelColumn, settings: Mapping[str, Any]
+) -> Model | None:
+    """The part of a model that labels a column; None only without a model.
+
+    Raises
+    ------
+    LabelError
+        If it has none; or as `part_of`.
+    ModelFileError
+        As `part_of`.
+    """
+    found = part_of(init, column, settings)
+    if init is not None and found is None:
+        names = ", ".join(str(model.column) for model in _models(init))
+        msg = (
+            f"expected a column that the model to begin with labels ({names}), found {column}; "
+            "choose one of these, or another model"
+        )
+        raise LabelError(msg)
+    return found
+
+
+def part_of(init: Loaded | None, column: LabelColumn, settings: Mapping[str, Any]) -> Model | None:
+    """The part of a model that labels a column, if there is one.
+
+    Raises
+    ------
+    LabelError
+        If it has weights for parts of labels where settings ask for whole ones, or the other way
+        round.
+    ModelFileError
+        If it does not say what its whole numbers are worth.
+    """
+    found = next((model for model in _models(init) if model.column == column), None)
+    if found is None:
+        return None
+    whole = found.parts is None
+    if settings.get("label_parts") not in (None, "whole" if whole else "split"):
+        kind = "whole labels" if whole else "the parts of labels"
+        msg = (
+            f"expected label-parts as in the model, which has weights for {kind}, found "
+            f"{settings['label_parts']}; leave the setting out"
+        )
+        raise LabelError(msg)
+    if not isinstance(found.training.get("unit"), float):
+        msg = "expected a model that says the unit of its weights, found none; train it anew"
+        raise ModelFileError(msg)
+    return found
+
+
+def _models(init: Loaded | None) -> Sequence[Model]:
+    """The parts of a model."""
+    if init is None:
+        return ()
+    return [init.model] if isinstance(init, Tagger) else init.models
+
+
+def settings_of(model: Model, templates: Mapping[str, Value] | None = None) -> Settings:
+    """The settings that a model was trained with, after those of new templates.
+
+    How labels are learnt is settled by the model.
+    """
+    names = [setting.attribute for setting in SETTINGS.values()]
+    old = {name: model.training[name] for name in names if name in model.training}
+    settled = {
+        "encoding": model.coding.learnt if model.coding.changes_labels else "keep",
+        "label_parts": "split" if model.parts else "whole",
+    }
+    return Settings().with_values(old).with_values(templates or {}).with_values(settled)
+
+
+def merged_templates(model: Model, templates: TemplateSet | None) -> TemplateSet:
+    """The model's templates, then those that are new.
+
+    A feature's key holds the number of its template: those of the model keep theirs.
+
+    Raises
+    ------
+    TemplateError
+        If one of the model's is missing, or a new one would renumber the model's label bigrams
+        that see words.
+    """
+    if templates is None:
+        return model.templates
+    old = {_meaning(template): template for template in model.templates.templates}
+    new = {_meaning(template): template for template in templates.templates}
+    missing = [str(template) for key, template in old.items() if key not in new]
+    if missing:
+        msg = (
+            f'expected the templates of the model and new ones, found them without "{missing[0]}"'
+            f"{f' and {len(missing) - 1} more' if len(missing) > 1 else ''}; weights were learnt "
+            "for all of them: add it, or begin without a model"
+        )
+        raise TemplateError(msg, source=templates.source)
+    added = [template for key, template in new.items() if key not in old]
+    if len(model.weights.edge.keys) and any(not each.label_offsets for each in added):
+        plain = next(each for each in added if not each.label_offsets)
+        msg = (
+            f'expected no new templates without labels, found "{plain}": the model has label '
+            "bigrams that see words, which are numbered behind these; begin without a model"
+        )
+        raise TemplateError(msg, source=templates.source)
+    both = (*model.templates.templates, *added)
+    return TemplateSet(both, templates.settings, templates.source)
+
+
+def _meaning(template: Template) -> object:
+    """What makes two templates the same, as in `TemplateSet`."""
+    return frozenset(template.terms), template.label_offsets
+
+
+def check_columns(model: Model, compiled: CompiledTemplates) -> None:
+    """Refuse columns in other places than those that the model's templates count.
+
+    Raises
+    ------
+    TemplateError
+        If a template now looks at another column.
+    """
+    for old, new in (
+        (_uses(model.compiled, "templates"), _uses(compiled, "templates")),
+        (_uses(model.compiled, "edges"), _uses(compiled, "edges")),
+    ):
+        if new[: len(old)] != old:
+            msg = (
+                f"expected the columns {', '.join(model.compiled.columns)} where the model's "
+                f"templates look for them, found {', '.join(compiled.columns)}; name the columns "
+                "with --columns"
+            )
+            raise TemplateError(msg)
+
+
+def _uses(compiled: CompiledTemplates, kind: str) -> list[list[object]]:
+    """What each template looks at, and where."""
+    templates = getattr(compiled, kind)
+    return [[(compiled.attributes[a], offset) for a, offset in terms] for terms in templates]
+
+
+def coding_to_go_on(
+    model: Model,
+    transitions: Mapping[Transition, int],
+    settings: Settings,
+    *,
+    constrain: bool,
+    asked: bool,
+) -> LabelCoding:
+    """The coding of a model for new sentences, whose chunk labels may be written otherwise.
+
+    Raises
+    ------
+    LabelError
+        If an encoding was asked for that is not the model's, or the labels are no chunk labels
+        where the model's are.
+    """
+    coding = model.coding
+    wanted = coding.written if settings.encoding == "keep" else settings.encoding
+    if asked and wanted != coding.learnt:
+        msg = (
+            f"expected the encoding {coding.learnt or 'keep'} that the model has learnt, found "
+            f"{settings.encoding}; leave it out, or begin without a model"
+        )
+        raise LabelError(msg)
+    if coding.written is None:
+        return coding
+    free = model.compiled.order == 0  # then nothing could be constrained
+    coding = replace(coding, constrained=constrain and (coding.constrained or free))
+    if not invalid_transitions(transitions, str(coding.written)):
+        return coding
+    written = scheme_of(transitions)
+    if written is None:
+        odd = next(label for pair in transitions for label in pair if label is not None)
+        msg = (
+            f"expected chunk labels such as the model's, written as {coding.written}, found "
+            f"labels like {odd!r}; is it the right column?"
+        )
+        raise LabelError(msg)
+    return replace(coding, written=written)
+
+
+# --------------------------------------------------------------------------- words
+def merged_known_labels(
+    model: Model,
+    labels: Sequence[str],
+    seen: KnownLabels,
+    often: KnownLabels,
+    before: HashArray,
+) -> KnownLabels:
+    """The labels that known words may have, after both trainings.
+
+    Words that the model restricts get the labels that they now have as well. A word that is often
+    in the new sentences is restricted only if the model has not met it: what labels it had then,
+    nobody knows any more.
+
+    Parameters
+    ----------
+    model
+        Where to begin.
+    labels
+        The new labels, whose numbers `seen` and `often` have.
+    seen, often
+        The labels of all words of the new sentences, and of those that are frequent there.
+    before
+        Keys of words that the model has met.
+    """
+    old, place = model.known_labels, _places(labels, model.labels)
+    allowed = {key: {*place[[*found]].tolist()} for key, found in _labels_of(old).items()}
+    new = {*often.keys.tolist()} - {*before.tolist()}
+    for key, found in _labels_of(seen).items():
+        if key in allowed or key in new:
+            allowed.setdefault(key, set()).update(found)
+    rows = [sorted(allowed[key]) for key in sorted(allowed)]
+    return KnownLabels(
+        often.attribute,
+        np.array(sorted(allowed), np.uint64),
+        pointers(map(len, rows)),
+        np.array([label for row in rows for label in row], np.uint16),
+    )
+
+
+def _labels_of(known: KnownLabels) -> dict[int, list[int]]:
+    """The labels of each word, by its key."""
+    labels = np.split(known.labels.astype(np.int64), known.row_ptr[1:-1])
+    return {key: found.tolist() for key, found in zip(known.keys.tolist(), labels, strict=False)}

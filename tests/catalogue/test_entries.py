@@ -1,0 +1,173 @@
+"""The catalogue itself, and the names in it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from seqtag.catalogue import cache
+from seqtag.catalogue.cache import cache_folder, local_path
+from seqtag.catalogue.entries import CATALOGUE, entries, read_tables
+from seqtag.catalogue.fetch import path
+from seqtag.catalogue.names import parse
+from seqtag.corpus import READABLE
+from seqtag.corpus.conllu import COLUMNS
+from seqtag.errors import CatalogueError
+from tests.conftest import ROOT
+
+ALL = list(entries().values())
+
+
+# -------------------------------------------------------------------------- the catalogue
+def test_the_catalogue_is_the_one_of_the_repository():
+    assert CATALOGUE.resolve() == ROOT / "corpora" / "catalogue.toml"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="needs tomllib")
+def test_it_is_toml():
+    import tomllib
+
+    text = CATALOGUE.read_text("utf-8")
+    assert tomllib.loads(text) == read_tables(text)
+
+
+def test_it_has_conll2000_and_treebanks_of_one_release_in_many_scripts():
+    treebanks = [entry for entry in ALL if entry.name.startswith("ud:")]
+    assert [entry.name for entry in ALL if entry not in treebanks] == ["conll2000"]
+    assert len(treebanks) >= 20
+    assert {entry.release for entry in treebanks} == {"2.10"}
+    assert len({entry.script for entry in treebanks}) >= 12
+
+
+@pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.name)
+def test_an_entry_says_all_there_is_to_know(entry):
+    assert entry.title and entry.licence and entry.script
+    assert entry.format in READABLE
+    assert entry.columns == (COLUMNS if entry.format == "conllu" else ("form", "pos", "chunk"))
+    assert entry.parts in (("train", "dev", "test"), ("train", "test"))
+    assert len(entry.parts) == len(entry.bytes) == len(entry.sha256) == len({*entry.sha256})
+    assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in entry.sha256)
+    assert all(size > 10_000 for size in entry.bytes)
+    for part in entry.parts:
+        address = urlsplit(entry.file(part).address)
+        assert address.scheme == "https"
+        assert re.fullmatch(r"[\w./-]+", address.path)
+        assert part in Path(address.path).name
+
+
+def test_files_are_kept_apart():
+    kept = [local_path(entry.file(part)) for entry in ALL for part in entry.parts]
+    assert len({*kept}) == len(kept)
+    assert local_path(ALL[1].at("2.99").file("dev")) not in kept
+    assert not any(set(str(path.relative_to(cache_folder()))) & set(':*?"<>|') for path in kept)
+
+
+# ------------------------------------------------------------------------------- names
+def test_a_name_has_a_release_and_a_part():
+    name = parse("ud:fr_sequoia@2.14/dev")
+    assert (name.entry.release, name.part, name.entry.is_pinned) == ("2.14", "dev", False)
+    assert "/r2.14/" in name.file().address
+    assert name.file().digest is None is name.file().size
+    assert parse("ud:fr_sequoia@2.10").entry.is_pinned
+    assert [file.part for file in parse("conll2000").files()] == ["train", "test"]
+    assert parse("conll2000").file("train").part == "train"
+
+
+@pytest.mark.parametrize("text", ["-", "train.conllu", "a/b/c", "nltk:treebank", "conll2001", ""])
+def test_what_is_no_name_is_a_path(text):
+    assert parse(text) is None
+
+
+def test_a_file_of_that_name_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("conll2000").touch()
+    assert parse("conll2000") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "ud:fr_sequoja",
+            "expected the name of a corpus, as ud:fr_sequoia or ud:fr_sequoia/dev, found "
+            "'ud:fr_sequoja', did you mean 'ud:fr_sequoia'?; seqtag corpora list shows them all",
+        ),
+        (
+            "ud:fr_sequoia/dev/x",
+            "expected the name of a corpus, as ud:fr_sequoia or ud:fr_sequoia/dev, found "
+            "'ud:fr_sequoia/dev/x', did you mean 'ud:fr_sequoia'?; seqtag corpora list shows them "
+            "all",
+        ),
+        (
+            "conll2000/dev",
+            "expected one of the parts train, test of conll2000, found 'dev'",
+        ),
+        (
+            "conll2000@2001",
+            "expected conll2000 without a release, found @2001; leave it out",
+        ),
+    ],
+)
+def test_names_that_are_wrong(text, message):
+    with pytest.raises(CatalogueError) as error:
+        parse(text)
+    assert str(error.value) == message
+
+
+def test_a_part_must_be_named_where_there_is_no_default():
+    with pytest.raises(CatalogueError) as error:
+        parse("conll2000").file("dev")
+    assert str(error.value) == (
+        "expected one of the parts train, test of conll2000, found none; name it, as in "
+        "conll2000/test"
+    )
+
+
+def test_the_path_of_a_path():
+    with pytest.raises(CatalogueError) as error:
+        path("dev.conllu")
+    assert str(error.value) == (
+        "expected the name of a corpus, as ud:fr_sequoia/dev, found the path 'dev.conllu'"
+    )
+
+
+# --------------------------------------------------------------------------- the folder
+@pytest.mark.parametrize(
+    ("platform", "env", "folder"),
+    [
+        ("linux", {"SEQTAG_CACHE": "/elsewhere"}, "/elsewhere"),
+        ("linux", {"XDG_CACHE_HOME": "/xdg"}, "/xdg/seqtag"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "/home/me/.cache/seqtag"),
+        ("linux", {}, "/home/me/.cache/seqtag"),
+        ("darwin", {"XDG_CACHE_HOME": "/xdg"}, "/home/me/Library/Caches/seqtag"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/seqtag/Cache"),
+        ("win32", {}, "/home/me/AppData/Local/seqtag/Cache"),
+    ],
+)
+def test_the_folder_is_where_the_system_keeps_such_things(monkeypatch, platform, env, folder):
+    for name in ("SEQTAG_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(cache.sys, "platform", platform)
+    monkeypatch.setattr(cache.Path, "home", lambda: Path("/home/me"))
+    assert cache_folder().as_posix() == folder
+
+
+def test_nobody_at_home(monkeypatch):
+    def homeless():
+        msg = "Could not determine home directory."
+        raise RuntimeError(msg)
+
+    for name in ("SEQTAG_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(cache.Path, "home", homeless)
+    with pytest.raises(CatalogueError) as error:
+        cache_folder()
+    assert str(error.value) == (
+        "expected a home folder to keep corpora in, found none; set SEQTAG_CACHE to a folder"
+    )

@@ -1,0 +1,128 @@
+"""seqtag compare and seqtag eval --ci."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.command_line import call, chunks, conllu, home
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Gold files, and what two systems made of them."""
+    gold = conllu() * 5
+    (tmp_path / "gold.conllu").write_text(gold)
+    (tmp_path / "a.conllu").write_text(gold.replace("sees\tVERB", "sees\tNOUN"))
+    (tmp_path / "b.conllu").write_text(gold.replace("sees\tVERB", "sees\tNOUN", 1))
+    (tmp_path / "gold.txt").write_text(chunks() * 5)
+    (tmp_path / "a.txt").write_text((chunks() * 5).replace("B-VP", "B-NP", 9))
+    (tmp_path / "b.txt").write_text((chunks() * 5).replace("B-VP", "O", 3))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_files(folder, call):
+    done = call("compare", "gold.conllu", "a.conllu", "b.conllu", "--seed", 4)
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.decode().splitlines()
+    assert lines[:2] == ["A a.conllu", "B b.conllu"]
+    assert lines[4].split()[:4] == ["tokens", "88.64", "99.55", "+10.91"]
+    assert "McNemar: 0 tokens right in A alone, 24 in B alone, p 0.0000" in lines[-3]
+    assert lines[-1].startswith("task:upos|metric:accuracy|scheme:none|sentences:40|tokens:220|")
+    assert "|resamples:1000|trials:10000|seed:4|" in lines[-1]
+    again = call("compare", "gold.conllu", "a.conllu", "b.conllu", "--seed", 4)
+    assert again.out == done.out
+
+
+def test_chunks_as_json(folder, call):
+    options = ("--json", "--trials", 50, "--resamples", 20, "--confidence", 90)
+    value = json.loads(call("compare", "gold.txt", "a.txt", "b.txt", *options).out)
+    assert (value["gold"], value["a"], value["confidence"]) == ("gold.txt", "a.txt", 0.9)
+    assert next(iter(value["differences"])) == "f1"
+    assert value["differences"]["f1"]["difference"] > 0
+    assert "|resamples:20|trials:50|" in value["signature"]
+
+
+def test_models_and_a_file(home, folder, call):
+    value = json.loads(
+        call("compare", "gold.conllu", home / "upos.seqtag", "b.conllu", "--json").out
+    )
+    assert value["differences"]["accuracy"]["a"] == 1
+    assert value["differences"]["accuracy"]["b"] == 219 / 220
+    both = call("compare", "gold.conllu", "en-ewt-upos", home / "upos.seqtag")
+    assert both.code == 0 and b"tokens" in both.out
+    part = call("compare", "gold.conllu", "en", home / "upos.seqtag", "--json")
+    value = json.loads(part.out)["differences"]["accuracy"]
+    assert value["a"] < value["b"] == 1
+
+
+def test_texts_cut_otherwise(folder, call):
+    done = call("compare", "gold.conllu", "a.conllu", "b.conllu", "--aligned", "--label", "upos")
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.decode().splitlines()
+    assert lines[4].split()[:4] == ["UPOS", "88.64", "99.55", "+10.91"]
+    assert lines[-1].startswith("task:aligned|metric:upos-f1|sentences:40|")
+    raw = call("compare", "gold.conllu", "en", "en", "--raw", "--json")
+    value = json.loads(raw.out)
+    assert value["differences"]["words"]["difference"] == 0
+    pipeline = call("compare", "gold.conllu", "en", "b.conllu", "--json")
+    assert next(iter(json.loads(pipeline.out)["differences"])) == "words"
+
+
+def test_usage(home, folder, call):
+    model = home / "upos.seqtag"
+    (folder / "empty").write_bytes(b"")
+    for code, args, message in (
+        (2, ("gold.txt", "-", "-"), 'expected "-" (standard input) once, found it again'),
+        (
+            2,
+            ("gold.conllu", model, "b.conllu", "--raw"),
+            "expected two models with --raw, found a file; use --aligned for files",
+        ),
+        (
+            2,
+            ("gold.conllu", model, "b.conllu", "--aligned"),
+            "expected two files with --aligned, found a model; use --raw for models",
+        ),
+        (
+            1,
+            ("gold.conllu", model, "en", "--label", "misc"),
+            "en: expected a part that labels words, of tokens, words, upos, xpos, feats, lemma, "
+            "found 'misc'",
+        ),
+        (1, ("gold.conllu", "no.conllu", "b.conllu"), "no.conllu: No such file"),
+        (1, ("empty", model, model), "empty: expected sentences to score, found none"),
+        (1, ("gold.conllu", "a.conllu", "gold.txt", "--label", "chunk"), "expected one of"),
+    ):
+        done = call("compare", *args)
+        assert (done.code, done.out) == (code, b""), args
+        assert message in done.err and done.err.count("\n") == 1
+
+
+# --------------------------------------------------------------------------- eval --ci
+def test_intervals_of_a_model_and_of_files(home, folder, call):
+    done = call("eval", "gold.conllu", "a.conllu", "--ci")
+    lines = done.out.decode().splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("95% intervals"))
+    name, score, low, high = lines[at + 1].split()
+    assert (name, score) == ("tokens", "88.64")
+    assert float(low) < 88.64 < float(high)
+    value = json.loads(call("eval", "gold.conllu", "a.conllu", "--ci", "--json").out)
+    assert [round(100 * x, 2) for x in value["intervals"]["accuracy"]] == [float(low), float(high)]
+    other = json.loads(call("eval", "gold.conllu", "a.conllu", "--ci", "--json", "--seed", 9).out)
+    assert other["intervals"] != value["intervals"]
+    assert "intervals" not in json.loads(call("eval", "gold.conllu", "a.conllu", "--json").out)
+    model = json.loads(
+        call("eval", "-m", home / "upos.seqtag", "gold.conllu", "--ci", "--json").out
+    )
+    assert model["intervals"]["known"] == [1, 1]
+
+
+def test_intervals_of_texts(folder, call):
+    done = call("eval", "gold.conllu", "a.conllu", "--aligned", "--ci")
+    assert b"95% intervals" in done.out and b"UPOS" in done.out.partition(b"95%")[2]
+    pipeline = call("eval", "-m", "en", "gold.conllu", "--ci", "--resamples", 50, "--json")
+    assert json.loads(pipeline.out)["intervals"]["tokens"] == [1, 1]

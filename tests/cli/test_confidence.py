@@ -1,0 +1,224 @@
+"""seqtag tag --keep, --margin, --probability, --nbest; calibrate, explain, inspect; eval."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import seqtag
+from tests.command_line import call, conllu, home, run
+
+
+@pytest.fixture(scope="module")
+def calibrated(home, tmp_path_factory):
+    """The model of UPOS with a calibration."""
+    path = tmp_path_factory.mktemp("calibrated") / "upos.seqtag"
+    done = run("calibrate", home / "upos.seqtag", home / "train.conllu", "-o", path)
+    assert done.code == 0, done.err
+    assert "upos calibrated" in done.err
+    assert "expected calibration error" in done.out.decode()
+    return path
+
+
+def rows(out: bytes) -> list[list[str]]:
+    lines = out.decode().splitlines()
+    return [line.split("\t") for line in lines if line and not line.startswith("#")]
+
+
+TEXT = (
+    "# sent_id = 1\n1\tthe\t_\tX\t_\t_\t_\t_\t_\tA=1\n2\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+    "1\tbarks\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_confidence_goes_to_misc(home, call, calibrated, tmp_path, end):
+    path = tmp_path / "in.conllu"
+    path.write_bytes(TEXT.replace("\n", end).encode())
+    options = "--margin", "--probability", "--nbest", "2", "--keep"
+    done = call("tag", "-m", calibrated, path, *options)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.count(end.encode()) == done.out.count(b"\n")
+    tagger = seqtag.load(calibrated)
+    given = ["X", None]
+    labels, margins = tagger.tag(["the", "dog"], given), tagger.margins(["the", "dog"], given)
+    paths = tagger.nbest(["the", "dog"], 2, given)
+    scores = " ".join(f"{score:.0f}" for score, _ in paths)
+    lines = done.out.decode().replace("\r", "").split("\n")
+    assert lines[:2] == ["# sent_id = 1", f"# nbest_upos = {scores}"]
+    found = rows(done.out)
+    assert [row[3] for row in found[:2]] == labels == ["X", labels[1]]
+    chances = tagger.probabilities(["the", "dog"], given)
+    misc = [
+        f"Margin={margin:.0f}|P={p:.4f}|Upos2={second}"
+        for margin, p, second in zip(margins, chances, paths[1][1], strict=True)
+    ]
+    assert [row[9] for row in found[:2]] == [f"A=1|{misc[0]}", misc[1]]
+    assert misc[0].startswith("Margin=inf|P=1.0000|Upos2=X")
+
+
+def test_confidence_in_column_files_is_the_last_column(home, call, tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text("the\t_\ndog\tVERB\n\n")
+    done = call(
+        "tag", "-m", home / "upos.seqtag", path, "--columns", "form,upos", "--margin", "--keep"
+    )
+    tagger = seqtag.load(home / "upos.seqtag")
+    given = [None, "VERB"]
+    labels, margins = tagger.tag(["the", "dog"], given), tagger.margins(["the", "dog"], given)
+    assert rows(done.out) == [
+        ["the", labels[0], f"{margins[0]:.0f}"],
+        ["dog", "VERB", "inf"],
+    ]
+
+
+def test_several_models_name_their_margins(home, call, tmp_path):
+    path = tmp_path / "in.conllu"
+    path.write_text(TEXT)
+    models = "-m", home / "upos.seqtag", "-m", home / "xpos.seqtag"
+    done = call("tag", *models, path, "--margin", "--nbest", "2")
+    misc = [item.partition("=")[0] for item in rows(done.out)[1][9].split("|")]
+    assert misc == ["MarginUpos", "Upos2", "MarginXpos", "Xpos2"]
+    assert b"\n# nbest_upos = " in done.out and b"\n# nbest_xpos = " in done.out
+
+
+def test_labels_that_are_kept_are_not_decoded_anew(home, call, tmp_path):
+    path = tmp_path / "in.conllu"
+    gold = conllu(["the dog barks ."])
+    changed = gold.replace("NOUN", "ODD").replace("\tDET\t", "\t_\t")
+    path.write_text(changed)
+    plain = call("tag", "-m", home / "upos.seqtag", path)
+    kept = call("tag", "-m", home / "upos.seqtag", "--keep", path)
+    assert [row[3] for row in rows(plain.out)] == ["DET", "NOUN", "VERB", "PUNCT"]
+    assert [row[3] for row in rows(kept.out)] == ["DET", "ODD", "VERB", "PUNCT"]
+    assert kept.out.decode() == changed.replace("the\tthe\t_", "the\tthe\tDET")
+
+
+def test_chunks_are_kept_as_they_are_written(home, call, tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text("the DT _\ndog NN B-NP\nbarks VBZ _\n\n")
+    options = "--format", "conll2000", "--keep"
+    done = call("tag", "-m", home / "chunk.seqtag", path, *options)
+    words = [("the", "DT"), ("dog", "NN"), ("barks", "VBZ")]
+    labels = seqtag.load(home / "chunk.seqtag").tag(words, [None, "B-NP", None])
+    assert labels[1] == "B-NP"
+    assert [line.split()[2] for line in done.out.decode().split("\n")[:3]] == labels
+
+
+@pytest.mark.parametrize("option", [["--margin"], ["--probability"], ["--nbest", "2"]])
+def test_formats_without_a_place_are_refused(home, call, option):
+    done = call("tag", "-m", home / "upos.seqtag", home / "train.conllu", "--to", "tagged", *option)
+    assert done.code == 2
+    assert (
+        "expected --to conllu or columns with --margin, --probability and --nbest, found tagged; "
+        "it has no place for them"
+    ) in done.err
+
+
+def test_probabilities_of_a_model_without_calibration(home, call, tmp_path):
+    path = tmp_path / "in.conllu"
+    path.write_text(TEXT)
+    done = call("tag", "-m", home / "upos.seqtag", path, "--probability")
+    assert done.code == 1
+    assert "expected a calibrated model of upos, found one without calibration" in done.err
+
+
+# ----------------------------------------------------------------- calibrate, eval
+def test_eval_shows_how_calibrated_scores_fit(home, call, calibrated):
+    gold = home / "train.conllu"
+    text = call("eval", "-m", calibrated, gold).out.decode()
+    assert "calibrated scores" in text and "expected calibration error" in text
+    value = json.loads(call("eval", "-m", calibrated, gold, "--json").out)
+    assert sum(each["tokens"] for each in value["reliability"]["bins"]) == value["tokens"]
+    assert 0 <= value["reliability"]["error"] <= 1
+    plain = json.loads(call("eval", "-m", home / "upos.seqtag", gold, "--json").out)
+    assert "reliability" not in plain
+    value.pop("reliability")
+    assert plain == value
+
+
+def test_a_calibrated_model_tags_as_before(home, call, calibrated):
+    gold = home / "train.conllu"
+    assert (
+        call("tag", "-m", calibrated, gold).out == call("tag", "-m", home / "upos.seqtag", gold).out
+    )
+
+
+def test_the_parts_of_a_pipeline_are_calibrated(home, call, tmp_path):
+    both, done = tmp_path / "both.seqtag", tmp_path / "done.seqtag"
+    assert call("bundle", home / "upos.seqtag", home / "xpos.seqtag", "-o", both).code == 0
+    found = call("calibrate", both, home / "train.conllu", "-o", done, "--json")
+    assert [*json.loads(found.out)] == ["upos", "xpos"]
+    assert all(model.calibration for model in seqtag.load(done).models)
+    again = call("calibrate", both, home / "train.conllu", "-o", done)
+    assert again.code == 2
+    assert "is there already; overwrite it with --force" in again.err
+
+
+def test_nothing_to_calibrate_on(home, call, tmp_path):
+    path = tmp_path / "in.conllu"
+    path.write_text(conllu(labels=False))
+    done = call("calibrate", home / "upos.seqtag", path, "-o", tmp_path / "a.seqtag")
+    assert done.code == 1
+    assert "expected gold labels in a column upos to calibrate on, found none" in done.err
+
+
+# ----------------------------------------------------------------- explain, inspect
+def test_explain_shows_the_features_that_decided(home, call, tmp_path):
+    model = home / "upos.seqtag"
+    done = call("explain", "-m", model, "the dog barks", "--token", "2", "--top", "3")
+    why = seqtag.load(model).explain(["the", "dog", "barks"], 1)
+    assert done.out.decode() == f"upos, sentence 1, {why.to_text(3)}\n"
+    [value] = json.loads(call("explain", "-m", model, "the dog", "--token", "1", "--json").out)
+    expected = seqtag.load(model).explain(["the", "dog"], 0).as_dict()
+    assert value == {"sentence": 1, "part": "upos", **expected}
+    path = tmp_path / "in.conllu"
+    path.write_text(TEXT)
+    every = json.loads(call("explain", "-m", model, "--input", path, "--json").out)
+    assert [(each["sentence"], each["word"]) for each in every] == [
+        (1, "the"),
+        (1, "dog"),
+        (2, "barks"),
+    ]
+    rival = call("explain", "-m", model, "the dog", "--token", "2", "--rival", "VERB", "--json")
+    assert json.loads(rival.out)[0]["rival"] == "VERB"
+    assert call("explain", "-m", model, "", "--json").out == b"[]\n"
+
+
+def test_explain_takes_one_text(home, call, tmp_path):
+    done = call("explain", "-m", home / "upos.seqtag", "the dog", "--input", tmp_path / "a")
+    assert done.code == 2
+    assert "expected a text or --input, found both, 'the dog' and" in done.err
+
+
+def test_explain_runs_the_parts_before(home, call, tmp_path):
+    both = tmp_path / "both.seqtag"
+    call("bundle", home / "upos.seqtag", home / "xpos.seqtag", "-o", both)
+    every = json.loads(call("explain", "-m", both, "the dog", "--json").out)
+    assert [each["part"] for each in every] == ["upos", "upos", "xpos", "xpos"]
+    some = json.loads(call("explain", "-m", both, "the dog", "--only", "xpos", "--json").out)
+    assert [each["part"] for each in some] == ["xpos", "xpos"]
+
+
+def test_inspect_names_features_from_a_corpus(home, call):
+    model = home / "upos.seqtag"
+    bare = call("inspect", model)
+    assert "features are hashed in the model; name them with --names CORPUS" in bare.err
+    assert "#" in bare.out.decode().splitlines()[2]
+    options = "--names", home / "train.conllu", "--label", "NOUN", "--feature", "form*", "--json"
+    [value] = json.loads(call("inspect", model, *options, "--top", "2").out)
+    assert value["part"] == "upos"
+    assert value["found"] >= len(value["weights"]) == 2
+    assert all(each["feature"].startswith("form[") for each in value["weights"])
+    assert {each["label"] for each in value["weights"]} == {"NOUN"}
+    moves = call("inspect", model, "--transitions", "--top", "3").out.decode().splitlines()
+    assert moves[0].startswith("upos: 3 of ")
+    assert len(moves) == 6
+
+
+def test_inspect_needs_names_for_features(home, call):
+    done = call("inspect", home / "upos.seqtag", "--feature", "form*")
+    assert done.code == 2
+    assert "expected --names CORPUS with --feature, found none" in done.err

@@ -1,0 +1,152 @@
+"""seqtag corpora, and commands that take corpora by name."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import seqtag
+from tests.catalogue.catalogues import PARTS, toys
+from tests.command_line import call
+
+
+@pytest.fixture
+def folder(toys, tmp_path, monkeypatch):
+    """An empty working folder."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path / "work"
+
+
+def test_the_list(folder, call):
+    done = call("corpora", "list")
+    assert (done.code, done.err) == (0, "")
+    head, treebank, _ = done.out.decode().splitlines()
+    assert " ".join(head.split()) == "name corpus script licence release size digest here"
+    shown = "ud:xx_toy Toy, ud:xx_toy Latin CC0 1.5 0.0 MB pinned -"
+    assert " ".join(treebank.split()) == shown
+    call("corpora", "fetch", "toychunks")
+    assert call("corpora", "list").out.decode().splitlines()[2].endswith("  train test")
+    [facts, _] = json.loads(call("corpora", "list", "--json").out)
+    assert (facts["name"], facts["pinned"]) == ("ud:xx_toy", True)
+    assert facts["parts"]["dev"]["size"] == len(PARTS["ud:xx_toy"]["dev"])
+    assert facts["parts"]["dev"]["here"] is False
+
+
+def test_fetch_and_path(folder, call, toys):
+    missing = call("corpora", "path", "toychunks/test")
+    path = missing.out.decode().removesuffix("\n")
+    assert missing.code == 1
+    assert missing.err == (
+        f"seqtag: {path} is not there yet; fetch it with seqtag corpora fetch toychunks/test\n"
+    )
+    done = call("corpora", "fetch", "toychunks")
+    assert done.code == 0
+    assert done.out.decode().splitlines()[1] == path
+    assert done.err.splitlines() == [
+        "seqtag: toychunks: Toy, toychunks, licence: CC0",
+        "seqtag: fetching toychunks/train, release 1.5",
+        "seqtag: fetching toychunks/test, release 1.5",
+    ]
+    assert call("corpora", "path", "toychunks").out == done.out
+    again = call("corpora", "fetch", "toychunks", "-q")
+    assert (again.code, again.out, again.err) == (0, done.out, "")
+    assert len(toys.requests) == 2
+
+
+def test_another_release_is_trusted_once(folder, call):
+    done = call("corpora", "fetch", "ud:xx_toy@2.0/dev")
+    assert done.code == 0
+    assert "ud:xx_toy/dev, release 2.0: the catalogue has no digest of it; SHA-256 " in done.err
+    assert "was written down" not in call("corpora", "fetch", "ud:xx_toy@2.0/dev").err
+
+
+@pytest.mark.parametrize("command", ["fetch", "path"])
+def test_a_name_that_is_none(folder, call, command):
+    done = call("corpora", command, "toychunk")
+    assert done.code == 1
+    assert done.err == (
+        "seqtag: expected the name of a corpus, found 'toychunk', did you mean 'toychunks'?; "
+        "seqtag corpora list shows them all\n"
+    )
+
+
+def test_a_treebank_by_name_gives_a_pipeline_that_its_dev_part_has_chosen(folder, call):
+    done = call("train", "ud:xx_toy", "-m", "toy.seqtag", "--epochs", 2)
+    assert done.code == 0, done.err
+    assert done.err.startswith(
+        "seqtag: training on ud:xx_toy/train --dev ud:xx_toy/dev --label all\n"
+        "seqtag: fetching ud:xx_toy/train, release 1.5\n"
+        "seqtag: fetching ud:xx_toy/dev, release 1.5\n"
+    )
+    assert "dev accuracy" in done.err
+    pipeline = seqtag.load("toy.seqtag")
+    assert {"tokens", "upos", "lemma"} <= {*pipeline.parts}
+    scored = call("eval", "-m", "toy.seqtag", "ud:xx_toy/test", "--raw")
+    assert scored.code == 0
+    assert "ud:xx_toy/test" in scored.err
+    tagged = call("tag", "-m", "toy.seqtag", "ud:xx_toy/test", "-q")
+    assert tagged.out.count(b"\n") == PARTS["ud:xx_toy"]["test"].count("\n")
+
+
+def test_what_is_asked_for_comes_first(folder, call):
+    (folder / "dev.conllu").write_text(PARTS["ud:xx_toy"]["dev"])
+    options = ("--label", "xpos", "--dev", "dev.conllu", "--patience", 1, "--epochs", 1)
+    done = call("train", "ud:xx_toy", "-m", "toy.seqtag", *options)
+    assert done.code == 0
+    assert "training on ud:xx_toy/train --dev dev.conllu --label xpos" in done.err
+    assert seqtag.load("toy.seqtag").label == "xpos"
+    call("train", "ud:xx_toy", "-m", "pos.seqtag", "--templates", "pos", "--epochs", 1)
+    assert seqtag.load("pos.seqtag").label == "upos"
+    plain = call("train", "ud:xx_toy/train", "-m", "plain.seqtag", "--epochs", 1)
+    assert "training on" not in plain.err
+    assert seqtag.load("plain.seqtag").label == "upos"
+
+
+def test_a_corpus_without_a_dev_part(folder, call):
+    done = call("train", "toychunks", "-m", "toy.seqtag", "--epochs", 1)
+    assert done.err.startswith("seqtag: training on toychunks/train\nseqtag: fetching")
+    assert seqtag.load("toy.seqtag").label == "chunk"
+    refused = call("train", "toychunks", "-m", "other.seqtag", "--patience", 1)
+    assert (refused.code, refused.err.splitlines()[-1]) == (
+        2,
+        "seqtag: --patience needs a --dev set (see seqtag train --help)",
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("cv", "ud:xx_toy", "--folds", 2, "--epochs", 1),
+        ("tune", "ud:xx_toy", "--dev", "ud:xx_toy", "--try", "epochs=1"),
+        ("curve", "ud:xx_toy", "--dev", "ud:xx_toy", "--points", 2, "--epochs", 1),
+    ],
+)
+def test_other_commands_take_the_train_part(folder, call, toys, command):
+    done = call(*command)
+    assert done.code == 0, done.err
+    dev = ["/toys/r1.5/ud_xx_toy-dev.txt"] * ("--dev" in command)
+    assert [path for path, _ in toys.requests] == ["/toys/r1.5/ud_xx_toy-train.txt", *dev]
+
+
+def test_eval_and_tag_want_to_know_the_part(folder, call):
+    for command in (("eval", "-m", "en", "toychunks"), ("tag", "toychunks")):
+        done = call(*command)
+        assert (done.code, done.err) == (
+            1,
+            "seqtag: expected one of the parts train, test of toychunks, found none; name it, as "
+            "in toychunks/test\n",
+        )
+
+
+def test_trouble_has_no_traceback(folder, call, toys):
+    toys.files.clear()
+    done = call("train", "ud:xx_toy", "-m", "toy.seqtag")
+    assert done.code == 1
+    assert done.err.splitlines()[-1] == (
+        f"seqtag: {toys.address}/toys/r1.5/ud_xx_toy-train.txt: expected a file, found 404 Not "
+        "Found; if it has moved, name another server with SEQTAG_CORPORA_MIRROR"
+    )
+    assert not (folder / "toy.seqtag").exists()

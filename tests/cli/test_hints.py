@@ -1,0 +1,218 @@
+"""Notes where a user would otherwise be misled: on stderr, and none with -q."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import seqtag
+from seqtag.cli import hints
+from tests.command_line import SENTENCES, call, chunks, conllu, home
+
+
+@pytest.fixture
+def folder(home, tmp_path, monkeypatch):
+    """A working folder with training files and models."""
+    for path in home.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "other.conllu").write_text(conllu(SENTENCES[:3]))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def said(call, *args):
+    """The notes of a command that succeeds, and none of which -q leaves."""
+    done = call(*args)
+    assert done.code == 0, done.err
+    quiet = call(*args, "-q", *(["--force"] if "train" in args[:1] else []))
+    assert (quiet.code, quiet.err, quiet.notes) == (0, "", [])
+    assert quiet.out == done.out
+    lines = [*done.notes, *done.err.splitlines()]
+    return [line for line in lines if "note: " in line and not re.search(": (read as|para)", line)]
+
+
+# ------------------------------------------------------------------------------ evaluation
+def test_other_tag_sets(folder, call):
+    renamed = conllu(SENTENCES[:3])
+    for tag in ("DET", "NOUN", "VERB", "ADJ", "PUNCT"):
+        renamed = renamed.replace(f"\t{tag}\t", f"\t{tag.lower()}\t")
+    (folder / "renamed.conllu").write_text(renamed)
+    expected = (
+        "seqtag: note: gold and predicted labels have none in common (gold: adj, det, noun, punct, "
+        "...; predicted: ADJ, DET, NOUN, PUNCT, ...); are both of one tag set? --label names "
+        "another column"
+    )
+    assert said(call, "eval", "-m", "upos.seqtag", "renamed.conllu") == [expected]
+    assert said(call, "eval", "other.conllu", "renamed.conllu") != []
+    assert said(call, "eval", "other.conllu", "other.conllu") == []
+
+
+def test_chunks_of_other_types(folder, call):
+    gold = chunks(SENTENCES[:3])
+    (folder / "gold.txt").write_text(gold)
+    (folder / "names.txt").write_text(gold.replace("-NP", "-PER").replace("-VP", "-LOC"))
+    [note] = said(call, "eval", "gold.txt", "names.txt", "--label", "chunk", "--columns", COLUMNS)
+    assert "(gold: B-NP, B-VP, I-NP; predicted: B-LOC, B-PER, I-PER)" in note
+    (folder / "none.txt").write_text(gold.replace("B-", "O-").replace("I-", "O-"))
+    nothing = "\n".join(line and line.rsplit(" ", 1)[0] + " O" for line in gold.split("\n"))
+    (folder / "none.txt").write_text(nothing)
+    assert said(call, "eval", "gold.txt", "none.txt", "--columns", COLUMNS) == []
+
+
+COLUMNS = "form,pos,chunk"
+
+
+def test_gold_that_is_not_annotated(folder, call):
+    (folder / "part.conllu").write_text(conllu(SENTENCES[:3]).replace("\tNOUN\t", "\t_\t"))
+    expected = (
+        'seqtag: note: 4 of 16 gold labels in the column upos are "_" (not annotated), which is '
+        "scored like any label; leave such sentences out to score the others alone"
+    )
+    count = conllu(SENTENCES[:3]).count("\tNOUN\t")
+    words = conllu(SENTENCES[:3]).count("\t_\t_\t_\t_")
+    expected = expected.replace("4 of 16", f"{count} of {words}")
+    assert said(call, "eval", "-m", "upos.seqtag", "part.conllu") == [expected]
+    assert said(call, "eval", "part.conllu", "other.conllu", "--aligned") == [expected]
+
+
+def test_columns_in_which_none_is_a_value(folder, call):
+    gold = conllu(SENTENCES[:3]).replace("\tNN\t_", "\tNN\tNumber=Sing")
+    (folder / "gold.conllu").write_text(gold)
+    assert said(call, "eval", "gold.conllu", "gold.conllu", "--label", "feats") == []
+
+
+def test_a_gold_column_without_any_tag(folder, call):
+    gold = conllu(SENTENCES[:3])
+    for tag in ("DT", "NN", "VBZ", "JJ"):
+        gold = gold.replace(f"\t{tag}\t", "\t_\t")
+    (folder / "gold.conllu").write_text(gold.replace("PUNCT\t.\t", "PUNCT\t_\t"))
+    assert said(call, "eval", "gold.conllu", "gold.conllu", "--aligned") == [
+        'seqtag: note: the gold column xpos is "_" throughout: XPOS says nothing, and All tags '
+        "nothing of it"
+    ]
+
+
+def test_no_right_label_in_a_column(folder, call):
+    (folder / "lower.conllu").write_text(conllu(SENTENCES[:3]).lower())
+    assert said(call, "eval", "lower.conllu", "other.conllu", "--aligned") == [
+        "seqtag: note: no label is right in UPOS; is it annotated on both sides, and with one tag "
+        "set?"
+    ]
+
+
+def test_the_training_data(folder, call):
+    expected = (
+        "seqtag: note: train.conllu is what the model was trained on; the figures say how well "
+        "that was learnt, not how well other text is labelled"
+    )
+    assert said(call, "eval", "-m", "upos.seqtag", "train.conllu") == [expected]
+    assert said(call, "eval", "-m", "upos.seqtag", "other.conllu") == []
+    almost = conllu().replace("\tcat\tcat\tNOUN", "\tcat\tcat\tVERB", 1)
+    (folder / "almost.conllu").write_text(almost)  # as long, but not the same
+    assert said(call, "eval", "-m", "upos.seqtag", "almost.conllu") == []
+    call("train", "train.conllu", "--label", "tokens,upos", "-m", "all.seqtag", "--epochs", 1)
+    assert said(call, "eval", "-m", "all.seqtag", "train.conllu", "--raw") == [expected]
+    assert said(call, "eval", "-m", "all.seqtag", "train.conllu", "--json") == [expected]
+
+
+# -------------------------------------------------------------------------------- training
+def test_a_dev_set_that_is_the_training_data(folder, call):
+    (folder / "copy.conllu").write_text(conllu())
+    options = ("-m", "x.seqtag", "--epochs", 1)
+    expected = (
+        "seqtag: note: the dev set is the training data: its scores say how well that was learnt, "
+        "and stop nothing too early or too late; give sentences of other texts"
+    )
+    assert said(call, "train", "train.conllu", "--dev", "copy.conllu", *options) == [expected]
+    options = ("-m", "y.seqtag", "--epochs", 1, "--label", "upos,xpos")
+    assert said(call, "train", "train.conllu", "--dev", "copy.conllu", *options) == [expected]
+    options = ("-m", "z.seqtag", "--epochs", 1)
+    assert said(call, "train", "train.conllu", "--dev", "other.conllu", *options) == []
+
+
+def test_two_labels(folder, call):
+    options = ("--label", "upos", "--label", "xpos", "-m", "x.seqtag", "--epochs", 1)
+    assert said(call, "train", "train.conllu", *options) == [
+        "seqtag: note: --label was given 2 times, and the last one counts, xpos; several make a "
+        "pipeline: --label upos,xpos"
+    ]
+    assert seqtag.load("x.seqtag").label == "xpos"
+    scored = ("eval", "other.conllu", "other.conllu", "--label", "upos", "--label", "xpos")
+    [note] = said(call, *scored)
+    assert "--label was given 2 times" in note
+    assert json.loads(call(*scored, "--json").out)["task"] == "xpos"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("train", "train.conllu", "-m", "x.seqtag", "--epochs", 1),
+        ("cv", "train.conllu", "--folds", 2, "--epochs", 1),
+        ("tune", "train.conllu", "--folds", 2, "--try", "epochs=1"),
+        ("curve", "train.conllu", "--dev", "other.conllu", "--points", 2, "--epochs", 1),
+    ],
+)
+def test_no_compiler(folder, call, monkeypatch, command):
+    monkeypatch.setattr(hints, "BACKEND", "reference")
+    monkeypatch.delenv("SEQTAG_BACKEND", raising=False)
+    assert [line for line in said(call, *command) if "kernel" in line] == [
+        "seqtag: note: the native kernel was not built, and the readable reference learns the same "
+        "much more slowly; install a C++17 compiler and reinstall seqtag"
+    ]
+
+
+def test_who_asks_for_the_reference_is_not_told(folder, call, monkeypatch):
+    monkeypatch.setattr(hints, "BACKEND", "reference")
+    monkeypatch.setenv("SEQTAG_BACKEND", "reference")
+    assert said(call, "train", "train.conllu", "-m", "x.seqtag", "--epochs", 1) == []
+
+
+def test_lemmas_that_are_not_there_are_named_with_their_file(folder, call):
+    (folder / "none.conllu").write_text("1\tcats\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n")
+    for label in ("lemma", "upos,lemma"):
+        done = call("train", "none.conllu", "--label", label, "-m", "x.seqtag")
+        assert done.code == 1
+        assert done.err == (
+            'seqtag: none.conllu: expected labels in the column lemma, found "_" for every word '
+            "(not annotated); choose another column with --label\n"
+        )
+
+
+# --------------------------------------------------------------------------------- tagging
+def test_text_that_the_model_has_not_learnt_to_cut(folder, call):
+    (folder / "raw.txt").write_text("the dog barks.\n")
+    (folder / "words.conllu").write_text(WORDS)
+    expected = (
+        "seqtag: note: raw.txt: cut by NLTK's rules for English, as no model here has learnt to "
+        "cut text; --label all trains one that has, --tokenizer nltk asks for the rules"
+    )
+    assert said(call, "tag", "-m", "upos.seqtag", "raw.txt") == [expected]
+    assert said(call, "tag", "-m", "upos.seqtag", "raw.txt", "--tokenizer", "nltk") == []
+    call("train", "words.conllu", "--label", "words", "-m", "words.seqtag", "--epochs", 1)
+    assert said(call, "tag", "-m", "words.seqtag", "raw.txt") == [expected]
+    assert said(call, "tag", "-m", "en", "raw.txt") == []
+
+
+ROW = "\t_" * 8
+WORDS = "".join(
+    f"1-2\t{word}{ROW}\n1\t{word[:3]}{ROW}\n2\tn't{ROW}\n\n1\t{word[:3]}{ROW}\n\n"
+    for word in ("didn't", "hasn't")
+)
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \n\t\n\n"])
+def test_white_space_alone_comes_back_as_it_is(call, tmp_path, text):
+    """It may be a column file without rows; as text it has no sentences, in no format."""
+    (tmp_path / "white").write_text(text)
+    for models in (("-m", "en-ewt-upos"), ()):
+        assert call("tag", *models, tmp_path / "white").out.decode() == text
+        for more in (("--format", "text"), ("--to", "conllu"), ("--to", "tagged")):
+            assert call("tag", *models, tmp_path / "white", *more).out == b""
+
+
+def test_info_says_in_which_form_words_are_compared(folder, call):
+    lines = call("info", "upos.seqtag").out.decode().splitlines()
+    assert "forms        normal (quotes, dashes, width and accents do not matter)" in lines

@@ -1,0 +1,69 @@
+"""seqtag report."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.command_line import call, chunks, conllu, home
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "gold.conllu").write_text(conllu().replace("sees\tVERB", "sees\tNOUN", 1))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_page(home, folder, call):
+    done = call("report", "-m", home / "upos.seqtag", "gold.conllu", "-o", "report.html")
+    assert (done.code, done.out) == (0, b"")
+    assert done.err == "seqtag: report.html: accuracy 97.73\n"
+    page = (folder / "report.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and 'data-gold="NOUN" data-predicted="VERB"' in page
+    again = call("report", "-m", home / "upos.seqtag", "gold.conllu", "-o", "-", "-q")
+    assert (again.out.decode(), again.err) == (page, "")
+
+
+def test_parts_of_a_pipeline(folder, call):
+    assert call("report", "-m", "en", "gold.conllu", "-o", "-").out.count(b"upos of en on") == 2
+    done = call("report", "-m", "en", "gold.conllu", "-o", "-", "--label", "feats")
+    assert b"task:feats|" in done.out
+    wrong = call("report", "-m", "en", "gold.conllu", "-o", "x.html", "--label", "words")
+    assert wrong.code == 1
+    assert wrong.err == (
+        "seqtag: en: expected a part that labels words, of tokens, words, upos, xpos, feats, lemma, "
+        "found 'words'\n"
+    )
+
+
+def test_curves(home, folder, call):
+    rows = [{"epoch": 1, "train_error": 0.5, "dev_error": 0.25}]
+    (folder / "curve.json").write_text(json.dumps({"by_epoch": rows, "by_size": []}))
+    args = ("report", "-m", home / "upos.seqtag", "gold.conllu", "-o", "-")
+    assert b"Error by epoch" in call(*args, "--curve", "curve.json").out
+    done = call(*args, "--curve", home / "train.conllu")
+    assert b"Error by training size" in done.out
+    assert done.err.count(" sentences: error ") == 4
+    for text in ("[]", "{", '{"by_epoch": [{"epoch": "x"}], "by_size": []}'):
+        (folder / "curve.json").write_text(text)
+        done = call(*args, "--curve", "curve.json")
+        assert (done.code, done.err) == (
+            1,
+            "seqtag: curve.json: expected what `seqtag curve --json` prints, found something else; "
+            "run it again\n",
+        )
+
+
+def test_refusals(home, folder, call):
+    model = home / "upos.seqtag"
+    (folder / "empty").write_bytes(b"")
+    assert "Missing option '-m' / '--model'" in call("report", "gold.conllu", "-o", "x").err
+    assert "Missing option '-o' / '--output'" in call("report", "gold.conllu", "-m", model).err
+    done = call("report", "-m", model, "empty", "-o", "x.html")
+    assert done.err == "seqtag: empty: expected sentences to score, found none\n"
+    done = call("report", "-m", model, "gold.conllu", "-o", "gold.conllu")
+    assert "expected an output file other than the input" in done.err
+    assert not (folder / "x.html").exists()

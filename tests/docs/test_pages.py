@@ -1,0 +1,139 @@
+"""Pages are run: console and Python blocks of the README and others, and all doctests."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import seqtag
+from seqtag.cli import COMMANDS
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = {
+    "README.md": ("nltk",),
+    "docs/index.md": ("nltk",),
+    "docs/tutorial.md": ("nltk",),
+    "docs/how-to/compare.md": (),
+    "docs/how-to/from-sklearn-crfsuite.md": ("sklearn", "sklearn_crfsuite"),
+    "docs/how-to/nltk-conllu.md": ("nltk",),
+    "docs/how-to/partial-annotation.md": (),
+    "docs/how-to/python-lists.md": ("nltk",),
+    "docs/how-to/spacy.md": ("spacy",),
+    "docs/how-to/tables.md": ("pandas", "polars", "pyarrow"),
+}
+"""The pages, and the libraries that each needs."""
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def text_of(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """Code blocks of a language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text_of(page), re.M | re.S)
+
+
+@pytest.fixture
+def workplace(tmp_path, monkeypatch):
+    """A folder with the sample corpus and a command ``seqtag`` that is this installation."""
+    shutil.copytree(ROOT / "corpora", tmp_path / "corpora")
+    place = tmp_path / "nltk_data" / "corpora" / "conll2000"  # as NLTK's downloader makes it
+    place.mkdir(parents=True)
+    for part in ("train", "test"):
+        sample = ROOT / "corpora" / "sample" / f"en-sample-{part}.chunk.txt"
+        text = sample.read_text(encoding="utf-8")
+        (place / f"{part}.txt").write_text(text, encoding="ascii", errors="replace")
+    shim = tmp_path / "bin" / "seqtag"
+    shim.parent.mkdir()
+    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m seqtag "$@"\n')
+    shim.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{shim.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_print_what_the_page_says(page, workplace, monkeypatch):
+    """First what the shell is told, then Python, which finds the files made there."""
+    for library in PAGES[page]:
+        pytest.importorskip(library, reason=f"needs {library}: pip install '.[dev]'")
+    if "nltk" in PAGES[page]:
+        data = importlib.import_module("nltk.data")
+        monkeypatch.setattr(data, "path", [str(workplace / "nltk_data"), *data.path])
+    if "spacy" in PAGES[page]:  # where seqtag is not installed, spaCy cannot find it by itself
+        importlib.import_module("seqtag.integrations.spacy_factories")
+    checker = doctest.OutputChecker()
+    commands = 0
+    for block in blocks(page, "console"):
+        for command, wanted in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
+            commands += 1
+            done = subprocess.run(
+                ["sh", "-c", command], capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, (command, done.stderr)
+            assert checker.check_output(wanted, done.stdout, FLAGS), (command, done.stdout)
+    source = "\n".join(blocks(page, "python"))
+    test = doctest.DocTestParser().get_doctest(source, {}, page, page, 0)
+    results = doctest.DocTestRunner(optionflags=FLAGS).run(test)
+    assert commands + results.attempted > 0
+    assert results.failed == 0
+
+
+def test_three_lines_change_for_users_of_sklearn_crfsuite():
+    [block] = blocks("docs/how-to/from-sklearn-crfsuite.md", "diff")
+    assert [line[0] for line in block.splitlines() if line] == ["-", "+"] * 3
+
+
+@pytest.mark.parametrize("page", [*PAGES, "docs/how-to/serve.md", "docs/coming-from.md"])
+def test_commands_have_the_options_that_a_page_names(page):
+    for name, line in re.findall(r"\bseqtag ([a-z]+) ([^|&#>`\n]*)", text_of(page)):
+        if name in COMMANDS:
+            command = importlib.import_module(f"seqtag.cli.{name}").command
+            known = {option for each in command.params for option in each.opts} | {"--help"}
+            assert {*re.findall(r"(?<!\S)--?[a-z][a-z-]*", line)} <= known, line
+
+
+def test_quick_start_has_two_blocks_of_one_line():
+    quick = text_of("README.md").split("## Quick start")[1].split("\n## ")[0]
+    assert [
+        len(b.strip().splitlines()) for b in re.findall(r"^```sh\n(.*?)^```$", quick, re.M | re.S)
+    ] == [1, 1]
+
+
+def test_links_between_pages_lead_somewhere():
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    links = [
+        (page, link)
+        for page in pages
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
+        if "://" not in link
+    ]
+    assert len(links) > 20
+    assert [(page.name, link) for page, link in links if not (page.parent / link).exists()] == []
+
+
+MODULES = sorted(
+    info.name
+    for info in pkgutil.walk_packages(seqtag.__path__, "seqtag.")
+    if info.name not in ("seqtag.__main__", "seqtag.engine.native")
+    and not info.name.startswith("seqtag.engine._kernel")
+)
+
+
+@pytest.mark.parametrize("name", ["seqtag", *MODULES])
+def test_doctests_of_the_package(name):
+    if name.startswith("seqtag.integrations.spacy"):
+        pytest.importorskip("spacy", reason="needs spaCy: pip install '.[spacy]'")
+    module = importlib.import_module(name)
+    assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0

@@ -1,0 +1,161 @@
+"""seqtag.evaluation.chance: against enumeration of all samples, scipy, and by hand."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag.errors import SeqtagError
+from seqtag.evaluation import chance
+from seqtag.evaluation.chance import (
+    bootstrap,
+    bootstrap_p,
+    mcnemar,
+    percentiles,
+    randomisation_p,
+    student_quantile,
+)
+
+COUNTS = st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2)).map(
+    lambda counts: (counts[0], counts[0] + counts[1], counts[0] + counts[2])
+)
+
+
+def f1(rows):
+    correct, found, gold = (sum(row[i] for row in rows) for i in range(3))
+    return 2 * correct / (found + gold) if found + gold else 0.0
+
+
+def table_of(*metrics):
+    """Metrics as lists of counts, one per sentence."""
+    return np.array(metrics, np.float64).transpose(1, 0, 2)
+
+
+@given(st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=7))
+def test_randomisation_of_few_sentences_is_exact(pairs):
+    a, b = zip(*pairs, strict=True)
+    observed = abs(f1(b) - f1(a))
+    as_great = 0
+    for swaps in product([0, 1], repeat=len(pairs)):
+        left = [pair[swap] for pair, swap in zip(pairs, swaps, strict=True)]
+        right = [pair[1 - swap] for pair, swap in zip(pairs, swaps, strict=True)]
+        as_great += abs(f1(right) - f1(left)) >= observed - 1e-9
+    [p] = randomisation_p(table_of(a), table_of(b), trials=2**7)
+    assert p == pytest.approx(as_great / 2 ** len(pairs))
+
+
+def test_drawn_randomisation_comes_near_the_exact_one():
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 4, (2, 14))
+    gold = np.full(14, 4)
+    a, b = ([*zip(each, gold, gold, strict=True)] for each in (a, b))
+    [exact] = randomisation_p(table_of(a), table_of(b), trials=2**14)
+    [drawn] = randomisation_p(table_of(a), table_of(b), trials=10_000)
+    assert 0.05 < exact < 0.95
+    assert abs(drawn - exact) < 0.02
+
+
+def test_the_bootstrap_draws_what_enumeration_has():
+    counts = [(1, 1, 1), (0, 1, 1), (2, 3, 2)]
+    every = [f1(rows) for rows in product(counts, repeat=3)]
+    drawn = bootstrap(table_of(counts), 20_000, seed=4)[:, 0]
+    assert set(drawn.round(9)) == set(np.round(every, 9))
+    assert abs(drawn.mean() - np.mean(every)) < 0.01
+    for score in set(every):
+        share = np.mean(np.isclose(every, score))
+        assert abs(np.mean(np.isclose(drawn, score)) - share) < 0.02
+
+
+def test_the_bootstrap_agrees_with_scipy():
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(1)
+    correct = rng.integers(0, 11, 200)
+    ours = percentiles(bootstrap(table_of([(c, 10, 10) for c in correct]), 5000)[:, 0])
+    theirs = stats.bootstrap(
+        (correct / 10,), np.mean, n_resamples=5000, method="percentile", random_state=1
+    ).confidence_interval
+    assert ours.low == pytest.approx(theirs.low, abs=0.005)
+    assert ours.high == pytest.approx(theirs.high, abs=0.005)
+
+
+def test_both_tests_agree_with_scipy_on_accuracies():
+    """Of sentences equally long accuracy is a mean, whose permutation test scipy has."""
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(7)
+    a = rng.integers(0, 6, 40)
+    b = np.minimum(a + (rng.random(40) < 0.2), 5)
+    rows = [[(c, 5, 5) for c in each] for each in (a, b)]
+    theirs = stats.permutation_test(
+        (a, b), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=10_000, rng=1
+    ).pvalue
+    [ours] = randomisation_p(*map(table_of, rows))
+    assert ours == pytest.approx(theirs, abs=0.01)
+    scores = [bootstrap(table_of(each), 5000)[:, 0] for each in rows]
+    assert bootstrap_p(scores[1] - scores[0], (b.sum() - a.sum()) / 200) == pytest.approx(
+        theirs, abs=0.03
+    )
+
+
+def test_the_same_seed_gives_the_same_draws_however_they_are_portioned(monkeypatch):
+    table = table_of([(i % 3, 2, 2) for i in range(50)])
+    other = table_of([(i % 2, 2, 2) for i in range(50)])
+    whole = bootstrap(table, 30, 5), randomisation_p(table, other, 300, 5)
+    assert not np.array_equal(whole[0], bootstrap(table, 30, 6))
+    monkeypatch.setattr(chance, "_CELLS", 120)
+    np.testing.assert_array_equal(whole[0], bootstrap(table, 30, 5))
+    np.testing.assert_array_equal(whole[1], randomisation_p(table, other, 300, 5))
+    monkeypatch.undo()
+    frozen = [0.47, 0.46, 0.55]  # the stream of draws is part of what a seed promises
+    assert bootstrap(table, 3, 5)[:, 0].round(2).tolist() == frozen
+
+
+def test_metrics_side_by_side_are_those_alone():
+    one = [(i % 3, 2, 2) for i in range(20)]
+    two = [(i % 2, 1, 2) for i in range(20)]
+    both = bootstrap(table_of(one, two), 10)
+    np.testing.assert_array_equal(both[:, 1], bootstrap(table_of(two), 10)[:, 0])
+
+
+@pytest.mark.parametrize("sides", [(1, 5), (10, 2), (300, 250), (5, 5), (0, 1), (0, 0), (4000, 1)])
+def test_mcnemar_is_the_binomial_test(sides):
+    stats = pytest.importorskip("scipy.stats")
+    expected = stats.binomtest(sides[0], sum(sides)).pvalue if sum(sides) else 1.0
+    assert mcnemar(*sides).p == pytest.approx(expected, rel=1e-9)
+    assert mcnemar(*sides)[:2] == sides
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 4, 9, 10, 99])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_student_quantiles(degrees, confidence):
+    stats = pytest.importorskip("scipy.stats")
+    expected = stats.t.ppf((1 + confidence) / 2, degrees)
+    assert student_quantile(degrees, confidence) == pytest.approx(expected, rel=1e-9)
+
+
+def test_nothing_to_draw_from():
+    nothing = np.zeros((0, 2, 3))
+    assert bootstrap(nothing, 5).tolist() == [[0.0, 0.0]] * 5
+    assert randomisation_p(nothing, nothing).tolist() == [1.0, 1.0]
+    same = table_of([(1, 2, 2)] * 30)
+    assert randomisation_p(same, same).tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda t: bootstrap(t, 0), "expected resamples of 1 or more, found 0"),
+        (lambda t: randomisation_p(t, t, 0), "expected trials of 1 or more, found 0"),
+        (
+            lambda t: percentiles(t[:, 0, 0], 95),
+            "expected a confidence between 0 and 1, found 95; give 0.95, say",
+        ),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(SeqtagError) as error:
+        call(table_of([(1, 1, 1)]))
+    assert str(error.value) == message

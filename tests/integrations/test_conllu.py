@@ -1,0 +1,112 @@
+"""Streams of conllu.TokenList, tagged in place."""
+
+from __future__ import annotations
+
+import io
+
+import conllu
+import pytest
+
+import seqtag
+from seqtag.corpus import read
+from seqtag.integrations import conllu as integration
+from seqtag.integrations.conllu import tag_token_lists
+from seqtag.tagging.pipeline import Pipeline
+from seqtag.tagging.streams import tag_text
+from seqtag.training.pipeline import train_parts
+from tests.command_line import chunks
+from tests.command_line import conllu as rows
+from tests.treebanks import annotated
+
+ROWS = """# text = Er ist im Bett
+# global = yes
+1\tEr\t_\t_\t_\t_\t_\t_\t_\t_
+2\tist\t_\t_\t_\t_\t_\t_\t_\t_
+3-4\tim\t_\t_\t_\t_\t_\t_\t_\t_
+3\tin\t_\t_\t_\t_\t_\t_\t_\t_
+4\tdem\t_\t_\t_\t_\t_\t_\t_\t_
+5\tBett\t_\t_\t_\t_\t_\t_\t_\tX=y
+5.1\tBett\t_\t_\t_\t_\t_\t_\t_\t_
+
+"""
+GERMAN = [
+    "Ich/ich/PRON bin/sein/AUX im=in/in/ADP+dem/der/DET Bett/Bett/NOUN ././PUNCT",
+    "Er/er/PRON ist/sein/AUX hier/hier/ADV !/!/PUNCT",
+]
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    """Parts of speech, and lemmas that look at them."""
+    return Pipeline(train_parts(annotated(*GERMAN * 5)))
+
+
+def written(model, text):
+    return "".join(
+        tokens.serialize()
+        for tokens in tag_token_lists(model, conllu.parse_incr(io.StringIO(text)))
+    )
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_it_does_what_the_command_does(pipeline, monkeypatch, size):
+    monkeypatch.setattr(integration, "_BATCH", size)
+    text = ROWS * 7
+    stream = read(io.BytesIO(text.encode()), "conllu")
+    assert written(pipeline, text) == b"".join(tag_text(pipeline.taggers, stream)).decode()
+
+
+def test_the_same_sentences_come_back_one_by_one(pipeline):
+    taken = []
+
+    def sentences():
+        for tokens in conllu.parse(ROWS * 5):
+            taken.append(tokens)
+            yield tokens
+
+    stream = tag_token_lists(pipeline, sentences())
+    assert taken == []
+    found = list(stream)
+    assert all(a is b for a, b in zip(found, taken, strict=True))
+    assert found[0].metadata == {"text": "Er ist im Bett", "global": "yes"}
+
+
+def test_the_tags_that_lemmas_look_at_are_not_written(pipeline):
+    [lemmas] = conllu.parse(written(pipeline.only("lemma"), ROWS))
+    assert [token["upos"] for token in lemmas] == ["_"] * 7
+    assert lemmas[1]["lemma"] == "sein"
+
+
+def test_columns_that_they_do_not_have_go_to_misc(tmp_path):
+    (tmp_path / "train.txt").write_text(chunks())
+    templates = tmp_path / "words.txt"
+    templates.write_text("form[0]\nlabel[-1]\n")
+    tagger = seqtag.train(tmp_path / "train.txt", label="chunk", templates=templates)
+    text = rows(["the dog barks"])
+    assert [line.split("\t")[-1] for line in written(tagger, text).splitlines()[1:4]] == [
+        "Chunk=B-NP",
+        "Chunk=I-NP",
+        "Chunk=B-VP",
+    ]
+    [tokens] = tag_token_lists(tagger, conllu.parse(ROWS))
+    assert tokens[5]["misc"]["X"] == "y"
+    assert set(tokens[5]["misc"]) == {"X", "Chunk"}
+    named = "# global.columns = ID FORM CHUNK\n1\tthe\t_\n2\tdog\t_\n\n"
+    assert written(tagger, named) == named.replace("the\t_", "the\tB-NP").replace("_", "I-NP")
+
+
+def test_threads_change_nothing(pipeline):
+    one = written(pipeline, ROWS * 3)
+    lists = tag_token_lists(pipeline, conllu.parse(ROWS * 3), threads=2)
+    assert "".join(tokens.serialize() for tokens in lists) == one
+
+
+def test_nothing_gives_nothing(pipeline):
+    assert list(tag_token_lists(pipeline, [])) == []
+    assert list(tag_token_lists(pipeline, [conllu.TokenList()])) == [conllu.TokenList()]
+
+
+def test_other_sentences_are_refused(pipeline):
+    with pytest.raises(TypeError) as error:
+        next(tag_token_lists(pipeline, [["Er", "ist"]]))
+    assert str(error.value) == "expected sentences as conllu.TokenList, found list"

@@ -1,0 +1,463 @@
+"""Sentences in scikit-learn: its tools on the estimator, as real as they are."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import seqtag
+from seqtag.errors import CorpusError, LabelError, SeqtagError, TemplateError
+from seqtag.features.language import parse
+from tests.sentences import dicts_of, made_up, words_of
+from tests.strategies import each_backend, install
+
+sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+from sklearn.base import clone, is_classifier  # noqa: E402
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError  # noqa: E402
+from sklearn.experimental import enable_halving_search_cv  # noqa: E402, F401
+from sklearn.model_selection import (  # noqa: E402
+    GridSearchCV,
+    GroupKFold,
+    HalvingGridSearchCV,
+    KFold,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+    learning_curve,
+)
+from sklearn.utils import estimator_checks  # noqa: E402
+
+from seqtag.integrations.items import ItemTagger  # noqa: E402
+from seqtag.integrations.sklearn import (  # noqa: E402
+    SequencePerceptron,
+    chunk_f1_scorer,
+    token_accuracy_scorer,
+)
+
+TUPLES, Y = made_up()
+DATA = {"tuples": TUPLES, "words": words_of(TUPLES), "dicts": dicts_of(TUPLES)}
+every_kind = pytest.mark.parametrize("X", DATA.values(), ids=DATA)
+
+
+# ----------------------------------------------------------------- learning and labelling
+@each_backend
+@every_kind
+def test_what_is_learnt_is_predicted(X, backend, monkeypatch):
+    install(backend, monkeypatch)
+    model = SequencePerceptron(epochs=5, min_count=1)
+    assert model.fit(X, Y) is model
+    predicted = model.predict(X)
+    assert predicted.shape == (40,)
+    assert predicted.dtype == object
+    assert predicted.tolist() == Y
+    assert model.classes_.tolist() == ["B-PER", "I-PER", "O"]
+    assert model.score(X, Y) == 1.0
+    assert model.report(X, Y).chunks.gold > 40
+    assert model.predict_single(X[0]) == Y[0]
+
+
+def test_words_and_tuples_make_a_tagger(tmp_path):
+    model = SequencePerceptron(templates="chunk", epochs=3).fit(TUPLES, Y)
+    model.tagger_.save(tmp_path / "names.seqtag")
+    assert seqtag.load(tmp_path / "names.seqtag").tag(TUPLES[0]) == Y[0]
+    straight = seqtag.train(
+        [
+            seqtag.corpus.sentence_of(
+                {"form": [w for w, _ in s], "pos": [p for _, p in s], "label": y}
+            )
+            for s, y in zip(TUPLES, Y, strict=True)
+        ],
+        label="label",
+        templates="chunk",
+        epochs=3,
+    )
+    straight.save(tmp_path / "straight.seqtag")
+    twin = tmp_path / "straight.seqtag"
+    assert twin.read_bytes() == (tmp_path / "names.seqtag").read_bytes()
+
+
+def test_templates_are_the_preset_that_fits():
+    made = {
+        kind: SequencePerceptron(epochs=1).fit(DATA[kind], Y).tagger_
+        for kind in ("tuples", "words")
+    }
+    assert made["tuples"].columns == ("form", "pos")
+    assert "pos[-3]" in made["tuples"].info["templates"]  # of chunk
+    assert "outline[-1] + outline[0] + outline[+1]" in made["words"].info["templates"]  # of ner
+    tags = [[pos for _, pos in sentence] for sentence in TUPLES]
+    plain = SequencePerceptron(epochs=1).fit(DATA["words"], tags)
+    assert "normal[0] + suffix(3)[+1]" in plain.tagger_.info["templates"]  # of pos
+    assert plain.score(DATA["words"], tags) == token_accuracy_scorer(plain, DATA["words"], tags)
+
+
+def test_columns_and_order():
+    own = parse("word[0]\ntag[-1] + tag[0]\nlabel[-1]\nlabel[-2] + label[-1]")
+    model = SequencePerceptron(templates=own, columns=["word", "tag"], order=1, epochs=2)
+    tagger = model.fit(TUPLES, Y).tagger_
+    assert tagger.columns == ("word", "tag")
+    assert tagger.model.compiled.order == 1
+    assert SequencePerceptron(order=0, epochs=2).fit(DATA["dicts"], Y).transition_features_ == {}
+    single = [[(word,) for word in sentence] for sentence in DATA["words"]]
+    model = SequencePerceptron(epochs=2)
+    assert model.fit(single, Y).predict(DATA["words"]).tolist() == model.predict(single).tolist()
+
+
+def test_real_values_count():
+    """Only the size of a feature tells the labels apart."""
+    random = np.random.RandomState(3)
+    X = [[{"size": value, "bias": 1} for value in row] for row in random.uniform(-2, 2, (60, 4))]
+    y = [["big" if token["size"] > 0.5 else "small" for token in sentence] for sentence in X]
+    model = SequencePerceptron(order=0, epochs=30).fit(X, y)
+    assert model.score(X, y) > 0.97
+    assert model.attributes_ == ["size", "bias"]
+    weights = model.state_features_
+    assert weights["size", "big"] > 0 > weights["size", "small"]
+    ones = [[{"size": 1, "bias": 1} for _ in sentence] for sentence in X]
+    assert SequencePerceptron(order=0).fit(ones, y).score(ones, y) < 0.8
+
+
+def test_features_may_be_lists_and_sets_and_be_nested():
+    X = [
+        [{"a": "x", "in": {"cities": ["no", "se"]}}, ["b", "c"], {"d"}],
+        [{"a": "y", "in": {"cities": ["fi"]}}, ["b"], set()],
+    ]
+    y = [["A", "B", "D"], ["E", "B", "B"]]
+    model = SequencePerceptron(epochs=10).fit(X, y)
+    assert model.predict(X).tolist() == y
+    assert set(model.attributes_) == {
+        "a:x",
+        "a:y",
+        "in:cities:no",
+        "in:cities:se",
+        "in:cities:fi",
+        "b",
+        "c",
+        "d",
+    }
+    assert model.predict([[{"never": "seen"}, []], []]).tolist()[1] == []
+    assert {label for _, label in model.state_features_} <= {"A", "B", "D", "E"}
+    assert all(isinstance(weight, float) for weight in model.transition_features_.values())
+
+
+def test_chunk_labels_of_dicts_are_valid_and_may_be_learnt_as_iobes():
+    X = [[{"w": word} for word in words] for words in ("aab", "ba", "aaa")]
+    y = [["B-X", "I-X", "O"], ["O", "B-X"], ["B-X", "B-X", "I-X"]]
+    noise = [[{"w": word} for word in words] for words in ("bab", "abab", "aabb")]
+    model = SequencePerceptron(encoding="iobes").fit(X, y)
+    assert model.classes_.tolist() == ["B-X", "I-X", "O"]
+    assert ("E-X", "O") in model.transition_features_
+    assert model.tagger_.label_scheme == "iob2"
+    for each in (model, SequencePerceptron().fit(X, y)):
+        report = each.report(noise, each.predict(noise))
+        assert report.invalid_predicted == 0
+    free = SequencePerceptron(constrain=False, order=0).fit(X[2:], y[2:])
+    assert free.predict(X[2:]).tolist() != y[2:]
+
+
+def test_label_parts_of_dicts():
+    X = [[{"w": word} for word in "abcd"]]
+    y = [["N|Num=Sg", "N|Num=Pl", "V|Num=Sg", "V|Num=Pl"]]
+    model = SequencePerceptron(label_parts="split").fit(X, y)
+    assert model.predict(X).tolist() == y
+    assert {part for _, part in model.state_features_} <= {"N", "V", "Num=Sg", "Num=Pl"}
+
+
+def test_rare_features_are_left_out():
+    X = [[{"w": "a", "id": "1"}], [{"w": "a", "id": "2", "n": 2}], [{"n": 3}]]
+    model = SequencePerceptron(min_count=2).fit(X, [["A"], ["A"], ["B"]])
+    assert model.attributes_ == ["w:a", "n"]
+    assert model.predict(X).tolist() == [["A"], ["A"], ["B"]]
+
+
+@every_kind
+def test_the_best_epoch_on_the_dev_set_is_kept(X):
+    flipped = [["O" for _ in labels] for labels in Y]  # nothing to find: the first epoch is best
+    model = SequencePerceptron(epochs=6, patience=2).fit(X, Y, X, Y)
+    assert model.score(X, Y) == 1.0
+    first = SequencePerceptron(epochs=6, patience=1).fit(X, Y, X_dev=X, y_dev=flipped)
+    one = SequencePerceptron(epochs=1).fit(X, Y)
+    assert first.predict(X).tolist() == one.predict(X).tolist()
+
+
+def test_runs_are_averaged():
+    X, y = DATA["dicts"], Y
+    weights = [SequencePerceptron(runs=runs, epochs=1).fit(X, y).state_features_ for runs in (1, 2)]
+    assert weights[0] != weights[1]
+
+
+def test_the_seed_and_the_order_decide():
+    X, y = DATA["dicts"], Y
+
+    def weights(**how):
+        return SequencePerceptron(epochs=2, **how).fit(X, y).state_features_
+
+    assert weights(random_state=1) == weights(random_state=1) != weights(random_state=2)
+    assert weights(shuffle=False, random_state=1) == weights(shuffle=False, random_state=2)
+    assert weights(random_state=np.random.RandomState(1)) != weights(random_state=1)
+
+
+def test_sentences_without_tokens():
+    for X in DATA.values():
+        model = SequencePerceptron(epochs=2).fit([[], *X], [[], *Y])
+        assert model.predict([[], X[0], []]).tolist() == [[], Y[0], []]
+        assert model.predict([]).shape == (0,)
+
+
+# ----------------------------------------------------------------- scikit-learn's tools
+@every_kind
+def test_cross_validation(X):
+    model = SequencePerceptron(epochs=3)
+    for scoring in (None, chunk_f1_scorer, token_accuracy_scorer):
+        for cv in (2, KFold(2, shuffle=True, random_state=0)):
+            found = cross_val_score(model, X, Y, cv=cv, scoring=scoring, error_score="raise")
+            assert (found > 0.9).all()
+    assert cross_val_predict(model, X, Y, cv=2).tolist() == Y
+    _, _, test = learning_curve(model, X, Y, cv=2, train_sizes=[0.5, 1.0], error_score="raise")
+    assert (test > 0.8).all()
+    found = cross_validate(
+        model,
+        X,
+        Y,
+        cv=GroupKFold(2),
+        groups=np.arange(40) // 20,
+        scoring={"chunks": chunk_f1_scorer, "tokens": token_accuracy_scorer},
+        error_score="raise",
+    )
+    assert found["test_chunks"].shape == (2,)
+    assert (found["test_tokens"] >= found["test_chunks"]).all()
+
+
+@every_kind
+def test_searches(X):
+    model = SequencePerceptron(epochs=1)
+    grid = {"margin": [0.0, 1.0], "epochs": [1, 3]}
+    for search in (
+        GridSearchCV(model, grid, cv=2, error_score="raise"),
+        HalvingGridSearchCV(model, grid, cv=2, min_resources=10, error_score="raise"),
+    ):
+        search.fit(X, Y)
+        assert search.best_score_ > 0.9
+        assert search.predict(X).tolist() == Y
+
+
+@every_kind
+def test_clones_and_pickles(X):
+    model = SequencePerceptron(epochs=2, random_state=7).fit(X, Y)
+    twin = clone(model)
+    assert twin.get_params() == model.get_params()
+    assert not hasattr(twin, "tagger_")
+    again = pickle.loads(pickle.dumps(model))
+    noisy = [sentence[::-1] for sentence in X]
+    assert again.predict(noisy).tolist() == model.predict(noisy).tolist()
+    assert pickle.dumps(twin.fit(X, Y)) == pickle.dumps(model)
+    assert repr(model) == "SequencePerceptron(epochs=2, random_state=7)"
+
+
+def test_a_dev_set_is_routed_where_it_was_asked_for():
+    X, dev = DATA["dicts"], {"X_dev": DATA["dicts"], "y_dev": Y}
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = SequencePerceptron(epochs=2)
+        with pytest.raises(UnsetMetadataPassedError, match="X_dev"):
+            cross_validate(model, X, Y, cv=2, params=dev, error_score="raise")
+        model.set_fit_request(X_dev=True, y_dev=True)
+        found = cross_validate(model, X, Y, cv=2, params=dev, error_score="raise")
+        assert (found["test_score"] > 0.9).all()
+
+
+CHECKS = [
+    name
+    for name in (
+        "check_do_not_raise_errors_in_init_or_set_params",
+        "check_estimator_cloneable",
+        "check_estimator_repr",
+        "check_estimator_tags_renamed",
+        "check_estimators_unfitted",
+        "check_get_params_invariance",
+        "check_mixin_order",
+        "check_no_attributes_set_in_init",
+        "check_parameters_default_constructible",
+        "check_set_params",
+        "check_valid_tag_types",
+    )
+    if hasattr(estimator_checks, name)
+]
+"""scikit-learn's checks that give no arrays of numbers, where sentences are expected."""
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_checks_of_estimators(name):
+    getattr(estimator_checks, name)("SequencePerceptron", SequencePerceptron())
+
+
+def test_columns_of_tables_and_arrays_of_lists():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    table = pandas.DataFrame({"words": DATA["words"], "labels": Y}, index=range(100, 140))
+    model = SequencePerceptron(epochs=2).fit(table["words"], table["labels"])
+    assert model.predict(table["words"]).tolist() == Y
+    arrays = np.empty(40, object)
+    for i, labels in enumerate(Y):
+        arrays[i] = np.array(labels)
+    again = SequencePerceptron(epochs=2).fit(table["words"].to_numpy(), arrays)
+    assert pickle.dumps(again) == pickle.dumps(model)
+    assert again.score(table["words"], arrays) == 1.0
+
+
+def test_it_is_no_classifier_of_vectors():
+    assert not is_classifier(SequencePerceptron())
+    tags = sklearn.utils.get_tags(SequencePerceptron())
+    assert tags.no_validation
+    assert tags.target_tags.required
+    assert (tags.input_tags.two_d_array, tags.input_tags.string, tags.input_tags.dict) == (
+        False,
+        True,
+        True,
+    )
+
+
+# ----------------------------------------------------------------- what it refuses
+def test_no_fit():
+    with pytest.raises(NotFittedError, match=r"expected a fitted SequencePerceptron, found one"):
+        SequencePerceptron().predict([["a"]])
+    with pytest.raises(NotFittedError, match=r"call fit\(X, y\) first"):
+        _ = SequencePerceptron().attributes_
+
+
+def test_words_have_no_names_of_features():
+    model = SequencePerceptron(epochs=1).fit(DATA["words"], Y)
+    with pytest.raises(AttributeError, match="a model of feature dicts for state_features_, found"):
+        _ = model.state_features_
+
+
+@pytest.mark.parametrize(
+    ("how", "X", "y", "kind", "message"),
+    [
+        (
+            {},
+            [["a"]],
+            [["A"], ["B"]],
+            CorpusError,
+            "expected one list of labels per sentence, found 1",
+        ),
+        ({}, [["a"], ["a"]], [["A"], ["A", "B"]], CorpusError, "<X>:2: expected 1 labels, one per"),
+        (
+            {},
+            [["a"]],
+            [[1]],
+            LabelError,
+            "<X>:1: expected labels as strings, found 1; convert them",
+        ),
+        ({}, [["a"]], [1], CorpusError, "<X>:1: expected a list of labels for every sentence"),
+        ({}, [1.5], [["A"]], CorpusError, "<X>:1: expected a list of tokens for every sentence"),
+        (
+            {},
+            ["a b"],
+            [["A", "B"]],
+            CorpusError,
+            "found the string 'a b' for the first; give a list",
+        ),
+        (
+            {},
+            [["a"]],
+            ["A"],
+            CorpusError,
+            "expected y as a list of sentences, found the string 'A'",
+        ),
+        ({}, [["a"]], None, CorpusError, "expected y as a list of sentences, found None"),
+        ({}, [[]], [[]], CorpusError, "expected sentences to learn from, found none with tokens"),
+        ({}, [["a", ("a", "b")]], [["A", "B"]], CorpusError, "expected a word for every token, as"),
+        (
+            {},
+            [[("a", "b"), "a"]],
+            [["A", "B"]],
+            CorpusError,
+            "expected a tuple (form, pos) for every",
+        ),
+        (
+            {},
+            [[("a", "b", "c")]],
+            [["A"]],
+            CorpusError,
+            "expected a name for each of 3 columns, found 2",
+        ),
+        (
+            {"columns": ["x"]},
+            [[("a", "b")]],
+            [["A"]],
+            CorpusError,
+            "found 1 (x); name them as columns",
+        ),
+        ({}, [[{"a": 1}, "b"]], [["A", "B"]], CorpusError, "expected a feature dict, or a list of"),
+        (
+            {"templates": "pos"},
+            [[{"a": 1}]],
+            [["A"]],
+            SeqtagError,
+            "expected templates=None for feature",
+        ),
+        (
+            {"known_labels": 2},
+            [[{"a": 1}]],
+            [["A"]],
+            SeqtagError,
+            "expected known_labels=0 for feature",
+        ),
+        (
+            {"epochs": 0},
+            [["a"]],
+            [["A"]],
+            TemplateError,
+            "the setting epochs expects a whole number",
+        ),
+        (
+            {"encoding": "iobes"},
+            [[{"a": 1}]],
+            [["A"]],
+            LabelError,
+            "expected chunk labels such as B-NP",
+        ),
+    ],
+)
+def test_fit_refuses(how, X, y, kind, message):
+    with pytest.raises(kind) as error:
+        SequencePerceptron(**how).fit(X, y)
+    assert message in str(error.value)
+
+
+def test_predict_and_score_refuse():
+    model = SequencePerceptron(epochs=1).fit(DATA["dicts"], Y)
+    with pytest.raises(CorpusError, match="<X>:1: expected a feature dict, or a list of features"):
+        model.predict([["word"]])
+    with pytest.raises(CorpusError, match="expected one list of labels per sentence, found 40 and"):
+        model.score(DATA["dicts"], Y[1:])
+    words = SequencePerceptron(epochs=1).fit(DATA["words"], Y)
+    with pytest.raises(
+        CorpusError, match="<X>:2: expected a word for every token, as for the first"
+    ):
+        words.predict([["word"], [{"a": 1}]])
+    tags = [["X" for _ in labels] for labels in Y]
+    with pytest.raises(LabelError, match="found labels like 'X'; score them with token_accuracy"):
+        chunk_f1_scorer(words, DATA["words"], tags)
+    nothing = [["O" for _ in labels] for labels in Y]
+    assert chunk_f1_scorer(words, DATA["words"], nothing) == 0.0
+
+
+def test_models_of_dicts_are_told_apart():
+    assert isinstance(SequencePerceptron().fit(DATA["dicts"], Y).tagger_, ItemTagger)
+    assert isinstance(SequencePerceptron().fit(DATA["words"], Y).tagger_, seqtag.Tagger)
+
+
+def test_importing_it_without_scikit_learn_names_the_extra():
+    code = (
+        "import sys; sys.modules['sklearn'] = None\n"
+        "try:\n    import seqtag.integrations.sklearn\n"
+        "except ImportError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        "seqtag.integrations.sklearn needs scikit-learn; install it, or seqtag[sklearn]\n"
+    )

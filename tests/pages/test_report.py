@@ -1,0 +1,215 @@
+"""seqtag.pages: what the report holds, and that nothing a corpus holds can run in it."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+import seqtag
+from seqtag.corpus import sentence_of
+from seqtag.labels.column import LabelColumn
+from seqtag.model.calibration import Calibration
+from seqtag.pages.analysis import analyse
+from seqtag.pages.assembly import json_in_html, self_contained
+from seqtag.pages.figures import Axis, Line, chart, percents
+from seqtag.pages.report import explanation_data, report_page
+from tests.command_line import home
+
+EVIL = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"&'<!--", "\u2028"]
+
+
+class Reader(HTMLParser):
+    """The elements of a page and its data."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.elements, self.text, self._open = [], {}, None
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._open = (tag, dict(attrs).get("id"))
+
+    def handle_data(self, data):
+        self.text[self._open] = self.text.get(self._open, "") + data
+
+    def handle_endtag(self, tag):
+        self._open = None
+
+    @property
+    def data(self):
+        return json.loads(self.text["script", "data"])
+
+    def cells(self):
+        """Whether the button of each pair of labels in the matrix works."""
+        return {
+            (attrs["data-gold"], attrs["data-predicted"]): "disabled" not in attrs
+            for tag, attrs in self.elements
+            if tag == "button" and "aria-label" in attrs
+        }
+
+
+def sentences(*pairs):
+    return [
+        sentence_of({"form": [w for w, _ in s], "upos": [u for _, u in s]}, source="x", line=i)
+        for i, s in enumerate(pairs, 1)
+    ]
+
+
+@pytest.fixture(scope="module")
+def tagger(home):
+    return seqtag.load(home / "upos.seqtag")
+
+
+def report_of(tagger, data, **more):
+    found = analyse([tagger], data, LabelColumn("upos"), **more)
+    return found, report_page(found, model="m/odel", gold="folder/gold.conllu")
+
+
+def test_what_is_shown(tagger):
+    data = sentences(
+        [("the", "DET"), ("dog", "NOUN"), ("barks", "NOUN")],
+        [("a", "DET"), ("cat", "VERB"), (".", "PUNCT")],
+        [("the", "DET"), ("zebra", "NOUN")],
+    )
+    found, page = report_of(tagger, data)
+    assert found.wrong == len(found.mistakes) == 2 + (found.predicted[2] != ["DET", "NOUN"])
+    read = Reader(page)
+    assert "upos of odel on gold.conllu" in page and "folder/" not in page
+    assert f"<b>{100 * found.report.accuracy:.2f}</b>" in page
+    assert "not in the training data" in page
+    assert read.cells()["NOUN", "VERB"] and read.cells()["VERB", "NOUN"]
+    error = next(each for each in read.data["errors"] if each["gold"] == "VERB")
+    assert read.data["sentences"][error["sentence"]]["words"][error["token"]] == "cat"
+    assert error["why"]["label"] == "NOUN" and error["why"]["rival"] == "VERB"
+    rows, (_, a, b) = error["why"]["rows"], error["why"]["rest"]
+    assert sum(x - y for _, x, y in rows) + a - b == error["why"]["margin"] > 0
+    assert read.data["totals"].count(["VERB", "NOUN", 1]) == 1
+
+
+def test_nothing_wrong_and_nothing_at_all(tagger):
+    _, page = report_of(tagger, sentences([("the", "DET"), ("dog", "NOUN")]))
+    assert "<h2>Errors</h2><p>There are none.</p>" in page
+    _, page = report_of(tagger, [])
+    assert "There are none" in page and "How sure" not in page
+
+
+def test_everything_is_escaped(tagger):
+    data = sentences(*([(word, word), ("the", word)] for word in EVIL))
+    _, page = report_of(tagger, data)
+    read = Reader(page)
+    assert [tag for tag, _ in read.elements].count("script") == 2
+    assert not [tag for tag, attrs in read.elements if tag == "img" or "onerror" in attrs]
+    assert {each["words"][0] for each in read.data["sentences"]} == set(EVIL)
+    assert {gold for gold, _ in read.cells()} >= set(EVIL)
+
+
+def test_the_policy_allows_the_script_and_the_style_alone(tagger):
+    _, page = report_of(tagger, sentences([("a", "X")]))
+    read = Reader(page)
+    policy = next(a["content"] for _, a in read.elements if "http-equiv" in a)
+    assert policy.startswith("default-src 'none'; ")
+    for tag in ("style", "script"):
+        digest = base64.b64encode(hashlib.sha256(read.text[tag, None].encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert not [a for _, a in read.elements if {"style", "src", "href", "onclick"} & {*a}]
+    assert "http://" not in page and "https://" not in page
+
+
+def test_errors_are_left_out_evenly_and_it_says_so(tagger):
+    many = [("dog", "X"), ("the", "Y"), ("sees", "Z")]
+    data = sentences(*([each] for each in many * 20))
+    found, page = report_of(tagger, data, errors=5)
+    golds = [each.gold for each in found.mistakes]
+    assert len(golds) == 5 and min(map(golds.count, "XYZ")) == 1
+    assert "5 of 60 errors are in this page" in page
+    _, page = report_of(tagger, data, errors=2)
+    assert sorted(Reader(page).cells().values()) == [False, True, True]
+    _, page = report_of(tagger, data, errors=0)
+    assert not any(Reader(page).cells().values())
+    assert Reader(page).data == {"sentences": [], "errors": [], "totals": []}
+
+
+def test_a_large_corpus_makes_no_large_page(tagger, monkeypatch):
+    data = sentences(*([("dog", "X"), *[("the", "DET")] * n] for n in (50, 3, 50)))
+    monkeypatch.setattr("seqtag.pages.analysis._MOST_TOKENS", 60)
+    found, page = report_of(tagger, data)
+    assert [each.sentence for each in found.mistakes] == [0, 1]
+    assert "2 of 3 errors are in this page" in page
+
+
+def test_many_labels_are_drawn_together(tagger):
+    long = "x" * 500
+    data = sentences(*([("dog", f"L{i:02}")] * (1 + i) for i in range(60)), [("dog", long)])
+    _, page = report_of(tagger, data)
+    labels = 62  # those, the long one, and what was predicted
+    assert f"<i>{labels - 24} others</i>" in page
+    assert len(re.findall('<th scope="col"><span>', page)) == 25
+    assert f"and {labels - 1 - 30} confusions more" in page
+    assert "x" * 79 + "…" in page
+
+
+def test_chunks_and_a_curve(home):
+    path = home / "train.txt"
+    tagger = seqtag.load(home / "chunk.seqtag")
+    found = analyse([tagger], seqtag.read(path), LabelColumn("chunk"))
+    curve = {
+        "by_epoch": [{"epoch": i, "train_error": 0.2 / i, "dev_error": 0.1} for i in (1, 2)],
+        "by_size": [{"sentences": i, "train_error": 0, "dev_error": 1 / i} for i in (2, 4)],
+    }
+    page = report_page(found, model="m", gold="g", curve=curve)
+    assert "Chunks (iob2)" in page and "chunk F1" in page
+    assert page.count("<figure>") == 3 and "Error by training size" in page
+
+
+def test_calibrated_scores(tagger):
+    model = replace(tagger.model, calibration=Calibration((0.0, 9.0), (0.5, 0.9), 9))
+    data = sentences([("the", "DET"), ("dog", "X")])
+    found, page = report_of(seqtag.Tagger(model), data)
+    assert found.calibration.tokens == found.margins.tokens == 2
+    assert sum(each.tokens * each.accuracy for each in found.calibration.bins) == 1
+    assert "Calibration: " in page and "seqtag calibrate" not in page
+
+
+# ----------------------------------------------------------------- parts
+def test_an_explanation_is_cut_short():
+    row = {"template": "t", "feature": "f" * 999, "label_weight": 2, "rival_weight": 1}
+    given = {"label": "a", "rival": None, "margin": None, "rows": [row] * 5}
+    found = explanation_data(given, 3)
+    assert (len(found["rows"]), found["rest"]) == (3, [2, 4, 2])
+    assert len(found["rows"][0][0]) == 160
+
+
+@pytest.mark.parametrize("text", [*EVIL, "\ud800", "]]>"])
+def test_json_in_html(text):
+    written = json_in_html({"x": text})
+    assert not re.search("[<>&\u2028\u2029\ud800]", written)
+    assert json.loads(written)["x"] == text.replace("\ud800", "?")
+
+
+def test_a_page_without_anything():
+    page = self_contained("a & b", "<p>", None, styles=(), scripts=())
+    assert "<title>a &amp; b</title>" in page
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ends"),
+    [(0, 0, (0, 0.005)), (0.03, 0.11, (0.02, 0.12)), (0, 1, (0, 1)), (0.5, 0.52, (0.5, 0.52))],
+)
+def test_axes_of_percentages(low, high, ends):
+    axis = percents(low, high)
+    assert (axis.low, axis.high) == pytest.approx(ends)
+    assert axis.low <= low and high <= axis.high
+
+
+def test_a_chart_of_one_point():
+    axis = Axis("x", 1, 1, [(1, "<1>")])
+    drawn = chart([Line("<a>", [(1, 0.5)])], axis, percents(0.5, 0.5), title="<t>")
+    assert "<circle" in drawn and "&lt;t&gt;" in drawn and "<1>" not in drawn and "<a>" not in drawn

@@ -1,0 +1,380 @@
+"""seqtag serve: a real process, real clients, many at once, and those that mean ill."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from urllib.parse import urlsplit
+
+import pytest
+
+import seqtag
+from seqtag.errors import SeqtagError
+from seqtag.pages.annotation import Models
+from tests.command_line import call, home, posix
+from tests.pages.served import server
+
+httpx = pytest.importorskip("httpx", reason="httpx is not installed")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+pytest.importorskip("starlette", reason="starlette is not installed")
+
+pytestmark = posix
+
+TEXT = "Time flies. It doesn't!"
+
+
+@pytest.fixture(scope="module")
+def address(home):
+    """Where a server of two models listens."""
+    with server("-m", "en", "-m", home / "upos.seqtag", "--max-body", 200_000) as (_, where):
+        yield where
+
+
+@pytest.fixture
+def client(address):
+    with httpx.Client(base_url=address, timeout=60) as client:
+        yield client
+
+
+def forms(result):
+    lines = (line.split("\t") for line in result.splitlines() if line[:1].isdigit())
+    return [line[1] for line in lines if line[0].isdigit()]
+
+
+# ----------------------------------------------------------------- as UDPipe does it
+def test_models(client):
+    assert client.get("/models").json() == {
+        "models": {"en": ["tokenizer", "tagger"], "upos": ["tokenizer", "tagger"]},
+        "default_model": "en",
+    }
+
+
+@pytest.mark.parametrize("way", ["query", "form", "multipart", "file"])
+def test_a_text_in_every_way_that_clients_send_it(client, way):
+    fields = {"data": TEXT, "tokenizer": "", "tagger": "", "parser": ""}
+    if way == "query":
+        answer = client.get("/process", params=fields)
+    elif way == "form":
+        answer = client.post("/process", data=fields)
+    else:
+        data = ("text.txt", TEXT.encode()) if way == "file" else (None, TEXT.encode())
+        plain = {name: (None, b"") for name in ("tokenizer", "tagger", "parser")}
+        answer = client.post("/process", files={"data": data, **plain})
+    assert answer.status_code == 200
+    value = answer.json()
+    assert set(value) == {"model", "acknowledgements", "result"}
+    assert value["model"] == "en"
+    assert forms(value["result"]) == ["Time", "flies", ".", "It", "does", "n't", "!"]
+    assert value["result"] == str(seqtag.load("en")(TEXT))
+    assert "does not parse" in value["acknowledgements"][1]
+
+
+def test_parts_inputs_and_outputs(client):
+    def result(**fields):
+        return client.post("/process", data=fields).json()["result"]
+
+    bare = result(data=TEXT, tokenizer="")
+    assert forms(bare) == ["Time", "flies", ".", "It", "does", "n't", "!"]
+    assert "NOUN" not in bare
+    assert "TokenRange=0:4" in result(data=TEXT, tokenizer="ranges")
+    assert result(data=bare, tagger="") == result(data=TEXT, tokenizer="", tagger="")
+    assert result(data=bare, input="conllu", output="vertical").startswith("Time\nflies\n.\n\nIt\n")
+    assert result(data=TEXT, tokenizer="", output="horizontal").startswith("Time flies .\nIt does ")
+    assert forms(result(data="It does\nso\n", input="horizontal")) == ["It", "does", "so"]
+    assert forms(result(data="It\ndoes\n\nso\n", input="vertical")) == ["It", "does", "so"]
+    assert forms(result(data="It does.", input="generic_tokenizer")) == ["It", "does", "."]
+    assert result(data="a dog", tokenizer="", tagger="", model="up").count("\tDET\t") == 1
+    assert result(data="", tokenizer="", tagger="") == ""
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({}, "expected text in the field data, found none"),
+        ({"data": "x"}, "expected"),  # no CoNLL-U
+        ({"data": "x", "model": "fr"}, "expected one of the models en, upos, found 'fr'"),
+        (
+            {"data": "x", "input": "epe"},
+            "expected input conllu, horizontal, vertical, or a tokenizer, found 'epe'",
+        ),
+        (
+            {"data": "x", "output": "epe"},
+            "expected output conllu, horizontal, vertical, found 'epe'",
+        ),
+        (
+            {"data": "x", "tokenizer": "presegmented"},
+            "expected tokenizer options ranges or none, found 'presegmented'",
+        ),
+        ({"data": "/etc/passwd", "input": "/etc/passwd"}, "expected input conllu"),
+    ],
+)
+def test_bad_requests(client, fields, message):
+    answer = client.post("/process", data=fields)
+    assert answer.status_code == 400
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert message in answer.text and "Traceback" not in answer.text
+
+
+# ----------------------------------------------------------------- as JSON
+def test_tag(client):
+    value = client.post("/api/tag", json={"text": f" {TEXT}\n\nStop"}).json()
+    assert [each["text"] for each in value["sentences"]] == ["Time flies.", "It doesn't!", "Stop"]
+    token = value["sentences"][1]["tokens"][1]
+    assert (token["text"], token["start"], token["end"]) == ("doesn't", 16, 23)
+    assert [word["form"] for word in token["words"]] == ["does", "n't"]
+    word = value["sentences"][0]["tokens"][0]["words"][0]
+    assert word["labels"] == {"upos": "NOUN", "xpos": "NN", "feats": "Number=Sing", "lemma": "time"}
+    assert word["margins"].keys() == word["labels"].keys()
+    tagger = seqtag.load("en").taggers[0]
+    assert word["margins"]["upos"] == tagger.margins(["Time", "flies", "."])[0]
+    assert client.post("/api/tag", json={"text": "", "model": "upos"}).json() == {
+        "model": "upos",
+        "sentences": [],
+    }
+
+
+def test_explain(client, home):
+    request = {"words": ["the", "cat", "barks"], "word": 1, "nbest": 3, "model": "upos"}
+    value = client.post("/api/explain", json=request).json()
+    tagger = seqtag.load(home / "upos.seqtag")
+    found = value["explanation"]
+    assert (value["part"], found["label"]) == ("upos", "NOUN")
+    assert found["margin"] == tagger.explain(request["words"], 1).margin
+    best = tagger.nbest(request["words"], 3)
+    assert [(each["score"], each["labels"]) for each in value["nbest"]] == best
+    other = client.post("/api/explain", json={**request, "rival": "DET", "nbest": 0}).json()
+    assert (other["explanation"]["rival"], other["nbest"]) == ("DET", [])
+    feats = {"words": ["The", "cats"], "word": 1, "part": "feats"}
+    found = client.post("/api/explain", json=feats).json()
+    assert (found["model"], found["explanation"]["label"]) == ("en", "Number=Plur")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "status", "message"),
+    [
+        ("tag", {}, 400, "expected text in the field data"),
+        ("tag", {"text": 3}, 400, "expected text in the field data"),
+        ("tag", {"text": "\ud800"}, 400, "expected text, found a lone surrogate; leave it out"),
+        ("tag", {"text": "x", "model": 1}, 400, "expected a name in the field model"),
+        ("tag", {"text": "x", "model": "../x"}, 404, "expected one of the models en, upos"),
+        ("tag", [], 400, "expected a JSON object, found something else"),
+        ("explain", {}, 400, "expected a list of 1 to 2000 words in the field words"),
+        ("explain", {"words": []}, 400, "expected a list of 1 to 2000 words"),
+        ("explain", {"words": [""]}, 400, "expected a list of 1 to 2000 words"),
+        ("explain", {"words": ["a"] * 2001}, 400, "expected a list of 1 to 2000 words"),
+        ("explain", {"words": ["a"], "word": 1}, 400, "expected a number from 0 to 0"),
+        ("explain", {"words": ["a"], "word": True}, 400, "expected a number from 0 to 0"),
+        ("explain", {"words": ["a"], "nbest": 51}, 400, "expected a number from 0 to 50"),
+        ("explain", {"words": ["a"], "rival": 1}, 400, "expected a label in the field rival"),
+        ("explain", {"words": ["a"], "rival": "?"}, 400, "expected a label of the model"),
+        (
+            "explain",
+            {"words": ["a"], "part": "x"},
+            400,
+            "expected one of the parts upos, xpos, feats",
+        ),
+    ],
+)
+def test_bad_json(client, path, value, status, message):
+    answer = client.post(
+        f"/api/{path}", content=json.dumps(value), headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code == status
+    assert message in answer.json()["error"]
+
+
+def test_other_bodies(client):
+    for content, kind, status in (
+        (b"{", "application/json", 400),
+        (b"[" * 100_000, "application/json", 400),
+        (b"\xff", "application/json", 400),
+        (b"{}", "text/plain", 415),
+        (b"{}", "", 415),
+    ):
+        answer = client.post("/api/tag", content=content, headers={"Content-Type": kind})
+        assert answer.status_code == status and "error" in answer.json()
+    broken = client.post("/process", content=b"x", headers={"Content-Type": "text/plain"})
+    assert broken.status_code == 415
+
+
+# ----------------------------------------------------------------- limits
+def test_methods_paths_and_headers(client):
+    assert client.get("/api/tag").status_code == 405
+    assert client.delete("/process").status_code == 405
+    for path in ("/nothing", "/../pyproject.toml", "/%2e%2e/x", "/script.js/../../x"):
+        assert client.get(path).status_code == 404
+    page = client.get("/")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert client.get("/script.js").headers["content-type"].startswith("text/javascript")
+    assert client.get("/style.css").headers["x-content-type-options"] == "nosniff"
+    assert "access-control-allow-origin" not in page.headers
+
+
+def test_other_names_and_other_sites_are_turned_away(client, address):
+    assert client.get("/models", headers={"Host": "evil.example"}).status_code == 421
+    assert client.get("/models", headers={"Host": "localhost:1"}).status_code == 200
+    assert client.get("/models", headers={"Host": "[::1]:1"}).status_code == 200
+    cross = {"Sec-Fetch-Site": "cross-site"}
+    assert client.post("/process", data={"data": "x"}, headers=cross).status_code == 403
+    assert client.get("/models", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
+
+
+def test_large_bodies(client):
+    large = {"data": "x" * 200_001}
+    assert client.post("/process", data=large).status_code == 413
+    assert client.post("/api/tag", json={"text": "x" * 200_001}).status_code == 413
+
+    def pieces():
+        for _ in range(300):
+            yield b"x" * 1000
+
+    answer = client.post("/process", content=pieces())  # of a length that nobody told
+    assert answer.status_code == 413
+    assert "expected a body of at most 200,000 bytes, found more" in answer.text
+
+
+def test_bodies_and_work_that_take_too_long(home):
+    with server("-m", home / "upos.seqtag", "--max-seconds", 0.3) as (_, where):
+        url = urlsplit(where)
+        with socket.create_connection((url.hostname, url.port)) as connection:
+            connection.sendall(
+                b"POST /process HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
+            )
+            connection.settimeout(30)
+            assert connection.recv(100).startswith(b"HTTP/1.1 408 ")
+        answer = httpx.post(
+            f"{where}api/tag", json={"text": "the dog barks. " * 60_000}, timeout=60
+        )
+        assert answer.status_code == 503 and answer.headers["retry-after"] == "1"
+        assert answer.json()["error"] == (
+            "expected work of at most 0.3 seconds, found more; send less text"
+        )
+        assert httpx.get(f"{where}models").status_code == 200
+
+
+def test_many_clients_at_once(client, address):
+    """All are answered rightly, or told to come again."""
+    texts = [f"the {'big ' * (i % 5)}dog sees a cat ." for i in range(120)]
+    expected = [
+        client.post("/api/tag", json={"text": t, "model": "upos"}).json() for t in texts[:5]
+    ]
+
+    async def all_of_them():
+        limits = httpx.Limits(max_connections=60)
+        async with httpx.AsyncClient(base_url=address, timeout=120, limits=limits) as many:
+            posts = (many.post("/api/tag", json={"text": t, "model": "upos"}) for t in texts)
+            return await asyncio.gather(*posts)
+
+    answers = asyncio.run(all_of_them())
+    codes = [answer.status_code for answer in answers]
+    assert set(codes) <= {200, 503} and codes.count(200) >= 34
+    for i, answer in enumerate(answers):
+        if answer.status_code == 200:
+            assert answer.json() == expected[i % 5]
+        else:
+            assert answer.headers["retry-after"] == "1"
+    assert client.post("/api/tag", json={"text": texts[0], "model": "upos"}).json() == expected[0]
+
+
+def test_a_full_queue(home):
+    with server("-m", home / "upos.seqtag", "--threads", 1, "--waiting", 0) as (_, where):
+
+        def ask():
+            work = {"json": {"text": "the dog barks. " * 5_000}, "timeout": 120}
+            while httpx.post(f"{where}api/tag", **work).status_code == 503:
+                pass  # the question below took the place
+
+        slow = threading.Thread(target=ask)
+        slow.start()
+        codes = []
+        with httpx.Client(timeout=60) as client:
+            while slow.is_alive() and 503 not in codes:
+                codes.append(client.post(f"{where}process", data={"data": ""}).status_code)
+                time.sleep(0.01)
+            assert 503 in codes
+            slow.join()
+            while client.post(f"{where}process", data={"data": ""}).status_code != 200:
+                time.sleep(0.01)  # the place is free again, in a moment
+
+
+# ----------------------------------------------------------------- beginning and end
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_in_good_order(home, sign):
+    options = ("--threads", 1, "--waiting", 0, "--max-seconds", 60)
+    with server("-m", home / "upos.seqtag", *options) as (process, where):
+        answers = []
+        work = {"json": {"text": "the dog barks. " * 3_000}, "timeout": 120}
+
+        def ask():
+            while (code := httpx.post(f"{where}api/tag", **work).status_code) == 503:
+                pass  # the question below took the place
+            answers.append(code)
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        with httpx.Client(timeout=60) as other:
+            while asking.is_alive():  # until it is at work
+                if other.post(f"{where}process", data={"data": ""}).status_code == 503:
+                    break
+        process.send_signal(sign)
+        out, err = process.communicate(timeout=120)
+        asking.join()
+    assert (process.returncode, out) == (0, b"")
+    assert b"Traceback" not in err
+    assert answers == [200]
+
+
+def test_a_port_that_is_taken(home):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "seqtag", "serve", "-m", home / "upos.seqtag", "--port"]
+        done = subprocess.run([*command, str(port)], capture_output=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr.decode() == (
+        f"seqtag: expected an address to listen on, found 127.0.0.1 port {port}: Address already in "
+        "use\n"
+    )
+
+
+def test_an_address_that_is_not_ours(call, home):
+    for host in ("no.such.host.invalid", "192.0.2.1"):
+        done = call("serve", "-m", home / "upos.seqtag", "--host", host, "-q")
+        assert done.code == 1
+        assert done.err.startswith(f"seqtag: expected an address to listen on, found {host} port ")
+
+
+def test_without_the_extra(call, monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    done = call("serve")
+    assert done.code == 2
+    assert (
+        "serve needs starlette and uvicorn; install them, or seqtag with the extra serve"
+        in done.err
+    )
+
+
+def test_models_of_one_name(home):
+    with pytest.raises(SeqtagError) as error:
+        Models(
+            {
+                "a/x.seqtag": seqtag.load(home / "upos.seqtag"),
+                "x": seqtag.load(home / "xpos.seqtag"),
+            }
+        )
+    assert str(error.value) == "expected models of different names, found x twice; rename one"
+
+
+def test_other_machines_are_warned_of(home):
+    with server("-m", home / "upos.seqtag", "--host", "0.0.0.0") as (_, where):
+        port = urlsplit(where).port
+        answer = httpx.get(f"http://127.0.0.1:{port}/models", headers={"Host": "server.example"})
+        assert answer.status_code == 200

@@ -1,0 +1,291 @@
+"""Margins, n best, given labels, explanations and weights of taggers, whatever their labels."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import conllu
+import numpy as np
+import pytest
+
+from seqtag.errors import ModelFileError, SeqtagError
+from seqtag.model import bundle, container
+from seqtag.model.calibration import Calibration
+from seqtag.tagging.explanation import OTHER_WORDS
+from seqtag.tagging.inspection import names_of, transitions_of, weights_of
+from seqtag.tagging.tagger import Tagger
+from tests.strategies import corpus
+from tests.tagging.test_tagger import CHUNKS, INFLECTED, TRAINING, WORDS, damaged, trained
+
+SENTENCE = ["the", "old", "man", "runs"]
+TRIGRAMS = f"{WORDS}\nlabel[-2] + label[-1]\nlabel[-1] + suffix(1)[0]"
+LEMMAS = corpus("dogs dog, ran run; cats cat, runs run; dog dog, dogs dog", "form lemma")
+
+
+@pytest.fixture(scope="module")
+def taggers() -> dict[str, Tagger]:
+    plain = "form[0]\nsuffix(1)[0]\nform[-1]"
+    return {
+        "order 0": trained(templates=plain),
+        "order 1": trained(),
+        "order 2": trained(templates=TRIGRAMS),
+        "parts": trained(INFLECTED, TRIGRAMS, label_parts="split"),
+        "known": trained(templates=f"{TRIGRAMS}\nnormal[0]", known_labels=1),
+        "chunks": trained(CHUNKS, encoding="iobes"),
+        "free chunks": trained(CHUNKS, encoding="iobes", constrain=False),
+    }
+
+
+def all_of(tagger: Tagger, words: list[str]) -> list[tuple[float, list[str]]]:
+    """Every sequence that may be."""
+    return tagger.nbest(words, len(tagger.model.labels) ** len(words))
+
+
+# Chunks that are decoded freely may be written alike: what is written is no measure of them.
+KINDS = ["order 0", "order 1", "order 2", "parts", "known", "chunks"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_n_best_and_the_margins_belong_together(taggers, kind):
+    tagger, words = taggers[kind], SENTENCE[:3]
+    every = all_of(tagger, words)
+    assert every[0][1] == tagger.tag(words)
+    assert [score for score, _ in every] == sorted((s for s, _ in every), reverse=True)
+    assert tagger.nbest(words, 3) == every[:3]
+    margins = tagger.margins(words)
+    for t, (label, margin) in enumerate(zip(every[0][1], margins, strict=True)):
+        others = [score for score, labels in every if labels[t] != label]
+        assert margin == every[0][0] - max(others, default=-np.inf)
+    judged = tagger.tag_with_margins([words, [], words[:1]], threads=2)
+    assert judged[0] == (every[0][1], margins)
+    assert judged[1] == ([], [])
+    assert tagger.nbest([], 2) == [(0.0, [])]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_that_are_given_stay(taggers, kind):
+    tagger, words = taggers[kind], SENTENCE[:3]
+    every = all_of(tagger, words)
+    for given in product([None, *tagger.labels], repeat=3):
+        found = tagger.tag(words, given)
+        assert all(g in (None, label) for g, label in zip(given, found, strict=True))
+        fitting = [
+            labels
+            for _, labels in every
+            if all(g in (None, label) for g, label in zip(given, labels, strict=True))
+        ]
+        if fitting and kind != "known":  # given, a known word may have any label
+            assert found == fitting[0]
+    margins = tagger.margins(words, [tagger.labels[0], None, None])
+    assert margins[0] == np.inf
+
+
+def test_given_labels_of_many_sentences(taggers):
+    tagger = taggers["order 1"]
+    given = [None, ["VB", None], [None]]
+    found = tagger.tag_many([["the", "man"], ["the", "man"], ["man"]], given=given)
+    assert found[0] == tagger.tag(["the", "man"])
+    assert found[1][0] == "VB"
+    assert found[2] == tagger.tag(["man"])
+
+
+def test_a_given_label_that_the_model_does_not_know_stays(taggers):
+    tagger = taggers["order 1"]
+    free = tagger.tag(SENTENCE)
+    assert tagger.tag(SENTENCE, [None, "NEW", None, None]) == [free[0], "NEW", *free[2:]]
+    assert tagger.margins(SENTENCE, [None, "NEW", None, None])[1] == np.inf
+
+
+@pytest.mark.parametrize(
+    ("given", "found"), [(["DT"], "1"), ("DT", "'DT'"), (["DT", None, None], "3")]
+)
+def test_one_given_label_or_none_for_each_word(taggers, given, found):
+    with pytest.raises(SeqtagError) as error:
+        taggers["order 1"].tag(["the", "man"], given)
+    assert str(error.value) == (f"expected 2 given labels, one or None per word, found {found}")
+
+
+def test_lemmas_are_given_as_lemmas():
+    from seqtag.training.train import train
+
+    tagger = train(LEMMAS, label="lemma", epochs=4, min_count=1)
+    assert tagger.tag(["dogs", "cats"], ["hound", None])[0] == "hound"
+    assert tagger.tag(["dogs", "cats"], ["dogs", None])[0] == "dogs"
+    assert len(tagger.margins(["dogs"])) == 1
+    assert tagger.nbest(["dogs"], 1)[0][1] == tagger.tag(["dogs"])
+    assert tagger.explain(["dogs"], 0).label == tagger.tag(["dogs"])[0]
+
+
+def test_token_lists_are_filled_with_what_is_given(taggers):
+    [tokens] = conllu.parse("1\tthe\t_\t_\t_\t_\t_\t_\t_\t_\n2\tman\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
+    for token in tokens:
+        token["tag"] = None
+    assert taggers["order 1"].tag(tokens, ["VB", None])[0] == "VB"
+    assert tokens[0]["tag"] == "VB"
+
+
+def test_how_many_sequences(taggers):
+    with pytest.raises(ValueError) as error:
+        taggers["order 1"].nbest(["the"], 0)
+    assert str(error.value) == "expected n of 1 or more, found 0"
+
+
+# ----------------------------------------------------------------- calibrated scores
+def test_probabilities_need_a_calibration(tmp_path):
+    tagger = trained()
+    assert not tagger.is_calibrated
+    with pytest.raises(SeqtagError) as error:
+        tagger.probabilities(["the"])
+    assert str(error.value) == (
+        "expected a calibrated model of tag, found one without calibration; learn it on a dev set "
+        "with seqtag calibrate"
+    )
+    from dataclasses import replace
+
+    learnt = Calibration((0.0, 1000.0), (0.5, 0.9), 10)
+    calibrated = Tagger(replace(tagger.model, calibration=learnt))
+    path = tmp_path / "a.seqtag"
+    calibrated.save(path)
+    [again] = bundle.models_of(container.load(path))
+    assert again.calibration == learnt
+    margins = calibrated.margins(SENTENCE)
+    assert calibrated.probabilities(SENTENCE) == learnt.of(margins)
+    assert calibrated.probabilities(SENTENCE, ["DT", None, None, None])[0] == 1.0
+    plain, more = tagger.model.config(), calibrated.model.config()
+    assert more.pop("calibration") == learnt.to_dict()
+    assert plain == more
+    with pytest.raises(ModelFileError) as failure:
+        damaged(calibrated, "calibration", lambda _: {"margins": []})
+    assert str(failure.value) == (
+        "a.seqtag: expected a model whose calibration is margins that rise with shares that never "
+        "fall, or null, found {'margins': []}; get the file again or retrain"
+    )
+
+
+# ----------------------------------------------------------------- explanations
+def test_chunks_that_are_decoded_freely(taggers):
+    tagger = taggers["free chunks"]
+    free = tagger.tag(SENTENCE)
+    assert tagger.nbest(SENTENCE, 1)[0][1] == free
+    assert tagger.tag(SENTENCE, [None, "I-NP", None, "O"])[1::2] == ["I-NP", "O"]
+    why = tagger.explain(SENTENCE, 0)
+    assert why.rival != why.label
+    assert why.margin == tagger.margins(SENTENCE)[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_rows_of_an_explanation_add_up_to_the_margin(taggers, kind):
+    tagger = taggers[kind]
+    margins, labels = tagger.margins(SENTENCE), tagger.tag(SENTENCE)
+    for token in range(4):
+        why = tagger.explain(SENTENCE, token)
+        assert (why.token, why.word, why.label) == (token, SENTENCE[token], labels[token])
+        assert why.margin == margins[token]
+        if why.rival is None:
+            assert why.margin == np.inf
+            assert why.as_dict()["margin"] is None
+            assert all(row.rival_weight == 0 for row in why.rows)
+            continue
+        assert why.rival != why.label
+        total = sum(row.label_weight for row in why.rows)
+        assert total - sum(row.rival_weight for row in why.rows) == why.margin
+        assert why.as_dict()["rows"][0] == why.rows[0]._asdict()
+
+
+@pytest.mark.parametrize("kind", ["order 0", "order 1", "order 2", "parts"])
+def test_any_label_may_be_the_rival(taggers, kind):
+    tagger = taggers[kind]
+    every = all_of(tagger, SENTENCE[:3])
+    for rival in tagger.labels:
+        if rival == every[0][1][1]:
+            continue
+        why = tagger.explain(SENTENCE[:3], 1, rival)
+        best = max(score for score, labels in every if labels[1] == rival)
+        assert why.rival == rival
+        assert why.margin == every[0][0] - best
+
+
+def test_what_an_explanation_names(taggers):
+    why = taggers["order 2"].explain(SENTENCE, -2, "VB")
+    assert (why.token, why.word) == (2, "man")
+    features = {row.template: row.feature for row in why.rows}
+    assert features["form[0]"] == "form[0]=man"
+    assert features["form[-1]"] == "form[-1]=old"
+    assert any(row.feature.startswith("label[-1]: JJ NN / ") for row in why.rows)
+    assert not any(
+        a == b
+        for row in why.rows
+        if row.template.startswith("label") and row.template != OTHER_WORDS
+        for a, _, b in [row.feature.rpartition(": ")[2].partition(" / ")]
+    )
+    text = why.to_text(top=2).splitlines()
+    assert text[0] == f"word 3 man: NN, not VB; margin {why.margin:g}"
+    assert text[-1].split() == ["sum", *text[-1].split()[1:3], f"{why.margin:+g}"]
+    assert text[-2].split()[:2] == [str(len(why.rows) - 2), "more"]
+    first = taggers["order 0"].explain(["old"], 0)
+    assert "form[-1]=<s>" in {row.feature for row in first.rows}
+    assert str(first) == first.to_text()
+
+
+@pytest.mark.parametrize(
+    ("token", "rival", "message"),
+    [
+        (4, None, "expected a word from 0 to 3, found 4"),
+        (-5, None, "expected a word from 0 to 3, found -5"),
+        (0, "XX", "expected a label of the model other than DT, found 'XX'"),
+        (0, "DT", "expected a label of the model other than DT, found 'DT'"),
+    ],
+)
+def test_what_cannot_be_explained(taggers, token, rival, message):
+    with pytest.raises(SeqtagError) as error:
+        taggers["order 1"].explain(SENTENCE, token, rival)
+    assert str(error.value) == message
+
+
+# ----------------------------------------------------------------- weights
+@pytest.mark.parametrize("kind", ["order 0", "order 2", "parts"])
+def test_every_weight_has_the_name_of_its_feature(taggers, kind):
+    tagger = taggers[kind]
+    data = INFLECTED if kind == "parts" else TRAINING
+    names = names_of(tagger.model, [sentence.words for sentence in data])
+    weights = weights_of(tagger.model, names)
+    rows = tagger.model.weights.emission, tagger.model.weights.edge
+    assert len(weights) == sum(len(each.weights) for each in rows)
+    assert not any(each.feature.startswith("#") for each in weights)
+    sizes = [abs(each.weight) for each in weights]
+    assert sizes == sorted(sizes, reverse=True)
+    why = tagger.explain(data[0].words, 1)
+    known = {(each.feature, each.label): each.weight for each in weights}
+    if kind != "parts":
+        for row in why.rows:
+            if not row.template.startswith(("label", OTHER_WORDS)):
+                assert known.get((row.feature, why.label), 0) == row.label_weight
+
+
+def test_weights_are_chosen_by_label_and_by_name(taggers):
+    model = taggers["order 2"].model
+    names = names_of(model, [sentence.words for sentence in TRAINING])
+    some = weights_of(model, names, "VB", "suffix(1)*=s")
+    assert {each.feature for each in some} == {"suffix(1)[0]=s"}
+    assert all(each.label.rpartition(" ")[2] == "VB" for each in some)
+    pairs = weights_of(model, names, "NN", "label*")
+    assert all(each.label.endswith(" NN") for each in pairs)
+    assert all(each.feature.startswith("#") for each in weights_of(model, {}))
+    parts = weights_of(taggers["parts"].model, {}, "s")
+    assert {each.label for each in parts} == {"s"}
+
+
+def test_transitions_are_named_by_their_labels(taggers):
+    model = taggers["order 2"].model
+    found = {each.label: each.weight for each in transitions_of(model)}
+    labels = list(model.labels)
+    for label, weight in zip(labels, model.weights.start.tolist(), strict=True):
+        assert found.get(f"<s> {label}", 0) == weight
+    for label, weight in zip(labels, model.weights.stop.tolist(), strict=True):
+        assert found.get(f"{label} </s>", 0) == weight
+    for (i, j), weight in np.ndenumerate(model.weights.transition):
+        assert found.get(f"{labels[i]} {labels[j]}", 0) == weight
+    three = [label for label in found if len(label.split()) == 3]
+    assert three
+    assert len(transitions_of(taggers["order 0"].model)) == 0
+    assert {each.label.split()[-1] for each in transitions_of(model, "NN")} == {"NN"}

@@ -1,0 +1,87 @@
+"""Taggers on raw text: documents cut by rules, with every character in its place."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import seqtag
+from seqtag.corpus.surface import surface_of
+from seqtag.errors import SeqtagError
+from seqtag.tagging.texts import cut_by_rules
+
+WORDS = [["the", "dog", "barks"], ["a", "cat", "sees", "the", "dog"]]
+TAGS = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB", "DET", "NOUN"]]
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    return seqtag.train(WORDS, TAGS, label="upos", epochs=5, min_count=1)
+
+
+def test_a_text_becomes_a_document(tagger):
+    text = "  the dog barks.\n\na cat\t sees the  dog "
+    document = tagger.tag_text(text)
+    assert [[word.text for word in sentence] for sentence in document] == [
+        ["the", "dog", "barks", "."],
+        ["a", "cat", "sees", "the", "dog"],
+    ]
+    assert [word.upos for word in document.sentences[1]] == TAGS[1]
+    assert document.text == text
+    assert [text[word.start : word.end] for word in document.words] == [
+        word.text for word in document.words
+    ]
+    labels = tagger.tag_many([[word.text for word in sentence] for sentence in document])
+    assert [[word.upos for word in sentence] for sentence in document] == labels
+
+
+@given(st.text("ab. \n\t\u2028\xa0\"'`é", max_size=30))
+def test_no_character_is_lost(text):
+    found = "".join(surface_of(sentence).text for sentence in cut_by_rules(text))
+    assert found == (text if text.strip() else "")
+
+
+def test_labels_that_conllu_has_no_column_for_go_to_misc():
+    document = seqtag.train(WORDS, TAGS, epochs=5, min_count=1).tag_text("the dog!")
+    assert "1\tthe\t_\t_\t_\t_\t_\t_\t_\tLabel=DET\n" in str(document)
+    assert [word.upos for word in document.words] == ["_"] * 3
+
+
+def test_without_a_token_there_is_no_sentence(tagger):
+    for text in ("", " \n\t"):
+        assert len(tagger.tag_text(text)) == 0
+
+
+def test_pipelines_cut_by_themselves():
+    pipeline = seqtag.load("en")
+    text = "They aren't here. Why?"
+    assert str(pipeline.tag_text(text)) == str(pipeline(text))
+    assert pipeline.tag_text(text, paragraphs="line").text == text
+
+
+def test_what_is_no_text_for_words_is_refused(tagger):
+    with pytest.raises(TypeError, match="expected a text, found list; decode bytes, join words"):
+        tagger.tag_text(["the", "dog"])
+    with pytest.raises(SeqtagError, match=r"found the lone surrogate .* at character 1; decode it"):
+        tagger.tag_text("a\ud800")
+    rows = [{"form": ["the"], "pos": ["DT"]}]
+    chunker = seqtag.train(rows, [["B-NP"]], label="chunk", epochs=1)
+    with pytest.raises(SeqtagError, match="found one that looks at form, pos; put it behind model"):
+        chunker.tag_text("the dog")
+
+
+def test_columns_by_name_are_a_sentence():
+    rows = [{"form": ["the", "dog"], "pos": ["DT", "NN"]}]
+    chunker = seqtag.train(rows, [["B-NP", "I-NP"]], label="chunk", epochs=5, min_count=1)
+    assert chunker.tag(rows[0]) == ["B-NP", "I-NP"]
+    assert chunker.tag_many([rows[0] | {"more": ["?"]}, {"form": [], "pos": []}]) == [
+        ["B-NP", "I-NP"],
+        [],
+    ]
+    with pytest.raises(TypeError, match="a list of values for the column pos, found form"):
+        chunker.tag({"form": ["the"]})
+    with pytest.raises(TypeError, match="a list of values for the column form, found 'the dog'"):
+        chunker.tag({"form": "the dog", "pos": ["DT", "NN"]})
+    with pytest.raises(TypeError, match="expected 2 values for the column pos, found 1; give one"):
+        chunker.tag({"form": ["the", "dog"], "pos": ["DT"]})

@@ -1,0 +1,392 @@
+"""Going on from a model: what is carried over, what comes in, and what does not fit together."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import seqtag
+from seqtag.corpus import sentence_of
+from seqtag.engine import backend as backends
+from seqtag.engine.arrays import RULES
+from seqtag.errors import LabelError, ModelFileError, TemplateError
+from seqtag.features.language import parse
+from seqtag.labels.parts import part_names
+from seqtag.model.bundle import digest, to_bytes
+from seqtag.model.freeze import freeze, thaw
+from seqtag.tagging.pipeline import Pipeline
+from seqtag.tagging.tagger import Tagger
+from seqtag.training.pipeline import train_parts
+from seqtag.training.train import train
+from tests.strategies import NATIVE, REFERENCE, corpus, install, needs_native
+
+if TYPE_CHECKING:
+    from seqtag.model.model import Model
+
+OLD = corpus(
+    "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
+    "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
+)
+NEW = corpus("the DT, zorb ZZ, runs VB; a DT, zorb ZZ; wow AA, the DT, man NN, zorbs VB")
+TEMPLATES = {
+    "order 0": "form[0]\nnormal[0]\nsuffix(1)[0]\nform[-1]",
+    "order 1": "form[0]\nnormal[0]\nsuffix(1)[0]\nform[-1]\nlabel[-1]",
+    "order 2": "form[0]\nnormal[0]\nsuffix(1)[0]\nform[-1]\nlabel[-2] + label[-1]",
+    "edges": "form[0]\nnormal[0]\nform[-1]\nlabel[-1]\nlabel[-1] + form[0]",
+}
+MORPH = corpus("the D|N=s, man N|N=s; the D|N=p, men N|N=p, run V|N=p; she P, runs V|N=s")
+MORE_MORPH = corpus("the D|N=s, zorb A|N=z; men N|C=x")
+
+
+def model(data=OLD, templates="order 1", **options) -> Tagger:
+    options = {"label": "tag", "epochs": 8} | options
+    return train(data, templates=parse(TEMPLATES[templates]), **options)
+
+
+def named_cells(model: Model) -> dict[tuple, float]:
+    """All weights by what they are of: the key of a row, and names of labels or parts."""
+    weights, labels = model.weights, list(model.labels)
+    columns = labels if model.parts is None else part_names(labels)
+    unit, K = model.training["unit"], len(labels)
+    pairs = [(a, b) for a in labels for b in labels]
+    found = {}
+
+    def add(kind, rows, names):
+        row = np.repeat(rows.keys, np.diff(rows.row_ptr)).tolist()
+        for key, column, weight in zip(row, rows.labels, rows.weights, strict=True):
+            found[kind, key, names[column]] = weight * unit
+
+    add("emission", weights.emission, columns)
+    add("edge", weights.edge, pairs)
+    before = [*labels, None]
+    trigram = weights.trigram
+    for key, begin, end in zip(
+        trigram.keys.tolist(), trigram.row_ptr[:-1], trigram.row_ptr[1:], strict=True
+    ):
+        a, b = before[(key - 1) // K], labels[(key - 1) % K]
+        for i in range(begin, end):
+            found["trigram", a, b, labels[trigram.labels[i]]] = trigram.weights[i] * unit
+    for name in ("start", "stop"):
+        for label, weight in zip(labels, getattr(weights, name), strict=True):
+            found[name, label] = weight * unit
+    if weights.transition.size:
+        for pair, weight in zip(pairs, weights.transition.ravel(), strict=True):
+            found["transition", pair] = weight * unit
+    return {name: weight for name, weight in found.items() if weight}
+
+
+# ----------------------------------------------------------------- what is carried over
+@pytest.mark.parametrize("templates", TEMPLATES)
+def test_thawing_undoes_freezing(templates):
+    found = model(templates=templates).model
+    K = len(found.labels)
+    cells = thaw(found.weights, K if found.compiled.order == 2 else 0)
+    again = freeze(cells, found.weights.emission.keys, found.weights.edge.keys, K)
+    assert again.unit == pytest.approx(found.weights.unit)
+    for rows, wanted in zip(again[:3], found.weights[:3], strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(rows, wanted, strict=True))
+    for part, wanted in zip(again[3:6], found.weights[3:6], strict=True):
+        assert np.array_equal(part, wanted)
+
+
+@pytest.mark.parametrize("update", RULES)
+@pytest.mark.parametrize("templates", TEMPLATES)
+def test_sentences_known_by_heart_change_nothing(templates, update):
+    first = model(templates=templates, update=update, epochs=20)
+    again = train(OLD[:2], init=first, margin=0)
+    assert (again.label, again.labels, again.columns) == ("tag", first.labels, ("form",))
+    before, after = first.model.tensors(), again.model.tensors()
+    assert {name for name in before if before[name].tobytes() != after[name].tobytes()} == set()
+
+
+@pytest.mark.parametrize("templates", TEMPLATES)
+def test_weights_find_their_labels_and_features_among_new_ones(templates):
+    first = model(templates=templates)
+    again = train(NEW, init=first, update="pa", step=1e-9)
+    assert again.labels == ("AA", "DT", "JJ", "NN", "PR", "VB", "ZZ")
+    assert named_cells(again.model) == pytest.approx(named_cells(first.model), rel=1e-5)
+    sentences = [sentence.words for sentence in (*OLD, *NEW)]
+    assert again.tag_many(sentences) == first.tag_many(sentences)
+
+
+def test_weights_of_parts_of_labels_find_their_parts():
+    how = {"templates": parse(TEMPLATES["order 1"]), "label": "tag", "label_parts": "split"}
+    first = train(MORPH, **how, epochs=8)
+    again = train(MORE_MORPH, init=first, update="pa", step=1e-9)
+    wanted = "A|N=z D|N=p D|N=s N|C=x N|N=p N|N=s P V|N=p V|N=s"
+    assert again.labels == (*wanted.split(),)
+    assert named_cells(again.model) == pytest.approx(named_cells(first.model), rel=1e-5)
+    learnt = train(MORE_MORPH, init=first)
+    assert learnt.tag(["the", "zorb"]) == ["D|N=s", "A|N=z"]
+
+
+@pytest.mark.parametrize("templates", TEMPLATES)
+def test_new_words_and_labels_are_learnt_and_old_ones_stay(templates):
+    first = model(templates=templates)
+    again = train(NEW, init=first, epochs=20)
+    assert again.tag_many([s.words for s in NEW]) == [s.column("tag") for s in NEW]
+    assert again.tag(["she", "runs"]) == ["PR", "VB"]  # of words that the new sentences lack
+    assert "zorb" in again.known_words
+    assert "boat" in again.known_words
+    assert "zorb" not in first.known_words
+
+
+def test_the_average_begins_anew():
+    """After one sentence it is the weights themselves: what a perceptron makes of it."""
+    first = model(epochs=20)
+    again = train(corpus("man AA"), init=first, epochs=1, update="perceptron", margin=0)
+    changes = named_cells(again.model)
+    for name, weight in named_cells(first.model).items():
+        changes[name] = changes.get(name, 0) - weight
+    changed = {name: change for name, change in changes.items() if abs(change) > 0.1}
+    assert set(np.round([*changed.values()], 1)) == {1.0, -1.0}
+    assert changed["start", "AA"] == pytest.approx(1, abs=0.1)
+
+
+def test_rare_features_get_no_rows_unless_the_model_has_them():
+    first = model()
+    new = corpus("the DT, zorb ZZ; the DT, plonk YY; the DT, plonk YY")
+
+    def rows(**options):
+        again = train(new, init=first, update="perceptron", margin=0, **options)
+        return {*again.model.weights.emission.keys.tolist()}
+
+    all_rows, frequent = rows(min_count=1), rows(min_count=2)
+    assert {*first.model.weights.emission.keys.tolist()} <= frequent < all_rows
+
+
+def test_the_model_and_its_settings_are_those_to_go_on_with():
+    first = model(update="pa", step=0.25, min_count=1, epochs=3)
+    again = train(NEW, init=first, epochs=2).info["training"]
+    assert (again["update"], again["step"], again["epochs"]) == ("pa", 0.25, 2)
+    more = parse(TEMPLATES["order 1"] + "\nset step 0.5\nset epochs 4")
+    again = train(NEW, init=first, templates=more).info["training"]
+    assert (again["update"], again["step"], again["epochs"]) == ("pa", 0.5, 4)
+
+
+def test_the_model_names_the_one_it_began_with(tmp_path):
+    first = model()
+    first.save(tmp_path / "first.seqtag")
+    again = train(NEW, init=tmp_path / "first.seqtag")
+    wanted = hashlib.sha256((tmp_path / "first.seqtag").read_bytes()).hexdigest()
+    assert again.info["training"]["init_sha256"] == wanted == digest(first.model)
+    assert again.info["training"]["sentences"] == len(NEW)
+    assert "init_sha256" not in first.info["training"]
+
+
+@pytest.mark.parametrize("templates", TEMPLATES)
+@needs_native
+def test_both_backends_go_on_alike_and_from_files_too(templates, monkeypatch, tmp_path):
+    found = []
+    for backend in (REFERENCE, NATIVE):
+        install(backend, monkeypatch)
+        first = model(templates=templates, dropout=0.1, known_labels=2)
+        first.save(tmp_path / "first.seqtag")
+        how = {"dropout": 0.2, "runs": 2, "epochs": 3, "update": "adaptive", "step": 0.5}
+        once = to_bytes([train(NEW, init=first, **how).model])
+        assert once == to_bytes([train(NEW, init=tmp_path / "first.seqtag", **how).model])
+        found.append(once)
+    assert found[0] == found[1]
+
+
+# ----------------------------------------------------------------- features, words, chunks
+def test_new_templates_join_those_of_the_model():
+    first = model(templates="order 0")
+    both = parse(
+        "suffix(1)[0]\nnormal[0]\nprefix(2)[0]\nform[-1]\nform[0]\nlabel[-1]\nset epochs 3"
+    )
+    again = train(OLD, init=first, templates=both, update="pa", step=1e-9)
+    wanted = ["form[0]", "normal[0]", "suffix(1)[0]", "form[-1]", "prefix(2)[0]", "label[-1]"]
+    assert again.info["templates"].splitlines() == wanted
+    kept = {name: w for name, w in named_cells(again.model).items() if name[0] == "emission"}
+    before = {name: w for name, w in named_cells(first.model).items() if name[0] == "emission"}
+    assert kept == pytest.approx(before, rel=1e-5)
+    learnt = train(OLD, init=first, templates=both)
+    assert learnt.model.compiled.order == 1
+    assert len(learnt.model.weights.emission.keys) > len(first.model.weights.emission.keys)
+
+
+def test_words_keep_to_the_labels_of_both_trainings():
+    first = model(known_labels=2)  # the, man, runs, old, men, run, a, boat
+    new = "man AA; man AA; run ZZ; is ZZ; is ZZ; zorb ZZ; zorb ZZ; plonk ZZ"
+    again = train(corpus(new), init=first)
+
+    def allowed(tagger: Tagger) -> dict[str, set[str]]:
+        known, compiled = tagger.model.known_labels, tagger.model.compiled
+        words = ["man", "run", "is", "zorb", "plonk", "boat"]
+        keys = dict(zip(backends.hash_strings(words).tolist(), words, strict=True))
+        assert compiled.attributes[known.attribute].function == "normal"
+        return {
+            keys[key]: {tagger.model.labels[n] for n in known.labels[begin:end]}
+            for key, begin, end in zip(
+                known.keys.tolist(), known.row_ptr[:-1], known.row_ptr[1:], strict=True
+            )
+            if key in keys
+        }
+
+    assert allowed(first) == {"man": {"NN", "VB"}, "run": {"NN", "VB"}, "boat": {"NN"}}
+    assert allowed(again) == {
+        "man": {"AA", "NN", "VB"},
+        "run": {"NN", "VB", "ZZ"},  # seen once, and yet it may be so
+        "boat": {"NN"},
+        "zorb": {"ZZ"},  # and plonk is not frequent, "is" had labels that nobody knows any more
+    }
+    assert not len(train(corpus(new), init=first, known_labels=0).model.known_labels.keys)
+
+
+CHUNKS = corpus(
+    "the B-NP, old I-NP, man I-NP, sees B-VP, her B-NP; he B-NP, runs B-VP; "
+    "so O, did B-VP, the B-NP, man I-NP; yes O; the B-NP, man I-NP, the B-NP, boat I-NP"
+)
+
+
+@pytest.mark.parametrize("encoding", ["keep", "iobes"])
+def test_chunks_are_learnt_in_the_scheme_of_the_model(encoding):
+    first = model(CHUNKS, encoding=encoding)
+    new = corpus("yes O, the B-PP; yes O")  # could be several schemes
+    again = train(new, init=first)
+    assert (again.label_scheme, again.model.coding) == ("iob2", first.model.coding)
+    other = corpus("the B-NP, old I-NP, cat E-NP; yes S-PP")
+    converted = train(other, init=first)
+    assert converted.model.coding == replace(first.model.coding, written="iobes")
+    assert converted.tag(["the", "old", "cat"]) == ["B-NP", "I-NP", "E-NP"]
+    assert train(new, init=first, encoding=encoding).model.coding == first.model.coding
+    assert not train(new, init=first, constrain=False).model.coding.constrained
+
+
+def test_a_chain_is_constrained_only_if_it_was():
+    free = model(CHUNKS, constrain=False)
+    assert not train(CHUNKS, init=free).model.coding.constrained
+    alone = model(CHUNKS, templates="order 0")
+    both = parse(TEMPLATES["order 0"] + "\nlabel[-1]")
+    assert train(CHUNKS, init=alone, templates=both).model.coding.constrained
+
+
+def test_lemmas_go_on():
+    def lemmas(**pairs):
+        return [sentence_of({"form": [*pairs], "lemma": [*pairs.values()]})]
+
+    first = train(lemmas(cats="cat", dogs="dog", was="be"), label="lemma", epochs=5)
+    again = train(lemmas(zorbs="zorb", geese="goose"), init=first, epochs=5)
+    assert again.label == "lemma"
+    assert again.tag(["geese", "was", "dogs"]) == ["goose", "be", "dog"]
+
+
+def test_old_models_see_words_as_they_are_written():
+    old = seqtag.load("en-ewt-upos")
+    assert old.model.compiled.forms == "written"
+    again = old.partial_fit([["don’t"]], [["ZZ"]])
+    assert again.model.compiled.forms == "written"
+    assert "don’t" in again.known_words
+    written, normal = backends.hash_strings(["don’t", "don't"])
+    assert written in again.known_words.hashes
+    assert normal not in again.known_words.hashes
+
+
+# ----------------------------------------------------------------- pipelines, partial_fit
+def test_the_part_of_a_pipeline_is_found_by_its_column():
+    pipeline = Pipeline([model(label="tag").model])
+    assert train(NEW, init=pipeline, label="tag").labels[0] == "AA"
+    with pytest.raises(LabelError, match=r"model to begin with labels \(tag\), found other"):
+        train(corpus("a B", "form other"), init=pipeline)
+
+
+def test_a_pipeline_goes_on_part_by_part():
+    def sentences(text):
+        columns = zip(*(word.split("/") for word in text.split()), strict=True)
+        return sentence_of(dict(zip(("form", "upos", "xpos"), columns, strict=True)))
+
+    old = [sentences("the/DET/DT man/NOUN/NN runs/VERB/VB")] * 3
+    new = [sentences("the/DET/DT zorb/X/ZZ"), sentences("a/DET/DT zorb/X/ZZ")]
+    first = train_parts(old, ["upos"])
+    models = train_parts(new, init=Pipeline(first))
+    assert [m.column.name for m in models] == ["upos", "xpos"]
+    assert models[0].labels == ["DET", "NOUN", "VERB", "X"]
+    assert models[0].training["init_sha256"] == digest(first[0])
+    assert models[1].labels == ["DT", "ZZ"]  # begun anew
+    assert "init_sha256" not in models[1].training
+    both = train_parts(new, init=Pipeline(models))
+    assert both[1].training["init_sha256"] == digest(models[1])
+
+
+def test_text_parts_go_on():
+    text = "1\tThe\t_\tDET\t_\t_\t_\t_\t_\t_\n2\tman\t_\tNOUN\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
+    text += "3\t.\t_\tPUNCT\t_\t_\t_\t_\t_\t_\n\n"
+    first = train_parts(_read(text), ["tokens"], epochs=1)
+    again = train_parts(_read(text), ["tokens"], init=Pipeline(first), epochs=1)
+    assert again[0].training["init_sha256"] == digest(first[0])
+    assert again[0].training["epochs"] == 1
+
+
+def _read(text):
+    return list(seqtag.read(io.BytesIO(text.encode()), "conllu"))
+
+
+def test_partial_fit_gives_another_tagger():
+    first = model(min_count=2)
+    words, labels = ["wow", "zorb"], ["AA", "ZZ"]
+    before = to_bytes([first.model])
+    again = first.partial_fit([words], [labels], epochs=4)
+    assert again.tag(words) == labels
+    assert to_bytes([first.model]) == before
+    assert to_bytes([first.partial_fit([words], [labels], epochs=4).model]) == to_bytes(
+        [again.model]
+    )
+    assert first.partial_fit(NEW).labels == train(NEW, init=first).labels
+    assert again.info["training"]["epochs"] == 4
+    assert again.info["training"]["min_count"] == 1
+
+
+# ----------------------------------------------------------------- what does not fit together
+def test_another_column_is_refused():
+    with pytest.raises(LabelError, match=r"labels \(tag\), found other; choose one of these"):
+        train(corpus("a B", "form other"), init=model(), label="other")
+
+
+def test_other_kinds_of_weights_are_refused():
+    wanted = "has weights for whole labels, found split; leave the setting out"
+    with pytest.raises(LabelError, match=wanted):
+        train(NEW, init=model(), label_parts="split")
+    split = model(MORPH, label_parts="split")
+    with pytest.raises(LabelError, match="weights for the parts of labels, found whole"):
+        train(MORE_MORPH, init=split, label_parts="whole")
+
+
+def test_weights_without_a_unit_are_refused():
+    first = model().model
+    training = {name: value for name, value in first.training.items() if name != "unit"}
+    with pytest.raises(ModelFileError, match="says the unit of its weights, found none; train it"):
+        train(NEW, init=Tagger(replace(first, training=training)))
+
+
+def test_templates_must_have_those_of_the_model():
+    with pytest.raises(TemplateError, match=r'without "suffix\(1\)\[0\]" and 1 more; weights were'):
+        train(
+            NEW, init=model(templates="order 0"), templates=parse("form[0]\nnormal[0]\nlabel[-1]")
+        )
+    with pytest.raises(TemplateError, match=r'found "prefix\(1\)\[0\]": the model has label big'):
+        more = parse(TEMPLATES["edges"] + "\nprefix(1)[0]")
+        train(NEW, init=model(templates="edges"), templates=more)
+    more = parse(TEMPLATES["edges"] + "\nlabel[-1] + form[-1]")
+    assert train(NEW, init=model(templates="edges"), templates=more).labels[0] == "AA"
+
+
+def test_columns_must_be_where_the_templates_look():
+    first = train(corpus("a x A", "form pos tag"), templates=parse("%1[0]"), label="tag", epochs=1)
+    with pytest.raises(TemplateError, match="columns pos where the model's templates look for the"):
+        train(corpus("a b x A", "form lower pos tag"), init=first)
+
+
+def test_encodings_that_differ_are_refused():
+    first = model(CHUNKS, encoding="iobes")
+    with pytest.raises(LabelError, match="the encoding iobes that the model has learnt, found bil"):
+        train(CHUNKS, init=first, encoding="bilou")
+    with pytest.raises(LabelError, match="the encoding keep that the model has learnt, found iobe"):
+        train(NEW, init=model(), encoding="iobes")
+    with pytest.raises(LabelError, match=r"written as iob2, found labels like 'DT'; is it the rig"):
+        train(NEW, init=first)
