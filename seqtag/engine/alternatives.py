@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from seqtag.engine.arrays import EXCLUDED, FORBIDDEN, FloatArray, IntArray, Potentials
-from seqtag.engine.reference import from_best, path_score, viterbi
+from seqtag.engine.reference import from_best, path_score, permit, viterbi
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,13 +37,14 @@ def restrict(p: Potentials, allowed: Sequence[IntArray]) -> Potentials:
     >>> viterbi(restrict(p, [np.array([1]), np.array([])]))
     array([1, 0], dtype=int32)
     """
-    emission = p.emission.copy()
+    emission, fine = p.emission.copy(), np.ones(p.emission.shape, bool)
     for t, labels in enumerate(allowed):
         if len(labels):
-            emission[t] = EXCLUDED
-            possible = (p.emission[t, labels] > FORBIDDEN / 2).any()
-            emission[t, labels] = p.emission[t, labels] if possible else 0
-    return p._replace(emission=emission)
+            fine[t] = False
+            fine[t, labels] = True
+            if (emission[t, labels] <= FORBIDDEN / 2).all():
+                emission[t, labels] = 0
+    return permit(p._replace(emission=emission), fine, EXCLUDED)
 
 
 def max_marginals(p: Potentials) -> FloatArray:

@@ -163,13 +163,12 @@ def permitted(gold: IntArray, labels: int, choices: BoolArray | None = None) -> 
     return (each if choices is None else np.vstack([each, choices[::-1]]))[gold]
 
 
-def permit(p: Potentials, fine: BoolArray) -> Potentials:
-    """Forbid each token the labels whose entry (T, K) is False.
+def permit(p: Potentials, fine: BoolArray, never: float = FORBIDDEN) -> Potentials:
+    """Give each token's labels whose entry (T, K) is False the potential `never`.
 
     The decoder then finds the best completion of what is given.
     """
-    never = p.emission.dtype.type(FORBIDDEN)
-    return p._replace(emission=np.where(fine, p.emission, never))
+    return p._replace(emission=np.where(fine, p.emission, p.emission.dtype.type(never)))
 
 
 def forbid(p: Potentials, start: BoolArray, transition: BoolArray, stop: BoolArray) -> Potentials:
