@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from seqtag.cli import names
 from seqtag.cli.common import PENDING
-from seqtag.corpus import READABLE
+from seqtag.corpus import LIMITS, READABLE, Limits
 from seqtag.errors import TemplateError
 from seqtag.settings import SETTINGS, Setting
 
@@ -99,6 +99,23 @@ json_option = click.option(
 )
 threads_option = click.option(
     "--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads to work on."
+)
+
+
+def _limits(_: click.Context, __: click.Parameter, sentence: int) -> Limits:
+    """What is read, by the option."""
+    return Limits(sentence=sentence)
+
+
+max_sentence_option = click.option(
+    "--max-sentence",
+    "limits",
+    type=click.IntRange(1),
+    default=LIMITS.sentence,
+    show_default=True,
+    callback=_limits,
+    metavar="TOKENS",
+    help="Refuse a sentence of more tokens; raw text is cut instead.",
 )
 
 

@@ -117,7 +117,7 @@ class SentenceStream:
 
     def _table_blocks(self) -> Iterator[Block]:
         """Blocks of whole sentences, none of them too long."""
-        heads = self._format.rows and self._format.rows.heads
+        heads = self._format.rows.heads if self._format.rows else None
         return self._stream.blocks(after_last_blank_line, heads)
 
     def __iter__(self) -> Iterator[Sentence]:
