@@ -25,7 +25,7 @@ from seqtag.cli.options import (
     seed_option,
     threads_option,
 )
-from seqtag.corpus import Sentence, SentenceStream, read
+from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
 from seqtag.corpus.aliases import find_column
 from seqtag.corpus.surface import raw_text_of
 from seqtag.errors import CorpusError
@@ -222,7 +222,7 @@ def score_model(
             raise CorpusError(msg, source=model)
         gold = list(in_conllu(stream))
         text = b"".join(tag_text(tagger.taggers, _again(gold), threads=threads))
-        found = _only_filled(tagger, read(io.BytesIO(text), "conllu"))
+        found = _only_filled(tagger, read(io.BytesIO(text), "conllu", limits=UNLIMITED))
         return score_aligned(
             gold,
             notes.progress(found, " sentences"),
@@ -285,7 +285,7 @@ def _only_filled(pipeline: Pipeline, sentences: SentenceStream) -> SentenceStrea
     rows = (
         each.replace({name: ["_"] * len(each) for name in empty}) for each in sentences if len(each)
     )
-    return read(io.BytesIO("".join(rows).encode()), "conllu")
+    return read(io.BytesIO("".join(rows).encode()), "conllu", limits=UNLIMITED)
 
 
 def score_texts(
@@ -347,7 +347,11 @@ def load_annotator(name: str) -> Annotator:
 
 def _again(sentences: Iterable[Sentence]) -> SentenceStream:
     """A stream of some sentences of CoNLL-U."""
-    return read(io.BytesIO("".join(sentence.raw for sentence in sentences).encode()), "conllu")
+    return read(
+        io.BytesIO("".join(sentence.raw for sentence in sentences).encode()),
+        "conllu",
+        limits=UNLIMITED,
+    )
 
 
 def in_conllu(stream: SentenceStream) -> Iterator[Sentence]:

@@ -181,6 +181,7 @@ def training_options(command: Command) -> Command:
         seed_option,
         setting_options,
         skip_unlabelled_option,
+        max_sentence_option,
         json_option,
         quiet_option,
     )
@@ -196,6 +197,7 @@ def sentences_of(
     notes: Notes | None = None,
     part: str = "train",
     *,
+    limits: Limits,
     empty: bool = False,
 ) -> list[Sentence]:
     """All sentences of some files, or of corpora by name, and this part of them.
@@ -213,7 +215,12 @@ def sentences_of(
 
     format = reading_format(format, columns)
     paths = located(files, notes, part)
-    found = [s for name in paths for s in read(name, format, columns=columns) if empty or len(s)]
+    found = [
+        sentence
+        for name in paths
+        for sentence in read(name, format, columns=columns, limits=limits)
+        if empty or len(sentence)
+    ]
     if not any(map(len, found)):
         msg = "expected sentences to learn from, found none"
         raise CorpusError(msg, source=paths[0])

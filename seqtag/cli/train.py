@@ -20,7 +20,7 @@ from seqtag.cli.common import (
 )
 from seqtag.cli.hints import note_backend
 from seqtag.cli.inputs import located
-from seqtag.cli.options import max_sentence_option, reading_format, threads_option, training_options
+from seqtag.cli.options import reading_format, threads_option, training_options
 
 if TYPE_CHECKING:
     from seqtag.training.runs import Epoch
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     help="Label of words that have none, such as _: they are learnt around.",
 )
 @training_options
-@max_sentence_option
 @threads_option
 @click.option("--force", is_flag=True, help="Overwrite the model file.")
 @click.pass_context

@@ -7,7 +7,7 @@ from seqtag.corpus.formats import FORMATS, READABLE, WRITABLE, Format
 from seqtag.corpus.memory import sentence_of, sentences_of
 from seqtag.corpus.read import SentenceStream, read
 from seqtag.corpus.sentence import Sentence
-from seqtag.corpus.stream import LIMITS, Block, Limits
+from seqtag.corpus.stream import LIMITS, UNLIMITED, Block, Limits
 from seqtag.corpus.token_lists import to_token_list
 from seqtag.corpus.write import into_misc, render
 
@@ -15,6 +15,7 @@ __all__ = [
     "FORMATS",
     "LIMITS",
     "READABLE",
+    "UNLIMITED",
     "WRITABLE",
     "Block",
     "Format",

@@ -53,6 +53,9 @@ class Limits(NamedTuple):
 LIMITS = Limits()
 """What is read if nobody says otherwise."""
 
+UNLIMITED = Limits(sys.maxsize, sys.maxsize)
+"""For what was read before."""
+
 
 class Block(NamedTuple):
     """Decoded text that ends where a sentence ends, and the number of its first line."""
