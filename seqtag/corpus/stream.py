@@ -195,24 +195,26 @@ class ByteStream:
             If a line is longer than the limit, unless lines are cut, or a sentence of a table is.
         """
         data, line, offset, begun, breaks = bytearray(), 1, 0, 0, 0
+        due = most = self.limits.sentence  # line breaks at which to look for a long sentence
         for chunk in self._all_chunks():
             searched = len(data)
             data += chunk
             breaks += chunk.count(b"\n")
             if cut is not after_last_character:
                 self._check_lines(data, begun, line)
-            if heads is not None and breaks > self.limits.sentence:
-                self._check_sentences(data, line, heads.encode())
             end = cut(data, max(begun - 1, 0))
+            if heads is not None and breaks > (most if end else due):
+                self._check_sentences(data, line, heads.encode())
+                due = breaks + most  # or each chunk of a long sentence would search all of it
             if end:
                 yield Block(self._decode(data[:end], line, offset), line)
-                passed = data.count(b"\n", 0, end)
-                line, offset, breaks = line + passed, offset + end, breaks - passed
+                left = data.count(b"\n", end)
+                line, offset, breaks, due = line + breaks - left, offset + end, left, most
                 del data[:end]
                 searched = 0
             begun = max(data.rfind(b"\n", searched) + 1, 0 if end else begun)
         if data:
-            if heads is not None and breaks >= self.limits.sentence:
+            if heads is not None and breaks >= most:
                 self._check_sentences(data + b"\n", line, heads.encode())
             yield Block(self._decode(data, line, offset), line)
 
