@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +15,9 @@ from seqtag.engine import backend
 from seqtag.engine.arrays import (
     ANY_LABEL,
     FORBIDDEN,
+    MAX_LABELS,
+    MAX_TRIGRAM_LABELS,
+    MOST_WITH_BIGRAMS,
     FrozenWeights,
     KnownLabels,
     Parts,
@@ -112,6 +116,12 @@ class Model:
         return backend.Frozen(
             compiled.order, *compiled.key_plans(), weights, self.parts, self.known_labels
         )
+
+    @property
+    def dense(self) -> int:
+        """How many weights of label bigrams and trigrams it has, most of them zero."""
+        labels, order = len(self.labels), self.compiled.order
+        return sum((0, labels**2, (labels + 1) * labels**2)[: order + 1])
 
     # ----------------------------------------------------------------- files
     def config(self) -> dict[str, Any]:
@@ -278,6 +288,8 @@ def _from_contents(contents: Contents, source: str) -> Model:
         attribute = known_attribute(compiled) if len(keys) else -1
         constrain = bool(config["constrain"])
         coding = _CODINGS[config["coding"]](config["scheme"], config["encoding"], constrain)
+        order = max(compiled.order, int(constrain))
+        _check_labels(labels, order, seen=bool(compiled.edges), source=source)
         coding.check(labels)
         if coding.needs_forms and "form" not in compiled.columns:
             msg = (
@@ -300,6 +312,25 @@ def _from_contents(contents: Contents, source: str) -> Model:
             config["calibration"] and Calibration.from_dict(config["calibration"]),
             contents.writer,
         )
+
+
+def _check_labels(labels: Sequence[str], order: int, *, seen: bool, source: str) -> None:
+    """Refuse labels before a table of all their pairs is made, which may be far beyond the file."""
+    limit, what = MAX_LABELS, ""
+    if order == 2 or seen:
+        limit, what = MAX_TRIGRAM_LABELS, " with label trigrams or label bigrams that see words"
+    elif order == 1:
+        limit, what = MOST_WITH_BIGRAMS, " with label bigrams"
+    if not 1 <= len(labels) <= limit:
+        msg = (
+            f"expected a model of 1 to {limit:,} labels{what}, found {len(labels):,}; "
+            "get the file again or retrain"
+        )
+        raise ModelFileError(msg, source=source)
+    if len({*labels}) < len(labels):
+        twice = next(label for label, count in Counter(labels).items() if count > 1)
+        msg = f"expected different labels, found {show(twice)} twice; get the file again or retrain"
+        raise ModelFileError(msg, source=source)
 
 
 def _weights(tensors: Tensors, labels: int) -> FrozenWeights:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import unicodedata
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,10 +14,13 @@ import seqtag
 from seqtag.errors import ModelFileError
 from seqtag.features import attributes
 from seqtag.features.language import parse
+from seqtag.labels.column import LabelColumn
 from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model import bundle
-from seqtag.model.container import Contents
+from seqtag.model import model as model_module
+from seqtag.model.container import Contents, from_bytes
 from seqtag.model.model import Model
+from seqtag.model.tensors import pack_strings
 from tests.command_line import chunks, conllu
 
 
@@ -140,3 +144,82 @@ def test_a_model_without_normal_forms_sees_words_as_they_are():
     assert "don’t" in tagger.known_words
     new = Model.of(Contents(tagger.model.config(), tagger.model.tensors()), "m.seqtag")
     assert new.compiled.forms == "normal" and "don’t" in new.known_words
+
+
+# ----------------------------------------------------------------------------- numbers of labels
+def with_labels(model: Model, labels: list[str], **config: object) -> Contents:
+    """The contents of a small file that claims many labels."""
+    blob, offsets = pack_strings(labels)
+    tensors = {**model.tensors(), "labels.blob": blob, "labels.offsets": offsets}
+    return Contents({**model.config(), "scheme": None, "encoding": None} | config, tensors)
+
+
+@pytest.mark.parametrize(
+    ("labels", "config", "message"),
+    [
+        (
+            4097,
+            {"templates": "form[0]\nlabel[-1]\n", "constrain": False},
+            "expected a model of 1 to 4,096 labels with label bigrams, found 4,097; ",
+        ),
+        (
+            4097,
+            {"templates": "form[0]\n", "constrain": True, "scheme": "iob2", "encoding": "iob2"},
+            "expected a model of 1 to 4,096 labels with label bigrams, found 4,097; ",
+        ),
+        (
+            256,
+            {"templates": "label[-2] + label[-1]\n", "constrain": False},
+            "expected a model of 1 to 255 labels with label trigrams or label bigrams that see "
+            "words, found 256; ",
+        ),
+        (
+            256,
+            {"templates": "label[-1] + form[0]\n", "constrain": False},
+            "expected a model of 1 to 255 labels with label trigrams or label bigrams that see "
+            "words, found 256; ",
+        ),
+        (
+            65_536,
+            {"templates": "form[0]\n", "constrain": False},
+            "expected a model of 1 to 65,535 labels, found 65,536; ",
+        ),
+        (
+            0,
+            {"templates": "form[0]\n", "constrain": False},
+            "expected a model of 1 to 65,535 labels, found 0; ",
+        ),
+    ],
+)
+def test_more_labels_than_there_is_room_for_are_refused(
+    small, labels, config, message, monkeypatch
+):
+    monkeypatch.setattr(model_module, "_weights", None)  # nothing is allocated for them
+    contents = with_labels(small, [f"B-{number}" for number in range(labels)], **config)
+    with pytest.raises(ModelFileError) as error:
+        Model.of(contents, "m.seqtag")
+    assert str(error.value) == f"m.seqtag: {message}get the file again or retrain"
+
+
+def test_a_label_that_is_there_twice_is_refused(small):
+    contents = with_labels(small, ["N", "\x1b", "\x1b"], constrain=False)
+    with pytest.raises(ModelFileError) as error:
+        Model.of(contents, "m.seqtag")
+    assert str(error.value) == (
+        r"m.seqtag: expected different labels, found '\x1b' twice; get the file again or retrain"
+    )
+
+
+def test_models_that_together_take_too_much_are_refused(small, monkeypatch):
+    assert small.dense == len(small.labels) ** 2
+    other = replace(small, column=LabelColumn("other"))
+    data = bundle.to_bytes([small, other])
+    monkeypatch.setattr(bundle, "MOST_DENSE", 2 * small.dense - 1)
+    with pytest.raises(ModelFileError) as error:
+        bundle.models_of(from_bytes(data), "m.seqtag")
+    assert str(error.value) == (
+        f"m.seqtag: expected models of at most {2 * small.dense - 1} label bigrams and trigrams in "
+        f"a file, found {2 * small.dense} in the first 2; leave one out"
+    )
+    with pytest.raises(ModelFileError, match="expected models of at most"):
+        bundle.to_bytes([small, other])
