@@ -58,7 +58,12 @@ _TERM = re.compile(
 _ARGUMENT = re.compile(
     rf"\s*(?:(?P<int>-?[0-9]{{1,9}})|(?P<str>{STRING})|(?P<column>{NAME}|%[0-9]{{1,9}}))\s*(?:,|\Z)"
 )
-_BEFORE_COMMENT = re.compile(rf"(?:{STRING}|(?<!\s)(?!\A)\#|[^#])*")
+_BEFORE_COMMENT = re.compile(
+    rf'(?:{STRING}|(?<!\s)(?!\A)\#|[^#"])*'  # up to a quote that none closes, and no later one
+    r"(?:(?<!\s)(?!\A)\#|[^#])*"
+)
+LONGEST_LINE = 2000
+"""Characters that a line of a template file may have before its comment."""
 _PRESETS = Path(__file__).with_name("presets")
 
 
@@ -97,6 +102,12 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
         if not line:
             continue
         try:
+            if len(line) > LONGEST_LINE:
+                msg = (
+                    f"expected a line of at most {LONGEST_LINE:,} characters, found "
+                    f"{len(line):,}; write one template a line"
+                )
+                raise TemplateError(msg)
             if re.match(r"set\s", line):
                 name, value = _parse_setting(line)
                 if name in settings:
