@@ -41,6 +41,7 @@ from seqtag.features.templates import (
     Template,
     TemplateSet,
     Term,
+    check_size,
 )
 from seqtag.files import CONVERT
 from seqtag.settings import Value, find_setting
@@ -94,7 +95,7 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
     """
     templates: list[Template] = []
     settings: dict[str, Value] = {}
-    read = None
+    read, read_terms = None, 0
     first_lines: dict[object, int] = {}
     for number, raw in enumerate(text.split("\n"), start=1):
         found = _BEFORE_COMMENT.match(raw.strip())
@@ -130,6 +131,8 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
                     )
                 else:
                     templates.append(Template(terms, labels, line=number))
+                    read_terms += len(terms)
+                    check_size(len(templates), read_terms)  # before the rest is read
         except TemplateError as error:
             raise TemplateError(error.message, source=source, line=number) from error
     try:

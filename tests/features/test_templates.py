@@ -602,3 +602,31 @@ def test_comments_begin_at_a_hash_after_space_that_is_in_no_string(text):
             break
         kept, position = kept + text[position], position + 1
     assert _BEFORE_COMMENT.match(text)[0] == kept
+
+
+# Numbers of templates.
+
+
+def test_too_many_templates_are_refused_before_the_rest_is_read():
+    lines = [f"prefix({number})[0]" for number in range(1, 2002)]
+    assert len(parse("\n".join(lines[:2000])).templates) == 2000
+    assert message("\n".join([*lines, "what is this?"])) == (
+        "my.txt:2001: expected at most 2,000 templates with 10,000 terms together, "
+        "found 2,001 with 2,001; leave some out"
+    )
+
+
+def test_too_many_terms_are_refused():
+    ahead = " + ".join(f"form[{offset}]" for offset in range(9))
+    lines = [f"{ahead} + prefix({number})[0]" for number in range(1, 1002)]
+    assert len(parse("\n".join(lines[:1000])).templates) == 1000
+    assert message("\n".join(lines)) == (
+        "my.txt:1001: expected at most 2,000 templates with 10,000 terms together, "
+        "found 1,001 with 10,010; leave some out"
+    )
+
+
+def test_a_set_of_too_many_templates_cannot_be_made():
+    templates = tuple(Template((Term("prefix", args=(n,)),)) for n in range(1, 2002))
+    with pytest.raises(TemplateError, match="at most 2,000 templates with 10,000 terms together"):
+        TemplateSet(templates)
