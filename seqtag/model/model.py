@@ -28,7 +28,7 @@ from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.features.language import parse
 from seqtag.features.normal_forms import FORMS
 from seqtag.labels.coding import LabelCoding
-from seqtag.labels.column import LabelColumn
+from seqtag.labels.column import NO_LABELS, LabelColumn
 from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model.calibration import Calibration, is_calibration
 from seqtag.model.header import show
@@ -280,6 +280,8 @@ def _from_contents(contents: Contents, source: str) -> Model:
                     "get the file again or retrain"
                 )
                 raise ModelFileError(msg, source=source)
+        column = LabelColumn(str(config["label"]))
+        _check_column(column, source)
         blob, offsets = tensors["labels.blob"], tensors["labels.offsets"]
         labels = unpack_strings(blob, offsets, source=source)
         templates = parse(config["templates"])
@@ -298,7 +300,7 @@ def _from_contents(contents: Contents, source: str) -> Model:
             )
             raise ModelFileError(msg, source=source)
         return Model(
-            LabelColumn(str(config["label"])),
+            column,
             coding,
             labels,
             templates,
@@ -312,6 +314,17 @@ def _from_contents(contents: Contents, source: str) -> Model:
             config["calibration"] and Calibration.from_dict(config["calibration"]),
             contents.writer,
         )
+
+
+def _check_column(column: LabelColumn, source: str) -> None:
+    """Refuse labels that would overwrite the words or their numbers."""
+    for name in column.columns:
+        if name in NO_LABELS:
+            msg = (
+                f"expected a model that labels a column of its own, found one that overwrites "
+                f"{show(name)}; get the file again or retrain"
+            )
+            raise ModelFileError(msg, source=source)
 
 
 def _check_labels(labels: Sequence[str], order: int, *, seen: bool, source: str) -> None:

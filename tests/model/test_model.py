@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import seqtag
-from seqtag.errors import ModelFileError
+from seqtag.errors import CorpusError, ModelFileError
 from seqtag.features import attributes
 from seqtag.features.language import parse
 from seqtag.labels.column import LabelColumn
@@ -223,3 +223,23 @@ def test_models_that_together_take_too_much_are_refused(small, monkeypatch):
     )
     with pytest.raises(ModelFileError, match="expected models of at most"):
         bundle.to_bytes([small, other])
+
+
+# ----------------------------------------------------------------------------- odd configurations
+@pytest.mark.parametrize("name", ["id", "form"])
+def test_a_label_that_would_overwrite_the_words_is_refused(small, name):
+    config = {**small.config(), "label": name}
+    with pytest.raises(ModelFileError) as error:
+        Model.of(Contents(config, small.tensors()), "m.seqtag")
+    assert str(error.value) == (
+        "m.seqtag: expected a model that labels a column of its own, found one that overwrites "
+        f"{name!r}; get the file again or retrain"
+    )
+
+
+@pytest.mark.parametrize("name", ["id", "form"])
+def test_words_are_never_learnt_as_labels(name):
+    sentences = seqtag.read(io.BytesIO(b"1 a N\n2 b V\n\n"), columns=["id", "form", "tag"])
+    with pytest.raises(CorpusError) as error:
+        seqtag.train(sentences, label=name, epochs=1)
+    assert f"expected one of the columns tag for labels, found '{name}'; " in str(error.value)
