@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -85,3 +86,27 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     near = difflib.get_close_matches(name, known, n=1)
     return f", did you mean {near[0]!r}?" if near else ""
+
+
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # stand for no byte
+
+
+def printable(text: str) -> str:
+    r"""A text that a terminal shows and does not obey.
+
+    Control characters but tabs and line breaks, those that turn the direction of writing, and
+    bytes that are no UTF-8 become escapes, which JSON reads as well.
+
+    Examples
+    --------
+    >>> print(printable("N\x1b[2J"), printable("a\u202eb"), printable("café"))
+    N\u001b[2J a\u202eb café
+    """
+    # A poor locale gives the names of files byte by byte: those that are UTF-8 belong together.
+    whole = _LONE.sub(_escape, text).encode("utf-8", "surrogateescape")
+    return _UNSAFE.sub(_escape, whole.decode("utf-8", "surrogateescape"))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"

@@ -33,7 +33,7 @@ engine.native
 engine.backend
 engine.epochs
 engine
-features.attributes
+features.attributes features.regexes
 features.builtin features.normal_forms
 features.templates
 features.crfpp

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,10 +12,14 @@ from seqtag.cli.options import (
     columns_option,
     format_option,
     json_option,
+    max_sentence_option,
     quiet_option,
     sentences_of,
     threads_option,
 )
+
+if TYPE_CHECKING:
+    from seqtag.corpus import Limits
 
 
 @click.command("calibrate")
@@ -24,6 +29,7 @@ from seqtag.cli.options import (
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 @format_option
 @columns_option
+@max_sentence_option
 @json_option
 @threads_option
 @quiet_option
@@ -36,6 +42,7 @@ def command(
     force: bool,
     format: str,
     columns: tuple[str, ...] | None,
+    limits: Limits,
     as_json: bool,
     threads: int,
     quiet: bool,
@@ -58,7 +65,9 @@ def command(
     notes = Notes(quiet)
     check_stdin(context, files)
     check_target(context, Path(output), force)
-    done = calibrate(load_model(model), sentences_of(files, format, columns), threads)
+    done = calibrate(
+        load_model(model), sentences_of(files, format, columns, limits=limits), threads
+    )
     size = bundle.save(output, done.models)
     notes(f"{output}: {', '.join(done.reliability)} calibrated, {size / 1e6:.1f} MB")
     if as_json:

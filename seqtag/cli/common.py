@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from seqtag.errors import printable
 from seqtag.files import naming
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def interruption_code() -> int:
 def complain(message: str) -> None:
     """A message on stderr; a stderr that takes none is no reason to stop."""
     try:
-        click.echo(f"seqtag: {message}", err=True)
+        click.echo(printable(f"seqtag: {message}"), err=True)
     except OSError:
         sys.stderr = None
 
@@ -132,10 +133,10 @@ def check_stdout() -> None:
 
 
 def say(text: str) -> None:
-    """Text on stdout, as it is."""
+    """Text for people on stdout, with nothing in it that a terminal obeys."""
     check_stdout()
     with naming("<stdout>"):
-        click.echo(text, nl=False)
+        click.echo(printable(text), nl=False)
 
 
 def print_json(value: object) -> None:

@@ -28,6 +28,7 @@ from seqtag.cli.options import (
     columns_option,
     format_option,
     json_option,
+    max_sentence_option,
     quiet_option,
     reading_format,
     resamples_option,
@@ -46,7 +47,7 @@ from seqtag.tagging.tagger import Tagger
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.corpus import SentenceStream
+    from seqtag.corpus import Limits, SentenceStream
     from seqtag.tagging.pipeline import Loaded
 
 
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 @click.option("--raw", is_flag=True, help="Let models cut the raw text of GOLD; as --aligned.")
 @format_option
 @columns_option
+@max_sentence_option
 @resamples_option
 @click.option(
     "--trials",
@@ -94,6 +96,7 @@ def command(
     raw: bool,
     format: str,
     columns: tuple[str, ...] | None,
+    limits: Limits,
     resamples: int,
     trials: int,
     confidence: float,
@@ -119,7 +122,7 @@ def command(
     format = reading_format(format, columns)
     loaded = [load_model(name) if _is_model(name) else None for name in (a, b)]
     _check(context, loaded, aligned, raw)
-    judge = _Judge(gold, format, columns, label, raw, threads, notes)
+    judge = _Judge(gold, format, columns, limits, label, raw, threads, notes)
     single = next((each for each in loaded if isinstance(each, Tagger)), None)
     if single is not None and not raw:  # of a pipeline, the part that says the same
         judge.part = label or single.label
@@ -169,17 +172,18 @@ class _Judge:
         gold: str,
         format: str,
         columns: tuple[str, ...] | None,
+        limits: Limits,
         label: str | None,
         raw: bool,
         threads: int,
         notes: Notes,
     ):
-        self._gold, self._format, self._columns = gold, format, columns
+        self._gold, self._format, self._columns, self._limits = gold, format, columns, limits
         self._label, self._raw, self._threads, self._notes = label, raw, threads, notes
 
     def report(self, name: str, loaded: Loaded | None) -> AnyReport:
         """The report of a system, with the counts of each sentence."""
-        with read(self._gold, self._format, columns=self._columns) as gold:
+        with read(self._gold, self._format, columns=self._columns, limits=self._limits) as gold:
             if loaded is not None and self.part:
                 taggers = part_of(loaded, self.part, name)
                 found: AnyReport = score_part(
@@ -192,7 +196,9 @@ class _Judge:
             elif loaded is not None:
                 found = self._texts([gold], name)
             else:
-                with read(name, self._format, columns=self._columns) as predicted:
+                with read(
+                    name, self._format, columns=self._columns, limits=self._limits
+                ) as predicted:
                     if self.aligned:
                         found = self._texts([gold, predicted], None)
                     else:

@@ -13,6 +13,7 @@ from seqtag.cli.hints import note_backend
 from seqtag.cli.options import sentences_of, training_options
 
 if TYPE_CHECKING:
+    from seqtag.corpus import Limits
     from seqtag.training.runs import Epoch
 
 
@@ -42,6 +43,7 @@ def command(
     plot: str | None,
     format: str,
     columns: tuple[str, ...] | None,
+    limits: Limits,
     as_json: bool,
     quiet: bool,
     **settings: Any,
@@ -67,8 +69,8 @@ def command(
         raise click.UsageError(msg, context)
     if plot:
         _pyplot(context)  # before the work, not after it
-    sentences = sentences_of(files, format, columns, notes)
-    held_out = sentences_of([dev], format, columns, notes, "dev")
+    sentences = sentences_of(files, format, columns, notes, limits=limits)
+    held_out = sentences_of([dev], format, columns, notes, "dev", limits=limits)
     tokens = sum(map(len, sentences))
     epochs: list[dict[str, Any]] = []
 

@@ -14,7 +14,7 @@ from seqtag.cli.options import sentences_of, threads_option, training_options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.corpus import Sentence
+    from seqtag.corpus import Limits, Sentence
     from seqtag.evaluation import Report
     from seqtag.training.selection import Folds
 
@@ -48,6 +48,7 @@ def command(
     by: str,
     format: str,
     columns: tuple[str, ...] | None,
+    limits: Limits,
     threads: int,
     as_json: bool,
     quiet: bool,
@@ -69,7 +70,7 @@ def command(
     check_stdout()
     notes = Notes(quiet)
     note_backend(notes)
-    sentences, groups, unit = _data(files, format, columns, by, folds, notes)
+    sentences, groups, unit = _data(files, format, columns, limits, by, folds, notes)
     reports: list[Report] = []
     found = cross_validate(
         tagger_fit(reports.append, **settings),
@@ -90,6 +91,7 @@ def _data(
     files: Sequence[str],
     format: str,
     columns: tuple[str, ...] | None,
+    limits: Limits,
     by: str,
     folds: int,
     notes: Notes,
@@ -97,7 +99,7 @@ def _data(
     """Sentences with words, the number of the document of each, and what a document is."""
     from seqtag.corpus.documents import blocks_of, documents_of
 
-    everything = sentences_of(files, format, columns, notes, empty=True)
+    everything = sentences_of(files, format, columns, notes, limits=limits, empty=True)
     sentences = [sentence for sentence in everything if len(sentence)]
     if by == "sentence" or len(sentences) < folds:
         return sentences, None, "sentence"

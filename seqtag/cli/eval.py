@@ -18,13 +18,14 @@ from seqtag.cli.options import (
     format_option,
     json_option,
     last_label,
+    max_sentence_option,
     quiet_option,
     reading_format,
     resamples_option,
     seed_option,
     threads_option,
 )
-from seqtag.corpus import Sentence, SentenceStream, read
+from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
 from seqtag.corpus.aliases import find_column
 from seqtag.corpus.surface import raw_text_of
 from seqtag.errors import CorpusError
@@ -40,6 +41,7 @@ from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from seqtag.corpus import Limits
     from seqtag.evaluation.chance import Interval
     from seqtag.tagging.pipeline import Loaded
     from seqtag.tagging.tagger import Tagger
@@ -100,6 +102,7 @@ FAILED = 3
 @resamples_option
 @seed_option
 @json_option
+@max_sentence_option
 @threads_option
 @quiet_option
 @click.pass_context
@@ -120,6 +123,7 @@ def command(
     resamples: int,
     seed: int,
     as_json: bool,
+    limits: Limits,
     threads: int,
     quiet: bool,
 ) -> int:
@@ -145,7 +149,9 @@ def command(
     check_stdout()
     format = reading_format(format, columns)
     paths = located(files, notes)
-    streams = [context.with_resource(read(name, format, columns=columns)) for name in paths]
+    streams = [
+        context.with_resource(read(name, format, columns=columns, limits=limits)) for name in paths
+    ]
     report: Report | AlignedReport
     if aligned:
         report = score_texts(streams, model, label or "words", notes, samples=ci)
@@ -163,7 +169,7 @@ def command(
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=streams[0].source)
 
-    note_evaluation(notes, report, GoldFile(paths[0], format, columns), model)
+    note_evaluation(notes, report, GoldFile(paths[0], format, columns, limits), model)
     found = intervals(report, resamples=resamples, seed=seed) if ci else {}
     _print(report, confusion, errors, found, as_json=as_json, as_conlleval=as_conlleval)
     if fail_under is not None and 100 * report.score < fail_under:
@@ -216,7 +222,7 @@ def score_model(
             raise CorpusError(msg, source=model)
         gold = list(in_conllu(stream))
         text = b"".join(tag_text(tagger.taggers, _again(gold), threads=threads))
-        found = _only_filled(tagger, read(io.BytesIO(text), "conllu"))
+        found = _only_filled(tagger, read(io.BytesIO(text), "conllu", limits=UNLIMITED))
         return score_aligned(
             gold,
             notes.progress(found, " sentences"),
@@ -279,7 +285,7 @@ def _only_filled(pipeline: Pipeline, sentences: SentenceStream) -> SentenceStrea
     rows = (
         each.replace({name: ["_"] * len(each) for name in empty}) for each in sentences if len(each)
     )
-    return read(io.BytesIO("".join(rows).encode()), "conllu")
+    return read(io.BytesIO("".join(rows).encode()), "conllu", limits=UNLIMITED)
 
 
 def score_texts(
@@ -341,7 +347,11 @@ def load_annotator(name: str) -> Annotator:
 
 def _again(sentences: Iterable[Sentence]) -> SentenceStream:
     """A stream of some sentences of CoNLL-U."""
-    return read(io.BytesIO("".join(sentence.raw for sentence in sentences).encode()), "conllu")
+    return read(
+        io.BytesIO("".join(sentence.raw for sentence in sentences).encode()),
+        "conllu",
+        limits=UNLIMITED,
+    )
 
 
 def in_conllu(stream: SentenceStream) -> Iterator[Sentence]:

@@ -13,6 +13,7 @@ from seqtag.cli.options import (
     columns_option,
     format_option,
     json_option,
+    max_sentence_option,
     quiet_option,
     reading_format,
 )
@@ -20,6 +21,7 @@ from seqtag.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from seqtag.corpus import Limits
     from seqtag.corpus.read import AnyStream
     from seqtag.tagging.streams import FilledSentence
     from seqtag.tagging.tagger import Tagger
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 )
 @format_option
 @columns_option
+@max_sentence_option
 @json_option
 @quiet_option
 @click.pass_context
@@ -60,6 +63,7 @@ def command(
     top: int,
     format: str,
     columns: tuple[str, ...] | None,
+    limits: Limits,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -87,7 +91,7 @@ def command(
         stream = read(io.BytesIO(text.encode("utf-8", "surrogateescape")), _text_format(chain))
     else:
         kind = reading_format(format, columns)
-        stream = context.with_resource(read(source or "-", kind, columns=columns))
+        stream = context.with_resource(read(source or "-", kind, columns=columns, limits=limits))
     [opened] = chain.cut(
         [stream], tokenizer="model", paragraphs="auto", flush=None, token_ranges=False
     )

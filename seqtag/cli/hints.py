@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from seqtag.cli.common import Notes
+    from seqtag.corpus import Limits
     from seqtag.evaluation.report import Report
     from seqtag.model.container import Contents
     from seqtag.model.model import Model
@@ -32,13 +33,13 @@ class GoldFile:
 
     Parameters
     ----------
-    path, format, columns
+    path, format, columns, limits
         As it was read.
     """
 
-    def __init__(self, path: str, format: str, columns: Sequence[str] | None):
+    def __init__(self, path: str, format: str, columns: Sequence[str] | None, limits: Limits):
         self.path = path
-        self._format, self._columns = format, columns
+        self._format, self._columns, self._limits = format, columns, limits
 
     @property
     def is_there(self) -> bool:
@@ -49,7 +50,7 @@ class GoldFile:
         """The file as training takes it."""
         from seqtag.training.data import open_corpus
 
-        return open_corpus(self.path, self._format, self._columns, files)
+        return open_corpus(self.path, self._format, self._columns, files, self._limits)
 
 
 def note_evaluation(

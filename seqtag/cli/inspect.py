@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from seqtag.cli.common import Chain, Notes, check_stdin, load_model, print_json, say
@@ -10,9 +12,13 @@ from seqtag.cli.options import (
     columns_option,
     format_option,
     json_option,
+    max_sentence_option,
     quiet_option,
     sentences_of,
 )
+
+if TYPE_CHECKING:
+    from seqtag.corpus import Limits
 
 
 @click.command("inspect")
@@ -36,6 +42,7 @@ from seqtag.cli.options import (
 )
 @format_option
 @columns_option
+@max_sentence_option
 @json_option
 @quiet_option
 @click.pass_context
@@ -50,6 +57,7 @@ def command(
     names: tuple[str, ...],
     format: str,
     columns: tuple[str, ...] | None,
+    limits: Limits,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -73,7 +81,7 @@ def command(
         msg = "expected --names CORPUS with --feature, found none; features are hashed in the model"
         raise click.UsageError(msg, context)
     taggers = [each for each in Chain([load_model(model)], only).taggers if not each.hidden]
-    sentences = sentences_of(names, format, columns) if names else []
+    sentences = sentences_of(names, format, columns, limits=limits) if names else []
     if not names and not transitions:
         notes("note: features are hashed in the model; name them with --names CORPUS")
     shown: list[dict[str, object]] = []

@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from seqtag.cli import names
 from seqtag.cli.common import PENDING
-from seqtag.corpus import READABLE
+from seqtag.corpus import LIMITS, READABLE, Limits
 from seqtag.errors import TemplateError
 from seqtag.settings import SETTINGS, Setting
 
@@ -102,6 +102,23 @@ threads_option = click.option(
 )
 
 
+def _limits(_: click.Context, __: click.Parameter, sentence: int) -> Limits:
+    """What is read, by the option."""
+    return Limits(sentence=sentence)
+
+
+max_sentence_option = click.option(
+    "--max-sentence",
+    "limits",
+    type=click.IntRange(1),
+    default=LIMITS.sentence,
+    show_default=True,
+    callback=_limits,
+    metavar="TOKENS",
+    help="Refuse a sentence of more tokens; raw text is cut instead.",
+)
+
+
 def reading_format(format: str, columns: tuple[str, ...] | None) -> str:
     """``--columns`` alone means a column file."""
     return "columns" if columns and format == "auto" else format
@@ -164,6 +181,7 @@ def training_options(command: Command) -> Command:
         seed_option,
         setting_options,
         skip_unlabelled_option,
+        max_sentence_option,
         json_option,
         quiet_option,
     )
@@ -179,6 +197,7 @@ def sentences_of(
     notes: Notes | None = None,
     part: str = "train",
     *,
+    limits: Limits,
     empty: bool = False,
 ) -> list[Sentence]:
     """All sentences of some files, or of corpora by name, and this part of them.
@@ -196,7 +215,12 @@ def sentences_of(
 
     format = reading_format(format, columns)
     paths = located(files, notes, part)
-    found = [s for name in paths for s in read(name, format, columns=columns) if empty or len(s)]
+    found = [
+        sentence
+        for name in paths
+        for sentence in read(name, format, columns=columns, limits=limits)
+        if empty or len(sentence)
+    ]
     if not any(map(len, found)):
         msg = "expected sentences to learn from, found none"
         raise CorpusError(msg, source=paths[0])

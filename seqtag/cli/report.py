@@ -13,6 +13,7 @@ from seqtag.cli.eval import part_of, placed
 from seqtag.cli.options import (
     columns_option,
     format_option,
+    max_sentence_option,
     quiet_option,
     reading_format,
     resamples_option,
@@ -29,7 +30,7 @@ from seqtag.settings import SETTINGS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.corpus import Sentence
+    from seqtag.corpus import Limits, Sentence
     from seqtag.tagging.tagger import Tagger
 
 _POINTS = 5  # of a learning curve
@@ -60,6 +61,7 @@ _POINTS = 5  # of a learning curve
 )
 @format_option
 @columns_option
+@max_sentence_option
 @resamples_option
 @seed_option
 @threads_option
@@ -73,6 +75,7 @@ def command(
     curve: str | None,
     format: str,
     columns: tuple[str, ...] | None,
+    limits: Limits,
     resamples: int,
     seed: int,
     threads: int,
@@ -94,7 +97,7 @@ def command(
     check_output(output, [gold, model, *([curve] if curve else [])])
     taggers = part_of(load_model(model), label, model)
     drawn = _drawn(curve) if curve and curve.endswith(".json") else None
-    with read(gold, reading_format(format, columns), columns=columns) as stream:
+    with read(gold, reading_format(format, columns), columns=columns, limits=limits) as stream:
         column = placed(LabelColumn(label or taggers[-1].label), stream)
         sentences = [each for each in notes.progress(stream, " sentences") if len(each)]
     if not sentences:
@@ -110,7 +113,9 @@ def command(
         seed=seed,
     )
     if curve and drawn is None:
-        drawn = _trained(taggers[-1], sentences_of([curve], format, columns), sentences, notes)
+        drawn = _trained(
+            taggers[-1], sentences_of([curve], format, columns, limits=limits), sentences, notes
+        )
     page = report_page(found, model=model, gold=gold, curve=drawn)
     with Output(output) as out:
         out.write(page.encode())

@@ -13,6 +13,7 @@ from seqtag.cli.options import (
     ColumnList,
     columns_option,
     format_option,
+    max_sentence_option,
     quiet_option,
     reading_format,
     threads_option,
@@ -23,6 +24,7 @@ from seqtag.segmentation.paragraphs import PARAGRAPHS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from seqtag.corpus import Limits
     from seqtag.corpus.read import AnyStream
 
 
@@ -99,6 +101,7 @@ if TYPE_CHECKING:
     metavar="K",
     help="Write the K best label sequences: Upos2=, Upos3=, ... in MISC, or as last columns.",
 )
+@max_sentence_option
 @threads_option
 @quiet_option
 @click.pass_context
@@ -119,6 +122,7 @@ def command(
     margin: bool,
     probability: bool,
     nbest: int,
+    limits: Limits,
     threads: int,
     quiet: bool,
 ) -> int:
@@ -147,7 +151,10 @@ def command(
     chain = Chain([load_model(model) for model in models], only)
     format = reading_format(format, columns)
     streams = chain.cut(
-        [context.with_resource(read(name, format, columns=columns)) for name in inputs],
+        [
+            context.with_resource(read(name, format, columns=columns, limits=limits))
+            for name in inputs
+        ],
         tokenizer=tokenizer,
         paragraphs=paragraphs,
         flush=flush,

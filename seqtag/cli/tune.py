@@ -15,6 +15,8 @@ from seqtag.settings import SETTINGS, find_setting
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from seqtag.corpus import Limits
+
 
 class Choices(Parameter):
     """A setting and the values to try."""
@@ -69,6 +71,7 @@ def command(
     trials: int | None,
     format: str,
     columns: tuple[str, ...] | None,
+    limits: Limits,
     as_json: bool,
     quiet: bool,
     **fixed: Any,
@@ -90,8 +93,8 @@ def command(
     found = search(
         lambda settings: tagger_fit(**fixed | settings),
         candidates,
-        sentences_of(files, format, columns, notes),
-        dev=sentences_of([dev], format, columns, notes, "dev") if dev else None,
+        sentences_of(files, format, columns, notes, limits=limits),
+        dev=sentences_of([dev], format, columns, notes, "dev", limits=limits) if dev else None,
         k=folds,
         random_state=fixed["seed"],
         on_trial=lambda trial: notes(f"{100 * trial.score:.2f}  {_shown(trial.settings)}"),

@@ -66,6 +66,7 @@ class ConlluReader(ColumnReader):
     """
 
     sentence_type = ConlluSentence
+    heads = "#"
 
     def __init__(self, source: str, columns: Sequence[str] = COLUMNS, separator: str = "\t"):
         super().__init__(source, columns, separator)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from seqtag.corpus.sentence import Sentence, Span, SpanSentence
@@ -27,8 +27,9 @@ def read_tagged(stream: ByteStream, source: str) -> Iterator[Sentence]:
     Columns: form, pos. An escaped slash (``1\/2/CD``) stays as written.
     """
     for raw, line in lines_of(stream):
-        found = [m.span() for m in _ITEM.finditer(raw, start_of(raw, line))]
-        yield _tagged(raw, source, line, found)
+        # One more than may be shows that there are too many.
+        found = islice(_ITEM.finditer(raw, start_of(raw, line)), stream.limits.sentence + 1)
+        yield _tagged(raw, source, line, [m.span() for m in found])
 
 
 def write_tagged(columns: Mapping[str, Sequence[str]]) -> str:

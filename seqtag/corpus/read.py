@@ -10,8 +10,10 @@ from seqtag.corpus.detect import Layout, columns_layout, detect_format, whole_li
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
 from seqtag.corpus.nltk_corpora import PREFIX, open_nltk
 from seqtag.corpus.stream import (
+    LIMITS,
     Block,
     ByteStream,
+    Limits,
     after_last_blank_line,
     after_last_character,
 )
@@ -105,9 +107,18 @@ class SentenceStream:
         """The sentences; the file is closed behind the last."""
         with self:
             if self._format.read is None:
-                yield from self.parse(self._stream.blocks(after_last_blank_line))
-            else:
-                yield from self._format.read(self._stream, self.source)
+                yield from self.parse(self._table_blocks())
+                return
+            limits = self._stream.limits
+            for sentence in self._format.read(self._stream, self.source):
+                if len(sentence) > limits.sentence and self.format != "text":
+                    raise limits.too_long(self.source, sentence.line)
+                yield sentence
+
+    def _table_blocks(self) -> Iterator[Block]:
+        """Blocks of whole sentences, none of them too long."""
+        heads = self._format.rows.heads if self._format.rows else None
+        return self._stream.blocks(after_last_blank_line, heads)
 
     def __iter__(self) -> Iterator[Sentence]:
         return self._sentences
@@ -128,7 +139,7 @@ class SentenceStream:
         `separator` is known when the first block is.
         """
         with self:
-            for block in self._stream.blocks(after_last_blank_line):
+            for block in self._table_blocks():
                 if not self.separator:
                     self.separator = find_separator(block.text.removeprefix("\ufeff"))
                 yield block
@@ -192,6 +203,7 @@ def read(
     format: str = AUTO,
     *,
     columns: Sequence[str] | None = None,
+    limits: Limits = LIMITS,
 ) -> SentenceStream:
     r"""Read the sentences of a file one by one, losing no byte.
 
@@ -210,6 +222,8 @@ def read(
         as soon as it has arrived.
     columns
         Names for the columns of a column file, one of them ``form``.
+    limits
+        The longest sentence and the longest line that are read.
 
     Returns
     -------
@@ -220,7 +234,7 @@ def read(
     ------
     CorpusError
         Here, if the format is unknown or cannot be recognised; while iterating, at the first
-        line that does not keep to it.
+        line that does not keep to it, or that is too long, and at a sentence that is.
     OSError
         As the system reports it: no such file, no permission, a directory.
 
@@ -240,8 +254,8 @@ def read(
     if columns is not None:
         _check_columns(columns, format)
     if isinstance(source, str) and source.startswith(PREFIX):
-        return _read_nltk(source, format, columns)
-    stream = ByteStream(source)
+        return _read_nltk(source, format, columns, limits)
+    stream = ByteStream(source, limits)
     try:
         return SentenceStream(stream, _layout(stream, format, columns))
     except BaseException:
@@ -249,7 +263,9 @@ def read(
         raise
 
 
-def _read_nltk(name: str, format: str, columns: Sequence[str] | None) -> SentenceStream:
+def _read_nltk(
+    name: str, format: str, columns: Sequence[str] | None, limits: Limits
+) -> SentenceStream:
     """A corpus of NLTK's, with other names for its columns if they are given."""
     if format not in (AUTO, "columns"):
         msg = f"expected no format for a corpus of NLTK, found {format!r}; leave it out"
@@ -261,7 +277,8 @@ def _read_nltk(name: str, format: str, columns: Sequence[str] | None) -> Sentenc
             f"{', '.join(columns)}; name each"
         )
         raise CorpusError(msg, source=name)
-    return SentenceStream(ByteStream(file), Layout("columns", tuple(columns or found), "\t"))
+    layout = Layout("columns", tuple(columns or found), "\t")
+    return SentenceStream(ByteStream(file, limits), layout)
 
 
 def _check_columns(columns: Sequence[str], format: str) -> None:

@@ -21,7 +21,40 @@ if TYPE_CHECKING:
 CHUNK = 1 << 20  # bytes asked for at a time; also about the size of a block
 HEAD = 1 << 16  # bytes that format detection looks at
 _MOMENT = 0.2  # seconds; who pauses so long waits for an answer
+_MARK = "\ufeff".encode()
+_BLANK_LINES = re.compile(rb"(?:[ \t]*\r?\n)*")
 _BLANK_LINE = re.compile(rb"\n[ \t]*\r?\n")
+
+
+class Limits(NamedTuple):
+    """How much of a file is held at once before it is refused.
+
+    Attributes
+    ----------
+    sentence
+        The most words of a sentence; in a table its rows (ranges and empty nodes are some), and
+        as many comments. Raw text has no such limit, it is cut.
+    line
+        The most bytes of a line. Raw text that a model cuts has no such limit.
+    """
+
+    sentence: int = 1_000_000
+    line: int = 1 << 26
+
+    def too_long(self, source: str, line: int, what: str = "words") -> CorpusError:
+        """The error about a sentence of too many `what`, which begins at `line`."""
+        msg = (
+            f"expected at most {self.sentence:,} {what} in a sentence, found more in the one that "
+            "starts here; mark where its sentences end, or allow more with --max-sentence"
+        )
+        return CorpusError(msg, source=source, line=line)
+
+
+LIMITS = Limits()
+"""What is read if nobody says otherwise."""
+
+UNLIMITED = Limits(sys.maxsize, sys.maxsize)
+"""For what was read before."""
 
 
 class Block(NamedTuple):
@@ -68,12 +101,14 @@ class ByteStream:
     r"""A file, standard input (``"-"``) or open binary file, read in decoded blocks.
 
     Compression is recognised by the first bytes, not by name. Memory stays at about one block
-    unless a single sentence is longer than that.
+    unless a single sentence is longer than that, which has limits.
 
     Parameters
     ----------
     source
         Path, ``"-"``, or an object with ``read`` that returns bytes.
+    limits
+        What is refused.
 
     Examples
     --------
@@ -83,7 +118,8 @@ class ByteStream:
     ['a\n\n', 'b\n']
     """
 
-    def __init__(self, source: str | os.PathLike[str] | BinaryIO):
+    def __init__(self, source: str | os.PathLike[str] | BinaryIO, limits: Limits = LIMITS):
+        self.limits = limits
         self._owned = False
         if isinstance(source, str | os.PathLike) and os.fspath(source) != "-":
             self.name = os.fspath(source)
@@ -129,6 +165,7 @@ class ByteStream:
     def head(self, *, first_line: bool = False) -> bytes:
         """Return the start of the stream (64 kB, and a whole line at least) unconsumed.
 
+        Of a line longer than the limit 64 kB: the line is refused where it is read, if at all.
         Less of a pipe or a terminal that has given a line and then stays silent for a moment.
         """
         size, whole = 0, False
@@ -136,31 +173,80 @@ class ByteStream:
             self._seen.append(chunk)
             size += len(chunk)
             whole = whole or b"\n" in chunk
+            if size > self.limits.line and not whole:
+                break
             if whole and (size >= HEAD or first_line or not self.ready(_MOMENT)):
                 break
         head = b"".join(self._seen)
         return head[: max(HEAD, head.find(b"\n") + 1)]
 
-    def blocks(self, cut: Callable[[bytearray, int], int]) -> Iterator[Block]:
+    def blocks(
+        self, cut: Callable[[bytearray, int], int], heads: str | None = None
+    ) -> Iterator[Block]:
         """Yield the text block by block; `cut` finds the last place where a block may end.
 
         `cut(data, start)` gets the bytes so far and the position of the last line break that
-        it has seen already, so that every byte is searched once.
+        it has seen already, so that every byte is searched once. `heads` is how the lines of a
+        table begin that stand before the rows of a sentence; None if it is no table.
+
+        Raises
+        ------
+        CorpusError
+            If a line is longer than the limit, unless lines are cut, or a sentence of a table is.
         """
-        data, line, offset, last_break = bytearray(), 1, 0, 0
+        data, line, offset, begun, breaks = bytearray(), 1, 0, 0, 0
+        due = most = self.limits.sentence  # line breaks at which to look for a long sentence
         for chunk in self._all_chunks():
             searched = len(data)
             data += chunk
-            end = cut(data, last_break)
+            breaks += chunk.count(b"\n")
+            if cut is not after_last_character:
+                self._check_lines(data, begun, line)
+            end = cut(data, max(begun - 1, 0))
+            if heads is not None and breaks > (most if end else due):
+                self._check_sentences(data, line, heads.encode())
+                due = breaks + most  # or each chunk of a long sentence would search all of it
             if end:
                 yield Block(self._decode(data[:end], line, offset), line)
-                line += data.count(b"\n", 0, end)
-                offset += end
+                left = data.count(b"\n", end)
+                line, offset, breaks, due = line + breaks - left, offset + end, left, most
                 del data[:end]
                 searched = 0
-            last_break = max(data.rfind(b"\n", searched), last_break if not end else 0, 0)
+            begun = max(data.rfind(b"\n", searched) + 1, 0 if end else begun)
         if data:
+            if heads is not None and breaks >= most:
+                self._check_sentences(data + b"\n", line, heads.encode())
             yield Block(self._decode(data, line, offset), line)
+
+    def _check_lines(self, data: bytearray, start: int, line: int) -> None:
+        """Refuse a line that is too long, from the one that begins at `start` on."""
+        most = self.limits.line
+        while len(data) - start > most:
+            end = data.find(b"\n", start, start + most + 1)
+            if end < 0:
+                msg = (
+                    f"expected lines of at most {most:,} bytes, found a longer one; put the line "
+                    "breaks in, or if this is raw text, have it cut by a model that has learnt to"
+                )
+                place = line + data.count(b"\n", 0, start)
+                raise CorpusError(msg, source=self.name, line=place)
+            start = end + 1
+
+    def _check_sentences(self, data: bytearray, line: int, heads: bytes) -> None:
+        """Refuse a sentence with too many rows, or lines before them; the last line may go on."""
+        start = 0
+        while start < len(data):
+            start = _BLANK_LINES.match(data, start).end()  # type: ignore[union-attr]
+            found = _BLANK_LINE.search(data, start)
+            end = found.start() + 1 if found else len(data)
+            before = data.count(b"\n" + heads, start, end)
+            before += data.startswith((heads, _MARK + heads), start, end)
+            rows = data.count(b"\n", start, end) - before
+            if max(rows, before) > self.limits.sentence:
+                what = "rows" if rows > before else "comments"
+                place = line + data.count(b"\n", 0, start)
+                raise self.limits.too_long(self.name, place, what)
+            start = end
 
     def _all_chunks(self) -> Iterator[bytes]:
         """What `head` has read, then the rest."""

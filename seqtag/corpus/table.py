@@ -157,6 +157,7 @@ class ColumnReader:
     """
 
     sentence_type: type[TableSentence] = TableSentence
+    heads = DOCSTART  # how the lines begin that stand before a sentence
 
     def __init__(self, source: str, columns: Sequence[str], separator: str = ""):
         self.source = source

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.sentence import Sentence, Span, SpanSentence
@@ -39,7 +40,9 @@ def read_tokens(stream: ByteStream, source: str) -> Iterator[Sentence]:
     sentence without words.
     """
     for raw, line in lines_of(stream):
-        spans = [m.span() for m in _TOKEN.finditer(raw, start_of(raw, line))]
+        # One more than may be shows that there are too many.
+        found = islice(_TOKEN.finditer(raw, start_of(raw, line)), stream.limits.sentence + 1)
+        spans = [m.span() for m in found]
         words = [raw[a:b] for a, b in spans]
         yield SpanSentence(raw, source, line, {"form": words}, [a for a, _ in spans], {})
 

@@ -40,6 +40,9 @@ MAX_TRIGRAM_LABELS = 255
 MAX_BIGRAM_LABELS = 46_339
 """Labels with first order: the K (K + 2) weights of the chain are numbered in 32 bits."""
 
+MOST_WITH_BIGRAMS = 4096
+"""Labels of a model that looks at the label before: 64 MB of transitions, more is not worth it."""
+
 MAX_ROWS = 2**31 - 1
 """Emission rows, edge rows, and tokens at a time: they are numbered in 32 bits."""
 

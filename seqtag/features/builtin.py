@@ -9,6 +9,7 @@ from itertools import groupby
 
 from seqtag.errors import TemplateError
 from seqtag.features.attributes import attribute
+from seqtag.features.regexes import bounded
 
 
 @attribute("form")
@@ -160,7 +161,7 @@ def _flags(word: str) -> str:
 @attribute("match")
 def _match(word: str, regex: str) -> str:
     """The first part of the word that the regular expression matches; empty if there is none."""
-    found = _search(regex, word)
+    found = bounded(regex).search(word)
     return found[0] if found else ""
 
 
@@ -173,15 +174,7 @@ def _match_lower(word: str, regex: str) -> str:
 @attribute("test")
 def _test(word: str, regex: str) -> str:
     """1 if the regular expression matches some part of the word, else 0."""
-    return _bit(_search(regex, word) is not None)
-
-
-def _search(regex: str, word: str) -> re.Match[str] | None:
-    try:
-        return re.search(regex, word)
-    except re.error as error:
-        msg = f'"{regex}" is not a regular expression: {error}; correct it'
-        raise TemplateError(msg) from error
+    return _bit(bounded(regex).search(word) is not None)
 
 
 _VOWELS = frozenset(

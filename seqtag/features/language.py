@@ -41,6 +41,7 @@ from seqtag.features.templates import (
     Template,
     TemplateSet,
     Term,
+    check_size,
 )
 from seqtag.files import CONVERT
 from seqtag.settings import Value, find_setting
@@ -58,7 +59,12 @@ _TERM = re.compile(
 _ARGUMENT = re.compile(
     rf"\s*(?:(?P<int>-?[0-9]{{1,9}})|(?P<str>{STRING})|(?P<column>{NAME}|%[0-9]{{1,9}}))\s*(?:,|\Z)"
 )
-_BEFORE_COMMENT = re.compile(rf"(?:{STRING}|(?<!\s)(?!\A)\#|[^#])*")
+_BEFORE_COMMENT = re.compile(
+    rf'(?:{STRING}|(?<!\s)(?!\A)\#|[^#"])*'  # up to a quote that none closes, and no later one
+    r"(?:(?<!\s)(?!\A)\#|[^#])*"
+)
+LONGEST_LINE = 2000
+"""Characters that a line of a template file may have before its comment."""
 _PRESETS = Path(__file__).with_name("presets")
 
 
@@ -89,7 +95,7 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
     """
     templates: list[Template] = []
     settings: dict[str, Value] = {}
-    read = None
+    read, read_terms = None, 0
     first_lines: dict[object, int] = {}
     for number, raw in enumerate(text.split("\n"), start=1):
         found = _BEFORE_COMMENT.match(raw.strip())
@@ -97,6 +103,12 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
         if not line:
             continue
         try:
+            if len(line) > LONGEST_LINE:
+                msg = (
+                    f"expected a line of at most {LONGEST_LINE:,} characters, found "
+                    f"{len(line):,}; write one template a line"
+                )
+                raise TemplateError(msg)
             if re.match(r"set\s", line):
                 name, value = _parse_setting(line)
                 if name in settings:
@@ -119,6 +131,8 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
                     )
                 else:
                     templates.append(Template(terms, labels, line=number))
+                    read_terms += len(terms)
+                    check_size(len(templates), read_terms)  # before the rest is read
         except TemplateError as error:
             raise TemplateError(error.message, source=source, line=number) from error
     try:

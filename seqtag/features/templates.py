@@ -29,6 +29,12 @@ STRING = r'"(?:\\.|[^"\\])*"'
 FARTHEST = 9
 """Templates see this many words back and ahead at most."""
 
+MOST_TEMPLATES = 2000
+"""Templates that a set may have."""
+
+MOST_TERMS = 10_000
+"""Terms that the templates of a set may have together."""
+
 
 @dataclass(frozen=True)
 class Term:
@@ -175,7 +181,8 @@ class TemplateSet:
     Raises
     ------
     TemplateError
-        If there is no template, one occurs twice, or a setting is unknown or out of range.
+        If there is no template, there are too many, one occurs twice, or a setting is unknown or
+        out of range.
 
     Examples
     --------
@@ -198,6 +205,7 @@ class TemplateSet:
         if not self.templates:
             msg = "expected at least one template, found none; write form[0], say"
             raise TemplateError(msg)
+        check_size(len(self.templates), sum(len(template.terms) for template in self.templates))
         seen: dict[object, Template] = {}
         for template in self.templates:
             first = seen.setdefault((frozenset(template.terms), template.label_offsets), template)
@@ -318,6 +326,22 @@ class TemplateSet:
             forms=forms,
             functions=tuple(functions),
         )
+
+
+def check_size(templates: int, terms: int) -> None:
+    """Refuse more templates, or terms, than a set may have.
+
+    Raises
+    ------
+    TemplateError
+        If there are more than 2,000 templates, or 10,000 terms.
+    """
+    if templates > MOST_TEMPLATES or terms > MOST_TERMS:
+        msg = (
+            f"expected at most {MOST_TEMPLATES:,} templates with {MOST_TERMS:,} terms together, "
+            f"found {templates:,} with {terms:,}; leave some out"
+        )
+        raise TemplateError(msg)
 
 
 def _find_column(term: Term, columns: Sequence[str]) -> str:

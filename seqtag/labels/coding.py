@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from seqtag.errors import LabelError
-from seqtag.labels.schemes import Transition, allowed, convert, scheme_of
+from seqtag.labels.schemes import Transition, allowed, check_labels, convert, scheme_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -153,8 +153,10 @@ class LabelCoding:
         Raises
         ------
         LabelError
-            If one is no edit script where these are learnt.
+            If one is no edit script where these are learnt, or does not belong to the scheme.
         """
+        if self.learnt is not None and (self.constrained or self.changes_labels):
+            check_labels(labels, self.learnt)
 
     def allowed(
         self, labels: Sequence[str]

@@ -26,7 +26,9 @@ _PRESETS = {
     "tokens": "segment",
     "words": "multiword",
 }
-_NO_LABELS = ("id", "form")  # columns that are never labels
+NO_LABELS = ("id", "form")
+"""Columns that are never labels: a label would overwrite what the words are."""
+
 _NOT_ANNOTATED = "_"
 
 
@@ -71,7 +73,7 @@ class LabelColumn:
         CorpusError
             If there are words only.
         """
-        candidates = [name for name in available if name not in (*_NO_LABELS, "misc")]
+        candidates = [name for name in available if name not in (*NO_LABELS, "misc")]
         if not candidates:
             msg = (
                 f"expected a column of labels, found the columns {', '.join(available)} only; "
@@ -122,8 +124,8 @@ class LabelColumn:
             If one of `columns` is not among those available.
         """
         for name in self.columns:
-            if name not in available or name in _NO_LABELS:
-                others = ", ".join(other for other in available if other not in _NO_LABELS)
+            if name not in available or name in NO_LABELS:
+                others = ", ".join(other for other in available if other not in NO_LABELS)
                 msg = (
                     f"expected one of the columns {others} for labels, found {name!r}; choose one "
                     "of these with --label, or name the columns with --columns"

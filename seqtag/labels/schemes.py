@@ -344,15 +344,26 @@ def allowed(
     >>> transition[2].tolist()  # after O
     [True, False, True]
     """
-    prefixes = _scheme(scheme).prefixes
-    for number, label in enumerate(label_set, start=1):
-        if _split(label)[0] not in prefixes:
-            raise _foreign(label, scheme, f" as label {number} of the label set")
+    check_labels(label_set, scheme)
     size = len(label_set)
     start = np.array([valid_transition(None, label, scheme) for label in label_set], dtype=bool)
     stop = np.array([valid_transition(label, None, scheme) for label in label_set], dtype=bool)
     pairs = [valid_transition(a, b, scheme) for a in label_set for b in label_set]
     return start, np.array(pairs, dtype=bool).reshape(size, size), stop
+
+
+def check_labels(label_set: Sequence[str], scheme: str) -> None:
+    """Refuse labels that do not belong to a scheme.
+
+    Raises
+    ------
+    LabelError
+        If there is no such scheme, or a label does not belong to it.
+    """
+    prefixes = _scheme(scheme).prefixes
+    for number, label in enumerate(label_set, start=1):
+        if _split(label)[0] not in prefixes:
+            raise _foreign(label, scheme, f" as label {number} of the label set")
 
 
 def _scheme(name: str) -> _Scheme:

@@ -27,6 +27,9 @@ _PREFIX = re.compile(r"p(0|[1-9][0-9]?)\.(.+)", re.ASCII)
 MOST_PARTS = 100
 """Models that a file may hold."""
 
+MOST_DENSE = 2**26
+"""Label bigrams and trigrams that the models of a file may have: 256 MB, most of it zeros."""
+
 
 def to_bytes(models: Sequence[Model]) -> bytes:
     """The file that holds some models.
@@ -68,9 +71,13 @@ def models_of(contents: Contents, source: str = "<model>") -> tuple[Model, ...]:
         If the file is not one of models, or its parts do not fit together.
     """
     parts = _READERS[min(contents.format, max(_READERS))](contents, source)
-    models = tuple(Model.of(part, source) for part in parts)
+    _check_number(len(parts), source)
+    models: list[Model] = []
+    for part in parts:
+        models.append(Model.of(part, source))
+        _check_dense(models, source)
     _check(models, source)
-    return models
+    return tuple(models)
 
 
 def load(path: str | PathLike[str], source: str) -> tuple[Model, ...]:
@@ -91,15 +98,32 @@ def _packed(models: Sequence[Model]) -> tuple[dict[str, Any], dict[str, NDArray[
 
 def _check(models: Sequence[Model], source: str | None) -> None:
     """Refuse a file without a part, with too many, or with two that fill one column."""
-    if not 1 <= len(models) <= MOST_PARTS:
-        msg = f"expected from 1 to {MOST_PARTS} models in a file, found {len(models)}"
-        raise ModelFileError(msg, source=source)
+    _check_number(len(models), source)
+    _check_dense(models, source)
     columns = [name for model in models for name in model.column.columns]
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:
         msg = (
             f"expected models of different columns in a file, found {columns.count(twice[0])} "
             f"for {show(twice[0])}; leave one out"
+        )
+        raise ModelFileError(msg, source=source)
+
+
+def _check_number(models: int, source: str | None) -> None:
+    """Refuse a file without a model, or with too many."""
+    if not 1 <= models <= MOST_PARTS:
+        msg = f"expected from 1 to {MOST_PARTS} models in a file, found {models}"
+        raise ModelFileError(msg, source=source)
+
+
+def _check_dense(models: Sequence[Model], source: str | None) -> None:
+    """Refuse models that together take far more memory than their file."""
+    dense = sum(model.dense for model in models)
+    if dense > MOST_DENSE:
+        msg = (
+            f"expected models of at most {MOST_DENSE:,} label bigrams and trigrams in a file, "
+            f"found {dense:,} in the first {len(models)}; leave one out"
         )
         raise ModelFileError(msg, source=source)
 

@@ -35,6 +35,7 @@ from seqtag.model.header import (
     DTYPE_NAMES,
     DTYPES,
     FORMAT_VERSION,
+    MAX_DEPTH,
     MAX_DIMENSIONS,
     MAX_HEADER,
     MAX_SIZE,
@@ -44,6 +45,7 @@ from seqtag.model.header import (
     check_entry,
     check_layout,
     damaged,
+    is_deep,
     located,
     name_message,
     parse_json,
@@ -380,6 +382,9 @@ def _checked_config(config: Mapping[str, Any]) -> dict[str, Any]:
     except (TypeError, ValueError, RecursionError) as err:
         msg = f"expected a configuration that JSON can hold, found a problem: {err}; {hint}"
         raise ModelFileError(msg) from err
+    if is_deep(plain):
+        msg = f"expected a configuration of at most {MAX_DEPTH} levels, found more; {hint}"
+        raise ModelFileError(msg)
     if changed:
         msg = (
             "expected a configuration that JSON returns unchanged, found "

@@ -26,6 +26,7 @@ MIN_READER = 2  # the oldest reader that understands what is written
 MAX_HEADER = 16 * 2**20  # bytes: thousands of labels fit, and a hostile header stays harmless
 MAX_SIZE = 4 * 2**30  # bytes of tensors: a thousand times the usual model
 MAX_DIMENSIONS = 8
+MAX_DEPTH = 50  # levels of a configuration: whoever walks it never runs out of stack
 _MAX_DIGITS = 20  # of an integer in JSON: every 64-bit number fits, no slow conversion does
 
 DTYPES = {
@@ -135,7 +136,23 @@ def read_metadata(metadata: Any) -> Metadata:
     if not isinstance(config, dict):
         msg = f'expected a JSON object as "config", found {show(config)}'
         raise damaged(msg)
+    if is_deep(config):
+        msg = f"expected a configuration of at most {MAX_DEPTH} levels, found more"
+        raise damaged(msg)
     return Metadata(config, fields["format"], writer, sha256, signed)
+
+
+def is_deep(value: Any) -> bool:
+    """Whether lists and objects stand within each other more than `MAX_DEPTH` levels deep."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        level = [
+            inner
+            for each in level
+            if isinstance(each, (dict, list))
+            for inner in (each.values() if isinstance(each, dict) else each)
+        ]
+    return bool(level)
 
 
 def check_entry(name: str, entry: Any, size: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +15,9 @@ from seqtag.engine import backend
 from seqtag.engine.arrays import (
     ANY_LABEL,
     FORBIDDEN,
+    MAX_LABELS,
+    MAX_TRIGRAM_LABELS,
+    MOST_WITH_BIGRAMS,
     FrozenWeights,
     KnownLabels,
     Parts,
@@ -24,8 +28,9 @@ from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.features.language import parse
 from seqtag.features.normal_forms import FORMS
 from seqtag.labels.coding import LabelCoding
-from seqtag.labels.column import LabelColumn
+from seqtag.labels.column import NO_LABELS, LabelColumn
 from seqtag.labels.lemmas import LemmaCoding
+from seqtag.labels.schemes import SCHEMES
 from seqtag.model.calibration import Calibration, is_calibration
 from seqtag.model.header import show
 from seqtag.model.known_words import KnownWords, known_attribute
@@ -113,6 +118,12 @@ class Model:
             compiled.order, *compiled.key_plans(), weights, self.parts, self.known_labels
         )
 
+    @property
+    def dense(self) -> int:
+        """How many weights of label bigrams and trigrams it has, most of them zero."""
+        labels, order = len(self.labels), self.compiled.order
+        return sum((0, labels**2, (labels + 1) * labels**2)[: order + 1])
+
     # ----------------------------------------------------------------- files
     def config(self) -> dict[str, Any]:
         """Its configuration, as a model file holds it."""
@@ -160,7 +171,14 @@ def fitting(source: str) -> Iterator[None]:
     except SeqtagError as error:
         msg = f"the model does not fit itself: {error}"
         raise ModelFileError(msg, source=source) from error
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
         msg = (
             f"expected a complete seqtag model, found a damaged one ({error}); "
             "get the file again or retrain"
@@ -200,18 +218,20 @@ _TENSORS = {
 _OLD_FORMS = "written"
 """The form in which a model sees values if its file does not say."""
 
+_NO_DEV: Mapping[str, Any] = {"metric": "", "score": 0.0, "signature": ""}
+
 _CODINGS = {coding.name: coding for coding in (LabelCoding, LemmaCoding)}
 
 _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "label": ("the name of a column", lambda value: _is_name(value)),
-    "scheme": ("a name or null", lambda value: value is None or isinstance(value, str)),
-    "encoding": ("a name or null", lambda value: value is None or isinstance(value, str)),
+    "scheme": ("one of " + ", ".join(SCHEMES) + " or null", lambda value: _is_scheme(value)),
+    "encoding": ("one of " + ", ".join(SCHEMES) + " or null", lambda value: _is_scheme(value)),
     "constrain": ("true or false", lambda value: isinstance(value, bool)),
     "coding": (" or ".join(_CODINGS), lambda value: isinstance(value, str) and value in _CODINGS),
     "columns": ("a list of different names", lambda value: _are_names(value)),
     "forms": (" or ".join(FORMS), lambda value: isinstance(value, str) and value in FORMS),
     "templates": ("a text", lambda value: isinstance(value, str)),
-    "training": ("an object", lambda value: isinstance(value, dict)),
+    "training": ("an object of what training says", lambda value: _is_training(value)),
     "calibration": (
         "margins that rise with shares that never fall, or null",
         lambda value: value is None or is_calibration(value),
@@ -223,6 +243,26 @@ _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
 def _is_name(value: Any) -> bool:
     """Tell whether a value is a name of a column, safe to print."""
     return isinstance(value, str) and value.split() == [value] and value.isprintable()
+
+
+def _is_scheme(value: Any) -> bool:
+    """Tell whether a value is the name of a label scheme, or none."""
+    return value is None or (isinstance(value, str) and value in SCHEMES)
+
+
+def _is_training(value: Any) -> bool:
+    """Tell whether a value is an object whose usual entries, if there, are of their kind."""
+    if not isinstance(value, dict):
+        return False
+    dev, epochs = value.get("dev", _NO_DEV), value.get("best_epochs", [])
+    return (
+        all(type(value.get(name, 0)) is int for name in ("sentences", "tokens"))
+        and isinstance(value.get("corpus_sha256", ""), str)
+        and isinstance(epochs, list)
+        and isinstance(dev, dict)
+        and dev.keys() >= _NO_DEV.keys()
+        and type(dev["score"]) in (int, float)
+    )
 
 
 def _are_names(value: Any) -> bool:
@@ -270,6 +310,8 @@ def _from_contents(contents: Contents, source: str) -> Model:
                     "get the file again or retrain"
                 )
                 raise ModelFileError(msg, source=source)
+        column = LabelColumn(str(config["label"]))
+        _check_column(column, source)
         blob, offsets = tensors["labels.blob"], tensors["labels.offsets"]
         labels = unpack_strings(blob, offsets, source=source)
         templates = parse(config["templates"])
@@ -277,7 +319,10 @@ def _from_contents(contents: Contents, source: str) -> Model:
         keys, row_ptr, allowed, _ = _rows(tensors, "known_labels")
         attribute = known_attribute(compiled) if len(keys) else -1
         constrain = bool(config["constrain"])
+        _check_scheme(config, source)
         coding = _CODINGS[config["coding"]](config["scheme"], config["encoding"], constrain)
+        order = max(compiled.order, int(constrain))
+        _check_labels(labels, order, seen=bool(compiled.edges), source=source)
         coding.check(labels)
         if coding.needs_forms and "form" not in compiled.columns:
             msg = (
@@ -286,7 +331,7 @@ def _from_contents(contents: Contents, source: str) -> Model:
             )
             raise ModelFileError(msg, source=source)
         return Model(
-            LabelColumn(str(config["label"])),
+            column,
             coding,
             labels,
             templates,
@@ -300,6 +345,48 @@ def _from_contents(contents: Contents, source: str) -> Model:
             config["calibration"] and Calibration.from_dict(config["calibration"]),
             contents.writer,
         )
+
+
+def _check_scheme(config: Mapping[str, Any], source: str) -> None:
+    """Refuse half a scheme: labels are written and learnt in one, or neither."""
+    written, learnt, constrain = (config[name] for name in ("scheme", "encoding", "constrain"))
+    if (written is None) != (learnt is None) or (constrain and learnt is None):
+        msg = (
+            f"expected a model with both scheme and encoding, or neither and no constrain, found "
+            f"scheme {show(written)}, encoding {show(learnt)} and constrain {constrain}; "
+            "get the file again or retrain"
+        )
+        raise ModelFileError(msg, source=source)
+
+
+def _check_column(column: LabelColumn, source: str) -> None:
+    """Refuse labels that would overwrite the words or their numbers."""
+    for name in column.columns:
+        if name in NO_LABELS:
+            msg = (
+                f"expected a model that labels a column of its own, found one that overwrites "
+                f"{show(name)}; get the file again or retrain"
+            )
+            raise ModelFileError(msg, source=source)
+
+
+def _check_labels(labels: Sequence[str], order: int, *, seen: bool, source: str) -> None:
+    """Refuse labels before a table of all their pairs is made, which may be far beyond the file."""
+    limit, what = MAX_LABELS, ""
+    if order == 2 or seen:
+        limit, what = MAX_TRIGRAM_LABELS, " with label trigrams or label bigrams that see words"
+    elif order == 1:
+        limit, what = MOST_WITH_BIGRAMS, " with label bigrams"
+    if not 1 <= len(labels) <= limit:
+        msg = (
+            f"expected a model of 1 to {limit:,} labels{what}, found {len(labels):,}; "
+            "get the file again or retrain"
+        )
+        raise ModelFileError(msg, source=source)
+    if len({*labels}) < len(labels):
+        twice = next(label for label, count in Counter(labels).items() if count > 1)
+        msg = f"expected different labels, found {show(twice)} twice; get the file again or retrain"
+        raise ModelFileError(msg, source=source)
 
 
 def _weights(tensors: Tensors, labels: int) -> FrozenWeights:

@@ -39,9 +39,9 @@ def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
         ("known words", f"{len(tagger.known_words):,}"),
         ("forms", _FORMS[info.get("forms", "written")]),
         ("trained on", _trained_on(tagger.model)),
-        ("corpus", f"sha256 {training['corpus_sha256'][:16]}..."),
+        ("corpus", f"sha256 {training.get('corpus_sha256', '')[:16] or 'unknown'}..."),
         ("settings", _settings(training)),
-        ("epochs kept", ", ".join(map(str, training["best_epochs"])) + cut_short),
+        ("epochs kept", ", ".join(map(str, training.get("best_epochs", []))) + cut_short),
     ]
     if "dev" in training:
         dev = training["dev"]
@@ -70,7 +70,7 @@ def html_of_pipeline(pipeline: Pipeline) -> str:
 
 def _trained_on(model: Model) -> str:
     training = model.training
-    return f"{training['sentences']:,} sentences, {training['tokens']:,} tokens"
+    return f"{training.get('sentences', 0):,} sentences, {training.get('tokens', 0):,} tokens"
 
 
 def _settings(training: Mapping[str, Any]) -> str:

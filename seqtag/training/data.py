@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.corpus import Block, Sentence, SentenceStream, read, sentence_of
+from seqtag.corpus import LIMITS, Block, Limits, Sentence, SentenceStream, read, sentence_of
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
@@ -279,7 +279,11 @@ class Corpus(NamedTuple):
 
 
 def open_corpus(
-    data: Source, format: str, columns: Sequence[str] | None, files: ExitStack
+    data: Source,
+    format: str,
+    columns: Sequence[str] | None,
+    files: ExitStack,
+    limits: Limits = LIMITS,
 ) -> Corpus:
     """One or several sources as one corpus; `files` closes what is opened.
 
@@ -303,7 +307,7 @@ def open_corpus(
     streams = [
         source
         if isinstance(source, SentenceStream)
-        else files.enter_context(read(source, format, columns=columns))
+        else files.enter_context(read(source, format, columns=columns, limits=limits))
         for source in given
     ]
     if not streams:

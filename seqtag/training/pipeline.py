@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from seqtag.corpus import LIMITS
 from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.corpus import Sentence
+    from seqtag.corpus import Limits, Sentence
     from seqtag.features.templates import TemplateSet
     from seqtag.model.model import Model
     from seqtag.tagging.pipeline import Loaded
@@ -94,6 +95,7 @@ def train_parts(
     threads: int = 1,
     format: str = "auto",
     columns: Sequence[str] | None = None,
+    limits: Limits = LIMITS,
     on_part: Callable[[str], None] | None = None,
     on_epoch: Callable[[Epoch], None] | None = None,
     init: Loaded | None = None,
@@ -110,7 +112,7 @@ def train_parts(
         their order there, and each sees the tags of those before it.
     dev
         Corpus to score every epoch on; each column keeps the epoch that scores best.
-    seed, patience, format, columns
+    seed, patience, format, columns, limits
         As for `seqtag.train`.
     runs
         As for `seqtag.train`, of each part; the models that tag the folds have one.
@@ -139,9 +141,9 @@ def train_parts(
         If it comes before any epoch is finished.
     """
     if not isinstance(data, (str, PathLike)) or str(data) == "-":
-        data = _in_memory(data, format, columns)
+        data = _in_memory(data, format, columns, limits)
     with ExitStack() as files:
-        corpus = open_corpus(data, format, columns, files)
+        corpus = open_corpus(data, format, columns, files, limits)
         if not {*PRESETS} & {*corpus.columns}:
             corpus.gather_columns(("form",))  # refuses a corpus without sentences
         texts, names = _available(corpus.columns, labels, corpus.name)
@@ -150,7 +152,7 @@ def train_parts(
             check_labels(words.columns[name].types, LabelColumn(name), corpus.name)
         held_out = None
         if dev is not None:
-            dev_corpus = open_corpus(dev, format, columns, files)
+            dev_corpus = open_corpus(dev, format, columns, files, limits)
             dev_corpus.check_columns(("form", *names))
             held_out = _Words(*dev_corpus.gather_columns(("form", *names)))
     if labels is None:
@@ -163,7 +165,7 @@ def train_parts(
         if on_part:
             on_part(name)
         with ExitStack() as files:
-            [source] = open_corpus(data, format, columns, files).sources
+            [source] = open_corpus(data, format, columns, files, limits).sources
             begin = begins[name]
             model = _fit_text(name, source, schedule, settings, begin, asked=labels is not None)
         if model is not None:
@@ -193,10 +195,12 @@ def train_parts(
     return models
 
 
-def _in_memory(data: Source, format: str, columns: Sequence[str] | None) -> list[Sentence]:
+def _in_memory(
+    data: Source, format: str, columns: Sequence[str] | None, limits: Limits
+) -> list[Sentence]:
     """The sentences of sources that may be read once only, or are several."""
     with ExitStack() as files:
-        corpus = open_corpus(data, format, columns, files)
+        corpus = open_corpus(data, format, columns, files, limits)
         return [sentence for source in corpus.sources for sentence in source]
 
 

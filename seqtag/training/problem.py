@@ -12,6 +12,7 @@ from seqtag.engine.arrays import (
     ANY_LABEL,
     MAX_LABELS,
     MAX_TRIGRAM_LABELS,
+    MOST_WITH_BIGRAMS,
     Cells,
     KnownLabels,
     Parts,
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from seqtag.labels.column import LabelColumn
     from seqtag.settings import Settings
     from seqtag.training.data import TrainingData
-
-MOST_WITH_BIGRAMS = 4096  # beyond, label bigrams take more memory than they are worth
 
 _log = logging.getLogger("seqtag")
 

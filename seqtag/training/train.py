@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
-from seqtag.corpus import sentences_of
+from seqtag.corpus import LIMITS, sentences_of
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
 from seqtag.labels.coding import LabelCoding
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from seqtag.corpus import Sentence
+    from seqtag.corpus import Limits, Sentence
     from seqtag.corpus.memory import Labels, Values
     from seqtag.labels.column import LabelColumn
     from seqtag.model.model import Model
@@ -57,6 +57,7 @@ class Options(TypedDict, total=False):
     unlabelled: str | None
     format: str
     columns: Sequence[str] | None
+    limits: Limits
     threads: int
     on_epoch: Callable[[Epoch], None] | None
     init: Loaded | str | PathLike[str] | None
@@ -99,6 +100,7 @@ def train(
     unlabelled: str | None = None,
     format: str = "auto",
     columns: Sequence[str] | None = None,
+    limits: Limits = LIMITS,
     threads: int = 1,
     on_epoch: Callable[[Epoch], None] | None = None,
     init: Loaded | str | PathLike[str] | None = None,
@@ -142,6 +144,8 @@ def train(
         a label are scored. None among `labels` is such a word too.
     format, columns
         As in `seqtag.read`; or the names of the values of tuples.
+    limits
+        As in `seqtag.read`, of files.
     threads
         Runs trained at the same time; the model is the same on any number.
     on_epoch
@@ -193,7 +197,7 @@ def train(
             dev, more = _listed(*_pair(dev), label, columns, missing)
         unlabelled = missing if some or more else unlabelled
     with ExitStack() as files:
-        corpus = open_corpus(data, format, columns, files)
+        corpus = open_corpus(data, format, columns, files, limits)
         column = corpus.label_column(label or default_label(begin))
         model = model_for(begin, column, settings)
         template_set, values = _templates(templates, column, model, settings)
@@ -207,7 +211,7 @@ def train(
         check_labels(examples.labels.types, column, corpus.name)
         held_out = None
         if dev is not None:
-            dev_corpus = open_corpus(dev, format, columns, files)
+            dev_corpus = open_corpus(dev, format, columns, files, limits)
             dev_corpus.check_columns((*needed, *column.columns))
             held_out = dev_corpus.gather(needed, column, skip_unlabelled, unlabelled)
     if unlabelled and examples.labelled().all():

@@ -3,11 +3,14 @@
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
+import io
+import json
 import os
 import re
 
 import pytest
 
+import seqtag
 from seqtag.training.train import train
 from tests.command_line import call, chunks, conllu, home, linux, run
 
@@ -365,3 +368,28 @@ def test_names_in_messages_survive_a_poor_locale(folder):
 def test_conll_and_conllu_data_of_the_helper():
     assert conllu(labels=False).count("\t_\t_\t_\t_\t_\t_\t_\n") == 44
     assert chunks().count("\n\n") == 8
+
+
+# ----------------------------------------------------------------------------- hostile names
+@linux
+def test_names_of_files_never_reach_a_terminal_raw(tmp_path, call):
+    for name in ("\x1b[2J.seqtag", "\x9b2J", "a\rb", "a\u202eb", "\udcff"):
+        done = call("info", tmp_path / name)
+        assert done.code == 1
+        escaped = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name)
+        assert escaped in done.err and name not in done.err
+
+
+def test_labels_and_columns_never_reach_a_terminal_raw(tmp_path, call):
+    corpus = "the\x1b[1m N\x1b[2J\ndog V\u202e\n\nthe\x1b[1m N\x1b[2J\n"
+    sentences = seqtag.read(io.BytesIO(corpus.encode()), columns=["form", "tag"])
+    seqtag.train(sentences, label="tag", epochs=1, min_count=1).save(tmp_path / "m.seqtag")
+    (tmp_path / "gold.txt").write_text(corpus)
+    shown = call("info", tmp_path / "m.seqtag", "--json")
+    assert json.loads(shown.out)["labels"] == ["N\x1b[2J", "V\u202e"]
+    assert rb"V\u202e" in shown.out
+    weights = call("inspect", tmp_path / "m.seqtag")
+    assert rb"N\u001b[2J" in weights.out
+    for done in (shown, weights):
+        assert done.code == 0
+        assert not {"\x1b", "\u202e"} & {*done.out.decode(), *done.err}

@@ -204,3 +204,19 @@ def test_nan_and_infinity_are_neither_written_nor_read(value, monkeypatch):
         patch.setattr(container, "_check_finite", lambda name, array: None)
         data = to_bytes({}, tensors)
     assert "m.seqtag: expected finite numbers in tensor 'w'" in refused(data)
+
+
+def test_a_deep_configuration_is_neither_written_nor_read(monkeypatch):
+    value: list = []
+    for _ in range(48):
+        value = [value]
+    config = {"deep": value}
+    assert from_bytes(to_bytes(config, {}))[0] == config
+    config = {"deep": [[value]]}
+    with pytest.raises(ModelFileError, match="a configuration of at most 50 levels, found more"):
+        to_bytes(config, {})
+    monkeypatch.setattr(container, "is_deep", lambda _: False)
+    assert refused(to_bytes(config, {})) == (
+        "m.seqtag: expected a configuration of at most 50 levels, found more; "
+        "the file is damaged, copy or save it again"
+    )

@@ -5,18 +5,23 @@ from __future__ import annotations
 import io
 import re
 import unicodedata
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import seqtag
-from seqtag.errors import ModelFileError
+from seqtag.errors import CorpusError, ModelFileError
 from seqtag.features import attributes
 from seqtag.features.language import parse
+from seqtag.labels.column import LabelColumn
 from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model import bundle
-from seqtag.model.container import Contents
-from seqtag.model.model import Model
+from seqtag.model import model as model_module
+from seqtag.model.container import Contents, from_bytes
+from seqtag.model.model import Model, fitting
+from seqtag.model.tensors import pack_strings
+from seqtag.tagging.summary import facts_of
 from tests.command_line import chunks, conllu
 
 
@@ -65,8 +70,8 @@ def small(tmp_path_factory):
             "a\tb\n",
             r"expected a model whose label is the name of a column, found 'a\tb\n'",
         ),
-        ("scheme", {}, "expected a model whose scheme is a name or null, found {}"),
-        ("encoding", -1, "expected a model whose encoding is a name or null, found -1"),
+        ("scheme", {}, "whose scheme is one of iob1, iob2, iobes, bilou or null, found {}"),
+        ("encoding", -1, "whose encoding is one of iob1, iob2, iobes, bilou or null, found -1"),
         ("constrain", None, "expected a model whose constrain is true or false, found None"),
         ("coding", "poems", "expected a model whose coding is labels or lemmas, found 'poems'"),
         ("coding", [], "expected a model whose coding is labels or lemmas, found []"),
@@ -76,8 +81,14 @@ def small(tmp_path_factory):
         ("forms", "odd", "expected a model whose forms is normal or written, found 'odd'"),
         ("forms", ["normal"], "expected a model whose forms is normal or written, found ["),
         ("templates", [], "expected a model whose templates is a text, found []"),
-        ("training", 1.5, "expected a model whose training is an object, found 1.5"),
-        ("training", [None], "expected a model whose training is an object, found [None]"),
+        ("scheme", "zzz", "iobes, bilou or null, found 'zzz'"),
+        ("training", {"sentences": "x"}, "found {'sentences': 'x'}"),
+        ("training", {"tokens": None}, "found {'tokens': None}"),
+        ("training", {"corpus_sha256": 5}, "found {'corpus_sha256': 5}"),
+        ("training", {"best_epochs": 3}, "found {'best_epochs': 3}"),
+        ("training", {"dev": {"metric": "x"}}, "found {'dev': {'metric': 'x'}}"),
+        ("training", 1.5, "whose training is an object of what training says, found 1.5"),
+        ("training", [None], "whose training is an object of what training says, found [None]"),
     ],
 )
 def test_entries_of_other_kinds_are_refused(small, name, value, found):
@@ -140,3 +151,145 @@ def test_a_model_without_normal_forms_sees_words_as_they_are():
     assert "don’t" in tagger.known_words
     new = Model.of(Contents(tagger.model.config(), tagger.model.tensors()), "m.seqtag")
     assert new.compiled.forms == "normal" and "don’t" in new.known_words
+
+
+# ----------------------------------------------------------------------------- numbers of labels
+def with_labels(model: Model, labels: list[str], **config: object) -> Contents:
+    """The contents of a small file that claims many labels."""
+    blob, offsets = pack_strings(labels)
+    tensors = {**model.tensors(), "labels.blob": blob, "labels.offsets": offsets}
+    return Contents({**model.config(), "scheme": None, "encoding": None} | config, tensors)
+
+
+@pytest.mark.parametrize(
+    ("labels", "config", "message"),
+    [
+        (
+            4097,
+            {"templates": "form[0]\nlabel[-1]\n", "constrain": False},
+            "expected a model of 1 to 4,096 labels with label bigrams, found 4,097; ",
+        ),
+        (
+            4097,
+            {"templates": "form[0]\n", "constrain": True, "scheme": "iob2", "encoding": "iob2"},
+            "expected a model of 1 to 4,096 labels with label bigrams, found 4,097; ",
+        ),
+        (
+            256,
+            {"templates": "label[-2] + label[-1]\n", "constrain": False},
+            "expected a model of 1 to 255 labels with label trigrams or label bigrams that see "
+            "words, found 256; ",
+        ),
+        (
+            256,
+            {"templates": "label[-1] + form[0]\n", "constrain": False},
+            "expected a model of 1 to 255 labels with label trigrams or label bigrams that see "
+            "words, found 256; ",
+        ),
+        (
+            65_536,
+            {"templates": "form[0]\n", "constrain": False},
+            "expected a model of 1 to 65,535 labels, found 65,536; ",
+        ),
+        (
+            0,
+            {"templates": "form[0]\n", "constrain": False},
+            "expected a model of 1 to 65,535 labels, found 0; ",
+        ),
+    ],
+)
+def test_more_labels_than_there_is_room_for_are_refused(
+    small, labels, config, message, monkeypatch
+):
+    monkeypatch.setattr(model_module, "_weights", None)  # nothing is allocated for them
+    contents = with_labels(small, [f"B-{number}" for number in range(labels)], **config)
+    with pytest.raises(ModelFileError) as error:
+        Model.of(contents, "m.seqtag")
+    assert str(error.value) == f"m.seqtag: {message}get the file again or retrain"
+
+
+def test_a_label_that_is_there_twice_is_refused(small):
+    contents = with_labels(small, ["N", "\x1b", "\x1b"], constrain=False)
+    with pytest.raises(ModelFileError) as error:
+        Model.of(contents, "m.seqtag")
+    assert str(error.value) == (
+        r"m.seqtag: expected different labels, found '\x1b' twice; get the file again or retrain"
+    )
+
+
+def test_models_that_together_take_too_much_are_refused(small, monkeypatch):
+    assert small.dense == len(small.labels) ** 2
+    other = replace(small, column=LabelColumn("other"))
+    data = bundle.to_bytes([small, other])
+    monkeypatch.setattr(bundle, "MOST_DENSE", 2 * small.dense - 1)
+    with pytest.raises(ModelFileError) as error:
+        bundle.models_of(from_bytes(data), "m.seqtag")
+    assert str(error.value) == (
+        f"m.seqtag: expected models of at most {2 * small.dense - 1} label bigrams and trigrams in "
+        f"a file, found {2 * small.dense} in the first 2; leave one out"
+    )
+    with pytest.raises(ModelFileError, match="expected models of at most"):
+        bundle.to_bytes([small, other])
+
+
+# ----------------------------------------------------------------------------- odd configurations
+@pytest.mark.parametrize("name", ["id", "form"])
+def test_a_label_that_would_overwrite_the_words_is_refused(small, name):
+    config = {**small.config(), "label": name}
+    with pytest.raises(ModelFileError) as error:
+        Model.of(Contents(config, small.tensors()), "m.seqtag")
+    assert str(error.value) == (
+        "m.seqtag: expected a model that labels a column of its own, found one that overwrites "
+        f"{name!r}; get the file again or retrain"
+    )
+
+
+@pytest.mark.parametrize("name", ["id", "form"])
+def test_words_are_never_learnt_as_labels(name):
+    sentences = seqtag.read(io.BytesIO(b"1 a N\n2 b V\n\n"), columns=["id", "form", "tag"])
+    with pytest.raises(CorpusError) as error:
+        seqtag.train(sentences, label=name, epochs=1)
+    assert f"expected one of the columns tag for labels, found '{name}'; " in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "encoding", "constrain"),
+    [(None, "iobes", False), ("iob2", None, False), (None, None, True)],
+)
+def test_half_a_scheme_is_refused(small, scheme, encoding, constrain):
+    odd = {"scheme": scheme, "encoding": encoding, "constrain": constrain}
+    with pytest.raises(ModelFileError) as error:
+        Model.of(Contents({**small.config(), **odd}, small.tensors()), "m.seqtag")
+    assert str(error.value) == (
+        "m.seqtag: expected a model with both scheme and encoding, or neither and no constrain, "
+        f"found scheme {scheme!r}, encoding {encoding!r} and constrain {constrain}; "
+        "get the file again or retrain"
+    )
+
+
+def test_labels_that_are_not_of_their_scheme_are_refused_at_load(small):
+    odd = {"scheme": "iob2", "encoding": "iobes", "constrain": False}
+    contents = with_labels(small, [f"N{place}" for place in range(len(small.labels))], **odd)
+    with pytest.raises(ModelFileError) as error:
+        Model.of(contents, "m.seqtag")
+    assert str(error.value).startswith(
+        "m.seqtag: the model does not fit itself: expected labels of scheme iobes "
+    )
+    assert "found 'N0' as label 1 of the label set; check the label column" in str(error.value)
+
+
+def test_a_model_that_says_nothing_of_its_training_is_shown():
+    tagger = learnt("a N\nb V\n")
+    model = Model.of(Contents({**tagger.model.config(), "training": {}}, tagger.model.tensors()))
+    facts = dict(seqtag.Tagger(model).info), dict(facts_of(seqtag.Tagger(model)))
+    assert facts[0]["training"] == {}
+    assert facts[1]["trained on"] == "0 sentences, 0 tokens"
+
+
+def test_recursion_without_end_says_that_the_model_is_damaged():
+    with pytest.raises(ModelFileError) as error, fitting("m.seqtag"):
+        raise RecursionError("too deep")
+    assert str(error.value) == (
+        "m.seqtag: expected a complete seqtag model, found a damaged one (too deep); "
+        "get the file again or retrain"
+    )

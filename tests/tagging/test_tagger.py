@@ -399,7 +399,7 @@ COMPLETE = "expected a complete seqtag model, found a damaged one"
         ("scheme", None, f"{COMPLETE} ('scheme')"),
         ("encoding", None, f"{COMPLETE} ('encoding')"),
         ("constrain", None, f"{COMPLETE} ('constrain')"),
-        ("constrain", lambda _: True, "the model does not fit itself: "),
+        ("constrain", lambda _: True, "expected a model with both scheme and encoding, or neither"),
     ],
 )
 def test_a_model_that_does_not_fit_itself_is_refused(

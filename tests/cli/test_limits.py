@@ -1,0 +1,63 @@
+"""``--max-sentence``: the commands that read refuse a sentence that is too long."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import pytest
+
+from seqtag.corpus import Limits, read
+from tests.command_line import call, conllu, home
+
+
+@pytest.fixture
+def commands(home, tmp_path):
+    """What reads a file whose second sentence, on line 6, has four words."""
+    path = tmp_path / "long.conllu"
+    path.write_text(conllu(["the dog barks", "the cat barks ."]))
+    model = home / "upos.seqtag"
+    new, page = tmp_path / "new.seqtag", tmp_path / "page.html"
+    plain = ["train", path, "-m", new, "--force", "--label"]
+    return path, [
+        ["tag", "-m", model, path],
+        ["tag", "-m", model, path, "--to", "tagged"],
+        ["eval", "-m", model, path],
+        ["eval", path, path],
+        [*plain, "upos", "--epochs", "1"],
+        [*plain, "upos,xpos", "--epochs", "1"],
+        ["cv", path, "--folds", "2", "--by", "sentence", "--epochs", "1"],
+        ["curve", path, "--dev", path, "--epochs", "1"],
+        ["tune", path, "--dev", path, "--try", "epochs=1"],
+        ["compare", path, model, path],
+        ["report", "-m", model, path, "-o", page],
+        ["explain", "-m", model, "--input", path],
+        ["inspect", model, "--names", path],
+        ["calibrate", model, path, "-o", new, "--force"],
+    ]
+
+
+def test_every_command_refuses_a_sentence_above_the_limit(call, commands):
+    path, lines = commands
+    for line in lines:
+        done = call(*line, "--max-sentence", 3)
+        assert (done.code, done.out) == (1, b""), done
+        assert done.err == (
+            f"seqtag: {path}:6: expected at most 3 rows in a sentence, found more in the one that "
+            "starts here; mark where its sentences end, or allow more with --max-sentence\n"
+        )
+        assert call(*line, "--max-sentence", 4).code == 0
+
+
+def test_what_eval_reads_again_was_let_in_before(call, home, tmp_path, monkeypatch):
+    """The limits of other readings do not hold for it: a pipeline fills a copy of the file."""
+    path, new = tmp_path / "long.conllu", tmp_path / "new.seqtag"
+    path.write_text(conllu(["the cat barks ."] * 3))
+    assert call("train", path, "-m", new, "--label", "upos,xpos", "--epochs", 1).code == 0
+    small = Limits(sentence=3)
+    monkeypatch.setattr(read, "__kwdefaults__", {**read.__kwdefaults__, "limits": small})
+    assert call("eval", "-m", new, path, "--max-sentence", 4).code == 0
+
+
+def test_a_limit_below_one_is_refused(call, home):
+    done = call("tag", "-m", home / "upos.seqtag", "--max-sentence", 0)
+    assert done.code == 2
+    assert "0 is not in the range x>=1" in done.err

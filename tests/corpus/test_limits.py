@@ -1,0 +1,151 @@
+"""What is held at once is bounded: sentences and lines that are too long are refused by place."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import subprocess
+import sys
+
+import pytest
+
+from seqtag.corpus import LIMITS, Limits, read
+from seqtag.corpus import stream as stream_module
+from seqtag.errors import CorpusError
+
+ROW = "\t_" * 8 + "\n"
+
+
+class Slow(io.BytesIO):
+    """A pipe that gives a few bytes at a time."""
+
+    def read1(self, _: int | None = -1) -> bytes:
+        return self.read(3)
+
+
+def conllu(words: int, comments: int = 0, first: str = "") -> str:
+    head = "".join(f"# note {i}\n" for i in range(comments))
+    return first + head + "".join(f"{i}\tw{ROW}" for i in range(1, words + 1)) + "\n"
+
+
+def words_of(text: str, limits: Limits, format: str, kind: type[io.BytesIO]) -> list[int]:
+    columns = ["form", "pos"] if format == "columns" else None
+    return [len(s) for s in read(kind(text.encode()), format, columns=columns, limits=limits)]
+
+
+each_kind = pytest.mark.parametrize("kind", [io.BytesIO, Slow])
+
+
+@each_kind
+@pytest.mark.parametrize(
+    ("format", "text", "place", "what"),
+    [
+        ("columns", "a X\n\na X\nb X\nc X\n\n", 3, "rows"),
+        ("columns", "a X\n\n \n\r\na X\nb X\nc X", 5, "rows"),
+        ("columns", "a X\r\nb X\r\n\r\n# X\r\n# Y\r\nb X\r\n \r\n", 4, "rows"),
+        ("columns", "a X\nb X\nc X\nd X\n", 1, "rows"),
+        ("conllu", conllu(2) + conllu(3, comments=2), 4, "rows"),
+        ("conllu", conllu(2) + conllu(1, comments=3), 4, "comments"),
+        ("conllu", conllu(1, comments=2, first="\ufeff# more\n"), 1, "comments"),
+        ("tokens", "a b\n\na b c\n", 3, "words"),
+        ("tagged", "a/X b/X\na/X b/X c/X d/X\n", 2, "words"),
+        ("pos", "a/X b/X\n\n[ a/X\nb/X ] c/X\n", 3, "words"),
+        ("mrg", "((X a) (X b))\n((X a)\n (X b) (X c))\n", 2, "words"),
+    ],
+)
+def test_a_sentence_that_is_too_long_is_refused_where_it_starts(format, text, place, what, kind):
+    with pytest.raises(CorpusError) as caught:
+        words_of(text, Limits(sentence=2), format, kind)
+    assert str(caught.value) == (
+        f"<stream>:{place}: expected at most 2 {what} in a sentence, found more in the one that "
+        "starts here; mark where its sentences end, or allow more with --max-sentence"
+    )
+    assert words_of(text, LIMITS, format, kind) == words_of(text, Limits(4), format, kind)
+
+
+@each_kind
+@pytest.mark.parametrize(
+    ("format", "text", "found"),
+    [
+        ("columns", "\n\n\n\na X\nb X\n\n\n\n\nb X\nc X\n \n\t\n\n", [2, 2, 0]),
+        ("columns", "a X\r\nb X\r\n\r\n\r\nb X\r\nc X", [2, 2]),
+        ("columns", "a X\nb X\n  ", [2]),
+        ("columns", "-DOCSTART- X\n\na X\nb X\n\n-DOCSTART- X\nb X\nc X\n", [0, 2, 2]),
+        ("conllu", conllu(2, comments=2) * 3, [2, 2, 2]),
+        ("conllu", conllu(2, comments=1, first="\ufeff# more\n").rstrip("\n"), [2]),
+        ("tokens", "a b\n\na b\n", [2, 0, 2]),
+    ],
+)
+def test_a_sentence_of_just_the_limit_is_read(format, text, found, kind):
+    assert words_of(text, Limits(sentence=2), format, kind) == found
+
+
+@each_kind
+@pytest.mark.parametrize("end", ["\n", "", "\n\na X\n"])
+def test_a_line_that_is_too_long_is_refused_by_its_place(kind, end):
+    limits = Limits(line=12)
+    assert words_of(f"a X\n\n{'b' * 10} X{end}", limits, "columns", kind)[:2] == [1, 1]
+    for format, text in (("columns", f"{'b' * 11} X{end}"), ("tokens", f"{'b ' * 6}c{end}")):
+        with pytest.raises(CorpusError) as caught:
+            words_of(f"a X\n\nc X\n{text}", limits, format, kind)
+        assert str(caught.value) == (
+            "<stream>:4: expected lines of at most 12 bytes, found a longer one; put the line "
+            "breaks in, or if this is raw text, have it cut by a model that has learnt to"
+        )
+
+
+def test_raw_text_is_cut_and_not_refused():
+    text = "one two three four. " * 50
+    stream = read(io.BytesIO(text.encode()), "text", limits=Limits(sentence=2, line=2000))
+    assert "".join(s.raw for s in stream) == text
+    stream = read(io.BytesIO(text.encode()), "text", limits=Limits(sentence=2, line=10))
+    assert "".join(stream.pieces()) == text
+
+
+def test_blocks_for_the_scanner_have_the_same_limits():
+    text = b"a X\n\na X\nb X\nc X\n\n"
+    stream = read(io.BytesIO(text), "conll2002", limits=Limits(sentence=2))
+    with pytest.raises(CorpusError, match="<stream>:3: expected at most 2 rows"):
+        list(stream.blocks())
+    stream = read(io.BytesIO(text), "conll2002", limits=Limits(sentence=3))
+    assert "".join(block.text for block in stream.blocks()).encode() == text
+
+
+def test_detection_does_not_wait_for_the_end_of_a_line_that_is_too_long(monkeypatch):
+    monkeypatch.setattr(stream_module, "CHUNK", 1000)
+    file = io.BytesIO(b"x" * 1_000_000)
+    read(file, limits=Limits(line=5000))
+    assert file.tell() < 10_000
+
+
+BOMB = """
+import resource, sys
+from seqtag.corpus import Limits, read
+from seqtag.errors import CorpusError
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for format in ("auto", "conllu", "tokens"):
+    try:
+        list(read(sys.argv[1], format, limits=Limits(line=1 << 20)))
+    except CorpusError as err:
+        print(err)
+unit = 1 if sys.platform == "darwin" else 1 << 10
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit >> 20)
+"""
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_compressed_line_without_end_is_refused_in_little_memory(pack, tmp_path):
+    pytest.importorskip("resource")
+    path = tmp_path / "bomb"
+    path.write_bytes(pack(b"a X\n" + b"x" * (64 << 20)))
+    assert path.stat().st_size < 1 << 20
+    done = subprocess.run(
+        [sys.executable, "-c", BOMB, path], capture_output=True, text=True, check=True
+    )
+    *messages, megabytes = done.stdout.splitlines()
+    assert len(messages) == 3
+    for message in messages:
+        assert message.startswith(f"{path}:2: expected lines of at most 1,048,576 bytes, found a")
+    assert int(megabytes) < 40  # the line has 64

@@ -1,0 +1,96 @@
+"""Regular expressions of templates: bounded work on any word, or a refusal."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from seqtag.errors import TemplateError
+from seqtag.features.language import load, parse, preset_names
+from seqtag.features.regexes import LONGEST_WORD, bounded
+
+SEVERAL = "a repetition of what can match in several ways"
+MANY = "too many repetitions one after another"
+OTHER = "a reference or atomic group"
+
+
+@pytest.mark.parametrize(
+    ("regex", "found"),
+    [
+        ("(a+)+$", SEVERAL),
+        ("(?:a*)*", SEVERAL),
+        ("(?:a?b)+", SEVERAL),
+        ("(?:a|aa)+$", SEVERAL),
+        ("((a{1,2}){2,3}){4}", SEVERAL),
+        (r"(?:\b){4000000000}", "a repetition of what can be empty"),
+        ("(?:)*", "a repetition of what can be empty"),
+        (r"(.*)\1", OTHER),
+        ("(a)?(?(1)b|c)", OTHER),
+        ("(?=a+)b", "a lookaround"),
+        ("(?<!a)b", "a lookaround"),
+        ("a?" * 27, MANY),
+        ("a*" * 8, MANY),
+        ("(?m)^" + "a*" * 5, MANY),
+        ("(?:a+|b)" * 5, MANY),
+    ],
+)
+def test_expressions_that_may_take_for_ever_are_refused(regex, found):
+    with pytest.raises(TemplateError) as error:
+        parse(f'form[0]\nmatch("{regex}")[0]', "my.txt")
+    assert str(error.value) == (
+        "my.txt:2: expected a regular expression that is fast on any word, found "
+        f"{found} in {regex!r}; repeat single characters or sets only, such as [a-z]+"
+    )
+
+
+@pytest.mark.parametrize(
+    ("regex", "found"),
+    [
+        ("(", "missing ), unterminated subpattern at position 0"),
+        ("a{99999999999}", "the repetition number is too large"),
+        ("(?L)a", "bad inline flags: cannot use 'L' flag with a str pattern at position 3"),
+    ],
+)
+def test_what_is_no_expression_is_refused(regex, found):
+    with pytest.raises(TemplateError) as error:
+        bounded(regex)
+    assert str(error.value) == f'"{regex}" is not a regular expression: {found}; correct it'
+
+
+@pytest.mark.parametrize("regex", ["(" * 3000 + ")" * 3000, "a" * 201])
+def test_long_expressions_are_refused_before_they_are_read(regex):
+    with pytest.raises(TemplateError) as error:
+        bounded(regex)
+    assert str(error.value) == (
+        f"expected a regular expression of at most 200 characters, found {len(regex)}; "
+        "split it into several templates"
+    )
+    assert bounded("(" * 100 + ")" * 100).longest == LONGEST_WORD
+
+
+@pytest.mark.parametrize(
+    ("regex", "longest"),
+    [
+        (r"^\d+$", LONGEST_WORD),
+        (r"[^\w\s]+", LONGEST_WORD),
+        ("(?i)^(?:[a-z]|-){2,5}x", LONGEST_WORD),
+        ("^(?:ab|cd|efg)$", LONGEST_WORD),
+        (".?.?.?$", LONGEST_WORD),
+        ("(?:ab)+", LONGEST_WORD),
+        ("^[A-Z]+[a-z]*$", LONGEST_WORD),
+        ("[A-Z]+[a-z]*$", 400),
+        ("^[A-Z]*[a-z]*?[0-9]*$", 400),
+        ("^[A-Z]*[a-z]*[0-9]*-*$", 90),
+    ],
+)
+def test_usual_expressions_see_as_much_of_a_word_as_they_may(regex, longest):
+    assert bounded(regex).longest == longest
+    for word in ("", "ab", "CD-2000", "Xylem", "x" * 29, "cd", "1"):
+        ours, python = bounded(regex).search(word), re.search(regex, word)
+        assert (ours and ours[0]) == (python and python[0])
+    assert bounded(".+").search("x" * 5000)[0] == "x" * LONGEST_WORD
+
+
+def test_presets_have_such_expressions_only():
+    assert all(load(name).templates for name in preset_names())
