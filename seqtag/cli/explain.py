@@ -81,6 +81,7 @@ def command(
       seqtag explain -m chunks.seqtag --input dev.txt --json
     """
     from seqtag.corpus import read
+    from seqtag.errors import CorpusError
 
     Notes(quiet)
     if text is not None and source is not None:
@@ -88,7 +89,9 @@ def command(
         raise click.UsageError(msg, context)
     chain = Chain([load_model(model)], only)
     if text is not None:
-        stream = read(io.BytesIO(text.encode("utf-8", "surrogateescape")), _text_format(chain))
+        given = io.BytesIO(text.encode("utf-8", "surrogateescape"))
+        given.name = "the text"
+        stream = read(given, _text_format(chain))
     else:
         kind = reading_format(format, columns)
         stream = context.with_resource(read(source or "-", kind, columns=columns, limits=limits))
@@ -96,12 +99,17 @@ def command(
         [stream], tokenizer="model", paragraphs="auto", flush=None, token_ranges=False
     )
     shown: list[dict[str, object]] = []
+    explained = False
     for number, word, tagger, tagged in _words(chain, opened, token):
         why = tagger.explain(tagged, word, rival)
         if as_json:
             shown.append({"sentence": number, "part": tagger.label, **why.as_dict()})
         else:
             say(f"{tagger.label}, sentence {number}, {why.to_text(top)}\n")
+        explained = True
+    if token is not None and not explained:
+        msg = f"expected a sentence of {token} words or more, found none; choose a smaller --token"
+        raise CorpusError(msg, source=stream.source)
     if as_json:
         print_json(shown)
     return 0

@@ -193,6 +193,15 @@ def test_explain_takes_one_text(home, call, tmp_path):
     assert "expected a text or --input, found both, 'the dog' and" in done.err
 
 
+def test_explain_refuses_a_word_that_no_sentence_has(home, call):
+    done = call("explain", "-m", home / "upos.seqtag", "the dog", "--token", "3")
+    assert done.code == 1
+    assert done.err == (
+        "seqtag: the text: expected a sentence of 3 words or more, found none; "
+        "choose a smaller --token\n"
+    )
+
+
 def test_explain_runs_the_parts_before(home, call, tmp_path):
     both = tmp_path / "both.seqtag"
     call("bundle", home / "upos.seqtag", home / "xpos.seqtag", "-o", both)
