@@ -49,7 +49,7 @@ def accuracy_against_speed(results: dict[str, Any], path: Path) -> None:
             axes.set_xlabel("tokens tagged per second, one core")
             axes.set_ylabel("F1" if task.name == "chunk" else "accuracy, %")
         _label_points(figure, panels)
-        _save(figure, path)
+        save(figure, path)
 
 
 def _scatter(axes: Axes, points: dict[str, tuple[float, float]]) -> None:
@@ -133,10 +133,10 @@ def growth(name: str, points: list[dict[str, float]], path: Path) -> None:
             axes.set_ylim(middle / 10**0.75, middle * 10**0.75)
         axes.set_title(curve.title)
         axes.legend(loc="upper left" if name != "threads" else "upper right")
-        _save(figure, path)
+        save(figure, path)
 
 
-def _save(figure: Any, path: Path) -> None:
+def save(figure: Any, path: Path) -> None:
     """Write the figure without a date, and let go of it."""
     import matplotlib.pyplot as plt
 

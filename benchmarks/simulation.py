@@ -1,0 +1,394 @@
+"""Tagging at the scale of a crawl, simulated: ``python -m benchmarks.simulation``.
+
+A driver hands tasks to cores, one by one; a core tags a task, or is killed on the way, and comes
+back; what was killed is done again from its start. Sizes of files have a heavy tail. Everything
+else is a figure measured on real runs, `Measured`, or an assumption, `Assumed`; both stand on the
+page that is written, docs/scale.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+from collections import deque
+from dataclasses import dataclass, field, fields, replace
+from math import exp
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.measure import ROOT
+from benchmarks.text import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+CORES = (1_000, 3_000, 10_000, 30_000, 100_000)
+PIECE = 64e6
+"""Bytes of a range, where files are split."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured, on one core, with the commands that the page names."""
+
+    tokens_per_second: float = field(default=350e3, metadata={"of": "tokens tagged a second"})
+    read_per_token: float = field(default=5.3, metadata={"of": "bytes read a token"})
+    written_per_token: float = field(default=8.0, metadata={"of": "bytes written a token"})
+    start: float = field(
+        default=1.5, metadata={"of": "seconds until a worker takes its first task"}
+    )
+    task: float = field(default=0.02, metadata={"of": "seconds a task costs its worker besides"})
+    driver: float = field(default=0.002, metadata={"of": "seconds a task costs the driver"})
+    join: float = field(default=400e6, metadata={"of": "bytes of ranges joined a second"})
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What was not measured here, and may be another elsewhere."""
+
+    tokens: float = field(default=1e12, metadata={"of": "tokens in all"})
+    median: float = field(default=2e6, metadata={"of": "tokens of the median file"})
+    spread: float = field(
+        default=1.8, metadata={"of": "deviation of the logarithm of a file's size"}
+    )
+    kills: float = field(default=0.05, metadata={"of": "kills an hour and core"})
+    back: float = field(default=60.0, metadata={"of": "seconds until a killed core is back"})
+    storage: float = field(default=100e9, metadata={"of": "bytes a second that the storage gives"})
+    attempts: int = field(default=3, metadata={"of": "attempts before a task is given up"})
+    seed: int = field(default=1, metadata={"of": "seed"})
+
+
+class Outcome(NamedTuple):
+    """How a simulated job went."""
+
+    seconds: float
+    """Until the last task ended."""
+    busy: float
+    """The share of core seconds that went into tagging that counts."""
+    again: float
+    """Core seconds of work lost to kills."""
+    killed: int
+    failed: int
+    """Tasks given up, all attempts killed."""
+    tasks: int
+
+
+def file_sizes(assumed: Assumed) -> np.ndarray:
+    """Tokens of each file: log-normal, cut where they add up to all there are.
+
+    >>> sizes = file_sizes(Assumed(tokens=1e9))
+    >>> float(sizes.sum()), bool(sizes.max() > 20 * np.median(sizes))
+    (1000000000.0, True)
+    """
+    rng = np.random.default_rng(assumed.seed)
+    mean = assumed.median * exp(assumed.spread**2 / 2)
+    sizes = np.empty(0)
+    while sizes.sum() < assumed.tokens:
+        count = int(assumed.tokens / mean) + 100
+        more = assumed.median * np.exp(assumed.spread * rng.standard_normal(count))
+        sizes = np.concatenate([sizes, np.ceil(more)])
+    ends = np.cumsum(sizes)
+    last = int(np.searchsorted(ends, assumed.tokens))
+    sizes = sizes[: last + 1]
+    sizes[-1] -= ends[last] - assumed.tokens
+    return sizes
+
+
+def pieces(sizes: np.ndarray, longest: float) -> np.ndarray:
+    """The sizes of equal ranges of each file, none above `longest`.
+
+    >>> pieces(np.array([10.0, 25.0]), 10).round(1).tolist()
+    [10.0, 8.3, 8.3, 8.3]
+    """
+    counts = np.ceil(sizes / longest).astype(int).clip(1)
+    return np.repeat(sizes / counts, counts)
+
+
+def tasks_of(measured: Measured, assumed: Assumed, split: bool) -> np.ndarray:
+    """Seconds of each task on an undisturbed core, in the order that they are handed out.
+
+    With `split`, files beyond `PIECE` are ranges, and what joins them is a part of their time. The
+    largest go first.
+    """
+    sizes = file_sizes(assumed)
+    joined = 0.0
+    if split:
+        longest = PIECE / measured.read_per_token
+        joined = sizes[sizes > longest].sum()
+        sizes = pieces(sizes, longest)
+    seconds = measured.task + sizes / measured.tokens_per_second
+    if split:
+        large = sizes > longest / 2  # about those that have to be joined
+        seconds[large] += joined * measured.written_per_token / measured.join / large.sum()
+    return np.sort(seconds)[::-1]
+
+
+def simulate(
+    measured: Measured, assumed: Assumed, cores: int, *, split: bool, kills: float | None = None
+) -> Outcome:
+    """One job.
+
+    Every core takes the next task when it is free and the driver has time for it. Kills come at
+    random, equally often on each core; a task that was killed goes to the front of the queue. The
+    storage is no faster than it is: that is a floor under the whole job.
+
+    >>> few = Assumed(tokens=1e9, kills=0)
+    >>> one, four = (simulate(Measured(), few, n, split=True).seconds for n in (1, 4))
+    >>> 3.5 < one / four <= 4
+    True
+    """
+    seconds = tasks_of(measured, assumed, split)
+    rate = (assumed.kills if kills is None else kills) / 3600
+    rng = np.random.default_rng(assumed.seed)
+    queue = deque((float(s), 0) for s in seconds)
+    free = [measured.start] * cores
+    driver, end, done, again, killed, failed = 0.0, 0.0, 0.0, 0.0, 0, 0
+    chances: Iterator[float] = iter(())
+    while queue:
+        duration, attempts = queue.popleft()
+        driver = max(driver, free[0]) + measured.driver
+        lives = float("inf")
+        if rate:
+            lives = next(chances, -1.0)
+            if lives < 0:
+                chances = iter(rng.exponential(1 / rate, 100_000).tolist())
+                lives = next(chances)
+        if lives >= duration:
+            heapq.heapreplace(free, driver + duration)
+            end, done = max(end, driver + duration), done + duration
+            continue
+        heapq.heapreplace(free, driver + lives + assumed.back)
+        again, killed = again + lives, killed + 1
+        if attempts + 1 < assumed.attempts:
+            queue.appendleft((duration, attempts + 1))
+        else:
+            failed += 1
+            end = max(end, driver + lives)
+    end = max(end, bounds(measured, assumed, cores, split)["storage"])
+    work = assumed.tokens / measured.tokens_per_second * done / seconds.sum()
+    return Outcome(end, work / (end * cores), again, killed, failed, len(seconds))
+
+
+def bounds(measured: Measured, assumed: Assumed, cores: int, split: bool) -> dict[str, float]:
+    """What no schedule can be faster than, in seconds."""
+    sizes = file_sizes(assumed)
+    count = len(pieces(sizes, PIECE / measured.read_per_token)) if split else len(sizes)
+    largest = PIECE / measured.read_per_token if split else sizes.max()
+    carried = assumed.tokens * (measured.read_per_token + measured.written_per_token)
+    return {
+        "work": assumed.tokens / measured.tokens_per_second / cores,
+        "largest task": largest / measured.tokens_per_second,
+        "driver": count * measured.driver,
+        "storage": carried / assumed.storage,
+        "start": measured.start,
+    }
+
+
+LINES = {
+    "whole files": (False, None),
+    "ranges of 64 MB": (True, None),
+    "ranges, no kills": (True, 0.0),
+    "whole files, a kill an hour": (False, 1.0),
+    "ranges, a kill an hour": (True, 1.0),
+}
+"""Name of each curve: whether files are split, kills an hour and core (None: as assumed)."""
+
+PAGE = """\
+# Scale
+
+What it takes to tag a terabyte, and where more cores stop helping. This page is written by
+`python -m benchmarks.simulation` from the figures below; other figures give another page
+(`--measured tokens_per_second=1e6 --assumed kills=1`). [How to run it](how-to/cluster.md).
+
+## Figures
+
+| measured on one core of {machine} | |
+|:---|---:|
+{measured}
+
+{commands}
+
+| assumed | |
+|:---|---:|
+{assumed}
+
+Sizes of files are log-normal: {files:,} files, on average {mean:.1f} million tokens, the largest
+{largest:.1f} thousand million; the largest hundredth hold {share:.0f} % of all tokens.
+
+## What a terabyte costs
+
+{cost}
+
+## More cores
+
+![time and use of cores](scale/simulation.svg)
+
+{table}
+
+*use*: the share of all core seconds, from the start to the end of the last task, that tagged what
+counts. *again*: core hours of work lost to kills. *given up*: tasks killed {attempts} times.
+
+## Where it stops, and why
+
+No schedule is faster than the largest of these (seconds):
+
+{bounds}
+
+{why}
+"""
+
+WHY = """\
+- **Whole files stop at the largest**: it is the time that is left when there are cores enough for
+  all others, and kills make it worse. A long task is the one that is hit, it begins again from
+  nothing, and where it is killed each time it is given up, though nothing is wrong with it.
+- **The driver** hands out one task after another. Ranges of {piece:.0f} MB are {tasks:,} tasks;
+  larger ones (`--split`) are fewer, but wait longer for the last, and lose more to a kill.
+- **The storage** gives what it gives: {cores:,} cores would read and write {wanted:,.0f} GB a
+  second.
+- **Start-up**, {start:g} s for a worker, is nothing until the work of a core takes as long.
+
+With ranges the end is at about {end:,} cores, where the work of each core takes as long as {what}
+takes in all; several jobs, each with a part of the files and a driver of its own, move {what} out
+of the way as far as the storage allows.
+"""
+
+
+def show(figures: Any) -> str:
+    """Rows of a table, a figure each."""
+    return "\n".join(
+        f"| {each.metadata['of']} | {getattr(figures, each.name):,g} |" for each in fields(figures)
+    )
+
+
+def cost(measured: Measured) -> str:
+    """The arithmetic for 10^12 bytes of text."""
+    tokens = 1e12 / measured.read_per_token
+    hours = tokens / measured.tokens_per_second / 3600
+    tasks = 1e12 / PIECE
+    besides = tasks * measured.task / 3600
+    return "\n".join(
+        [
+            f"- 10^12 bytes / {measured.read_per_token:g} bytes a token = {tokens:.3g} tokens",
+            f"- {tokens:.3g} tokens / {measured.tokens_per_second:,.0f} a second / 3,600 = "
+            f"**{hours:,.0f} core hours**",
+            f"- 10^12 bytes / {PIECE:.0f} bytes a task = {tasks:,.0f} tasks; {measured.task:g} s "
+            f"each are {besides:.1f} core hours more ({besides / hours:.1%})",
+            f"- {tokens:.3g} tokens x {measured.written_per_token:g} bytes = "
+            f"{tokens * measured.written_per_token / 1e12:.1f} TB written",
+            "- multiply core hours by what one costs you: at a cent (some clouds sell the use of "
+            f"idle machines so) that is {hours * 0.01:,.2f} of the currency.",
+        ]
+    )
+
+
+def plot(outcomes: dict[str, dict[int, Outcome]], work: float, path: Path) -> None:
+    """Time and use against cores."""
+    import matplotlib.pyplot as plt
+
+    from benchmarks.plots import MARKS, STYLE, save
+
+    styles = [(*MARKS[0], "-"), (*MARKS[1], "-"), (*MARKS[2], "-")]
+    styles += [(*MARKS[0], ":"), (*MARKS[1], ":")]
+    with plt.rc_context(STYLE):
+        figure, (time, use) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+        for (name, found), (colour, marker, line) in zip(outcomes.items(), styles, strict=True):
+            look = {"color": colour, "marker": marker, "linestyle": line}
+            time.plot(list(found), [o.seconds / 3600 for o in found.values()], label=name, **look)
+            use.plot(list(found), [100 * o.busy for o in found.values()], **look)
+        ideal = [work / cores / 3600 for cores in CORES]
+        time.plot(CORES, ideal, "--", color="#94a3b8", label="work / cores")
+        time.set(xscale="log", yscale="log", xlabel="cores", ylabel="hours", title="Time")
+        use.set(xscale="log", ylim=(0, 100), xlabel="cores", ylabel="%", title="Use of the cores")
+        time.legend()
+        save(figure, path)
+
+
+def changed(figures: Any, words: Sequence[str]) -> Any:
+    """Figures with some of them given as NAME=NUMBER."""
+    for word in words:
+        name, _, value = word.partition("=")
+        figures = replace(figures, **{name: type(getattr(figures, name))(float(value))})
+    return figures
+
+
+def page(measured: Measured, assumed: Assumed, machine: str, commands: str, folder: Path) -> str:
+    """The page; its picture is written beside it."""
+    outcomes = {
+        name: {n: simulate(measured, assumed, n, split=split, kills=kills) for n in CORES}
+        for name, (split, kills) in LINES.items()
+    }
+    work = assumed.tokens / measured.tokens_per_second
+    plot(outcomes, work, folder / "scale" / "simulation.svg")
+    rows = [
+        [
+            name,
+            f"{cores:,}",
+            f"{found.seconds / 3600:,.2f}",
+            f"{found.busy:.0%}",
+            f"{found.again / 3600:,.1f}",
+            f"{found.killed:,}",
+            f"{found.failed:,}",
+        ]
+        for name, each in outcomes.items()
+        for cores, found in each.items()
+    ]
+    head = ["", "cores", "hours", "use", "again", "killed", "given up"]
+    limits = [
+        [f"{cores:,}", "ranges" if split else "files"]
+        + [
+            f"**{value:,.0f}**" if value == max(found.values()) else f"{value:,.0f}"
+            for value in found.values()
+        ]
+        for split in (False, True)
+        for cores in CORES
+        for found in [bounds(measured, assumed, cores, split)]
+    ]
+    names = ["cores", "tasks", *bounds(measured, assumed, 1, True)]
+    sizes = np.sort(file_sizes(assumed))[::-1]
+    floors = bounds(measured, assumed, CORES[-1], True)
+    del floors["work"]
+    floor, name = max((value, name) for name, value in floors.items())
+    per_second = measured.tokens_per_second * (measured.read_per_token + measured.written_per_token)
+    return PAGE.format(
+        machine=machine,
+        measured=show(measured),
+        commands=commands,
+        assumed=show(assumed),
+        files=len(sizes),
+        mean=sizes.mean() / 1e6,
+        largest=sizes[0] / 1e9,
+        share=100 * sizes[: len(sizes) // 100].sum() / sizes.sum(),
+        cost=cost(measured),
+        table=table(head, rows),
+        attempts=assumed.attempts,
+        bounds=table(names, limits),
+        why=WHY.format(
+            cores=CORES[-1],
+            wanted=CORES[-1] * per_second / 1e9,
+            piece=PIECE / 1e6,
+            tasks=outcomes["ranges of 64 MB"][CORES[0]].tasks,
+            start=measured.start,
+            what=f"the {name}",
+            end=int(round(work / floor, -2)),
+        ),
+    )
+
+
+def main() -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--measured", nargs="*", default=[], metavar="NAME=NUMBER")
+    parser.add_argument("--assumed", nargs="*", default=[], metavar="NAME=NUMBER")
+    parser.add_argument("--machine", default="the machine of the benchmarks")
+    parser.add_argument("--commands", default="", help="how the figures were measured")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs")
+    asked = parser.parse_args()
+    measured, assumed = changed(Measured(), asked.measured), changed(Assumed(), asked.assumed)
+    text = page(measured, assumed, asked.machine, asked.commands, asked.out)
+    (asked.out / "scale.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""The simulation of large jobs."""
+
+from __future__ import annotations
+
+import doctest
+import sys
+
+import numpy as np
+import pytest
+
+from tests.conftest import ROOT
+
+sys.path.append(str(ROOT))  # the suite stands beside the package and is not installed
+
+from benchmarks import simulation
+from benchmarks.simulation import Assumed, Measured, bounds, simulate
+
+SMALL = Assumed(tokens=2e9, kills=0)
+
+
+def test_examples():
+    assert doctest.testmod(simulation).failed == 0
+
+
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("cores", [1, 7, 100])
+@pytest.mark.parametrize("kills", [0, 20])
+def test_nothing_is_faster_than_its_bounds(cores, split, kills):
+    found = simulate(Measured(), SMALL, cores, split=split, kills=kills)
+    if not found.failed:
+        assert found.seconds >= max(bounds(Measured(), SMALL, cores, split).values())
+    assert found.busy <= 1
+    assert (found.killed > 0) == (found.again > 0) == (kills > 0)
+
+
+def test_a_task_that_is_always_killed_is_given_up():
+    found = simulate(Measured(), SMALL, 10, split=False, kills=1e6)
+    assert found.failed == found.tasks
+    assert found.killed == SMALL.attempts * found.tasks
+
+
+def test_ranges_beat_whole_files():
+    files, ranges = (simulate(Measured(), SMALL, 100, split=s).seconds for s in (False, True))
+    assert ranges < files
+
+
+def test_sizes_have_a_heavy_tail_and_add_up():
+    sizes = simulation.file_sizes(Assumed(tokens=1e10))
+    assert sizes.sum() == 1e10
+    assert np.sort(sizes)[-len(sizes) // 100 :].sum() > sizes.sum() / 5
+
+
+def test_the_page_says_its_figures(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(simulation, "CORES", (2, 8))
+    measured = simulation.changed(Measured(), ["driver=0.25"])
+    text = simulation.page(measured, SMALL, "a machine", "Measured by hand.", tmp_path)
+    assert "| seconds a task costs the driver | 0.25 |" in text
+    assert "Measured by hand." in text
+    assert (tmp_path / "scale" / "simulation.svg").read_text().startswith("<?xml")
