@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 try:
@@ -58,7 +59,7 @@ class Faults:
     ----------
     calls : list of str
         What was called.
-    after : bool
+    error, after
         As given.
     """
 
@@ -71,7 +72,7 @@ class Faults:
         after: bool = False,
     ):
         self.calls: list[str] = []
-        self._at, self._error, self.after = at, error, after
+        self._at, self.error, self.after = at, error, after
         for name in CALLS:
             if hasattr(os, name):
                 # To wait for a disk a thousand times would tell nothing.
@@ -79,8 +80,16 @@ class Faults:
                 patch.setattr(os, name, self._failing(name, call))
         if fcntl is not None:
             patch.setattr(fcntl, "flock", self._failing("flock", fcntl.flock))
-        opened = os.fdopen
-        patch.setattr(os, "fdopen", lambda *args: _File(opened(*args), self))
+        fdopen, opened = os.fdopen, Path.open
+        patch.setattr(os, "fdopen", lambda *args: _File(fdopen(*args), self))
+
+        def path_opened(path: Path, mode: str = "r", *args: Any, **options: Any) -> Any:
+            if not {*mode} & {*"wax+"} or not _by_a_writer(1):
+                return opened(path, mode, *args, **options)
+            file = self.run("open", lambda: opened(path, mode, *args, **options), (path,))
+            return _File(file, self)
+
+        patch.setattr(Path, "open", path_opened)
 
     @property
     def happened(self) -> bool:
@@ -117,11 +126,11 @@ class Faults:
             call()
         elif half is not None:
             half()
-        if not isinstance(self._error, int):
-            raise self._error
+        if not isinstance(self.error, int):
+            raise self.error
         names = [arg for arg in args[:2] if isinstance(arg, (str, os.PathLike))]
         found = [os.fspath(name) for name in names]  # as the system names what it could not do
-        raise OSError(self._error, os.strerror(self._error), *found[:1])
+        raise OSError(self.error, os.strerror(self.error), *found[:1])
 
 
 class _File:
@@ -129,6 +138,15 @@ class _File:
 
     def __init__(self, file: Any, faults: Faults):
         self._file, self._faults = file, faults
+
+    def __enter__(self) -> _File:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.close()
+        finally:
+            self._file.close()
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._file, name)
@@ -145,9 +163,9 @@ class _File:
         return failing
 
 
-def _by_a_writer() -> bool:
+def _by_a_writer(above: int = 2) -> bool:
     """Whether the call comes from a module that writes files, or from what that calls."""
-    frame = sys._getframe(2)
+    frame = sys._getframe(above)
     for _ in range(4):
         if frame is None:
             return False

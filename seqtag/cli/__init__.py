@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Terminated, complain, interruption_code
+from seqtag.cli.common import Terminated, check_redirection, complain, interruption_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,6 +119,7 @@ def main(args: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
+        check_redirection(args)
         code = cli.main(args, prog_name="seqtag", standalone_mode=False) or 0
         if sys.stdout is not None:
             sys.stdout.flush()

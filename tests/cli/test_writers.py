@@ -1,0 +1,174 @@
+"""Commands that write files: faults on the way, --force, and the shell's own redirections."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from unittest.mock import MagicMock
+
+import click
+import pytest
+
+from seqtag.cli import cli, main
+from tests.command_line import SEQTAG, call, chunks, conllu, home, linux, posix, run
+from tests.faults import each_fault
+
+QUICK = ("--epochs", 1, "-q")
+TAG = ("tag", "-q", "-m", "upos.seqtag", "train.conllu")
+WRITERS = {
+    "model": (("train", "train.conllu", *QUICK, "-m"), "out.seqtag"),
+    "pipeline": (("train", "train.conllu", "--label", "upos,xpos", *QUICK, "-m"), "out.seqtag"),
+    "bundle": (("bundle", "upos.seqtag", "xpos.seqtag", "-q", "-o"), "out.seqtag"),
+    "calibrated": (("calibrate", "upos.seqtag", "train.conllu", "-q", "-o"), "out.seqtag"),
+    "tagged": ((*TAG, "-o"), "out.conllu"),
+    "gzip": ((*TAG, "-o"), "out.conllu.gz"),
+    "bzip2": ((*TAG, "-o"), "out.conllu.bz2"),
+    "xz": ((*TAG, "-o"), "out.conllu.xz"),
+    "jsonl": ((*TAG, "--to", "jsonl", "-o"), "out.jsonl"),
+    "tsv": ((*TAG, "--to", "tsv", "-o"), "out.tsv.gz"),
+    "page": (
+        ("report", "-q", "-m", "upos.seqtag", "train.conllu", "--resamples", 1, "-o"),
+        "out.html",
+    ),
+    "picture": (
+        ("curve", "train.txt", "--dev", "train.txt", "--points", 2, *QUICK, "--plot"),
+        "out.svg",
+    ),
+}
+"""Everything that a command writes to a file: arguments, and the name that follows them."""
+
+each_writer = pytest.mark.parametrize("writer", WRITERS)
+
+
+@pytest.fixture
+def folder(home, tmp_path, monkeypatch):
+    """A working folder with corpora and models."""
+    for name in ("train.conllu", "train.txt", "upos.seqtag", "xpos.seqtag"):
+        (tmp_path / name).write_bytes((home / name).read_bytes())
+    monkeypatch.chdir(tmp_path)
+    figure = MagicMock()  # takes no time
+    figure.savefig.side_effect = lambda file, **_: file.write(b"<svg/>")
+    monkeypatch.setattr("seqtag.cli.curve._pyplot", lambda _: lambda **_: figure)
+    return tmp_path
+
+
+class Opened:
+    """The files of a folder that are opened for writing, for as long as somebody asks."""
+
+    def __init__(self):
+        self.folder, self.names = None, []
+        sys.addaudithook(self)
+
+    def __call__(self, event, args):
+        if self.folder is None or event != "open" or not isinstance(args[0], (str, bytes)):
+            return
+        path = Path(os.fsdecode(args[0])).absolute()
+        if args[2] & (os.O_WRONLY | os.O_RDWR) and path.is_relative_to(self.folder):
+            self.names.append(path.name)
+
+
+@pytest.fixture(scope="module")
+def opened():
+    """What is opened for writing; Python forgets no such listener, so there is one."""
+    return Opened()
+
+
+# ----------------------------------------------------------------------------- faults
+@each_writer
+def test_a_fault_at_any_call(writer, folder, call, opened):
+    args, name = WRITERS[writer]
+    target = folder / name
+    opened.folder = folder
+    assert call(*args, name).code == 0
+    opened.folder = None
+    assert opened.names
+    assert all(re.fullmatch(r"\.seqtag-.*\.tmp", found) for found in opened.names), opened.names
+    opened.names.clear()
+    new, listed = target.read_bytes(), {path.name for path in folder.iterdir()}
+    kinds = ((errno.ENOSPC, False), (KeyboardInterrupt, True))  # others: tests/test_files.py
+    for faults in each_fault(pytest.MonkeyPatch, *kinds):
+        target.write_bytes(b"old")
+        done = call(*args, name, "--force")
+        found = target.read_bytes()
+        assert found in (b"old", new), faults.calls
+        assert {path.name for path in folder.iterdir()} == listed, faults.calls
+        if done.code == 0:
+            assert (found, done.err) == (new, ""), faults.calls
+            continue
+        if faults.error is KeyboardInterrupt:
+            assert (done.code, done.err.strip()) == (130, "seqtag: interrupted"), faults.calls
+        else:
+            reason = os.strerror(faults.error)
+            assert (done.code, done.err.count("\n")) == (1, 1), done.err
+            assert done.err.startswith(f"seqtag: {name}: {reason}"), (faults.last, done.err)
+    assert found == new
+
+
+# ----------------------------------------------------------------------------- --force
+@each_writer
+def test_a_file_that_is_there_is_replaced_with_force_only(writer, folder, call):
+    args, name = WRITERS[writer]
+    (folder / name).write_bytes(b"old")
+    done = call(*args, name)
+    assert (done.code, done.out) == (2, b"")
+    assert f"seqtag: {name} is there already; overwrite it with --force (see" in done.err
+    assert (folder / name).read_bytes() == b"old"
+    (folder / "link").symlink_to(name)
+    if name.endswith((".seqtag", ".conllu")):  # a picture is told by its name
+        assert "link is there already" in call(*args, "link").err
+    assert call(*args, name, "--force").code == 0
+    assert (folder / name).read_bytes() != b"old"
+
+
+def test_every_option_that_names_a_file_to_write_has_force():
+    found = set()
+    for name in cli.list_commands(click.Context(cli)):
+        command = cli.get_command(click.Context(cli), name)
+        options = {option for each in command.params for option in each.opts}
+        writes = bool(options & {"--output", "--plot"}) or name == "train"
+        assert ("--force" in options) == writes, name
+        found |= {name} if writes else set()
+    assert found == {str(args[0]) for args, _ in WRITERS.values()}
+
+
+@each_writer
+def test_an_input_is_not_replaced_with_force_either(writer, folder, call):
+    args, name = WRITERS[writer]
+    source = next(str(arg) for arg in args if re.match(r"train\.|xpos\.", str(arg)))
+    before = (folder / source).read_bytes()
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).hardlink_to(folder / source)
+    done = call(*args, name, "--force")
+    assert done.code == 1
+    assert f"{name}: expected an output file other than the input" in done.err
+    assert (folder / source).read_bytes() == before
+
+
+@each_writer
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(
+    writer, folder, call, monkeypatch
+):
+    args, name = WRITERS[writer]
+    monkeypatch.setattr("seqtag.files.Output.__enter__", None)  # nobody gets so far
+    assert "none: No such directory; check the path" in call(*args, f"none/{name}").err
+    (folder / name).symlink_to(name)
+    assert f"{name}: Too many levels of symbolic links" in call(*args, name).err
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    done = call(*args, f"./new-{name}")
+    assert (done.code, done.err) == (1, "seqtag: .: Permission denied; check its permissions\n")
+
+
+def test_a_model_is_not_written_to_standard_output_nor_to_no_name(folder, call):
+    for name in ("-", ""):
+        for writer in ("bundle", "calibrated"):
+            done = call(*WRITERS[writer][0], name)
+            assert (done.code, done.out) == (2, b"")
+            assert f"expected the name of a file to write, found {name!r}" in done.err
+    assert "expected the name of a file to write, found ''" in call(*TAG, "-o", "").err
+    assert not (folder / "-").exists()
