@@ -53,12 +53,15 @@ class Faults:
     error
         A number of the system (`errno.ENOSPC`), or `KeyboardInterrupt`.
     after
-        Whether the call does its work before it fails. A ``write`` that fails has written half.
+        Whether the call does its work before it fails. A ``write`` that fails has written half,
+        and what is closed is closed.
 
     Attributes
     ----------
     calls : list of str
         What was called.
+    over : bool
+        Set it to let no further call fail.
     error, after
         As given.
     """
@@ -72,6 +75,7 @@ class Faults:
         after: bool = False,
     ):
         self.calls: list[str] = []
+        self.over = False
         self._at, self.error, self.after = at, error, after
         for name in CALLS:
             if hasattr(os, name):
@@ -119,11 +123,15 @@ class Faults:
         half: Callable[[], Any] | None = None,
     ) -> Any:
         """What the call returns, unless it must fail."""
+        if self.over:
+            return call()
         self.calls.append(name)
         if len(self.calls) != self._at:
             return call()
         if self.after:
-            call()
+            made = call()
+            if hasattr(made, "close"):  # nobody else can, any more
+                made.close()
         elif half is not None:
             half()
         if not isinstance(self.error, int):
@@ -158,6 +166,8 @@ class _File:
             if name == "write":
                 data = bytes(args[0])
                 half = lambda: method(data[: len(data) // 2])  # noqa: E731
+            elif name == "close":
+                half = self._file.raw.close  # what waits is lost
             return self._faults.run(name, lambda: method(*args), half=half)
 
         return failing
