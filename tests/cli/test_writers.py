@@ -172,3 +172,146 @@ def test_a_model_is_not_written_to_standard_output_nor_to_no_name(folder, call):
             assert f"expected the name of a file to write, found {name!r}" in done.err
     assert "expected the name of a file to write, found ''" in call(*TAG, "-o", "").err
     assert not (folder / "-").exists()
+
+
+# ----------------------------------------------------------------------------- redirections
+@posix
+@pytest.mark.parametrize(
+    ("args", "shell", "found"),
+    [
+        (TAG, 'exec "$@" >> train.conllu', "'train.conllu'"),
+        (TAG, 'exec "$@" 1<> train.conllu', "'train.conllu'"),
+        (TAG, 'exec "$@" >> upos.seqtag', "'upos.seqtag'"),
+        ((*TAG, "-"), 'exec "$@" < train.txt >> train.txt', "standard input"),
+        (TAG[:4], 'exec "$@" < train.conllu >> train.conllu', "standard input"),
+        (
+            ("eval", "--model=upos.seqtag", "link"),
+            'ln -s train.conllu link; exec "$@" >> link',
+            "'link'",
+        ),
+        (("info", "upos.seqtag"), 'exec "$@" >> upos.seqtag', "'upos.seqtag'"),
+        (
+            ("train", "train.txt", "--dev=train.conllu", "--json", "-m", "m"),
+            'exec "$@" >> train.conllu',
+            "'train.conllu'",
+        ),
+    ],
+)
+def test_output_redirected_into_a_file_that_is_read(folder, args, shell, found):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    done = run(*args, cwd=folder, shell=shell)
+    assert (done.code, done.out) == (2, b"")
+    assert done.err == (
+        "seqtag: expected standard output to go elsewhere than into the file that is read, found "
+        f"{found} at both ends; nothing was written, but the shell empties a file after > before "
+        "seqtag begins (not after >>): see whether it is whole, and name another\n"
+    )
+    (folder / "link").unlink(missing_ok=True)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@posix
+def test_output_redirected_over_a_file_that_is_read_is_refused_while_it_is_empty(folder):
+    done = run(*TAG, cwd=folder, shell='exec "$@" > train.conllu')
+    assert done.code == 2 and "found 'train.conllu' at both ends" in done.err
+    assert (folder / "train.conllu").read_bytes() == b""  # as the shell has left it
+
+
+@posix
+def test_other_redirections_are_as_they_were(folder):
+    expected = run(*TAG, cwd=folder).out
+    for shell in ('exec "$@" >> other', 'exec "$@" < train.conllu > other'):
+        (folder / "other").write_bytes(b"")
+        done = run(*TAG, cwd=folder, shell=shell)
+        assert (done.code, done.err, (folder / "other").read_bytes()) == (0, "", expected)
+    done = run(*TAG, "-o", "train.txt", "--force", cwd=folder, shell='exec "$@" < train.txt')
+    assert (done.code, (folder / "train.txt").read_bytes()) == (0, expected)
+    done = run(*TAG[:4], "-o", "train.txt", "--force", cwd=folder, shell='exec "$@" < train.txt')
+    assert done.code == 1
+    assert "train.txt: expected an output file other than the input '-'" in done.err
+
+
+# ----------------------------------------------------------------------------- streams
+READING = {
+    "tag": ("tag", "-q", "-m", "upos.seqtag", "-"),
+    "eval": ("eval", "-q", "-m", "upos.seqtag", "-"),
+    "train": ("train", "-", "--json", *QUICK, "-m", "m.seqtag"),
+}
+
+
+@linux
+@pytest.mark.parametrize("command", READING)
+def test_streams_that_are_closed_full_or_gone(command, folder):
+    def done(shell):
+        (folder / "m.seqtag").unlink(missing_ok=True)
+        return run(*READING[command], cwd=folder, shell=shell)
+
+    assert done('exec "$@" < train.conllu').code == 0
+    closed = done('exec "$@" <&-')
+    assert (closed.code, closed.out, closed.err) == (
+        1,
+        b"",
+        "seqtag: <stdin>: standard input is closed\n",
+    )
+    full = done('exec "$@" < train.conllu >/dev/full')
+    assert (full.code, full.err) == (
+        1,
+        "seqtag: <stdout>: No space left on device; make room and try again\n",
+    )
+    shut = done('exec "$@" < train.conllu >&-')
+    assert (shut.code, shut.err) == (1, "seqtag: <stdout>: standard output is closed\n")
+    gone = done('{ sleep 0.2; "$@" < train.conllu; echo $? >&2; } | true')
+    assert (gone.code, gone.out, gone.err) == (0, b"", "0\n")
+    first = done('{ "$@" < train.conllu; echo $? >&2; } | head -n 1')
+    assert (first.code, first.err, first.out.count(b"\n")) == (0, "0\n", 1)
+
+
+def test_an_error_when_standard_output_is_closed_is_not_lost(folder, call, monkeypatch):
+    """Some network file systems tell only then that the disk is full."""
+    real = os.close
+
+    def fail(number):
+        real(number)
+        if sys._getframe(1).f_code.co_name == "_finish_stdout":
+            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    monkeypatch.setattr(os, "close", fail)
+    done = call("info", "upos.seqtag")
+    assert (done.code, done.err) == (1, f"seqtag: <stdout>: {os.strerror(errno.EDQUOT)}\n")
+
+
+# ----------------------------------------------------------------------------- a full disk
+FULL = """
+mount -t tmpfs -o size=256k none "$1" || exit 99
+cd "$1" || exit 99
+shift
+cp "$OLDPWD/upos.seqtag" old && cp old out && ls -A > "$OLDPWD/before"
+head -c 1000000 /dev/zero > filler 2>/dev/null
+"$@"
+code=$?
+rm filler
+cmp old out && ls -A > "$OLDPWD/after"
+exit $code
+"""
+
+
+@linux
+@pytest.mark.parametrize("writer", ["model", "tagged", "gzip", "page"])
+def test_a_full_disk_leaves_the_old_file(writer, folder):
+    unshare = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+    (folder / "disk").mkdir()
+    probe = [*unshare, "mount", "-t", "tmpfs", "none", "disk"]
+    if not shutil.which("unshare") or subprocess.run(probe, cwd=folder, check=False).returncode:
+        pytest.skip("no file system may be mounted here")
+    args, _ = WRITERS[writer]
+    args = [folder / arg if (folder / str(arg)).exists() else arg for arg in args]
+    command = [*unshare, "sh", "-c", FULL, "sh", "disk", *SEQTAG, *map(str, args), "out", "--force"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout == ""  # cmp found no difference
+    assert re.match(r"seqtag: out: No space left on device", done.stderr)
+    if writer == "model":
+        needs = r"could not save the model of \d+ bytes; an older file is unchanged"
+        assert re.search(needs, done.stderr)
+    listed = (folder / "before").read_text()
+    assert (folder / "after").read_text() == listed
