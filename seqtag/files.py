@@ -327,7 +327,7 @@ class Output:
 
     def _take_over_access_list(self, number: int) -> bool:
         """Give the temporary file the access list of the old one; whether that could be done."""
-        if not hasattr(os, "getxattr"):
+        if sys.platform != "linux":
             return True
         try:
             access = os.getxattr(self._target, _ACCESS)

@@ -111,10 +111,12 @@ def locked(path: Path) -> Iterator[None]:
 
 def _release(opened: IO[bytes]) -> None:
     """Give up a lock; nothing was written that could be lost."""
-    with suppress(OSError):
-        _unlock(opened)
-    with suppress(OSError):
-        opened.close()
+    try:
+        with suppress(OSError):
+            _unlock(opened)
+    finally:
+        with suppress(OSError):
+            opened.close()
 
 
 if sys.platform == "win32":

@@ -164,6 +164,8 @@ def _os_message(error: OSError) -> str:
 
 _REMEDIES = {
     errno.EACCES: "check its permissions",
+    errno.EDQUOT: "make room and try again",
+    errno.EIO: "check the disk",
     errno.EISDIR: "name a file",
     errno.ENOENT: "check the path",
     errno.ENOSPC: "make room and try again",

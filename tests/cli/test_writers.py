@@ -262,6 +262,7 @@ def test_streams_that_are_closed_full_or_gone(command, folder):
     assert (shut.code, shut.err) == (1, "seqtag: <stdout>: standard output is closed\n")
     gone = done('{ sleep 0.2; "$@" < train.conllu; echo $? >&2; } | true')
     assert (gone.code, gone.out, gone.err) == (0, b"", "0\n")
+    assert (folder / "m.seqtag").exists() == (command == "train")
     first = done('{ "$@" < train.conllu; echo $? >&2; } | head -n 1')
     assert (first.code, first.err, first.out.count(b"\n")) == (0, "0\n", 1)
 
@@ -277,7 +278,10 @@ def test_an_error_when_standard_output_is_closed_is_not_lost(folder, call, monke
 
     monkeypatch.setattr(os, "close", fail)
     done = call("info", "upos.seqtag")
-    assert (done.code, done.err) == (1, f"seqtag: <stdout>: {os.strerror(errno.EDQUOT)}\n")
+    assert (done.code, done.err) == (
+        1,
+        f"seqtag: <stdout>: {os.strerror(errno.EDQUOT)}; make room and try again\n",
+    )
 
 
 # ----------------------------------------------------------------------------- a full disk
