@@ -226,7 +226,18 @@ def _tokens(size: int, sentences: Sentences, labels: Sentences, work: Path) -> d
         for words, names in pairs:
             file.write("".join(f"{w}\t{n}\n" for w, n in zip(words, names, strict=True)) + "\n")
     common = [sys.executable, "-m", "seqtag"]
-    tag = ["tag", "-q", "--columns", "form,upos", "-m", model, source, "-o", source + ".out"]
+    tag = [
+        "tag",
+        "-q",
+        "--columns",
+        "form,upos",
+        "-m",
+        model,
+        source,
+        "-o",
+        source + ".out",
+        "--force",
+    ]
     train = [
         "train",
         "-q",

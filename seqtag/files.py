@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import binascii
 import errno
+import logging
 import os
 import secrets
 import stat
 import sys
+import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -17,6 +20,11 @@ from seqtag.errors import CorpusError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+
+_log = logging.getLogger("seqtag")
+
+_ACCESS = "system.posix_acl_access"  # where Linux keeps who else may do what with a file
+_DAY = 86400.0  # seconds
 
 CONVERT = "convert the file to UTF-8, from EUC-JP for example with iconv -f EUC-JP -t UTF-8"
 """What to do about a file in another encoding."""
@@ -38,7 +46,8 @@ def check_output(path: str | os.PathLike[str], inputs: Iterable[str | os.PathLik
     Parameters
     ----------
     path, inputs
-        Paths; ``"-"`` and files that do not exist never clash.
+        Paths, or ``"-"``: standard input, or an output that clashes with nothing. Files that do
+        not exist never clash.
 
     Raises
     ------
@@ -54,23 +63,130 @@ def check_output(path: str | os.PathLike[str], inputs: Iterable[str | os.PathLik
         return
     for name in inputs:
         given = os.fspath(name)
-        with suppress(FileNotFoundError):
-            if given != "-" and Path(out).is_file() and os.path.samefile(out, given):  # noqa: PTH121
-                msg = (
-                    f"expected an output file other than the input {given!r}; "
-                    "name another output, nothing was changed"
-                )
-                raise CorpusError(msg, source=out)
+        if Path(out).is_file() and is_same_file(given, Path(out).stat()):
+            msg = (
+                f"expected an output file other than the input {given!r}; "
+                "name another output, nothing was changed"
+            )
+            raise CorpusError(msg, source=out)
+
+
+def is_same_file(name: str, other: os.stat_result) -> bool:
+    """Whether a path, or standard input (``"-"``), is a file that is known by its facts.
+
+    >>> is_same_file("no/such", Path().stat())
+    False
+    """
+    try:
+        found = os.fstat(sys.stdin.fileno()) if name == "-" else os.stat(name)  # noqa: PTH116
+    except (AttributeError, OSError, ValueError):  # closed, replaced, missing
+        return False
+    return os.path.samestat(found, other)
+
+
+if sys.platform == "win32":
+    _HERE = ""
+
+    def _hold(number: int) -> int | None:  # noqa: ARG001  as elsewhere
+        """Nothing: here the system removes no file that is open."""
+        return None
+
+    @contextmanager
+    def _looked_at(path: Path) -> Iterator[tuple[os.stat_result, bool | None]]:
+        """What a file is, and that nobody can tell whether a process writes it."""
+        yield path.lstat(), None
+
+else:
+    import fcntl
+
+    _HERE = os.uname().nodename
+
+    def _hold(number: int) -> int | None:
+        """Lock a file until the number returned is closed; None where there are no locks.
+
+        Raises
+        ------
+        BlockingIOError
+            If another process looks at the file, and may be about to remove it.
+        """
+        held = os.dup(number)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BaseException as error:
+            os.close(held)
+            if isinstance(error, OSError) and not isinstance(error, BlockingIOError):
+                return None
+            raise
+        return held
+
+    @contextmanager
+    def _looked_at(path: Path) -> Iterator[tuple[os.stat_result, bool | None]]:
+        """What a file is, and whether no process writes it; None where there are no locks."""
+        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            free: bool | None = True
+            try:
+                fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                free = False
+            except OSError:
+                free = None
+            yield os.fstat(number), free
+        finally:
+            os.close(number)
+
+
+def _mark(name: str) -> str:
+    """Eight letters for a name of any length and any letters."""
+    return f"{binascii.crc32(os.fsencode(name)):08x}"
+
+
+def _temporary_name(target: Path) -> Path:
+    """A new name beside a file, which says what it will be and on which machine it is written."""
+    name = f".seqtag-{_mark(target.name)}-{_mark(_HERE)}-{secrets.token_hex(8)}.tmp"
+    return target.with_name(name)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what killed processes have left behind beside a file that they were to write.
+
+    A process locks its temporary file for as long as it lives, so one without a lock is nobody's.
+    But locks of other machines may not be seen here, and some file systems have none: what may be
+    of another process still is left alone until nothing has been written to it for a day.
+    """
+    prefix = f".seqtag-{_mark(target.name)}-"
+    with suppress(OSError):  # to tidy up is a courtesy
+        for name in os.listdir(target.parent):  # noqa: PTH208  (a third of the time)
+            if name.startswith(prefix) and name.endswith(".tmp"):
+                with suppress(OSError):
+                    here = name.startswith(prefix + _mark(_HERE))
+                    _remove_if_left(target.with_name(name), here=here)
+
+
+def _remove_if_left(path: Path, *, here: bool) -> None:
+    """Remove a temporary file that nobody writes any more."""
+    with _looked_at(path) as (found, free):
+        old = time.time() - found.st_mtime > _DAY
+        left = (here and free) or (old and free is not False)
+        if left and stat.S_ISREG(found.st_mode):
+            path.unlink()
+            _log.info("%s was left behind by a process that was killed; it was removed", path)
 
 
 class Output:
     r"""Write bytes to a path or to standard output (``"-"``); a context manager.
 
     A regular file appears whole or not at all: bytes go to a temporary file beside it, which is
-    renamed at the end of the ``with`` block and removed after an exception. It takes over the
-    permissions of the file it replaces before the first byte; a new file gets 0666 less the
-    umask. A name that ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` is compressed (the same
-    bytes every time). Devices and pipes are written straight.
+    renamed at the end of the ``with`` block and removed after an exception. What a killed process
+    leaves behind is removed when the same file is written next; of two processes that write one
+    file at once, the last one wins. A name that ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` is
+    compressed (the same bytes every time). Devices and pipes are written straight.
+
+    A new file gets 0666 less the umask. One that replaces another takes over its permissions and
+    access list before the first byte, and its owner and group where the system allows; what
+    cannot be kept never lets more people read. Set-user-id bits and other attributes are not
+    kept. A symbolic link stays, and what it points to is replaced; other hard links of a file go
+    on naming the old one.
 
     Parameters
     ----------
@@ -98,14 +214,17 @@ class Output:
     b'The/DT dog/NN\n'
     """
 
+    _temporary: Path | None = None  # before there is anything to remove
+
     def __init__(self, path: str | os.PathLike[str], *, compress: bool = True):
+        self._process = os.getpid()
+        self._held: int | None = None  # keeps the lock of the temporary file
+        self._file: Any = None
+        self._packed: BinaryIO | None = None
         self.path = os.fspath(path)
         self._name = "<stdout>" if self.path == "-" else self.path
         self._target = Path(os.path.realpath(self.path))  # a symbolic link stays one
         self._compression = compression_for(self.path) if compress else None
-        self._temporary: Path | None = None
-        self._file: Any = None
-        self._packed: BinaryIO | None = None
 
     def __enter__(self) -> Output:
         if self.path == "-":
@@ -114,10 +233,8 @@ class Output:
             self._file = sys.stdout.buffer
             return self
         try:
-            self._open()
-        except OSError as err:  # name the file the user knows
-            self._discard()
-            raise type(err)(err.errno, err.strerror, self.path) from err
+            with self._naming():
+                self._open()
         except CorpusError as err:
             self._discard()
             raise CorpusError(err.message, source=self.path) from None
@@ -128,12 +245,12 @@ class Output:
 
     def write(self, data: bytes) -> int:
         """Write `data`; return its length in bytes."""
-        with naming(self._name):
+        with self._naming():
             return (self._packed or self._file).write(data)
 
     def flush(self) -> None:
         """Hand over to the system what was written so far."""
-        with naming(self._name):
+        with self._naming():
             (self._packed or self._file).flush()
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -143,24 +260,51 @@ class Output:
             return
         try:
             if kind is None:
-                with naming(self._name):
+                with self._naming():
                     self._finish()
         finally:
             self._discard()
 
+    def __del__(self) -> None:
+        """Remove a temporary file that an interrupt between the steps above has left."""
+        if self._temporary is not None and self._process == os.getpid():
+            self._discard()
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        """Let system errors inside the ``with`` block name the file that the user knows."""
+        try:
+            yield
+        except OSError as err:
+            raise OSError(err.errno, err.strerror or str(err), self._name) from err
+
     def _open(self) -> None:
         """Open the file that is written to."""
-        if self._target.exists() and not self._target.is_file():
+        try:
+            is_file = stat.S_ISREG(self._target.stat().st_mode)
+        except FileNotFoundError:
+            is_file = None
+        if is_file is False:
             self._file = self._target.open("wb")  # a device or a pipe; a directory is an error
         else:
-            self._temporary = self._target.with_name(f".seqtag-{secrets.token_hex(8)}.tmp")
-            # For nobody else to read where an old file may be as private.
-            mode = 0o600 if self._target.exists() else 0o666
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-            self._file = os.fdopen(os.open(self._temporary, flags, mode), "wb")
-            self._take_over_permissions(self._temporary)
+            _remove_leftovers(self._target)
+            self._take_over_permissions(self._create(private=bool(is_file)))
         if self._compression is not None:
             self._packed = self._compression.compressor(self._file)
+
+    def _create(self, *, private: bool) -> Path:
+        """Create the temporary file and lock it, for all to see that it is being written."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        while True:
+            self._temporary = temporary = _temporary_name(self._target)
+            # For nobody else to read where an old file may be as private.
+            number = os.open(temporary, flags, 0o600 if private else 0o666)
+            self._file = os.fdopen(number, "wb")
+            with suppress(BlockingIOError):
+                self._held = _hold(number)
+                if temporary.exists():  # nobody took it before it was locked
+                    return temporary
+            self._discard()
 
     def _take_over_permissions(self, temporary: Path) -> None:
         """Let those read the temporary file who may read the file that it will replace."""
@@ -168,16 +312,34 @@ class Output:
             old = self._target.stat()
         except FileNotFoundError:
             return
-        mode = stat.S_IMODE(old.st_mode)
-        if hasattr(os, "fchown"):
-            with suppress(OSError):  # only the super-user may give files away
-                os.fchown(self._file.fileno(), old.st_uid, -1)
+        number, mode = self._file.fileno(), stat.S_IMODE(old.st_mode) & 0o777
+        if sys.platform == "win32":
+            temporary.chmod(mode)
+            return
+        with suppress(OSError):  # only the super-user may give files away
+            os.fchown(number, old.st_uid, -1)
+        with suppress(OSError):
+            os.fchown(number, -1, old.st_gid)
+        if os.fstat(number).st_gid != old.st_gid or not self._take_over_access_list(number):
+            # Others would read what was not meant for them: they may do what all may.
+            mode = mode & ~0o070 | mode & mode << 3 & 0o070
+        os.fchmod(number, mode)
+
+    def _take_over_access_list(self, number: int) -> bool:
+        """Give the temporary file the access list of the old one; whether that could be done."""
+        if sys.platform != "linux":
+            return True
+        try:
+            access = os.getxattr(self._target, _ACCESS)
+        except OSError:  # the old file has none, and gets none by the folder
             with suppress(OSError):
-                os.fchown(self._file.fileno(), -1, old.st_gid)
-            if os.fstat(self._file.fileno()).st_gid != old.st_gid:
-                # Another group would read what was not meant for it: it may do what all may.
-                mode = mode & ~0o070 | mode & mode << 3 & 0o070
-        temporary.chmod(mode)
+                os.removexattr(number, _ACCESS)
+            return True
+        try:
+            os.setxattr(number, _ACCESS, access)
+        except OSError:
+            return False
+        return True
 
     def _finish(self) -> None:
         """Complete the temporary file on disk and give it its name."""
@@ -185,6 +347,7 @@ class Output:
             self._packed.close()
         self._file.flush()
         if self._temporary is None:
+            self._file.close()
             return
         os.fsync(self._file.fileno())
         self._take_over_permissions(self._temporary)  # which may have changed meanwhile
@@ -210,3 +373,8 @@ class Output:
         if self._temporary is not None:
             with suppress(OSError):  # gone already, unless a step above failed
                 self._temporary.unlink()
+            self._temporary = None
+        if self._held is not None:
+            held, self._held = self._held, None
+            with suppress(OSError):
+                os.close(held)

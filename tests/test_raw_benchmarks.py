@@ -118,7 +118,7 @@ def test_commands_of_tools():
     train = tools.TOOLS["seqtag"].command("train", "a", "b", "c")[3:]
     assert train == ["train", "a", "--dev", "b", "-m", "c", "--label", "all"]
     raw = tools.TOOLS["seqtag"].command("raw", "m", "text", "out", "en")[3:]
-    assert raw == ["tag", "-m", "m", "text", "-o", "out"]
+    assert raw == ["tag", "-m", "m", "text", "-o", "out", "--force"]
     gold = tools.TOOLS["UDPipe"].command("gold", "m", "text", "out", "en")[2:]
     assert gold == ["benchmarks.raw.tools", "gold", "UDPipe", "m", "text", "out", "en"]
 

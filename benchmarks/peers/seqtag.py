@@ -47,4 +47,5 @@ class Adapter:
             str(source),
             "-o",
             str(target),
+            "--force",
         ]

@@ -85,7 +85,7 @@ class Seqtag(Tool):
         first, second, third, *_ = map(str, paths)
         if step == "train":
             return [*program, "train", first, "--dev", second, "-m", third, "--label", "all"]
-        return [*program, "tag", "-m", first, second, "-o", third]
+        return [*program, "tag", "-m", first, second, "-o", third, "--force"]
 
     @property
     def version(self) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -81,7 +81,7 @@ def keep_record(path: Path, digest: str) -> None:
 def digest_of(path: Path) -> str:
     """SHA-256 of a file."""
     sha = hashlib.sha256()
-    with path.open("rb") as opened, naming(str(path)):
+    with naming(str(path)), path.open("rb") as opened:
         while chunk := opened.read(1 << 20):
             sha.update(chunk)
     return sha.hexdigest()
@@ -101,12 +101,22 @@ def is_whole(file: RemoteFile, path: Path) -> bool:
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock that one process has at a time; it ends with the process, whatever happens."""
-    with path.open("ab") as opened:
-        _lock(opened, path)
-        try:
-            yield
-        finally:
+    with ExitStack() as held:
+        with naming(str(path)):
+            opened = path.open("ab")
+            held.push(lambda *_: _release(opened))
+            _lock(opened, path)
+        yield
+
+
+def _release(opened: IO[bytes]) -> None:
+    """Give up a lock; nothing was written that could be lost."""
+    try:
+        with suppress(OSError):
             _unlock(opened)
+    finally:
+        with suppress(OSError):
+            opened.close()
 
 
 if sys.platform == "win32":

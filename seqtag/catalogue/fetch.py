@@ -212,7 +212,7 @@ def _receive(address: str, part: Path, size: int | None, on_bytes: Callable[[int
         if total is None and not getattr(response, "chunked", False):
             msg = "expected the length of the file, found none: nobody could tell if it is whole"
             raise CatalogueError(msg, source=address)
-        with part.open("ab" if start else "wb") as out, naming(str(part)):
+        with naming(str(part)), part.open("ab" if start else "wb") as out:
             done, is_cut = _copy(response, out, on_bytes, total and total - start)
             out.flush()
             os.fsync(out.fileno())

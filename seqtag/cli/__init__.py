@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Terminated, complain, interruption_code
+from seqtag.cli.common import Terminated, check_redirection, complain, interruption_code
+from seqtag.files import naming
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,9 +120,9 @@ def main(args: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
+        check_redirection(args)
         code = cli.main(args, prog_name="seqtag", standalone_mode=False) or 0
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        _finish_stdout()
         return code
     except getattr(click.exceptions, "NoArgsIsHelpError", ()) as error:
         click.echo(error.format_message(), err=True)
@@ -163,12 +164,30 @@ def _os_message(error: OSError) -> str:
 
 _REMEDIES = {
     errno.EACCES: "check its permissions",
+    errno.EDQUOT: "make room and try again",
+    errno.EIO: "check the disk",
     errno.EISDIR: "name a file",
     errno.ENOENT: "check the path",
     errno.ENOSPC: "make room and try again",
     errno.ENOTDIR: "check the path",
     errno.EROFS: "name another place",
 }
+
+
+def _finish_stdout() -> None:
+    """Learn of every error of standard output, and not when nobody can tell any more.
+
+    Some file systems tell only when a file is closed that it has no room; to close a copy does it.
+    """
+    if sys.stdout is None:
+        return
+    with naming("<stdout>"):
+        sys.stdout.flush()
+        try:
+            number = os.dup(sys.stdout.fileno())
+        except (OSError, ValueError):  # no file of the system
+            return
+        os.close(number)
 
 
 def _close_stdout() -> None:

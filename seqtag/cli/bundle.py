@@ -8,7 +8,7 @@ import click
 
 from seqtag.cli import names
 from seqtag.cli.common import Notes, check_target, load_model
-from seqtag.cli.options import quiet_option
+from seqtag.cli.options import force_option, quiet_option
 
 if TYPE_CHECKING:
     from seqtag.model.model import Model
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command("bundle")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...", shell_complete=names.models)
 @click.option("-o", "--output", required=True, help="File to write the models to.")
-@click.option("--force", is_flag=True, help="Overwrite the file.")
+@force_option
 @quiet_option
 @click.pass_context
 def command(
@@ -29,16 +29,12 @@ def command(
     Examples:
       seqtag bundle tokens.seqtag upos.seqtag lemma.seqtag -o english.seqtag
     """
-    from pathlib import Path
-
-    from seqtag.files import check_output
     from seqtag.model import bundle
     from seqtag.model.embedded import find_model
     from seqtag.tagging.pipeline import Pipeline
 
     notes = Notes(quiet)
-    check_output(output, list(map(find_model, models)))
-    check_target(context, Path(output), force)
+    check_target(context, output, list(map(find_model, models)), force=force, model=True)
     parts: list[Model] = []
     for name in models:
         loaded = load_model(name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +9,7 @@ import click
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, print_json, say
 from seqtag.cli.options import (
     columns_option,
+    force_option,
     format_option,
     json_option,
     max_sentence_option,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.argument("model")
 @click.argument("files", nargs=-1, required=True, metavar="DEV...")
 @click.option("-o", "--output", required=True, help="File to write the calibrated model to.")
-@click.option("--force", is_flag=True, help="Overwrite the file.")
+@force_option
 @format_option
 @columns_option
 @max_sentence_option
@@ -64,7 +64,7 @@ def command(
 
     notes = Notes(quiet)
     check_stdin(context, files)
-    check_target(context, Path(output), force)
+    check_target(context, output, files, force=force, model=True)
     done = calibrate(
         load_model(model), sentences_of(files, format, columns, limits=limits), threads
     )

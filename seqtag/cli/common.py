@@ -5,19 +5,21 @@ from __future__ import annotations
 import errno
 import json
 import logging
+import os
 import signal
+import stat
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from seqtag.errors import printable
-from seqtag.files import naming
+from seqtag.files import check_output, is_same_file, naming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
     from typing import TextIO
 
     from seqtag.corpus import SentenceStream
@@ -151,16 +153,88 @@ def check_stdin(context: click.Context, names: Iterable[str]) -> None:
         raise click.UsageError(msg, context)
 
 
-def check_target(context: click.Context, target: Path, force: bool) -> None:
-    """Refuse a model file that cannot be written, before the work."""
-    if target.exists() and not target.is_file():
-        msg = f"expected a file to write the model to, found {target}"
+def check_redirection(args: Iterable[str]) -> None:
+    """Refuse a standard output that the shell has redirected into one of our files.
+
+    Raises
+    ------
+    UsageError
+        If standard output is a file that `args` name, or standard input.
+    """
+    try:
+        out = os.fstat(sys.stdout.fileno())
+    except (AttributeError, OSError, ValueError):  # closed, or no file at all
+        return
+    if not stat.S_ISREG(out.st_mode):
+        return
+    for name in ["-", *args, *(arg.partition("=")[2] for arg in args)]:
+        if is_same_file(name, out):
+            shown = "standard input" if name == "-" else repr(name)
+            msg = (
+                f"expected standard output to go elsewhere than into the file that is read, found "
+                f"{shown} at both ends; nothing was written, but the shell empties a file after > "
+                "before seqtag begins (not after >>): see whether it is whole, and name another"
+            )
+            raise click.UsageError(msg)
+
+
+def check_target(
+    context: click.Context,
+    target: str,
+    inputs: Iterable[str | os.PathLike[str]],
+    *,
+    force: bool,
+    model: bool = False,
+) -> None:
+    """Refuse an output file that cannot be written, before the work.
+
+    Parameters
+    ----------
+    context
+        Of the command.
+    target
+        The file; ``"-"`` is standard output.
+    inputs
+        Files that are read, which it must not be.
+    force
+        Whether a file that is there may be replaced.
+    model
+        Whether it is a model, which no device or pipe can be.
+
+    Raises
+    ------
+    UsageError
+        If the name is no name for a file, or of one that is there already.
+    CorpusError
+        If it is an input.
+    OSError
+        If its folder is not there, or not to be written.
+    """
+    if not target or (model and target == "-"):
+        msg = f"expected the name of a file to write, found {target!r}"
         raise click.UsageError(msg, context)
-    if target.exists() and not force:
-        msg = f"{target} is there already; overwrite it with --force"
-        raise click.UsageError(msg, context)
-    if not target.resolve().parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "No such directory", str(target.parent))
+    if target == "-":
+        return
+    check_output(target, inputs)
+    with suppress(FileNotFoundError, NotADirectoryError):
+        mode = os.stat(target).st_mode  # noqa: PTH116  (may name a device)
+        if not stat.S_ISREG(mode) and model:
+            msg = f"expected a file to write the model to, found {target}"
+            raise click.UsageError(msg, context)
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
+        if not stat.S_ISREG(mode):
+            return
+        if not force:
+            msg = f"{target} is there already; overwrite it with --force"
+            raise click.UsageError(msg, context)
+    folder, shown = Path(os.path.realpath(target)).parent, str(Path(target).parent)
+    if not folder.exists():
+        raise FileNotFoundError(errno.ENOENT, "No such directory", shown)
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), shown)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), shown)
 
 
 def load_model(name: str) -> Loaded:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from seqtag.cli import names
-from seqtag.cli.common import Notes, check_stdout, print_json, say
+from seqtag.cli.common import Notes, check_stdout, check_target, print_json, say
 from seqtag.cli.hints import note_backend
-from seqtag.cli.options import sentences_of, training_options
+from seqtag.cli.options import force_option, sentences_of, training_options
+from seqtag.files import Output
 
 if TYPE_CHECKING:
     from seqtag.corpus import Limits
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     help="Training sizes, each twice the one before.",
 )
 @click.option("--plot", metavar="FILE", help="Draw the curves: .png or .svg (needs matplotlib).")
+@force_option
 @training_options
 @click.pass_context
 def command(
@@ -41,6 +44,7 @@ def command(
     dev: str,
     points: int,
     plot: str | None,
+    force: bool,
     format: str,
     columns: tuple[str, ...] | None,
     limits: Limits,
@@ -69,6 +73,7 @@ def command(
         raise click.UsageError(msg, context)
     if plot:
         _pyplot(context)  # before the work, not after it
+        check_target(context, plot, [*files, dev], force=force)
     sentences = sentences_of(files, format, columns, notes, limits=limits)
     held_out = sentences_of([dev], format, columns, notes, "dev", limits=limits)
     tokens = sum(map(len, sentences))
@@ -145,4 +150,7 @@ def _draw(
     )
     panels[0].set_ylabel("error (%)")
     panels[0].legend(frameon=False)
-    figure.savefig(plot, dpi=150)
+    picture = io.BytesIO()
+    figure.savefig(picture, format=Path(plot).suffix[1:].lower(), dpi=150)
+    with Output(plot) as out:
+        out.write(picture.getvalue())

@@ -97,6 +97,9 @@ quiet_option = click.option(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
 )
+force_option = click.option(
+    "--force", is_flag=True, help="Replace the file to write if it is there already."
+)
 threads_option = click.option(
     "--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads to work on."
 )

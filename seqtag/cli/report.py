@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Notes, load_model
+from seqtag.cli.common import Notes, check_target, load_model
 from seqtag.cli.eval import part_of, placed
 from seqtag.cli.options import (
     columns_option,
+    force_option,
     format_option,
     max_sentence_option,
     quiet_option,
@@ -23,7 +24,7 @@ from seqtag.cli.options import (
 )
 from seqtag.corpus import read
 from seqtag.errors import CorpusError
-from seqtag.files import Output, check_output
+from seqtag.files import Output
 from seqtag.labels.column import LabelColumn
 from seqtag.settings import SETTINGS
 
@@ -42,6 +43,7 @@ _POINTS = 5  # of a learning curve
 @click.option(
     "-o", "--output", required=True, metavar="FILE", help='Page to write ("-": standard output).'
 )
+@force_option
 @click.option(
     "--label", metavar="COLUMN", help="Part of a pipeline to look at (default: its first column)."
 )
@@ -66,10 +68,13 @@ _POINTS = 5  # of a learning curve
 @seed_option
 @threads_option
 @quiet_option
+@click.pass_context
 def command(
+    context: click.Context,
     gold: str,
     model: str,
     output: str,
+    force: bool,
     label: str | None,
     errors: int,
     curve: str | None,
@@ -94,7 +99,7 @@ def command(
     from seqtag.pages.report import report_page
 
     notes = Notes(quiet)
-    check_output(output, [gold, model, *([curve] if curve else [])])
+    check_target(context, output, [gold, model, *([curve] if curve else [])], force=force)
     taggers = part_of(load_model(model), label, model)
     drawn = _drawn(curve) if curve and curve.endswith(".json") else None
     with read(gold, reading_format(format, columns), columns=columns, limits=limits) as stream:

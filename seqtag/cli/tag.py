@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from seqtag.cli import names
-from seqtag.cli.common import Chain, Notes, check_stdin, load_model
+from seqtag.cli.common import Chain, Notes, check_stdin, check_target, load_model
 from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     ColumnList,
     columns_option,
+    force_option,
     format_option,
     max_sentence_option,
     quiet_option,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     help="Model file or name; several run one after another (default: the English models).",
 )
 @click.option("-o", "--output", default="-", help="File to write to, whole or not at all.")
+@force_option
 @format_option
 @columns_option
 @click.option(
@@ -110,6 +112,7 @@ def command(
     inputs: tuple[str, ...],
     models: tuple[str, ...],
     output: str,
+    force: bool,
     format: str,
     columns: tuple[str, ...] | None,
     to: str | None,
@@ -138,7 +141,7 @@ def command(
     from seqtag.corpus import read
     from seqtag.corpus.conllu import COLUMNS as CONLLU
     from seqtag.corpus.records import one_head
-    from seqtag.files import Output, check_output
+    from seqtag.files import Output
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
     from seqtag.tagging.streams import Asked, tag_text
 
@@ -147,7 +150,7 @@ def command(
     check_stdin(context, inputs)
     inputs = tuple(located(inputs, notes))
     models = models or DEFAULT_MODELS
-    check_output(output, [*inputs, *map(find_model, models)])
+    check_target(context, output, [*inputs, *map(find_model, models)], force=force)
     chain = Chain([load_model(model) for model in models], only)
     format = reading_format(format, columns)
     streams = chain.cut(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +19,7 @@ from seqtag.cli.common import (
 )
 from seqtag.cli.hints import note_backend
 from seqtag.cli.inputs import located
-from seqtag.cli.options import reading_format, threads_option, training_options
+from seqtag.cli.options import force_option, reading_format, threads_option, training_options
 
 if TYPE_CHECKING:
     from seqtag.training.runs import Epoch
@@ -65,7 +64,7 @@ if TYPE_CHECKING:
 )
 @training_options
 @threads_option
-@click.option("--force", is_flag=True, help="Overwrite the model file.")
+@force_option
 @click.pass_context
 def command(
     context: click.Context,
@@ -91,7 +90,6 @@ def command(
       seqtag train more.conllu --init english.seqtag -m better.seqtag
       seqtag train partly.conllu --unlabelled _ -m english.seqtag
     """
-    from seqtag.files import check_output
     from seqtag.training.train import train as train_tagger
 
     notes = Notes(quiet)
@@ -102,10 +100,10 @@ def command(
             raise click.UsageError(msg, context)
     inputs = [*train, *([dev] if dev else [])]
     check_stdin(context, inputs)
-    check_output(model, [*inputs, *filter(None, [options["templates"]])])
+    read = [*inputs, *filter(None, [options["templates"]])]
+    check_target(context, model, read, force=force, model=True)
     if as_json:
         check_stdout()
-    check_target(context, Path(model), force)
     note_backend(notes)
     train, dev = _by_name(train, dev, options, notes)
 

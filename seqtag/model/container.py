@@ -126,7 +126,7 @@ def save(
     """
     with located(os.fspath(path)):
         data = to_bytes(config, tensors)
-    target = Path(path).resolve()
+    target = Path(path)
     if target.exists() and not target.is_file():
         # Replacing /dev/null or a folder is never what was meant.
         number = errno.EISDIR if target.is_dir() else errno.EINVAL

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import logging
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from seqtag.errors import CatalogueError
 from tests.catalogue.server import serving
 from tests.command_line import posix
 from tests.conftest import ROOT
+from tests.faults import each_fault
 
 CONTENT = b"the DT\ncat NN\n\n" * 20_000
 PATH = "/x/r1/x-train.txt"
@@ -392,3 +394,26 @@ def test_a_killed_process_leaves_no_lock_and_no_half_file(server, tmp_path):
     server.gate.set()
     assert not local_path(remote()).exists()
     assert fetch.fetch(remote()).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_a_fault_at_any_call_leaves_no_half_file_under_its_name(server, tmp_path, pinned):
+    server.files[PATH] = CONTENT[:1000]
+    file = remote(CONTENT[:1000], **{} if pinned else UNPINNED)
+    target, whole = local_path(file), ["x-train.txt"] + ["x-train.txt.sha256"] * (not pinned)
+    kinds = [(errno.ENOSPC, False), (errno.EIO, True), (KeyboardInterrupt, True)]
+    for faults in each_fault(pytest.MonkeyPatch, *kinds):
+        shutil.rmtree(tmp_path / "cache", ignore_errors=True)
+        try:
+            assert fetch.fetch(file) == target
+        except (OSError, CatalogueError) as error:
+            assert str(target) in str(error), (faults.last, faults.calls)  # or a file beside it
+        except KeyboardInterrupt:
+            pass
+        else:
+            assert left_in(tmp_path) == whole, faults.calls
+        assert not target.exists() or target.read_bytes() == CONTENT[:1000], faults.calls
+        assert {*left_in(tmp_path)} <= {*whole, "x-train.txt.part"}, faults.calls
+        faults.over = True
+        assert fetch.fetch(file).read_bytes() == CONTENT[:1000], faults.calls  # goes on
+        assert left_in(tmp_path) == whole, faults.calls

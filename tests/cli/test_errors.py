@@ -71,7 +71,7 @@ BAD_FILES = [
 @pytest.mark.parametrize(("name", "message"), BAD_FILES)
 def test_bad_files(folder, call, name, message):
     (folder / "out").write_bytes(b"before")
-    check(call("tag", "-m", "upos.seqtag", name, "-o", "out"), 1, message)
+    check(call("tag", "-m", "upos.seqtag", name, "-o", "out", "--force"), 1, message)
     check(call("train", name, "-m", "new.seqtag"), 1, message)
     check(
         call("train", "train.txt", "--dev", name, "-m", "out", "--force", "-q"),
@@ -263,9 +263,9 @@ def test_no_input_is_overwritten(folder, call):
 
 def test_output_that_cannot_be_written(folder, call):
     tag = ("tag", "-m", "upos.seqtag", "train.conllu", "-o")
-    check(call(*tag, "nowhere/out"), 1, f"nowhere/out: {FOUND_NO_FILE}")
+    check(call(*tag, "nowhere/out"), 1, "nowhere: No such directory; check the path")
     check(call(*tag, "folder"), 1, "folder: Is a directory; name a file")
-    check(call(*tag, "train.txt/out"), 1, "train.txt/out: Not a directory; check the path")
+    check(call(*tag, "train.txt/out"), 1, "train.txt: Not a directory; check the path")
     check(
         call("train", "train.txt", "-m", "nowhere/m"),
         1,
@@ -274,7 +274,7 @@ def test_output_that_cannot_be_written(folder, call):
     (folder / "folder").chmod(0o500)
     if os.access("folder", os.W_OK):
         return  # the super-user may write anywhere
-    check(call(*tag, "folder/out"), 1, "folder/out: Permission denied; check its permissions")
+    check(call(*tag, "folder/out"), 1, "folder: Permission denied; check its permissions")
 
 
 def test_a_model_that_does_not_fit_the_input(folder, call):

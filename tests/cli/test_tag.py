@@ -340,6 +340,7 @@ def test_a_reader_that_stops_early_is_no_error(home, tmp_path):
 def test_a_run_that_is_stopped_leaves_no_file(home, tmp_path, sent, code, says):
     (tmp_path / "out").write_bytes(b"before")
     command = [*SEQTAG, "tag", "-m", str(home / "upos.seqtag"), "--format", "conllu", "-o", "out"]
+    command.append("--force")
     with subprocess.Popen(
         command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

@@ -133,7 +133,7 @@ def test_odd_but_legal_data(folder, call):
         (folder / "odd.txt").write_bytes(text.encode())
         done = call("train", "odd.txt", "-m", "m", "--epochs", 1, "--force")
         assert done.code == 0, done.err
-        assert call("tag", "-m", "m", "odd.txt", "-o", "out.txt").code == 0
+        assert call("tag", "-m", "m", "odd.txt", "-o", "out.txt", "--force").code == 0
         before, after = ((folder / n).read_bytes() for n in ("odd.txt", "out.txt"))
         assert [w.split(b"\t")[0] for w in before.split(b"\n")] == [
             w.split(b"\t")[0] for w in after.split(b"\n")

@@ -281,7 +281,7 @@ def test_an_interrupt_while_opening_leaves_no_temporary_file(tmp_path, monkeypat
         raise KeyboardInterrupt
 
     (tmp_path / "out").write_bytes(b"old")
-    monkeypatch.setattr(Path, "chmod", interrupt)
+    monkeypatch.setattr(os, "fchmod", interrupt)
     with pytest.raises(KeyboardInterrupt), Output(tmp_path / "out"):
         pass
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

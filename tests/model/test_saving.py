@@ -50,7 +50,7 @@ FAULTS = {
     "open": lambda patch: patch.setattr(os, "open", fail),
     "write": break_write,
     "fsync": lambda patch: patch.setattr(os, "fsync", fail),
-    "chmod": lambda patch: patch.setattr(Path, "chmod", fail),
+    "fchmod": lambda patch: patch.setattr(os, "fchmod", fail),
     "replace": lambda patch: patch.setattr(Path, "replace", fail),
 }
 

@@ -1,0 +1,321 @@
+"""Commands that write files: faults on the way, --force, and the shell's own redirections."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from unittest.mock import MagicMock
+
+import click
+import pytest
+
+from seqtag.cli import cli, main
+from tests.command_line import SEQTAG, call, chunks, conllu, home, linux, posix, run
+from tests.faults import each_fault
+
+QUICK = ("--epochs", 1, "-q")
+TAG = ("tag", "-q", "-m", "upos.seqtag", "train.conllu")
+WRITERS = {
+    "model": (("train", "train.conllu", *QUICK, "-m"), "out.seqtag"),
+    "pipeline": (("train", "train.conllu", "--label", "upos,xpos", *QUICK, "-m"), "out.seqtag"),
+    "bundle": (("bundle", "upos.seqtag", "xpos.seqtag", "-q", "-o"), "out.seqtag"),
+    "calibrated": (("calibrate", "upos.seqtag", "train.conllu", "-q", "-o"), "out.seqtag"),
+    "tagged": ((*TAG, "-o"), "out.conllu"),
+    "gzip": ((*TAG, "-o"), "out.conllu.gz"),
+    "bzip2": ((*TAG, "-o"), "out.conllu.bz2"),
+    "xz": ((*TAG, "-o"), "out.conllu.xz"),
+    "jsonl": ((*TAG, "--to", "jsonl", "-o"), "out.jsonl"),
+    "tsv": ((*TAG, "--to", "tsv", "-o"), "out.tsv.gz"),
+    "page": (
+        ("report", "-q", "-m", "upos.seqtag", "train.conllu", "--resamples", 1, "-o"),
+        "out.html",
+    ),
+    "picture": (
+        ("curve", "train.txt", "--dev", "train.txt", "--points", 2, *QUICK, "--plot"),
+        "out.svg",
+    ),
+}
+"""Everything that a command writes to a file: arguments, and the name that follows them."""
+
+each_writer = pytest.mark.parametrize("writer", WRITERS)
+
+
+@pytest.fixture
+def folder(home, tmp_path, monkeypatch):
+    """A working folder with corpora and models."""
+    for name in ("train.conllu", "train.txt", "upos.seqtag", "xpos.seqtag"):
+        (tmp_path / name).write_bytes((home / name).read_bytes())
+    monkeypatch.chdir(tmp_path)
+    figure = MagicMock()  # takes no time
+    figure.savefig.side_effect = lambda file, **_: file.write(b"<svg/>")
+    monkeypatch.setattr("seqtag.cli.curve._pyplot", lambda _: lambda **_: figure)
+    return tmp_path
+
+
+class Opened:
+    """The files of a folder that are opened for writing, for as long as somebody asks."""
+
+    def __init__(self):
+        self.folder, self.names = None, []
+        sys.addaudithook(self)
+
+    def __call__(self, event, args):
+        if self.folder is None or event != "open" or not isinstance(args[0], (str, bytes)):
+            return
+        path = Path(os.fsdecode(args[0])).absolute()
+        if args[2] & (os.O_WRONLY | os.O_RDWR) and path.is_relative_to(self.folder):
+            self.names.append(path.name)
+
+
+@pytest.fixture(scope="module")
+def opened():
+    """What is opened for writing; Python forgets no such listener, so there is one."""
+    return Opened()
+
+
+# ----------------------------------------------------------------------------- faults
+@each_writer
+def test_a_fault_at_any_call(writer, folder, call, opened):
+    args, name = WRITERS[writer]
+    target = folder / name
+    opened.folder = folder
+    assert call(*args, name).code == 0
+    opened.folder = None
+    assert opened.names
+    assert all(re.fullmatch(r"\.seqtag-.*\.tmp", found) for found in opened.names), opened.names
+    opened.names.clear()
+    new, listed = target.read_bytes(), {path.name for path in folder.iterdir()}
+    kinds = ((errno.ENOSPC, False), (KeyboardInterrupt, True))  # others: tests/test_files.py
+    for faults in each_fault(pytest.MonkeyPatch, *kinds):
+        target.write_bytes(b"old")
+        done = call(*args, name, "--force")
+        found = target.read_bytes()
+        assert found in (b"old", new), faults.calls
+        assert {path.name for path in folder.iterdir()} == listed, faults.calls
+        if done.code == 0:
+            assert (found, done.err) == (new, ""), faults.calls
+            continue
+        if faults.error is KeyboardInterrupt:
+            assert (done.code, done.err.strip()) == (130, "seqtag: interrupted"), faults.calls
+        else:
+            reason = os.strerror(faults.error)
+            assert (done.code, done.err.count("\n")) == (1, 1), done.err
+            assert done.err.startswith(f"seqtag: {name}: {reason}"), (faults.last, done.err)
+    assert found == new
+
+
+# ----------------------------------------------------------------------------- --force
+@each_writer
+def test_a_file_that_is_there_is_replaced_with_force_only(writer, folder, call):
+    args, name = WRITERS[writer]
+    (folder / name).write_bytes(b"old")
+    done = call(*args, name)
+    assert (done.code, done.out) == (2, b"")
+    assert f"seqtag: {name} is there already; overwrite it with --force (see" in done.err
+    assert (folder / name).read_bytes() == b"old"
+    (folder / "link").symlink_to(name)
+    if name.endswith((".seqtag", ".conllu")):  # a picture is told by its name
+        assert "link is there already" in call(*args, "link").err
+    assert call(*args, name, "--force").code == 0
+    assert (folder / name).read_bytes() != b"old"
+
+
+def test_every_option_that_names_a_file_to_write_has_force():
+    found = set()
+    for name in cli.list_commands(click.Context(cli)):
+        command = cli.get_command(click.Context(cli), name)
+        options = {option for each in command.params for option in each.opts}
+        writes = bool(options & {"--output", "--plot"}) or name == "train"
+        assert ("--force" in options) == writes, name
+        found |= {name} if writes else set()
+    assert found == {str(args[0]) for args, _ in WRITERS.values()}
+
+
+@each_writer
+def test_an_input_is_not_replaced_with_force_either(writer, folder, call):
+    args, name = WRITERS[writer]
+    source = next(str(arg) for arg in args if re.match(r"train\.|xpos\.", str(arg)))
+    before = (folder / source).read_bytes()
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).hardlink_to(folder / source)
+    done = call(*args, name, "--force")
+    assert done.code == 1
+    assert f"{name}: expected an output file other than the input" in done.err
+    assert (folder / source).read_bytes() == before
+
+
+@each_writer
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(
+    writer, folder, call, monkeypatch
+):
+    args, name = WRITERS[writer]
+    monkeypatch.setattr("seqtag.files.Output.__enter__", None)  # nobody gets so far
+    assert "none: No such directory; check the path" in call(*args, f"none/{name}").err
+    (folder / name).symlink_to(name)
+    assert f"{name}: Too many levels of symbolic links" in call(*args, name).err
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    done = call(*args, f"./new-{name}")
+    assert (done.code, done.err) == (1, "seqtag: .: Permission denied; check its permissions\n")
+
+
+def test_a_model_is_not_written_to_standard_output_nor_to_no_name(folder, call):
+    for name in ("-", ""):
+        for writer in ("bundle", "calibrated"):
+            done = call(*WRITERS[writer][0], name)
+            assert (done.code, done.out) == (2, b"")
+            assert f"expected the name of a file to write, found {name!r}" in done.err
+    assert "expected the name of a file to write, found ''" in call(*TAG, "-o", "").err
+    assert not (folder / "-").exists()
+
+
+# ----------------------------------------------------------------------------- redirections
+@posix
+@pytest.mark.parametrize(
+    ("args", "shell", "found"),
+    [
+        (TAG, 'exec "$@" >> train.conllu', "'train.conllu'"),
+        (TAG, 'exec "$@" 1<> train.conllu', "'train.conllu'"),
+        (TAG, 'exec "$@" >> upos.seqtag', "'upos.seqtag'"),
+        ((*TAG, "-"), 'exec "$@" < train.txt >> train.txt', "standard input"),
+        (TAG[:4], 'exec "$@" < train.conllu >> train.conllu', "standard input"),
+        (
+            ("eval", "--model=upos.seqtag", "link"),
+            'ln -s train.conllu link; exec "$@" >> link',
+            "'link'",
+        ),
+        (("info", "upos.seqtag"), 'exec "$@" >> upos.seqtag', "'upos.seqtag'"),
+        (
+            ("train", "train.txt", "--dev=train.conllu", "--json", "-m", "m"),
+            'exec "$@" >> train.conllu',
+            "'train.conllu'",
+        ),
+    ],
+)
+def test_output_redirected_into_a_file_that_is_read(folder, args, shell, found):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    done = run(*args, cwd=folder, shell=shell)
+    assert (done.code, done.out) == (2, b"")
+    assert done.err == (
+        "seqtag: expected standard output to go elsewhere than into the file that is read, found "
+        f"{found} at both ends; nothing was written, but the shell empties a file after > before "
+        "seqtag begins (not after >>): see whether it is whole, and name another\n"
+    )
+    (folder / "link").unlink(missing_ok=True)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@posix
+def test_output_redirected_over_a_file_that_is_read_is_refused_while_it_is_empty(folder):
+    done = run(*TAG, cwd=folder, shell='exec "$@" > train.conllu')
+    assert done.code == 2 and "found 'train.conllu' at both ends" in done.err
+    assert (folder / "train.conllu").read_bytes() == b""  # as the shell has left it
+
+
+@posix
+def test_other_redirections_are_as_they_were(folder):
+    expected = run(*TAG, cwd=folder).out
+    for shell in ('exec "$@" >> other', 'exec "$@" < train.conllu > other'):
+        (folder / "other").write_bytes(b"")
+        done = run(*TAG, cwd=folder, shell=shell)
+        assert (done.code, done.err, (folder / "other").read_bytes()) == (0, "", expected)
+    done = run(*TAG, "-o", "train.txt", "--force", cwd=folder, shell='exec "$@" < train.txt')
+    assert (done.code, (folder / "train.txt").read_bytes()) == (0, expected)
+    done = run(*TAG[:4], "-o", "train.txt", "--force", cwd=folder, shell='exec "$@" < train.txt')
+    assert done.code == 1
+    assert "train.txt: expected an output file other than the input '-'" in done.err
+
+
+# ----------------------------------------------------------------------------- streams
+READING = {
+    "tag": ("tag", "-q", "-m", "upos.seqtag", "-"),
+    "eval": ("eval", "-q", "-m", "upos.seqtag", "-"),
+    "train": ("train", "-", "--json", *QUICK, "-m", "m.seqtag"),
+}
+
+
+@linux
+@pytest.mark.parametrize("command", READING)
+def test_streams_that_are_closed_full_or_gone(command, folder):
+    def done(shell):
+        (folder / "m.seqtag").unlink(missing_ok=True)
+        return run(*READING[command], cwd=folder, shell=shell)
+
+    assert done('exec "$@" < train.conllu').code == 0
+    closed = done('exec "$@" <&-')
+    assert (closed.code, closed.out, closed.err) == (
+        1,
+        b"",
+        "seqtag: <stdin>: standard input is closed\n",
+    )
+    full = done('exec "$@" < train.conllu >/dev/full')
+    assert (full.code, full.err) == (
+        1,
+        "seqtag: <stdout>: No space left on device; make room and try again\n",
+    )
+    shut = done('exec "$@" < train.conllu >&-')
+    assert (shut.code, shut.err) == (1, "seqtag: <stdout>: standard output is closed\n")
+    gone = done('{ sleep 0.2; "$@" < train.conllu; echo $? >&2; } | true')
+    assert (gone.code, gone.out, gone.err) == (0, b"", "0\n")
+    assert (folder / "m.seqtag").exists() == (command == "train")
+    first = done('{ "$@" < train.conllu; echo $? >&2; } | head -n 1')
+    assert (first.code, first.err, first.out.count(b"\n")) == (0, "0\n", 1)
+
+
+def test_an_error_when_standard_output_is_closed_is_not_lost(folder, call, monkeypatch):
+    """Some network file systems tell only then that the disk is full."""
+    real = os.close
+
+    def fail(number):
+        real(number)
+        if sys._getframe(1).f_code.co_name == "_finish_stdout":
+            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    monkeypatch.setattr(os, "close", fail)
+    done = call("info", "upos.seqtag")
+    assert (done.code, done.err) == (
+        1,
+        f"seqtag: <stdout>: {os.strerror(errno.EDQUOT)}; make room and try again\n",
+    )
+
+
+# ----------------------------------------------------------------------------- a full disk
+FULL = """
+mount -t tmpfs -o size=256k none "$1" || exit 99
+cd "$1" || exit 99
+shift
+cp "$OLDPWD/upos.seqtag" old && cp old out && ls -A > "$OLDPWD/before"
+head -c 1000000 /dev/zero > filler 2>/dev/null
+"$@"
+code=$?
+rm filler
+cmp old out && ls -A > "$OLDPWD/after"
+exit $code
+"""
+
+
+@linux
+@pytest.mark.parametrize("writer", ["model", "tagged", "gzip", "page"])
+def test_a_full_disk_leaves_the_old_file(writer, folder):
+    unshare = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+    (folder / "disk").mkdir()
+    probe = [*unshare, "mount", "-t", "tmpfs", "none", "disk"]
+    if not shutil.which("unshare") or subprocess.run(probe, cwd=folder, check=False).returncode:
+        pytest.skip("no file system may be mounted here")
+    args, _ = WRITERS[writer]
+    args = [folder / arg if (folder / str(arg)).exists() else arg for arg in args]
+    command = [*unshare, "sh", "-c", FULL, "sh", "disk", *SEQTAG, *map(str, args), "out", "--force"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout == ""  # cmp found no difference
+    assert re.match(r"seqtag: out: No space left on device", done.stderr)
+    if writer == "model":
+        needs = r"could not save the model of \d+ bytes; an older file is unchanged"
+        assert re.search(needs, done.stderr)
+    listed = (folder / "before").read_text()
+    assert (folder / "after").read_text() == listed
