@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from seqtag.errors import ModelFileError
 from seqtag.features.language import parse
@@ -12,6 +14,7 @@ from seqtag.model.model import Model
 from seqtag.model.tensors import pack_strings
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
+from tests.fuzzing.targets import TARGETS
 from tests.strategies import corpus, each_backend, install
 from tests.tagging.test_tagger import trained
 
@@ -168,3 +171,10 @@ def test_what_a_model_says_wrong_is_shown_short_and_on_one_line(lemmatiser, labe
     with pytest.raises(ModelFileError, match=r"columns are fo\\x1b\[2J; attributes") as error:
         damaged(lemmatiser, "columns", lambda _: ["fo\x1b[2J"])
     assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize("target", ["models", "model-bytes"])
+@given(data=st.binary(max_size=80))
+def test_any_model_with_a_right_checksum_is_refused_or_works(target, data):
+    """On both backends alike: see `tests.fuzzing.model_targets`."""
+    TARGETS[target](data)
