@@ -100,8 +100,10 @@ def fuzz(
     random, folder = Random(seed), Crashes(crashes, name)
     pool, kinds, failed = list(seeds), set[str](), set[str]()
     done = accepted = failures = 0
-    longest, end = 0.0, time.monotonic() + seconds
-    while done < runs and time.monotonic() < end:
+    longest, end = 0.0, 0.0
+    while done < runs and (done <= len(seeds) or time.monotonic() < end):
+        if done == len(seeds):  # what is imported on the way is not counted
+            end = time.monotonic() + seconds
         data = pool[done] if done < len(seeds) else mutated(random, pool, pieces)
         done += 1
         folder.working_on(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 from contextlib import suppress
 from itertools import pairwise
@@ -115,6 +116,9 @@ def _check_sentence(sentence: Sentence) -> None:
             text = render(columns, to)
         except SeqtagError:
             continue
+        if to == "jsonl":
+            assert json.loads(text)["tokens"] == sentence.words
+            assert text.count("\n") == 1
         if FORMATS[to].is_readable:
             kinds = {"columns": tuple(columns)} if to == "columns" else {}
             name = "columns" if to == "columns" else to
