@@ -189,7 +189,9 @@ def fitting(source: str) -> Iterator[None]:
 def _short(error: Exception) -> str:
     """What an error says, however much of a hostile file it shows."""
     text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
+    return (
+        text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
+    )
 
 
 _LONGEST = 1000  # characters of an error that are shown
