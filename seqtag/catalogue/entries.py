@@ -157,6 +157,11 @@ def read_tables(text: str) -> dict[str, dict[str, Any]]:
         Lines ``["name"]``, ``key = value``, comments that have a line to themselves, and lists
         that go on over several lines.
 
+    Raises
+    ------
+    CatalogueError
+        At a line that is something else.
+
     Examples
     --------
     >>> read_tables('# A corpus.\n["x"]\nparts = [\n  "train",\n  "dev"\n]\nbytes = [1, 2]\n')
@@ -164,14 +169,22 @@ def read_tables(text: str) -> dict[str, dict[str, Any]]:
     """
     tables: dict[str, dict[str, Any]] = {}
     table: dict[str, Any] = {}
-    lines = (line for line in map(str.strip, text.split("\n")) if line and line[0] != "#")
-    for line in lines:
-        if line.startswith('["'):
-            [name] = json.loads(line)
-            table = tables[name] = {}
-            continue
-        key, _, value = line.partition(" = ")
-        while value[0] == "[" and value[-1] != "]":
-            value += next(lines)
-        table[key] = json.loads(value)
+    lines = (
+        (number, line)
+        for number, line in enumerate(map(str.strip, text.split("\n")), 1)
+        if line and line[0] != "#"
+    )
+    for number, line in lines:
+        try:
+            if line.startswith('["'):
+                [name] = json.loads(line)
+                table = tables[name] = {}
+                continue
+            key, _, value = line.partition(" = ")
+            while value[0] == "[" and value[-1] != "]":
+                value += next(lines)[1]
+            table[key] = json.loads(value)
+        except (LookupError, RecursionError, StopIteration, TypeError, ValueError):
+            msg = f'expected ["name"] or key = value, the value in JSON, found {line!r:.80}'
+            raise CatalogueError(msg, source=CATALOGUE.name, line=number) from None
     return tables

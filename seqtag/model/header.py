@@ -27,6 +27,7 @@ MAX_HEADER = 16 * 2**20  # bytes: thousands of labels fit, and a hostile header 
 MAX_SIZE = 4 * 2**30  # bytes of tensors: a thousand times the usual model
 MAX_DIMENSIONS = 8
 MAX_DEPTH = 50  # levels of a configuration: whoever walks it never runs out of stack
+_LONGEST_SHOWN = 1000  # characters of foreign data in a message
 _MAX_DIGITS = 20  # of an integer in JSON: every 64-bit number fits, no slow conversion does
 
 DTYPES = {
@@ -278,7 +279,8 @@ def show(value: Any) -> str:
     short = reprlib.Repr()
     short.maxlist = short.maxdict = 20
     short.maxstring = short.maxother = 100
-    return short.repr(value).encode("ascii", "backslashreplace").decode()
+    text = short.repr(value).encode("ascii", "backslashreplace").decode()
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def damaged(message: str) -> ModelFileError:

@@ -169,7 +169,7 @@ def fitting(source: str) -> Iterator[None]:
     except ModelFileError:
         raise
     except SeqtagError as error:
-        msg = f"the model does not fit itself: {error}"
+        msg = f"the model does not fit itself: {_short(error)}"
         raise ModelFileError(msg, source=source) from error
     except (
         ArithmeticError,
@@ -180,10 +180,21 @@ def fitting(source: str) -> Iterator[None]:
         ValueError,
     ) as error:
         msg = (
-            f"expected a complete seqtag model, found a damaged one ({error}); "
+            f"expected a complete seqtag model, found a damaged one ({_short(error)}); "
             "get the file again or retrain"
         )
         raise ModelFileError(msg, source=source) from error
+
+
+def _short(error: Exception) -> str:
+    """What an error says, however much of a hostile file it shows."""
+    text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))
+    return (
+        text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
+    )
+
+
+_LONGEST = 1000  # characters of an error that are shown
 
 
 # --------------------------------------------------------------------------- contents
@@ -217,6 +228,9 @@ _TENSORS = {
 
 _OLD_FORMS = "written"
 """The form in which a model sees values if its file does not say."""
+
+_LARGEST = 2**24
+"""Weights of labels and label bigrams: all up to this are numbers of float32."""
 
 _NO_DEV: Mapping[str, Any] = {"metric": "", "score": 0.0, "signature": ""}
 
@@ -337,7 +351,7 @@ def _from_contents(contents: Contents, source: str) -> Model:
             templates,
             config["columns"],
             compiled,
-            _weights(tensors, len(labels) if compiled.order else 0),
+            _weights(tensors, len(labels), compiled.order),
             KnownWords(tensors["known"], config["forms"]),
             _parts(tensors),
             KnownLabels(attribute, keys, row_ptr, allowed),
@@ -389,9 +403,18 @@ def _check_labels(labels: Sequence[str], order: int, *, seen: bool, source: str)
         raise ModelFileError(msg, source=source)
 
 
-def _weights(tensors: Tensors, labels: int) -> FrozenWeights:
-    """The weights; `labels` is the side of the transitions, 0 if the model has none."""
-    transition = np.zeros(labels * labels, np.float32)
+def _weights(tensors: Tensors, labels: int, order: int) -> FrozenWeights:
+    """The weights of a model of some labels; there are no transitions if it has order 0."""
+    if not len(tensors["start"]) == len(tensors["stop"]) == labels:
+        msg = f"start, stop and transition must be of the {labels} labels"
+        raise ValueError(msg)
+    for name in ("start", "stop", "transition.weights"):
+        found = tensors[name]
+        if found.max(initial=0) > _LARGEST or found.min(initial=0) < -_LARGEST:
+            msg = f"{name} must be whole numbers up to {_LARGEST:,}, which float32 has exactly"
+            raise ValueError(msg)
+    side = labels if order else 0
+    transition = np.zeros(side * side, np.float32)
     cells = tensors["transition.cells"]
     if len(cells) and cells.min() < 0:
         msg = "a transition is out of range"
@@ -403,7 +426,7 @@ def _weights(tensors: Tensors, labels: int) -> FrozenWeights:
         _rows(tensors, "trigram"),
         np.asarray(tensors["start"], np.float32),
         np.asarray(tensors["stop"], np.float32),
-        transition.reshape(labels, labels),
+        transition.reshape(side, side),
     )
 
 

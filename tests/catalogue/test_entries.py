@@ -171,3 +171,25 @@ def test_nobody_at_home(monkeypatch):
     assert str(error.value) == (
         "expected a home folder to keep corpora in, found none; set SEQTAG_CACHE to a folder"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("x", 1),
+        ('["x"]\nparts = [\n"train"', 2),
+        ('["x"', 1),
+        ('["x", "y"]', 1),
+        ("# a\n\nx =", 3),
+        ("x = 1 2", 1),
+        ("x = " + "[" * 100_000 + "]", 1),
+    ],
+)
+def test_what_is_no_table_is_refused_with_its_line(text, line):
+    with pytest.raises(CatalogueError) as error:
+        read_tables(text)
+    found = text.split("\n")[line - 1]
+    assert str(error.value) == (
+        f'catalogue.toml:{line}: expected ["name"] or key = value, the value in JSON, '
+        f"found {found!r:.80}"
+    )

@@ -1,0 +1,76 @@
+"""Small models of every kind, trained on made-up words: what the mutator starts from."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from seqtag.features.language import parse
+from seqtag.model import bundle
+from seqtag.model.calibration import Calibration
+from seqtag.tagging.pipeline import Pipeline
+from seqtag.training.pipeline import train_parts
+from seqtag.training.train import train
+from tests.strategies import corpus
+from tests.treebanks import annotated
+
+if TYPE_CHECKING:
+    from seqtag.tagging.tagger import Tagger
+
+_TRAINING = (
+    "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; she PR, runs VB, a DT, boat NN"
+)
+_CHUNKS = "a D B-NP, man N I-NP, runs V O; she P B-NP, sees V O, a D B-NP, boat N I-NP"
+_INFLECTED = "the D, man N|s, runs V|s; the D, men N|p, run V|p; man N|s, men N|p, the D"
+_LEMMAS = "Dogs dog, cats cat, barks bark, is be, PARIS Paris; sees see"
+_TREES = [
+    "Ich/ich/PRON bin/sein/AUX im=in/in/ADP+dem/der/DET Haus/Haus/NOUN ././PUNCT",
+    "Wer/wer/PRON ist/sein/AUX hier/hier/ADV ?/?/PUNCT",
+]
+
+
+@cache
+def good_files() -> tuple[bytes, ...]:
+    """Files of models: all orders and codings, label parts, known labels, calibration, a bundle."""
+    options = {"epochs": 4, "min_count": 1}
+    words = "form[0]\nsuffix(1)[0]\nlabel[-1]\nlabel[-1] + form[0]"
+    plain = train(corpus(_TRAINING), label="tag", templates=parse(words), **options)
+    alone = train(corpus(_TRAINING), label="tag", templates=parse("form[0]\nbias"), **options)
+    chunks = train(
+        corpus(_CHUNKS, "form pos chunk"),
+        label="chunk",
+        templates=parse("form[0]\npos[-1]\nlabel[-1]\nset encoding iobes"),
+        **options,
+    )
+    rich = train(
+        corpus(_INFLECTED),
+        label="tag",
+        templates=parse(f'{words}\nlabel[-2] + label[-1]\nnormal[0]\nmatch("^m.*n$")[0]'),
+        label_parts="split",
+        known_labels=1,
+        **options,
+    )
+    calibration = Calibration((0.0, 10.0), (0.5, 0.9), 100)
+    lemmas = train(
+        corpus(_LEMMAS, "form lemma"),
+        label="lemma",
+        templates=parse("form[0]\nsuffix(1)[0]"),
+        **options,
+    )
+    parts = train_parts(annotated(*_TREES * 2))
+    models = [plain.model, alone.model, chunks.model, rich.model, lemmas.model]
+    models[0] = replaced(plain, calibration)
+    return (*(bundle.to_bytes([model]) for model in models), bundle.to_bytes(parts))
+
+
+def replaced(tagger: Tagger, calibration: Calibration):
+    """The model of a tagger with a calibration."""
+    from dataclasses import replace
+
+    return replace(tagger.model, calibration=calibration)
+
+
+@cache
+def good_pipeline() -> Pipeline:
+    """A pipeline of all parts."""
+    return Pipeline(train_parts(annotated(*_TREES * 2)))

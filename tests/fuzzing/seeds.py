@@ -1,0 +1,232 @@
+"""Where fuzzing begins: small files of ours for each target, and pieces that mean something."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from functools import cache
+
+from seqtag.corpus import READABLE
+from seqtag.features.language import preset_names, preset_text
+from tests.command_line import chunks, conllu
+from tests.fuzzing.good_models import good_files
+from tests.tagging.test_tables import CHAINS
+
+_CONLLU = conllu(["the dog barks .", "a cat"])
+_RANGES = "# newdoc\n# text = im Bett\n1-2\tim\t_\t_\t_\t_\t_\t_\t_\t_\n" + "".join(
+    f"{n}\t{w}\t_\tX\t_\t_\t_\t_\t_\t{m}\n"
+    for n, w, m in (
+        ("1", "in", "_"),
+        ("2", "dem", "_"),
+        ("2.1", "e", "_"),
+        ("3", "Bett", "SpaceAfter=No"),
+    )
+)
+_FILES = [
+    _CONLLU,
+    _RANGES + "\n",
+    "\ufeff# global.columns = ID FORM UPOS X:Y\n1\ta\tN\tq\n2\tb\tV\tq\n\n",
+    chunks(["the dog barks .", "a cat"]),
+    "-DOCSTART- -X- -X- O\n\nU.N. NNP B-NP B-ORG\nsays VBZ B-VP O\n\n",
+    "a X\nb Y\n\n# Z\n  \nc X\r\n",
+    "The/DT dog/NN barks/VBZ ./.\n1\\/2/CD x/Y/Z\n",
+    "[ The/DT dog/NN ]\nbarks/VBZ ./.\n======\n\n[ a/DT ]\n",
+    "( (S (NP-SBJ (DT a) (NN dog)) (VP (VBZ barks) (NP (-NONE- *))) (. .)))\n(S (X y))\n",
+    "Raw text, here. More?\nA second line\n\n\tnew paragraph \u00a0e\u0301",
+    "one sentence\ttab\nper line\n",
+]
+_TEMPLATES = [
+    "form[0]\nlower[-1] + lower[0]  # of two\nlabel[-1]\nlabel[-2] + label[-1]\nset epochs 3\nbias\n",
+    'suffix(pos, 3)[+1]\nmatch("^a+$")[0] + test(form, "\\\\d")[-2]\nlabel[-1] + %1[0]\n',
+    'U00:%x[-1,0]/%x[0,1]\nU01:%m[0,0,"^.?.?"]\n*:%t[0,0,"\\u"]\nB\n# note\n',
+]
+_LABELS = [
+    "O",
+    "B-NP\nI-NP",
+    "B-NP\nI-NP\nO\nB-VP\nE-VP\nS-X",
+    "lower 0 3  y\nasis 1 1 a b\n=be\nTried",
+    "im\n=n|de\n=\n^A\\|_\nNOUN|Case=Nom|Number=Sing\nVERB",
+]
+_CATALOGUES = [
+    '# A corpus.\n["x"]\ntitle = "X"\nparts = [\n  "train",\n  "dev"\n]\nbytes = [1, 2]\n',
+    '["a:b"]\nname = "\\u00e9"\nsize = -1.5e3\n["c"]\n',
+]
+
+
+@cache
+def seeds(target: str) -> list[bytes]:
+    """Inputs that a target accepts."""
+    files = [file.encode() for file in _FILES]
+    if target == "readers":
+        packed = [pack(files[0]) for pack in (gzip.compress, bz2.compress, lzma.compress)]
+        named = ("auto", "columns")  # which are told the columns as well
+        heads = [
+            bytes([n, *columns, 0, 40])
+            for n, format in enumerate(READABLE)
+            for columns in ([(kind,) for kind in range(6)] if format in named else [()])
+        ]
+        return [head + file for head in heads for file in (*files, *packed)]
+    if target == "scanner":
+        fitting = [
+            ((0, 40), 0),
+            ((0, 40), 1),
+            ((2, 40), 2),
+            ((3, 40), 3),
+            ((1, 2, 40), 3),
+            ((1, 1, 40), 5),
+        ]
+        return [
+            bytes([n, *head]) + files[which] for n in range(len(CHAINS)) for head, which in fitting
+        ]
+    if target == "text":
+        return [bytes([n % 3, 40]) + file for n, file in enumerate(files)]
+    if target == "models":
+        return [
+            bytes([n, 0, k, *range(k, k + 9)]) for n in range(len(good_files())) for k in range(12)
+        ]
+    if target == "model-bytes":
+        return [file for file in good_files() if len(file) < 5000]
+    kinds = {"templates": _TEMPLATES, "catalogue": _CATALOGUES}
+    if target == "labels":
+        return [bytes([n, n + 1]) + text.encode() for n, text in enumerate(_LABELS)]
+    more = [str(preset_text(name)) for name in preset_names()] if target == "templates" else []
+    return [text.encode() for text in (*kinds[target], *more)]
+
+
+PIECES: dict[str, list[bytes]] = {
+    "readers": [
+        b"\n",
+        b"\n\n",
+        b"\r\n",
+        b"\r",
+        b"\t",
+        b" ",
+        b"\t\t",
+        b"# ",
+        b"# text = ",
+        b"# newpar\n",
+        b"1-2\t",
+        b"2.1\t",
+        b"0.1\t",
+        b"1\t",
+        b"_",
+        b"\xef\xbb\xbf",
+        b"\xff",
+        b"\xc3",
+        b"\xed\xa0\x80",
+        b"\0",
+        b"\x0c",
+        b"\xe2\x80\xa8",
+        b"\xc2\x85",
+        b"\xc2\xa0",
+        b"-DOCSTART-",
+        b"/",
+        b"\\/",
+        b"(",
+        b")",
+        b"( (",
+        b"[ ",
+        b" ]",
+        b"-NONE-",
+        b"SpaceAfter=No",
+        b"SpacesAfter=\\s\\n",
+        b"B-NP",
+        b"\x1f\x8b\x08",
+        b"BZh9",
+        b"# global.columns = ID FORM\n",
+        b"\n \n",
+        b"99999999999\t",
+        b"=====",
+    ],
+    "templates": [
+        b"[0]",
+        b"[-1]",
+        b"[+9]",
+        b" + ",
+        b"label[-1]",
+        b"bias",
+        b"set ",
+        b"epochs ",
+        b"\n",
+        b"#",
+        b'"',
+        b"\\",
+        b"(",
+        b")",
+        b",",
+        b"%x[0,0]",
+        b"U0:",
+        b"B\n",
+        b'%m[0,0,"',
+        b"match(",
+        b"suffix(3)",
+        b"*",
+        b"+",
+        b"{9}",
+        b"(?:",
+        b"|",
+        b"[^",
+        b"\\w",
+        b"(?=",
+        b"(a+)+",
+        b"nan",
+        b"1e999",
+        b"\xc2\xb2",
+    ],
+    "labels": [
+        b"B-",
+        b"I-",
+        b"O",
+        b"\n",
+        b"=",
+        b"|",
+        b"^",
+        b"\\",
+        b"_",
+        b"lower 0 0  ",
+        b"9",
+        b"-",
+        b"\t",
+    ],
+    "catalogue": [
+        b'["',
+        b'"]',
+        b" = ",
+        b"[",
+        b"]",
+        b"\n",
+        b"{",
+        b"}",
+        b'"',
+        b"\\u",
+        b"null",
+        b"NaN",
+        b"#",
+    ],
+    "model-bytes": [
+        b"{",
+        b"}",
+        b'"',
+        b":",
+        b"null",
+        b"[]",
+        b"-1",
+        b"1e999",
+        b'"F32"',
+        b"\\u0000",
+        b"[0,0]",
+    ],
+    "models": [],
+}
+"""Pieces for mutations to put in."""
+PIECES["text"] = [
+    *PIECES["readers"],
+    b"e.g. ",
+    b"don't",
+    b"...",
+    b"im ",
+    b"\xf0\x9f\x91\xa9\xe2\x80\x8d",
+    b". ",
+]
+PIECES["scanner"] = PIECES["readers"]

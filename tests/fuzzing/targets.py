@@ -1,0 +1,23 @@
+"""The targets by name: each takes any bytes, and raises if something does not hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.fuzzing.model_targets import model_bytes, models
+from tests.fuzzing.text_targets import catalogue, labels, readers, scanner, templates, text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+TARGETS: Mapping[str, Callable[[bytes], str]] = {
+    "readers": readers,
+    "scanner": scanner,
+    "text": text,
+    "templates": templates,
+    "labels": labels,
+    "catalogue": catalogue,
+    "models": models,
+    "model-bytes": model_bytes,
+}
+"""What a target returns is ``accepted``, or the message with which the bytes are refused."""

@@ -1,0 +1,108 @@
+"""The fuzzing itself: every target takes its seeds, some changes to them, and finds what is wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag.errors import ModelFileError
+from seqtag.model.container import from_bytes
+from tests.conftest import ROOT
+from tests.fuzzing.choices import Choices
+from tests.fuzzing.good_models import good_files
+from tests.fuzzing.loop import Crashes, fuzz, left_in_work, mutated
+from tests.fuzzing.mutated_models import put_together, signed_again, take_apart
+from tests.fuzzing.seeds import PIECES, seeds
+from tests.fuzzing.targets import TARGETS
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_targets_hold(name, tmp_path):
+    some = seeds(name)[:: max(1, len(seeds(name)) // 20)]
+    found = fuzz(
+        name, TARGETS[name], some, PIECES[name], crashes=tmp_path, seconds=1e6, runs=len(some) + 30
+    )
+    assert found.failures == 0
+    assert found.executions == len(some) + 30
+    assert found.accepted > 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in TARGETS if PIECES[name] and name != "model-bytes"]
+)
+@given(data=st.data())
+def test_targets_hold_of_what_hypothesis_draws(name, data):
+    head = data.draw(st.binary(min_size=4, max_size=4))  # format, columns, and so on
+    piece = st.sampled_from(PIECES[name]) | st.sampled_from([b"a", b"1", b"x y", b"\n"])
+    TARGETS[name](head + b"".join(data.draw(st.lists(piece, max_size=20))))
+
+
+def test_what_fails_is_saved_and_told(tmp_path, capsys):
+    def target(data: bytes) -> str:
+        if b"x" in data:
+            msg = "an x"
+            raise IndexError(msg)
+        return "accepted" if data else "expected something, found nothing"
+
+    found = fuzz("t", target, [b"ab", b"x", b""], [b"x"], crashes=tmp_path, seconds=1e6, runs=200)
+    assert found.executions == 200
+    assert found.failures >= len(list(tmp_path.iterdir())) > 1  # the same input is saved once
+    assert all(b"x" in path.read_bytes() for path in tmp_path.iterdir())
+    told = capsys.readouterr().err
+    assert told.count("IndexError") == told.count(": an x\n") == 1
+    assert "200 executions" in str(found)
+    assert found.kinds == 1
+
+
+def test_what_takes_the_process_along_is_still_there(tmp_path):
+    Crashes(tmp_path, "t").working_on(b"the one")
+    assert left_in_work(tmp_path / "t.in-work") == b"the one"
+
+
+def test_the_same_seed_makes_the_same_inputs():
+    made = [[mutated(Random(n), [b"abc", b"d"], [b"xy"]) for n in range(50)] for _ in range(2)]
+    assert made[0] == made[1]
+    assert len({*made[0]}) > 30
+
+
+def test_decisions_hang_on_the_bytes_alone():
+    choices = Choices(b"\x05\x01\x02rest")
+    assert (choices.below(4), choices.pick("ab"), choices.below(1000)) == (1, "b", 0x7202 % 1000)
+    assert (choices.rest(), choices.below(9), choices.over) == (b"est", 0, True)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_models_that_are_taken_apart_go_together_again(number):
+    data = good_files()[number]
+    assert put_together(*take_apart(data)) == signed_again(data) == data
+    at = data.index(b"config") - 20
+    changed = data.replace(b'\\"seed\\":1', b'\\"seed\\":2')
+    assert changed != data
+    with pytest.raises(ModelFileError, match="expected the checksum"):
+        from_bytes(changed)
+    assert from_bytes(signed_again(changed)).config["parts"][0]["training"]["seed"] == 2
+    assert signed_again(data[:at]) == data[:at]
+
+
+def test_the_command(tmp_path):
+    command = [sys.executable, "-m", "tests.fuzzing", "labels", "--plain", "--runs", "20"]
+    done = subprocess.run(
+        [*command, "--crashes", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.stdout.startswith("labels: 20 executions, ")
+    assert (done.returncode, done.stdout.count("\n")) == (0, 1)
+    done = subprocess.run(
+        [*command[:3], "nothing"], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 2
+    assert "expected targets of readers, " in done.stderr

@@ -1,0 +1,262 @@
+"""What must hold of every file of words, template file and text: all of it is in what comes out."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from contextlib import suppress
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from seqtag.catalogue.entries import read_tables
+from seqtag.compression import compression_of
+from seqtag.corpus import (
+    FORMATS,
+    LIMITS,
+    READABLE,
+    WRITABLE,
+    Limits,
+    Sentence,
+    read,
+    render,
+    stream,
+)
+from seqtag.corpus.surface import surface_of
+from seqtag.corpus.table import DOCSTART
+from seqtag.errors import CatalogueError, CorpusError, LabelError, SeqtagError, TemplateError
+from seqtag.features.encoder import Encoder
+from seqtag.features.language import parse
+from seqtag.labels import lemmas, schemes
+from seqtag.labels.column import LabelColumn
+from seqtag.segmentation import characters, multiword, writing
+from seqtag.tagging.texts import cut_by_rules
+from tests.fuzzing.choices import Choices
+from tests.fuzzing.good_models import good_pipeline
+from tests.strategies import NATIVE, REFERENCE
+from tests.tagging.test_tables import CHAINS, outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_COLUMNS = [
+    None,
+    None,
+    ("form",),
+    ("form", "pos"),
+    ("pos", "form", "chunk"),
+    ("id", "form", "upos"),
+]
+_FEW = Limits(3, 40)
+_PROBE = ["", "a", "Über-x", "\ud800", "don't", "e\u0301" * 9, "12", "# x"]
+
+
+# ----------------------------------------------------------------- files of words
+def readers(data: bytes) -> str:
+    """Any file in any format: all of its bytes come back, or an error says why not."""
+    choices = Choices(data)
+    format = choices.pick(READABLE)
+    columns = choices.pick(_COLUMNS) if format in ("auto", "columns") else None
+    limits = choices.pick([LIMITS, LIMITS, LIMITS, _FEW])
+    chunk = 1 + choices.below(64)
+    file = choices.rest()
+    whole = _read(file, format, columns, limits)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stream, "CHUNK", chunk)
+        _same(_read(file, format, columns, limits), whole)
+    if isinstance(whole, str):
+        return whole
+    sentences = list(read(io.BytesIO(file), format, columns=columns, limits=limits))
+    assert "".join(sentence.raw for sentence in sentences).encode() == _plain(file)
+    for sentence in sentences:
+        _check_sentence(sentence)
+    return "accepted"
+
+
+def _read(
+    file: bytes, format: str, columns: Sequence[str] | None, limits: Limits
+) -> list[tuple[str, int, list[str]]] | str:
+    """What is read; the message if it is refused."""
+    try:
+        found = read(io.BytesIO(file), format, columns=columns, limits=limits)
+        return [(each.raw, each.line, each.words) for each in found]
+    except CorpusError as error:
+        assert len(str(error)) < 2000, error
+        return str(error)
+
+
+def _same(found: object, expected: object) -> None:
+    """However bytes arrive they are read alike; which of two errors is met first may differ."""
+    if isinstance(found, str) and isinstance(expected, str) and "UTF-" in found + expected:
+        return  # an encoding is found out of as many bytes as there are
+    assert found == expected
+
+
+def _plain(file: bytes) -> bytes:
+    """What a compressed file holds."""
+    kind = compression_of(file)
+    if kind is None:
+        return file
+    return b"".join(kind.decompress([file], "<stream>"))
+
+
+def _check_sentence(sentence: Sentence) -> None:
+    """Columns are as long as the sentence, what was read is written, other formats take it."""
+    columns = {name: sentence.column(name) for name in sentence.columns}
+    assert {*map(len, columns.values())} <= {len(sentence)}
+    assert sentence.words == columns["form"]
+    with suppress(CorpusError):  # of formats that have no room
+        assert sentence.replace(columns) == sentence.raw
+    if not len(sentence) or any(word.startswith(DOCSTART) for word in sentence.words):
+        return  # a word like that is a new document elsewhere
+    for to in WRITABLE:
+        try:
+            text = render(columns, to)
+        except SeqtagError:
+            continue
+        if to == "jsonl":
+            assert json.loads(text)["tokens"] == sentence.words
+            assert text.count("\n") == 1
+        if FORMATS[to].is_readable:
+            kinds = {"columns": tuple(columns)} if to == "columns" else {}
+            name = "columns" if to == "columns" else to
+            [again] = [s for s in read(io.BytesIO(text.encode()), name, **kinds) if len(s)]
+            assert again.words == sentence.words, (to, text)
+
+
+def scanner(data: bytes) -> str:
+    """Files of columns: the native scanner tags them as the readable way does, errors and all."""
+    if NATIVE is None:
+        return "no kernel"
+    choices = Choices(data)
+    names = choices.pick(CHAINS)
+    format = choices.pick(["conllu", "columns", "conllu-plus", "conll2000"])
+    options = {"columns": choices.pick(_COLUMNS[2:])} if format == "columns" else {"format": format}
+    chunk = 1 + choices.below(64)
+    file = choices.rest()
+    try:
+        file.decode()
+    except UnicodeDecodeError:
+        return "not UTF-8"  # how much of it is tagged before is a matter of the blocks
+    expected = outcome(file, names, backend="reference", **options)
+    for threads, size in ((1, 1 << 20), (1, chunk), (3, chunk)):
+        found = outcome(file, names, threads=threads, chunk=size, **options)
+        if isinstance(expected, bytes):
+            assert found == expected
+        else:
+            assert isinstance(found, str)  # which of two errors comes first hangs on the blocks
+    return expected if isinstance(expected, str) else "accepted"
+
+
+# ----------------------------------------------------------------- raw text
+def text(data: bytes) -> str:
+    """Raw text through a pipeline: every character is there again; the kernel does as Python."""
+    choices = Choices(data)
+    paragraphs = choices.pick(["auto", "blank", "line"])
+    chunk = 1 + choices.below(64)
+    raw = choices.rest()
+    native = _cut(raw, paragraphs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stream, "CHUNK", chunk)
+        patch.setattr(writing, "write_sentences", None)
+        patch.setattr(characters.backend, "Characters", None)
+        patch.setattr(characters.backend, "Frozen", REFERENCE.Frozen)
+        patch.setattr(characters.backend, "hash_strings", REFERENCE.hash_strings)
+        if paragraphs != "auto":  # which looks at what has arrived
+            assert _cut(raw, paragraphs) == native
+    try:
+        whole = raw.decode()
+    except UnicodeDecodeError:
+        assert isinstance(native, str)
+        return native
+    if isinstance(native, str):
+        return native
+    for sentences in (read(io.BytesIO(b"".join(native)), "conllu"), cut_by_rules(whole)):
+        found = "".join(surface_of(sentence).text for sentence in sentences)
+        assert found in (whole, ""), (found, whole)
+        assert found or not whole.strip("\ufeff").strip()
+    document = good_pipeline()(whole)
+    for token in document.tokens:
+        assert whole[token.start : token.end] == token.text
+    return "accepted"
+
+
+def _cut(raw: bytes, paragraphs: str) -> list[bytes] | str:
+    """A text as CoNLL-U; the message if it is refused."""
+    if compression_of(raw) is not None:
+        return "compressed"
+    try:
+        pieces = good_pipeline().segmented(read(io.BytesIO(raw), "text"), paragraphs=paragraphs)
+        return [b"".join(block.text.encode() for block in pieces.blocks())]
+    except CorpusError as error:
+        return str(error)
+
+
+# ----------------------------------------------------------------- small languages
+def templates(data: bytes) -> str:
+    """Template files, ours and those of CRF++ and Wapiti: read as written, or refused."""
+    text = data.decode("utf-8", "replace")
+    log = logging.getLogger("seqtag")
+    try:
+        log.disabled = True
+        found = parse(text)
+    except TemplateError as error:
+        return str(error)
+    finally:
+        log.disabled = False
+    assert parse(str(found)) == found
+    columns = ["form", "pos", "chunk", "lemma"]
+    try:
+        compiled = found.compile(columns)
+    except TemplateError as error:
+        return str(error)
+    keys = []
+    for backend in (REFERENCE, NATIVE or REFERENCE):
+        encoder = Encoder(compiled, backend.hash_strings)
+        types = encoder.encode([_PROBE] * len(compiled.columns), len(_PROBE))
+        keys.append((types.tolist(), encoder.hashes.tolist()))
+    assert keys[0] == keys[1]
+    return "accepted"
+
+
+def labels(data: bytes) -> str:
+    """Labels of every kind: chunks, scripts of lemmas and of tokens, labels of two columns."""
+    choices = Choices(data)
+    source, target = choices.pick(schemes.SCHEMES), choices.pick(schemes.SCHEMES)
+    found = choices.rest().decode("utf-8", "replace").split("\n")
+    said = "accepted"
+    schemes.spans(found)
+    try:
+        schemes.detect_scheme([found])
+        there = schemes.convert(found, source, target)
+        assert not schemes.count_invalid(there, target)
+        assert schemes.convert(there, target, source) == schemes.convert(found, source, source)
+    except LabelError as error:
+        said = str(error)
+    for form, label in pairwise(found):
+        try:
+            assert not {*"\t\r\n"} & {*lemmas.lemma_of(form, label)}
+        except LabelError as error:
+            said = str(error)
+        letters = multiword.letters_of(form)
+        assert all(multiword.words_of(form, [label] * len(letters)))
+        assert str(multiword.Script.read(str(multiword.Script.read(label)))) == str(
+            multiword.Script.read(label)
+        )
+    try:
+        column = LabelColumn("upos+feats")
+        column.split(found)
+    except LabelError as error:
+        said = str(error)
+    return said
+
+
+def catalogue(data: bytes) -> str:
+    """A catalogue of corpora."""
+    try:
+        read_tables(data.decode("utf-8", "replace"))
+    except CatalogueError as error:
+        return str(error)
+    return "accepted"
