@@ -104,8 +104,8 @@ class Checkpoints:
             found = files_of(self.folder)
             if found and not self._resume:
                 msg = (
-                    f"expected a folder without checkpoints, found {found[0].name} and others of "
-                    "a training before; go on with it (--resume), or name another folder"
+                    f"expected a folder without checkpoints, found {found[-1].name} of a training "
+                    "before; go on with it (--resume), or name another folder"
                 )
                 raise CheckpointError(msg, source=str(self.folder))
         except BaseException:
