@@ -258,7 +258,8 @@ class RunCheckpoints:
         try:
             container.save(path, config, tensors)
         except OSError as error:
-            _log.warning("%s: no checkpoint (%s); the training goes on", path, error.strerror)
+            why = str(error.strerror or error).partition(":")[0]
+            _log.warning("%s: not written (%s); the training goes on", path, why)
             return False
         self._good = [*self._good, path][-_KEPT:]
         for old in files_of(self._folder, self._name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import shutil
 import subprocess
 import sys
 
@@ -282,8 +283,21 @@ def test_a_full_disk_does_not_end_the_training(number, what, tmp_path, monkeypat
     with caplog.at_level(logging.WARNING, "seqtag"):
         assert model_of(checkpoint=tmp_path, resume=True) == model_of()
     path = tmp_path / "run-1-000003.checkpoint"
-    assert caplog.records[0].getMessage() == f"{path}: no checkpoint ({what}); the training goes on"
+    assert caplog.records[0].getMessage() == f"{path}: not written ({what}); the training goes on"
     assert [path.name for path in files_of(tmp_path)] == before
+
+
+def test_a_folder_that_is_gone_does_not_end_the_training(tmp_path, caplog):
+    def remove(epoch):
+        if epoch.epoch == 2:
+            shutil.rmtree(tmp_path / "stand")
+
+    with caplog.at_level(logging.WARNING, "seqtag"):
+        model = to_bytes([train(DATA, **HOW, checkpoint=tmp_path / "stand", on_epoch=remove).model])
+    assert model == model_of()
+    assert [r.getMessage().partition(".checkpoint: ")[2] for r in caplog.records] == [
+        "not written (No such file or directory); the training goes on"
+    ] * 3
 
 
 # ----------------------------------------------------------------- another training
@@ -332,6 +346,18 @@ def test_other_data_are_refused_with_the_difference(tmp_path, monkeypatch):
         train(DATA[::-1], **how)
 
 
+def test_another_mark_of_words_without_a_label_is_refused(tmp_path, monkeypatch):
+    data = corpus("the _, man N; the _, dog N; a _, dog N", "form feats")
+    how = {"label": "feats", "templates": parse("form[0]"), "epochs": 3, "checkpoint": tmp_path}
+
+    def trained(**more):
+        return train(data, **how, **more)
+
+    killed(1, monkeypatch, trained)
+    with pytest.raises(CheckpointError, match="labelled-words was not given, is 3"):
+        trained(resume=True, unlabelled="_")
+
+
 def test_another_version_is_refused(tmp_path, monkeypatch):
     killed(2, monkeypatch, checkpoint=tmp_path)
     monkeypatch.setattr(checkpoints, "__version__", "99.0")
@@ -346,7 +372,7 @@ def test_another_model_to_go_on_from_is_refused(tmp_path, monkeypatch):
     ):
         model_of(checkpoint=tmp_path / "a")
         model_of(checkpoint=tmp_path / "a", resume=True, init=one)
-    model_of(checkpoint=tmp_path / "b", init=one)
+    killed(2, monkeypatch, checkpoint=tmp_path / "b", init=one)
     assert model_of(checkpoint=tmp_path / "b", init=one, resume=True) == model_of(init=one)
     with pytest.raises(CheckpointError, match="the model to begin with is another: SHA-256 was"):
         model_of(checkpoint=tmp_path / "b", resume=True, init=other)
