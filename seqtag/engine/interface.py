@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Margins,
         Mistakes,
         Paths,
+        Pause,
         State,
     )
 
@@ -46,6 +47,7 @@ class Weights(Protocol):
         ties_are_mistakes: bool = False,
         out_mistakes: list[Mistakes] | None = None,
         choices: BoolArray | None = None,
+        pause: Pause | None = None,
     ) -> tuple[int, int]:
         """Visit the sentences of these numbers one by one; return (updates, wrong tokens)."""
 
