@@ -46,7 +46,8 @@ labels.parts
 labels.column labels.coding
 labels.lemmas
 labels
-corpus.aliases corpus.stream
+corpus.aliases corpus.oddities
+corpus.stream
 corpus.sentence
 corpus.table corpus.text corpus.memory corpus.records
 corpus.conllu corpus.penn corpus.surface

@@ -18,7 +18,7 @@ from seqtag.cli.options import (
     format_option,
     json_option,
     last_label,
-    max_sentence_option,
+    limits_options,
     quiet_option,
     reading_format,
     resamples_option,
@@ -102,7 +102,7 @@ FAILED = 3
 @resamples_option
 @seed_option
 @json_option
-@max_sentence_option
+@limits_options
 @threads_option
 @quiet_option
 @click.pass_context
@@ -346,12 +346,9 @@ def load_annotator(name: str) -> Annotator:
 
 
 def _again(sentences: Iterable[Sentence]) -> SentenceStream:
-    """A stream of some sentences of CoNLL-U."""
-    return read(
-        io.BytesIO("".join(sentence.raw for sentence in sentences).encode()),
-        "conllu",
-        limits=UNLIMITED,
-    )
+    """A stream of some sentences of CoNLL-U; what has no words may have been passed over."""
+    text = "".join(sentence.raw for sentence in sentences if len(sentence))
+    return read(io.BytesIO(text.encode()), "conllu", limits=UNLIMITED)
 
 
 def in_conllu(stream: SentenceStream) -> Iterator[Sentence]:
