@@ -80,7 +80,7 @@ tagging.tables
 tagging.streams
 tagging.pipeline
 tagging
-training.data training.known_labels training.calibration
+training.data training.known_labels training.calibration training.notes
 training.partial
 training.tokens training.words training.warm_start
 training.problem
