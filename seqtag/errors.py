@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -90,6 +91,23 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     near = difflib.get_close_matches(name, known, n=1)
     return f", did you mean {near[0]!r}?" if near else ""
+
+
+def same_letters(expected: str, found: str) -> bool:
+    r"""Whether two texts differ, but in their Unicode normal form only: nobody sees that.
+
+    Examples
+    --------
+    >>> same_letters("caf\u00e9", "cafe\u0301"), same_letters("cafe", "caf\u00e9")
+    (True, False)
+    """
+    if expected == found or (expected.isascii() and found.isascii()):
+        return False
+    return normalize("NFC", expected) == normalize("NFC", found)
+
+
+IN_ANOTHER_FORM = " (the same letters in another Unicode normal form: bring both to NFC)"
+"""What a message says of such texts."""
 
 
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -46,7 +46,8 @@ labels.parts
 labels.column labels.coding
 labels.lemmas
 labels
-corpus.aliases corpus.stream
+corpus.aliases corpus.oddities
+corpus.stream
 corpus.sentence
 corpus.table corpus.text corpus.memory corpus.records
 corpus.conllu corpus.penn corpus.surface
@@ -79,7 +80,7 @@ tagging.tables
 tagging.streams
 tagging.pipeline
 tagging
-training.data training.known_labels training.calibration training.interruption
+training.data training.known_labels training.calibration training.interruption training.notes
 training.standings
 training.partial
 training.tokens training.words training.warm_start

@@ -12,7 +12,7 @@ from seqtag.cli.options import (
     force_option,
     format_option,
     json_option,
-    max_sentence_option,
+    limits_options,
     quiet_option,
     sentences_of,
     threads_option,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @force_option
 @format_option
 @columns_option
-@max_sentence_option
+@limits_options
 @json_option
 @threads_option
 @quiet_option

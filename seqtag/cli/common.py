@@ -34,7 +34,10 @@ PENDING = "seqtag.notes"
 
 
 class Notes(logging.Handler):
-    """Messages on stderr, unless quiet; the log of the library goes there too."""
+    """Messages on stderr, unless quiet; the log of the library goes there too.
+
+    Errors of the log, such as what was passed over, are shown in any case.
+    """
 
     def __init__(self, quiet: bool):
         super().__init__(logging.INFO)
@@ -53,7 +56,10 @@ class Notes(logging.Handler):
         message = record.getMessage()
         if message not in self._shown:
             self._shown.add(message)
-            self(f"note: {message}")
+            if record.levelno >= logging.ERROR:
+                complain(message)
+            else:
+                self(f"note: {message}")
 
     def __call__(self, message: str) -> None:
         """Show a message."""

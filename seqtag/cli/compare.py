@@ -28,7 +28,7 @@ from seqtag.cli.options import (
     columns_option,
     format_option,
     json_option,
-    max_sentence_option,
+    limits_options,
     quiet_option,
     reading_format,
     resamples_option,
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 @click.option("--raw", is_flag=True, help="Let models cut the raw text of GOLD; as --aligned.")
 @format_option
 @columns_option
-@max_sentence_option
+@limits_options
 @resamples_option
 @click.option(
     "--trials",

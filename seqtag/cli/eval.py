@@ -18,7 +18,7 @@ from seqtag.cli.options import (
     format_option,
     json_option,
     last_label,
-    max_sentence_option,
+    limits_options,
     quiet_option,
     reading_format,
     resamples_option,
@@ -28,7 +28,7 @@ from seqtag.cli.options import (
 from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
 from seqtag.corpus.aliases import find_column
 from seqtag.corpus.surface import raw_text_of
-from seqtag.errors import CorpusError
+from seqtag.errors import IN_ANOTHER_FORM, CorpusError, same_letters
 from seqtag.evaluation.aligned import AlignedReport, score_aligned
 from seqtag.evaluation.compare import intervals, intervals_text
 from seqtag.evaluation.report import Report, evaluate
@@ -102,7 +102,7 @@ FAILED = 3
 @resamples_option
 @seed_option
 @json_option
-@max_sentence_option
+@limits_options
 @threads_option
 @quiet_option
 @click.pass_context
@@ -346,12 +346,9 @@ def load_annotator(name: str) -> Annotator:
 
 
 def _again(sentences: Iterable[Sentence]) -> SentenceStream:
-    """A stream of some sentences of CoNLL-U."""
-    return read(
-        io.BytesIO("".join(sentence.raw for sentence in sentences).encode()),
-        "conllu",
-        limits=UNLIMITED,
-    )
+    """A stream of some sentences of CoNLL-U; what has no words may have been passed over."""
+    text = "".join(sentence.raw for sentence in sentences if len(sentence))
+    return read(io.BytesIO(text.encode()), "conllu", limits=UNLIMITED)
 
 
 def in_conllu(stream: SentenceStream) -> Iterator[Sentence]:
@@ -443,9 +440,11 @@ def pairs(
         if left.words != right.words:
             both = enumerate(zip(left.words, right.words, strict=False))
             i = next((i for i, (a, b) in both if a != b), min(len(left), len(right)))
+            same = same_letters("\n".join(left.words[i:]), "\n".join(right.words[i:]))
+            form = IN_ANOTHER_FORM if same else ""
             msg = (
                 f"expected the words of {left.source}:{left.line_of(min(i, len(left) - 1))}, "
-                f"{_shown(left.words[i:])}, found {_shown(right.words[i:])}; "
+                f"{_shown(left.words[i:])}, found {_shown(right.words[i:])}{form}; "
                 "compare files of the same text"
             )
             raise CorpusError(msg, source=right.source, line=right.line_of(min(i, len(right) - 1)))

@@ -13,7 +13,7 @@ from seqtag.cli.options import (
     columns_option,
     format_option,
     json_option,
-    max_sentence_option,
+    limits_options,
     quiet_option,
     reading_format,
 )
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 )
 @format_option
 @columns_option
-@max_sentence_option
+@limits_options
 @json_option
 @quiet_option
 @click.pass_context

@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from seqtag.engine.backend import BACKEND
-from seqtag.errors import SeqtagError
+from seqtag.errors import SeqtagError, same_letters
 from seqtag.evaluation.aligned import METRICS, AlignedReport
 from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle, container
@@ -82,8 +82,14 @@ def _note_labels(notes: Notes, report: Report) -> None:
     gold = {label for label, _ in report.confusion} - {"O"}
     found = {label for _, label in report.confusion} - {"O"}
     unannotated = sum(n for (label, _), n in report.confusion.items() if label == _NONE)
+    alike = {pair: n for pair, n in report.confusion.items() if same_letters(*pair)}
     if unannotated and not LabelColumn(report.task).may_be_empty:
         notes(_unannotated(unannotated, report.tokens, report.task))
+    if alike:
+        notes(
+            f"note: {sum(alike.values())} of the wrong labels have the letters of the right ones, "
+            f"such as {min(alike)[0]}, in another Unicode normal form; bring both to NFC"
+        )
     elif gold and found and not gold & found:
         notes(
             f"note: gold and predicted labels have none in common (gold: {_listed(gold)}; "

@@ -12,7 +12,7 @@ from seqtag.cli.options import (
     columns_option,
     format_option,
     json_option,
-    max_sentence_option,
+    limits_options,
     quiet_option,
     sentences_of,
 )
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 )
 @format_option
 @columns_option
-@max_sentence_option
+@limits_options
 @json_option
 @quiet_option
 @click.pass_context

@@ -105,21 +105,55 @@ threads_option = click.option(
 )
 
 
-def _limits(_: click.Context, __: click.Parameter, sentence: int) -> Limits:
-    """What is read, by the option."""
-    return Limits(sentence=sentence)
+_MODE = "seqtag.mode"  # where --strict and --lenient leave what they say
 
 
-max_sentence_option = click.option(
-    "--max-sentence",
-    "limits",
-    type=click.IntRange(1),
-    default=LIMITS.sentence,
-    show_default=True,
-    callback=_limits,
-    metavar="TOKENS",
-    help="Refuse a sentence of more tokens; raw text is cut instead.",
-)
+def _set_mode(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    """Take down the mode of reading; there is one."""
+    if wanted and context.meta.setdefault(_MODE, option.name) != option.name:
+        msg = "expected --strict or --lenient, found both; leave one out"
+        raise click.UsageError(msg, context)
+
+
+def _limits(context: click.Context, _: click.Parameter, sentence: int) -> Limits:
+    """What is read, by the options."""
+    return Limits(sentence=sentence, mode=context.meta.get(_MODE, ""))
+
+
+def limits_options(command: Command) -> Command:
+    """``--max-sentence``, ``--strict`` and ``--lenient``: what of a file is refused."""
+    options = (
+        click.option(
+            "--max-sentence",
+            "limits",
+            type=click.IntRange(1),
+            default=LIMITS.sentence,
+            show_default=True,
+            callback=_limits,
+            metavar="TOKENS",
+            help="Refuse a sentence of more tokens; raw text is cut instead.",
+        ),
+        click.option(
+            "--strict",
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_set_mode,
+            help="Refuse what is odd about a file and would be noted otherwise.",
+        ),
+        click.option(
+            "--lenient",
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_set_mode,
+            help="Pass over sentences that cannot be read, and say which. They teach nothing and "
+            "are not scored; tag writes them as they are, but leaves them out with --to.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def reading_format(format: str, columns: tuple[str, ...] | None) -> str:
@@ -184,7 +218,7 @@ def training_options(command: Command) -> Command:
         seed_option,
         setting_options,
         skip_unlabelled_option,
-        max_sentence_option,
+        limits_options,
         json_option,
         quiet_option,
     )

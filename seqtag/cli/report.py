@@ -14,7 +14,7 @@ from seqtag.cli.options import (
     columns_option,
     force_option,
     format_option,
-    max_sentence_option,
+    limits_options,
     quiet_option,
     reading_format,
     resamples_option,
@@ -63,7 +63,7 @@ _POINTS = 5  # of a learning curve
 )
 @format_option
 @columns_option
-@max_sentence_option
+@limits_options
 @resamples_option
 @seed_option
 @threads_option

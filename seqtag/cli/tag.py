@@ -14,7 +14,7 @@ from seqtag.cli.options import (
     columns_option,
     force_option,
     format_option,
-    max_sentence_option,
+    limits_options,
     quiet_option,
     reading_format,
     threads_option,
@@ -103,7 +103,7 @@ if TYPE_CHECKING:
     metavar="K",
     help="Write the K best label sequences: Upos2=, Upos3=, ... in MISC, or as last columns.",
 )
-@max_sentence_option
+@limits_options
 @threads_option
 @quiet_option
 @click.pass_context

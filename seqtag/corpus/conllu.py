@@ -11,6 +11,8 @@ from seqtag.errors import CorpusError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from seqtag.corpus.oddities import Oddities
+
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 GLOBAL_COLUMNS = re.compile(r"\ufeff?#\s*global\.columns\s*=\s*([^\n]*)")
 
@@ -53,8 +55,8 @@ class ConlluReader(ColumnReader):
     ----------
     source
         Name for messages.
-    columns
-        Names of the columns.
+    columns, separator, oddities
+        As for `ColumnReader`.
 
     Examples
     --------
@@ -67,9 +69,16 @@ class ConlluReader(ColumnReader):
 
     sentence_type = ConlluSentence
     heads = "#"
+    needs_end = True
 
-    def __init__(self, source: str, columns: Sequence[str] = COLUMNS, separator: str = "\t"):
-        super().__init__(source, columns, separator)
+    def __init__(
+        self,
+        source: str,
+        columns: Sequence[str] = COLUMNS,
+        separator: str = "\t",
+        oddities: Oddities | None = None,
+    ):
+        super().__init__(source, columns, separator, oddities)
 
     def _skip_head(self, raw: str, start: int) -> int:
         """Position behind the comments."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,9 @@ from seqtag.corpus.text import lines_of, start_of
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    _Builder = Callable[[str, str, int], SpanSentence]
 
 _ITEM = re.compile(r"[^ \t\r\n]+")
 _POS_ITEM = re.compile(r"[\[\]]|[^ \t\r\n\[\]]+")
@@ -26,10 +29,10 @@ def read_tagged(stream: ByteStream, source: str) -> Iterator[Sentence]:
 
     Columns: form, pos. An escaped slash (``1\/2/CD``) stays as written.
     """
+    # One more than may be shows that there are too many.
+    build = partial(_line_of_items, most=stream.limits.sentence + 1)
     for raw, line in lines_of(stream):
-        # One more than may be shows that there are too many.
-        found = islice(_ITEM.finditer(raw, start_of(raw, line)), stream.limits.sentence + 1)
-        yield _tagged(raw, source, line, [m.span() for m in found])
+        yield _kept(stream, build, raw, source, line)
 
 
 def write_tagged(columns: Mapping[str, Sequence[str]]) -> str:
@@ -62,7 +65,7 @@ def read_pos(stream: ByteStream, source: str) -> Iterator[Sentence]:
         ends = [m.end() for m in _POS_END.finditer(text)]
         for end in ends if ends and ends[-1] == len(text) else [*ends, len(text)]:
             raw = text[start:end]
-            yield _bracketed(raw, source, line)
+            yield _kept(stream, _bracketed, raw, source, line)
             line += raw.count("\n")
             start = end
 
@@ -77,8 +80,23 @@ def read_mrg(stream: ByteStream, source: str) -> Iterator[Sentence]:
         starts = [0, *(m.end() for m in re.finditer(r"\n(?=\()", text)), len(text)]
         for start, end in pairwise(starts):
             raw = text[start:end]
-            yield _tree(raw, source, line)
+            yield _kept(stream, _tree, raw, source, line)
             line += raw.count("\n")
+
+
+def _kept(stream: ByteStream, build: _Builder, raw: str, source: str, line: int) -> SpanSentence:
+    """A sentence from its text, without words if it is passed over."""
+    try:
+        return build(raw, source, line)
+    except CorpusError as error:
+        stream.oddities.pass_over(error)
+        return SpanSentence(raw, source, line, {"form": [], "pos": []}, [], {"pos": []})
+
+
+def _line_of_items(raw: str, source: str, line: int, most: int) -> SpanSentence:
+    """Sentence from a line of word/TAG items, no more than `most` of them."""
+    found = islice(_ITEM.finditer(raw, start_of(raw, line)), most)
+    return _tagged(raw, source, line, [m.span() for m in found])
 
 
 def _tagged(

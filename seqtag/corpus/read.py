@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import closing
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from seqtag.corpus import conllu
@@ -79,6 +80,9 @@ class AnyStream(Protocol):
     def ready(self) -> bool:
         """Whether more input is there."""
 
+    def report(self) -> None:
+        """Say in the log what was odd."""
+
 
 class SentenceStream:
     """The sentences of a source, read while one iterates; also a context manager.
@@ -136,9 +140,9 @@ class SentenceStream:
     def blocks(self) -> Iterator[Block]:
         """The text of a table in pieces of whole sentences, instead of its sentences.
 
-        `separator` is known when the first block is.
+        `separator` is known when the first block is. Who parses them says when to `report`.
         """
-        with self:
+        with closing(self._stream):
             for block in self._table_blocks():
                 if not self.separator:
                     self.separator = find_separator(block.text.removeprefix("\ufeff"))
@@ -155,8 +159,13 @@ class SentenceStream:
         if self._format.rows is None:
             msg = f"expected a file of one word a line to parse in blocks, found {self.format}"
             raise CorpusError(msg, source=self.source)
-        reader = self._format.rows(self.source, self.columns, self.separator)
+        oddities = self._stream.oddities
+        reader = self._format.rows(self.source, self.columns, self.separator, oddities)
         return reader.read(blocks, line)
+
+    def report(self) -> None:
+        """Say in the log what was odd and what was passed over, when all blocks were parsed."""
+        self._stream.oddities.report()
 
     def pieces(self) -> Iterator[str]:
         """The text as it arrives, in pieces of any size, instead of its sentences."""
@@ -183,8 +192,9 @@ class SentenceStream:
         return self._stream.ready()
 
     def close(self) -> None:
-        """Close the file, if it was opened here."""
+        """Close the file, if it was opened here; nothing more is to be said of it."""
         self._stream.close()
+        self.report()
 
     def __enter__(self) -> SentenceStream:
         return self
@@ -223,7 +233,7 @@ def read(
     columns
         Names for the columns of a column file, one of them ``form``.
     limits
-        The longest sentence and the longest line that are read.
+        The longest sentence and the longest line that are read, and what to do about what is odd.
 
     Returns
     -------
@@ -345,6 +355,7 @@ def _detected(stream: ByteStream) -> Layout:
     try:
         found = detect_format(head)
     except CorpusError as err:
+        stream.check_text(head)
         raise CorpusError(err.message, source=stream.name) from err
     if found.evidence:
         named = () if FORMATS[found.format].fixed else found.columns

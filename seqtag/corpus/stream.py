@@ -9,9 +9,10 @@ import select
 import stat
 import sys
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import IO, TYPE_CHECKING, BinaryIO, Literal, NamedTuple, TypeAlias
 
 from seqtag.compression import compression_of, may_be_compressed
+from seqtag.corpus.oddities import Oddities
 from seqtag.errors import CorpusError
 from seqtag.files import CONVERT, naming
 
@@ -25,9 +26,11 @@ _MARK = "\ufeff".encode()
 _BLANK_LINES = re.compile(rb"(?:[ \t]*\r?\n)*")
 _BLANK_LINE = re.compile(rb"\n[ \t]*\r?\n")
 
+Mode: TypeAlias = Literal["", "strict", "lenient"]
+
 
 class Limits(NamedTuple):
-    """How much of a file is held at once before it is refused.
+    """What of a file is refused.
 
     Attributes
     ----------
@@ -36,10 +39,16 @@ class Limits(NamedTuple):
         as many comments. Raw text has no such limit, it is cut.
     line
         The most bytes of a line. Raw text that a model cuts has no such limit.
+    mode
+        ``"strict"`` refuses what is odd and would be noted in the log, such as several blank
+        lines in a row; ``"lenient"`` passes over a sentence that does not keep to its format,
+        which becomes one without words, and says so in the log. What is no UTF-8 or above a
+        limit, and a damaged compressed file, is refused in any mode.
     """
 
     sentence: int = 1_000_000
     line: int = 1 << 26
+    mode: Mode = ""
 
     def too_long(self, source: str, line: int, what: str = "words") -> CorpusError:
         """The error about a sentence of too many `what`, which begins at `line`."""
@@ -133,6 +142,7 @@ class ByteStream:
             name = getattr(source, "name", None)
             self.name = name if isinstance(name, str) else "<stream>"
             self._file = source
+        self.oddities = Oddities(self.name, limits.mode)
         self.position = 0  # bytes of the file read so far
         self._status = _status_of(self._file)
         self._waits = self._status is not None and not stat.S_ISREG(self._status.st_mode)
@@ -179,6 +189,23 @@ class ByteStream:
                 break
         head = b"".join(self._seen)
         return head[: max(HEAD, head.find(b"\n") + 1)]
+
+    def check_text(self, head: bytes) -> None:
+        """Refuse a stream that begins like a binary file.
+
+        Raises
+        ------
+        CorpusError
+            If its head is no UTF-8, or holds a null byte.
+        """
+        whole = bytearray(head)
+        self._decode(whole[: after_last_character(whole, 0)], 1, 0)
+        if (at := head.find(b"\0")) >= 0:
+            msg = (
+                f"expected text, found a null byte at byte offset {at}, as in binary files; give a "
+                "text file, or name its format with --format"
+            )
+            raise CorpusError(msg, source=self.name, line=1 + head.count(b"\n", 0, at))
 
     def blocks(
         self, cut: Callable[[bytearray, int], int], heads: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from seqtag.corpus.oddities import Oddities
 from seqtag.corpus.sentence import Sentence
 from seqtag.errors import CorpusError
 
@@ -17,6 +18,7 @@ DOCSTART = "-DOCSTART-"
 _SENTENCE_END = re.compile(r"\n[ \t]*\r?\n")
 _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 _BLANK = " \t\r\n"
+_GAPS = re.compile(r"^ |  | \r?$", re.MULTILINE)
 
 
 class TableSentence(Sentence):
@@ -147,6 +149,8 @@ class ColumnReader:
         Names of the columns, one per field of a line.
     separator
         What stands between them, if that is known.
+    oddities
+        Where to take down what is odd, and what is passed over.
 
     Examples
     --------
@@ -158,9 +162,17 @@ class ColumnReader:
 
     sentence_type: type[TableSentence] = TableSentence
     heads = DOCSTART  # how the lines begin that stand before a sentence
+    needs_end = False  # whether a blank line must end the last sentence, too
 
-    def __init__(self, source: str, columns: Sequence[str], separator: str = ""):
+    def __init__(
+        self,
+        source: str,
+        columns: Sequence[str],
+        separator: str = "",
+        oddities: Oddities | None = None,
+    ):
         self.source = source
+        self.oddities = oddities or Oddities(source)
         self.columns = tuple(columns)
         self.separator = separator  # "": not known before the first token line
 
@@ -178,7 +190,7 @@ class ColumnReader:
                 if raw[0] in _BLANK and not raw.strip(_BLANK):
                     lead += raw  # blank lines open the next sentence
                     continue
-                yield self._sentence(lead + raw, len(lead) + body_end, line)
+                yield self._read_one(lead + raw, len(lead) + body_end, line)
                 line += raw.count("\n") + (lead.count("\n") if lead else 0)
                 lead = ""
             rest = text[start:]
@@ -189,24 +201,37 @@ class ColumnReader:
             # White space behind the last line break is a blank line without its end.
             trimmed = raw.rstrip(" \t")
             end = len(trimmed) - 1 if trimmed.endswith("\n") else len(raw)
-            yield self._sentence(raw, end if rest else 0, line)
+            sentence = self._read_one(raw, end if rest else 0, line)
+            yield sentence
+            if self.needs_end and len(sentence) and end == len(raw) - raw.endswith("\n"):
+                self.oddities.note("cut", line + raw.rstrip("\r\n").count("\n"))
+
+    def _read_one(self, raw: str, end: int, line: int) -> Sentence:
+        """One piece of text as a sentence, without words if it is passed over."""
+        try:
+            return self._sentence(raw, end, line)
+        except CorpusError as error:
+            self.oddities.pass_over(error)
+            return self._build(raw, line, [], None, "\n", len(raw), len(raw))
 
     def _sentence(self, raw: str, end: int, line: int) -> Sentence:
         """Check one piece of text whose last token line ends at `end`."""
         start = 0
         if raw[0] in " \t\r\n\ufeff":
             start = int(line == 1 and raw[0] == "\ufeff")
-            start = _BLANK_LINES.match(raw, start).end()  # type: ignore[union-attr]
+            start = self._skip_blank_lines(raw, start, line)
+        if len(raw) - end > 2 and end > 0 and raw[end:].strip("\r\n") and raw[-1] == "\n":
+            self.oddities.note("spaced", line + raw.count("\n") - 1)
         start = self._skip_head(raw, start)
         eol = "\n"
         if "\r" in raw:
             eol = self._line_end(raw, line)
             if start < end and raw[end - 1] == "\r" and end < len(raw):
                 end -= 1
-        if start >= end:
+        body = raw[start:end]
+        if not body.strip(_BLANK):
             return self._build(raw, line, [], None, eol, len(raw), len(raw))
 
-        body = raw[start:end]
         if not self.separator:
             self.separator = find_separator(body)
         gap, width = self.separator, len(self.columns) + 1
@@ -219,7 +244,10 @@ class ColumnReader:
             or "" in fields
             or (gap == " " and "\t" in body)
         ):
-            fields, eol = self._split_lines(body, line + raw.count("\n", 0, start)), ""
+            first = line + raw.count("\n", 0, start)
+            fields, eol = self._split_lines(body, first), ""
+            if gap == " " and (found := _GAPS.search(body)):
+                self.oddities.note("spaces", first + body.count("\n", 0, found.start()))
         rows = self._find_rows(fields, line + raw.count("\n", 0, start))
         return self._build(raw, line, fields, rows, eol, start, end)
 
@@ -237,6 +265,17 @@ class ColumnReader:
         return self.sentence_type(
             raw, self.source, line, self.columns, fields, rows, self.separator, eol, start, end
         )
+
+    def _skip_blank_lines(self, raw: str, start: int, line: int) -> int:
+        """Position behind the blank lines at the head of a piece; none is needed there."""
+        found = _BLANK_LINES.match(raw, start)[0]  # type: ignore[index]
+        lines = found.split("\n")[:-1]
+        if lines:
+            self.oddities.note("blank", line, len(lines))
+        spaced = [i for i, each in enumerate(lines) if each.strip("\r")]
+        if spaced:
+            self.oddities.note("spaced", line + spaced[0], len(spaced))
+        return start + len(found)
 
     def _skip_head(self, raw: str, start: int) -> int:
         """Position behind the lines that stand before a sentence and are no words."""

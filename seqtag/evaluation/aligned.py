@@ -13,9 +13,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import normalize
 
 from seqtag.corpus.surface import surface_of
-from seqtag.errors import CorpusError, LabelError, did_you_mean
+from seqtag.errors import IN_ANOTHER_FORM, CorpusError, LabelError, did_you_mean
 from seqtag.evaluation.counts import Counts, share
 from seqtag.evaluation.layout import Section, html_of, row, signature_of, text_of
 from seqtag.evaluation.samples import PlacedSamples, Samples
@@ -369,14 +370,23 @@ def _different(gold: Sequence[_Placed], predicted: Sequence[_Placed]) -> CorpusE
     least = min(map(len, texts))
     pairs = enumerate(zip(*texts, strict=False))
     at = next((i for i, (ours, theirs) in pairs if ours != theirs), least)
+    form = _form_of(*(text[at:] for text in texts))
     at += (gold or predicted)[0].start
     (expected, place), (found, where) = (_shown(side, at) for side in (gold, predicted))
     known = where or place
     msg = (
-        f"expected {expected}{_as_in(place if where else None)}, found {found}; "
+        f"expected {expected}{_as_in(place if where else None)}, found {found}{form}; "
         "compare files of the same text (white space may differ)"
     )
     return CorpusError(msg, source=known and known[0], line=known and known[1])
+
+
+def _form_of(gold: str, found: str) -> str:
+    """What to say of two texts, of which one may go on, if their normal form differs only."""
+    if not gold or not found or (gold.isascii() and found.isascii()):
+        return ""
+    ours, theirs = (normalize("NFC", text) for text in (gold, found))
+    return IN_ANOTHER_FORM if ours.startswith(theirs) or theirs.startswith(ours) else ""
 
 
 def _shown(side: Sequence[_Placed], at: int) -> tuple[str, tuple[str, int] | None]:

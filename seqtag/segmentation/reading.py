@@ -111,6 +111,9 @@ class SegmentedText:
         """Whether more input is there: false of a pipe or a terminal that waits for an answer."""
         return self._stream.ready()
 
+    def report(self) -> None:
+        """Nothing is odd about raw text."""
+
     def close(self) -> None:
         """Close the file."""
         self._stream.close()

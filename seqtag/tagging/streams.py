@@ -340,9 +340,21 @@ def tag_text(
     >>> b"".join(tag_text([seqtag.load("en-ewt-upos")], stream))
     b'Stop VERB\n! PUNCT\n'
     """
+    yield from _tagged_text(taggers, stream, to, threads, flush, asked or Asked())
+    stream.report()
+
+
+def _tagged_text(
+    taggers: Sequence[Tagger],
+    stream: AnyStream,
+    to: str | None,
+    threads: int,
+    flush: bool | None,
+    asked: Asked,
+) -> Iterator[bytes]:
+    """The pieces of `tag_text`."""
     ready = stream.ready if flush is None else (lambda: not flush)
     plan = None
-    asked = asked or Asked()
     sentences: Iterable[Sentence] = stream
     if not taggers and to is None and stream.is_table:
         yield from (block.text.encode() for block in stream.blocks())

@@ -394,6 +394,7 @@ class _Gathering:
                 continue
             for sentence in stream.parse([block], block.line):
                 self.add(sentence)
+        stream.report()
 
     def _add_scanned(self, scan: _Scan, types: np.ndarray, sentence_ptr: np.ndarray) -> None:
         """Take what was scanned, renumbered."""

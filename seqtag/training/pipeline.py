@@ -29,6 +29,7 @@ from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.data import Source, TrainingData, check_labels, open_corpus
 from seqtag.training.interruption import AtOnce, put_off
+from seqtag.training.notes import note_data
 from seqtag.training.problem import pose
 from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.tokens import token_examples
@@ -372,6 +373,7 @@ def _fit(
     held_out = None
     if dev is not None and dev_labels is not None:
         held_out = dev.examples(part.columns, dev_labels)
+    note_data(examples, part.columns, held_out)
     return fit(problem, schedule, held_out)
 
 

@@ -18,6 +18,7 @@ from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.data import Source, check_labels, open_corpus
+from seqtag.training.notes import note_data
 from seqtag.training.problem import judge_of, pose
 from seqtag.training.runs import Epoch, Schedule, train_runs
 from seqtag.training.warm_start import (
@@ -237,6 +238,7 @@ def train(
                 dev_corpus = open_corpus(dev, format, columns, files, limits)
                 dev_corpus.check_columns((*needed, *column.columns))
                 held_out = dev_corpus.gather(needed, column, skip_unlabelled, unlabelled)
+        note_data(examples, needed, held_out)
         if unlabelled and examples.labelled().all():
             _log.warning("no word has the label %r: every word is labelled", unlabelled)
         asked = settings.get("encoding") is not None
@@ -340,11 +342,6 @@ def fit(problem: Problem, schedule: Schedule, held_out: TrainingData | None = No
     if schedule.checkpoints:
         facts = _facts(problem, schedule, held_out)
         schedule = replace(schedule, checkpoints=schedule.checkpoints.about(facts))
-    if held_out is not None and held_out.digest() == problem.origin["corpus_sha256"]:
-        _log.warning(
-            "the dev set is the training data: its scores say how well that was learnt, and stop "
-            "nothing too early or too late; give sentences of other texts"
-        )
     outcome = train_runs(problem, schedule, judge)
     cells = mean([run.cells for run in outcome.kept])
     return problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))

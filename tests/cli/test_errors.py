@@ -24,7 +24,7 @@ def folder(home, tmp_path, monkeypatch):
     middle = len(model) // 2
     files = {
         "empty": b"",
-        "blank": b"\n\n \n",
+        "blank": b"# nothing but comments\n",
         "raw.txt": b"The dog barks.\n",
         "wide.txt": b"a\tX\nb\tY\n\nc\tX\tZ\n\n",
         "latin.txt": b"a\tX\ncaf\xe9\tY\n\n",

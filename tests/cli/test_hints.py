@@ -130,7 +130,19 @@ def test_a_dev_set_that_is_the_training_data(folder, call):
     options = ("-m", "y.seqtag", "--epochs", 1, "--label", "upos,xpos")
     assert said(call, "train", "train.conllu", "--dev", "copy.conllu", *options) == [expected]
     options = ("-m", "z.seqtag", "--epochs", 1)
-    assert said(call, "train", "train.conllu", "--dev", "other.conllu", *options) == []
+    new = conllu(["the big cat barks ."])
+    (folder / "new.conllu").write_text(new)
+    assert said(call, "train", "train.conllu", "--dev", "new.conllu", *options) == []
+
+
+@pytest.mark.parametrize("label", ["upos", "upos,xpos"])
+def test_a_dev_set_that_overlaps_the_training_data(folder, call, label):
+    (folder / "new.conllu").write_text(conllu(["the big cat barks .", SENTENCES[4], "a dog ."]))
+    options = ("--dev", "new.conllu", "-m", "x.seqtag", "--epochs", 1, "--label", label)
+    assert said(call, "train", "train.conllu", *options) == [
+        "seqtag: note: 1 of the 3 sentences of the dev set is in the training data, too (27.3% of "
+        "its words): its scores say too much; leave them out of one of the two"
+    ]
 
 
 def test_two_labels(folder, call):

@@ -1,4 +1,4 @@
-"""``--max-sentence``: the commands that read refuse a sentence that is too long."""
+"""``--max-sentence``, ``--strict``, ``--lenient``: all commands that read know what to refuse."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -45,6 +45,36 @@ def test_every_command_refuses_a_sentence_above_the_limit(call, commands):
             "starts here; mark where its sentences end, or allow more with --max-sentence\n"
         )
         assert call(*line, "--max-sentence", 4).code == 0
+
+
+def test_every_command_passes_over_what_it_cannot_read_if_asked_to(call, commands):
+    path, lines = commands
+    path.write_text("1\tthe\n\n" + path.read_text())
+    said = f"{path}:1: expected 10 tab-separated columns, found 2"
+    for line in lines:
+        done = call(*line)
+        assert (done.code, done.out) == (1, b""), done
+        assert done.err.startswith(f"seqtag: {said}"), done
+        done = call(*line, "--lenient")
+        assert done.code == 0, done
+        assert done.err.count(f"seqtag: passed over: {said}") == 1, done
+        assert done.err.count("1 sentence that cannot be read was passed over\n") == 1, done
+
+
+def test_every_command_refuses_what_is_odd_if_asked_to(call, commands):
+    path, lines = commands
+    path.write_text("\n" + path.read_text())
+    for line in lines:
+        assert call(*line).code == 0
+        done = call(*line, "--strict")
+        assert (done.code, done.out) == (1, b""), done
+        assert done.err.startswith(f"seqtag: {path}:1: expected one blank line behind a sentence")
+
+
+def test_strict_and_lenient_exclude_each_other(call, home):
+    done = call("tag", "-m", home / "upos.seqtag", "--strict", "--lenient")
+    assert done.code == 2
+    assert "seqtag: expected --strict or --lenient, found both; leave one out" in done.err
 
 
 def test_what_eval_reads_again_was_let_in_before(call, home, tmp_path, monkeypatch):

@@ -83,6 +83,7 @@ class Scanner {
     sentence_ptr_.assign(1, 0);
     words_ = 0;
     size_ = size;
+    blank_ = true;
     const char* p = text;
     const char* const end = text + size;
     if (file_start && size >= 3 && std::memcmp(p, "\xef\xbb\xbf", 3) == 0) p += 3;
@@ -135,13 +136,15 @@ class Scanner {
   std::vector<int64_t> sentence_ptr_;
   int64_t words_ = 0;
   size_t size_ = 0;
+  bool blank_ = true;  // whether the line before is blank, or there is none
   std::vector<Place> field_;
 
   bool before(size_t a, size_t b) const { return write_[a] >= 0 && (write_[b] < 0 || write_[a] < write_[b]); }
 
-  // One run of blank lines, comments and token lines, up to a blank line or the end.
+  // One run of comments and token lines, up to a blank line or the end. More blank lines, spaces on
+  // one, and the end of a CoNLL-U file in their place are odd, and the Python readers note them.
   bool sentence(const char* text, const char*& p, const char* end) {
-    bool tokens = false;
+    bool tokens = false, ended = false;
     int64_t done = 0, covered = 0, empty = 0;
     while (p < end) {
       const char* newline = static_cast<const char*>(std::memchr(p, '\n', size_t(end - p)));
@@ -153,9 +156,13 @@ class Scanner {
       const char* q = first;
       while (q < last && (*q == ' ' || *q == '\t')) ++q;
       if (q == last) {
+        if (blank_ || q != first) return false;
+        blank_ = true;
         if (!tokens) continue;
+        ended = true;
         break;
       }
+      blank_ = false;
       if (!tokens && heading(first, last)) {
         if (std::memchr(first, '\r', size_t(last - first))) return false;
         continue;
@@ -163,7 +170,7 @@ class Scanner {
       tokens = true;
       if (!row(text, first, last, done, covered, empty)) return false;
     }
-    return covered <= done;
+    return covered <= done && (ended || !tokens || !comments_);
   }
   bool heading(const char* first, const char* last) const {
     if (comments_) return *first == '#';

@@ -1,0 +1,127 @@
+"""What is odd about a file but does not stop its reading, and what of it is passed over."""
+
+from __future__ import annotations
+
+import logging
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+from seqtag.errors import CorpusError
+
+if TYPE_CHECKING:
+    from seqtag.corpus.stream import Mode
+
+_log = logging.getLogger("seqtag")
+
+_SHOWN = 5  # sentences passed over that are named
+
+
+class _Kind(NamedTuple):
+    """An oddity: what a note says of some, and what an error says of one."""
+
+    one: str
+    many: str
+    rest: str
+    error: str
+
+
+_KINDS = {
+    "blank": _Kind(
+        "blank line that ends no sentence",
+        "blank lines that end no sentence",
+        "passed through",
+        "expected one blank line behind a sentence and none before the first, found one more; "
+        "remove it",
+    ),
+    "spaced": _Kind(
+        "blank line that holds spaces or tabs",
+        "blank lines that hold spaces or tabs",
+        "taken as blank",
+        "expected a blank line with nothing in it, found spaces or tabs; remove them",
+    ),
+    "spaces": _Kind(
+        "sentence with several spaces between columns, or some around them",
+        "sentences with several spaces between columns, or some around them",
+        "taken as one space each",
+        "expected one space between columns and none around them, found more; leave one",
+    ),
+    "cut": _Kind(
+        "sentence that no blank line ends, at the end of the file",
+        "sentences that no blank line ends, at the end of the file",
+        "is the file whole? The sentence is taken as it is",
+        "expected a blank line behind the last sentence, found the end of the file; see whether "
+        "the file is whole, and put the blank line there",
+    ),
+}
+
+
+class Oddities:
+    """What one reading of a file finds odd, to be noted or refused; any thread may add to it.
+
+    Parameters
+    ----------
+    source
+        Name of the file.
+    mode
+        ``"lenient"`` passes over sentences that cannot be read, ``"strict"`` refuses what is odd,
+        ``""`` does neither: see `seqtag.corpus.stream.Limits`.
+
+    Examples
+    --------
+    >>> oddities = Oddities("x.txt", "strict")
+    >>> oddities.note("spaces", 3)
+    Traceback (most recent call last):
+    ...
+    seqtag.errors.CorpusError: x.txt:3: expected one space between columns and none around them, \
+found more; leave one
+    """
+
+    def __init__(self, source: str, mode: Mode = ""):
+        self._source, self._mode = source, mode
+        self._lock = Lock()
+        self._noted: dict[str, tuple[int, int]] = {}  # first line and number by kind
+        self._passed: list[tuple[int, str]] = []  # line and message of the first ones
+        self._count = 0  # of all that was passed over
+
+    def note(self, kind: str, line: int, count: int = 1) -> None:
+        """Take down some oddities of a kind, the first of them in a line of the file.
+
+        Raises
+        ------
+        CorpusError
+            If they are refused.
+        """
+        if self._mode == "strict":
+            raise CorpusError(_KINDS[kind].error, source=self._source, line=line)
+        with self._lock:
+            first, total = self._noted.get(kind, (line, 0))
+            self._noted[kind] = min(first, line), total + count
+
+    def pass_over(self, error: CorpusError) -> None:
+        """Take down a sentence that cannot be read, or raise the error."""
+        if self._mode != "lenient":
+            raise error
+        with self._lock:
+            self._count += 1
+            self._passed = sorted([*self._passed, (error.line or 0, str(error))])[:_SHOWN]
+
+    def report(self) -> None:
+        """Say in the log what was found since the last report."""
+        with self._lock:
+            passed, self._passed = self._passed, []
+            count, self._count = self._count, 0
+            noted, self._noted = self._noted, {}
+        for _, message in passed:
+            _log.error("passed over: %s", message)
+        if count:
+            many = (
+                "sentence that cannot be read was"
+                if count == 1
+                else "sentences that cannot be read were"
+            )
+            more = f"; the first {_SHOWN} are named above" if count > _SHOWN else ""
+            _log.error("%s: %d %s passed over%s", self._source, count, many, more)
+        for kind, (line, total) in sorted(noted.items(), key=lambda item: item[1]):
+            one, many, rest, _ = _KINDS[kind]
+            what = f"{total:,} {many}, the first here" if total > 1 else f"a {one}"
+            _log.info("%s:%d: %s; %s", self._source, line, what, rest)
