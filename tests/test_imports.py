@@ -79,6 +79,7 @@ tagging.tables
 tagging.streams
 tagging.pipeline
 tagging
+training.scan
 training.data training.known_labels training.calibration
 training.partial
 training.tokens training.words training.warm_start

@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from seqtag.errors import LabelError
-from seqtag.labels.coding import LabelCoding
+from seqtag.labels.coding import LabelCoding, refuse_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -233,7 +233,8 @@ class LemmaCoding(LabelCoding):
         return list(map(lemma_of, forms, labels))
 
     def check(self, labels: Sequence[str]) -> None:
-        """Refuse labels that are no scripts; see `Script.of`."""
+        """Refuse labels that are no scripts (see `Script.of`), or hold other controls than tabs."""
+        refuse_controls(label.replace("\t", " ") for label in labels)
         for label in labels:
             lemma_of("", label)
 
