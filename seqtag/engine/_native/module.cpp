@@ -8,6 +8,7 @@
 #include "bind_frozen.h"
 #include "bind_scanner.h"
 #include "bind_sentences.h"
+#include "bind_tables.h"
 #include "bind_weights.h"
 
 namespace nb = nanobind;
@@ -43,4 +44,5 @@ NB_MODULE(SEQTAG_KERNEL, m) {
   seqtag::bind_scanner(m);
   seqtag::bind_sentences(m);
   seqtag::bind_characters(m);
+  seqtag::bind_tables(m);
 }
