@@ -27,6 +27,8 @@ bool has_avx2() {
 void say_memory_is_short(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
+  } catch (const seqtag::NoRoom& refused) {
+    PyErr_SetString(PyExc_MemoryError, refused.what());
   } catch (const std::bad_alloc&) {
     PyErr_SetString(PyExc_MemoryError, "found too little memory; use fewer labels, features or sentences at a time");
   }
