@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _WHOLE = "="
+_MOST_CELLS = 40_000  # characters of a form times those of a lemma
 _NO_LEMMA = "_"
 _OUTSIDE_FIELDS = "\t\r\n"  # what a column cannot hold
 
@@ -161,7 +162,16 @@ def scripts_of(form: str, lemma: str) -> list[str]:
 
 
 def _shared(base: str, goal: str) -> Iterator[tuple[int, int, int]]:
-    """Where the longest stretches that are in both begin in `goal` and in `base`; their length."""
+    """Where the longest stretches that are in both begin in `goal` and in `base`; their length.
+
+    Of very long words it is what both begin with: to search them takes time like their cubes.
+    """
+    if len(base) * len(goal) > _MOST_CELLS:
+        differ = (place for place, (b, g) in enumerate(zip(base, goal, strict=False)) if b != g)
+        size = next(differ, min(len(base), len(goal)))
+        if size:
+            yield 0, 0, size
+        return
     for size in range(min(len(base), len(goal)), 0, -1):
         places = [
             (begin, at, size)

@@ -98,6 +98,13 @@ def test_scripts_that_write_control_characters_are_refused(script):
     )
 
 
+def test_very_long_words_share_what_they_begin_with():
+    form = "ab" * 3000
+    assert scripts_of(form, "cd" * 3000) == ["=" + "cd" * 3000]
+    assert scripts_of(form, form) == ["lower 0 0  "]
+    assert scripts_of(form, form[:-1] + "cd") == ["lower 0 1  cd"]
+
+
 def test_the_coding_says_that_it_needs_forms():
     coding = LemmaCoding()
     assert coding.needs_forms and coding.changes_labels and not coding.is_local
