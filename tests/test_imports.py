@@ -80,6 +80,7 @@ tagging.tables
 tagging.streams
 tagging.pipeline
 tagging
+training.scan
 training.data training.known_labels training.calibration training.interruption training.notes
 training.standings
 training.partial

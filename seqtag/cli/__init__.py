@@ -149,6 +149,8 @@ def main(args: Sequence[str] | None = None) -> int:
             complain(str(error))
         elif isinstance(error, OSError):
             complain(_os_message(error))
+        elif isinstance(error, MemoryError):
+            complain(str(error) or "found too little memory; give less at a time, or make room")
         else:
             what = f"{type(error).__name__}: {error}".splitlines()[0]
             complain(f"internal error, please report it: {what} (seqtag --debug ... shows where)")

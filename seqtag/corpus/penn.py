@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from seqtag.corpus.sentence import Sentence, Span, SpanSentence
-from seqtag.corpus.stream import ByteStream, after_last_blank_line, before_last_tree
+from seqtag.corpus.stream import ByteStream, Limits, after_last_rule, before_last_tree
 from seqtag.corpus.table import shorten
 from seqtag.corpus.text import lines_of, start_of
 from seqtag.errors import CorpusError
@@ -59,13 +59,14 @@ def read_pos(stream: ByteStream, source: str) -> Iterator[Sentence]:
     A sentence ends at a blank line or at a line of equals signs. Columns: form, pos, chunk
     (``B-NP``, ``I-NP`` and ``O``, from the brackets).
     """
+    build = partial(_bracketed, limits=stream.limits)
     line = 1
-    for text, _ in stream.blocks(after_last_blank_line):
+    for text, _ in stream.blocks(after_last_rule):
         start = 0
         ends = [m.end() for m in _POS_END.finditer(text)]
         for end in ends if ends and ends[-1] == len(text) else [*ends, len(text)]:
             raw = text[start:end]
-            yield _kept(stream, _bracketed, raw, source, line)
+            yield _kept(stream, build, raw, source, line)
             line += raw.count("\n")
             start = end
 
@@ -75,12 +76,13 @@ def read_mrg(stream: ByteStream, source: str) -> Iterator[Sentence]:
 
     Every parenthesis that opens a line starts a tree. Columns: form, pos.
     """
+    build = partial(_tree, limits=stream.limits)
     line = 1
     for text, _ in stream.blocks(before_last_tree):
         starts = [0, *(m.end() for m in re.finditer(r"\n(?=\()", text)), len(text)]
         for start, end in pairwise(starts):
             raw = text[start:end]
-            yield _kept(stream, _tree, raw, source, line)
+            yield _kept(stream, build, raw, source, line)
             line += raw.count("\n")
 
 
@@ -121,9 +123,10 @@ def _tagged(
     return SpanSentence(raw, source, line, values, [a for a, _ in items], {"pos": tags})
 
 
-def _bracketed(raw: str, source: str, line: int) -> SpanSentence:
+def _bracketed(raw: str, source: str, line: int, limits: Limits) -> SpanSentence:
     """Sentence from the text of a .pos file."""
-    items, chunks, inside, wrong = [], [], "", -1
+    items: list[Span] = []
+    chunks, inside, wrong = [], "", -1
     opened = 0
     for match in _POS_ITEM.finditer(raw, start_of(raw, line)):
         item = match.group()
@@ -133,6 +136,8 @@ def _bracketed(raw: str, source: str, line: int) -> SpanSentence:
                 break
             inside, opened = ("B-NP" if item == "[" else ""), match.start()
         elif item.strip("="):
+            if len(items) == limits.sentence:
+                raise limits.too_long(source, line + _lines_before(raw))
             items.append(match.span())
             chunks.append(inside or "O")
             inside = inside and "I-NP"
@@ -147,24 +152,33 @@ def _bracketed(raw: str, source: str, line: int) -> SpanSentence:
     return _tagged(raw, source, line, items, chunks)
 
 
-def _tree(raw: str, source: str, line: int) -> SpanSentence:
+def _lines_before(raw: str, start: int = 0) -> int:
+    """How many lines there are before the first that is not blank."""
+    return raw.count("\n", 0, len(raw) - len(raw[start:].lstrip()))
+
+
+def _tree(raw: str, source: str, line: int, limits: Limits) -> SpanSentence:
     """Sentence from the text of one tree; NLTK judges the tree, the spans come from its leaves."""
     start = start_of(raw, line)
     found: list[re.Match[str]] = []
     if raw[start:].strip():
         from nltk.tree import Tree
 
-        at = line + raw.count("\n", 0, len(raw) - len(raw[start:].lstrip()))
+        at = line + _lines_before(raw, start)
+        found = list(islice(_LEAF.finditer(raw, start), limits.sentence + 1))
+        if len(found) > limits.sentence:
+            raise limits.too_long(source, at)
+        if raw.count("(") > limits.brackets:
+            raise limits.too_long(source, at, "brackets")
         try:
             leaves = Tree.fromstring(raw[start:]).pos()
-        except ValueError as err:
+        except (ValueError, RecursionError) as err:
             reason = " ".join(str(err).split())
             msg = (
                 f"expected one tree with its parentheses in pairs, found another "
                 f"text ({reason}); correct the tree that starts here"
             )
             raise CorpusError(msg, source=source, line=at) from err
-        found = list(_LEAF.finditer(raw, start))
         if [(m[2], m[1]) for m in found] != leaves:
             msg = (
                 "expected a tag around every word, as in (DT the), found a word "

@@ -24,6 +24,7 @@ HEAD = 1 << 16  # bytes that format detection looks at
 _MOMENT = 0.2  # seconds; who pauses so long waits for an answer
 _MARK = "\ufeff".encode()
 _BLANK_LINES = re.compile(rb"(?:[ \t]*\r?\n)*")
+_RULE = re.compile(rb"\n=+[ \t]*\r?\n")
 _BLANK_LINE = re.compile(rb"\n[ \t]*\r?\n")
 
 Mode: TypeAlias = Literal["", "strict", "lenient"]
@@ -46,14 +47,25 @@ class Limits(NamedTuple):
         limit, and a damaged compressed file, is refused in any mode.
     """
 
-    sentence: int = 1_000_000
+    sentence: int = 250_000
     line: int = 1 << 26
     mode: Mode = ""
 
+    @property
+    def size(self) -> int:
+        """The most bytes of a sentence: 256 for each word that it may have, a line at least."""
+        return max(self.line, 256 * self.sentence)
+
+    @property
+    def brackets(self) -> int:
+        """The most brackets of a tree: four for each word that it may have."""
+        return 4 * self.sentence
+
     def too_long(self, source: str, line: int, what: str = "words") -> CorpusError:
         """The error about a sentence of too many `what`, which begins at `line`."""
+        most = {"bytes": self.size, "brackets": self.brackets}.get(what, self.sentence)
         msg = (
-            f"expected at most {self.sentence:,} {what} in a sentence, found more in the one that "
+            f"expected at most {most:,} {what} in a sentence, found more in the one that "
             "starts here; mark where its sentences end, or allow more with --max-sentence"
         )
         return CorpusError(msg, source=source, line=line)
@@ -98,6 +110,15 @@ def after_last_blank_line(data: bytearray, start: int) -> int:
     end = 0  # rarer: CRLF, or white space on the blank line
     for match in _BLANK_LINE.finditer(data, start):
         end = match.end()
+    return end
+
+
+def after_last_rule(data: bytearray, start: int) -> int:
+    """Position after the last blank line, or if there is none, line of equals signs."""
+    end = after_last_blank_line(data, start)
+    if not end:
+        for match in _RULE.finditer(data, start):
+            end = match.end()
     return end
 
 
@@ -219,7 +240,8 @@ class ByteStream:
         Raises
         ------
         CorpusError
-            If a line is longer than the limit, unless lines are cut, or a sentence of a table is.
+            If a line is longer than the limit, unless lines are cut, or a sentence has too many
+            bytes, or too many rows in a table.
         """
         data, line, offset, begun, breaks = bytearray(), 1, 0, 0, 0
         due = most = self.limits.sentence  # line breaks at which to look for a long sentence
@@ -233,6 +255,9 @@ class ByteStream:
             if heads is not None and breaks > (most if end else due):
                 self._check_sentences(data, line, heads.encode())
                 due = breaks + most  # or each chunk of a long sentence would search all of it
+            if not end and len(data) > self.limits.size:
+                place = line + data.count(b"\n", 0, _BLANK_LINES.match(data).end())  # type: ignore[union-attr]
+                raise self.limits.too_long(self.name, place, "bytes")
             if end:
                 yield Block(self._decode(data[:end], line, offset), line)
                 left = data.count(b"\n", end)

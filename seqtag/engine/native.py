@@ -56,6 +56,14 @@ else:
     _kernel = _load()
 
 
+def draw_secret() -> None:
+    """Let nobody who writes texts or models know where in a hash table of the kernel they go."""
+    _kernel.draw_secret(*np.frombuffer(os.urandom(16), np.uint64).tolist())
+
+
+draw_secret()
+
+
 def hash_strings(values: Sequence[str]) -> HashArray:
     """Hash of each string: (n,) uint64."""
     encoded = [value.encode("utf-8", "surrogatepass") for value in values]

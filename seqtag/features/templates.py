@@ -35,6 +35,9 @@ MOST_TEMPLATES = 2000
 MOST_TERMS = 10_000
 """Terms that the templates of a set may have together."""
 
+MOST_ATTRIBUTES = 256
+"""Different attributes that they may look at: a number is kept for each, of every word type."""
+
 
 @dataclass(frozen=True)
 class Term:
@@ -285,7 +288,8 @@ class TemplateSet:
         Raises
         ------
         TemplateError
-            If a template needs a column or an attribute that is not there.
+            If a template needs a column or an attribute that is not there, or there are more than
+            256 different attributes.
 
         Examples
         --------
@@ -305,6 +309,12 @@ class TemplateSet:
                 try:
                     use = AttributeUse(_find_column(term, columns), term.function, term.args)
                     if use not in numbers:
+                        if len(numbers) == MOST_ATTRIBUTES:
+                            msg = (
+                                f"expected templates that look at {MOST_ATTRIBUTES} different "
+                                f'attributes at most, found "{term}" beyond; leave some out'
+                            )
+                            raise TemplateError(msg)
                         functions.append(resolve(use.function, use.args))
                         numbers[use] = len(numbers)
                 except TemplateError as error:

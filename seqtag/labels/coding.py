@@ -8,6 +8,7 @@ out is the scheme written. Lemmas are learnt as edit scripts, for which a coding
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,12 +16,36 @@ from seqtag.errors import LabelError
 from seqtag.labels.schemes import Transition, allowed, check_labels, convert, scheme_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _IN_IOB2 = {"S": "B", "U": "B", "E": "I", "L": "I"}
+
+
+def has_controls(label: str) -> bool:
+    r"""Whether a label holds a control character: a terminal obeys some, no column holds others.
+
+    >>> has_controls("NOUN\x1b[2J"), has_controls("Übung אב")
+    (True, False)
+    """
+    return _CONTROL.search(label) is not None
+
+
+def refuse_controls(labels: Iterable[str]) -> None:
+    """Refuse labels with control characters.
+
+    Raises
+    ------
+    LabelError
+        If there are any.
+    """
+    found = next(filter(has_controls, labels), None)
+    if found is not None:
+        msg = f"expected labels without control characters, found {found[:40]!r}; retrain the model"
+        raise LabelError(msg)
 
 
 @dataclass(frozen=True)
@@ -153,8 +178,10 @@ class LabelCoding:
         Raises
         ------
         LabelError
-            If one is no edit script where these are learnt, or does not belong to the scheme.
+            If one holds a control character (see `has_controls`), is no edit script where these are
+            learnt, or does not belong to the scheme.
         """
+        refuse_controls(labels)
         if self.learnt is not None and (self.constrained or self.changes_labels):
             check_labels(labels, self.learnt)
 

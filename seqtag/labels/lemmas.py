@@ -22,12 +22,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from seqtag.errors import LabelError
-from seqtag.labels.coding import LabelCoding
+from seqtag.labels.coding import LabelCoding, refuse_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _WHOLE = "="
+_MOST_CELLS = 40_000  # characters of a form times those of a lemma
 _NO_LEMMA = "_"
 _OUTSIDE_FIELDS = "\t\r\n"  # what a column cannot hold
 
@@ -161,7 +162,16 @@ def scripts_of(form: str, lemma: str) -> list[str]:
 
 
 def _shared(base: str, goal: str) -> Iterator[tuple[int, int, int]]:
-    """Where the longest stretches that are in both begin in `goal` and in `base`; their length."""
+    """Where the longest stretches that are in both begin in `goal` and in `base`; their length.
+
+    Of very long words it is what both begin with: to search them takes time like their cubes.
+    """
+    if len(base) * len(goal) > _MOST_CELLS:
+        differ = (place for place, (b, g) in enumerate(zip(base, goal, strict=False)) if b != g)
+        size = next(differ, min(len(base), len(goal)))
+        if size:
+            yield 0, 0, size
+        return
     for size in range(min(len(base), len(goal)), 0, -1):
         places = [
             (begin, at, size)
@@ -233,7 +243,8 @@ class LemmaCoding(LabelCoding):
         return list(map(lemma_of, forms, labels))
 
     def check(self, labels: Sequence[str]) -> None:
-        """Refuse labels that are no scripts; see `Script.of`."""
+        """Refuse labels that are no scripts (see `Script.of`), or hold other controls than tabs."""
+        refuse_controls(label.replace("\t", " ") for label in labels)
         for label in labels:
             lemma_of("", label)
 

@@ -173,14 +173,18 @@ def valid_transition(previous: str | None, current: str | None, scheme: str) -> 
     >>> valid_transition("B-NP", "I-NP", "iob2"), valid_transition(None, "I-NP", "iob2")
     (True, False)
     """
-    rules = _scheme(scheme)
     before, before_type = _split(previous)
     after, after_type = _split(current)
+    return _may_follow(_scheme(scheme), before, after, agree=before_type == after_type)
+
+
+def _may_follow(rules: _Scheme, before: str, after: str, *, agree: bool) -> bool:
+    """Tell whether one prefix may follow another, given whether their types agree."""
     if before == OUTSIDE:
         return after == OUTSIDE or after in rules.first
     if after == OUTSIDE:
         return before in rules.last
-    if before_type == after_type:
+    if agree:
         return before + after in rules.same
     return before in rules.last and after in rules.first
 
@@ -345,11 +349,22 @@ def allowed(
     [True, False, True]
     """
     check_labels(label_set, scheme)
-    size = len(label_set)
-    start = np.array([valid_transition(None, label, scheme) for label in label_set], dtype=bool)
-    stop = np.array([valid_transition(label, None, scheme) for label in label_set], dtype=bool)
-    pairs = [valid_transition(a, b, scheme) for a in label_set for b in label_set]
-    return start, np.array(pairs, dtype=bool).reshape(size, size), stop
+    rules = _scheme(scheme)
+    names = sorted(rules.prefixes)
+    agreeing, differing = (
+        np.array([[_may_follow(rules, a, b, agree=agree) for b in names] for a in names])
+        for agree in (True, False)
+    )
+    parts = [_split(label) for label in label_set]
+    number = {kind: i for i, (_, kind) in enumerate(parts)}
+    prefix = np.array([names.index(name) for name, _ in parts], np.intp)
+    kind = np.array([number[kind] for _, kind in parts], np.int32)
+    transition = differing[prefix][:, prefix]
+    for i, row in enumerate(transition):  # a step per pair would take seconds for a few thousand
+        same = np.flatnonzero(kind == kind[i])
+        row[same] = agreeing[prefix[i], prefix[same]]
+    outside = names.index(OUTSIDE)
+    return differing[outside, prefix], transition, differing[prefix, outside]
 
 
 def check_labels(label_set: Sequence[str], scheme: str) -> None:

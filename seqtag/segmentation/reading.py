@@ -153,8 +153,11 @@ class SegmentedText:
         starts, ends, bounds = self._segmenter.segment(text, begin=begin, final=final)
         if len(bounds):
             bounds = self._shortened(starts, ends, bounds)
-        elif not final and len(window) > _LONGEST + _BEHIND and not text[begin:].isspace():
+        elif (final or len(window) > _LONGEST + _BEHIND) and text[begin:].strip():
             starts, ends, bounds = self._segmenter.segment(text, begin=begin)
+            if not len(bounds):  # marks, and the letter that they are on was cut off
+                starts, ends, bounds = self._segmenter.segment(text[begin:])
+                starts, ends = starts + begin, ends + begin
             bounds = self._shortened(starts, ends, bounds)
             certain = bounds[ends[bounds - 1] <= len(text) - _BEHIND]
             bounds, waits = (certain if len(certain) else bounds), True  # or a token is cut

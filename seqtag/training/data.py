@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.corpus import LIMITS, Block, Limits, Sentence, SentenceStream, read, sentence_of
-from seqtag.corpus.scanner import BlockScanner
+from seqtag.corpus import LIMITS, Limits, Sentence, SentenceStream, read, sentence_of
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError, LabelError
 from seqtag.features.encoder import Column
+from seqtag.labels.coding import has_controls
 from seqtag.labels.column import LabelColumn
+from seqtag.training.scan import Scan
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -241,7 +242,7 @@ class Corpus(NamedTuple):
         CorpusError
             If there are no sentences, or a column is missing.
         LabelError
-            If a label is ``_``: not annotated.
+            If a label is ``_``: not annotated; or holds a control character.
         """
         gathering = self._gathered(_Gathering(columns, label, skip_unlabelled, unlabelled))
         found, lengths = gathering.finish()
@@ -377,26 +378,44 @@ class _Gathering:
                 "train learn from their other words with --unlabelled _"
             )
             raise LabelError(msg, source=sentence.source, line=sentence.line_of(unannotated))
+        for labels in values[self._gold :]:
+            self._check_controls(sentence, labels)
         for ids, number, column in zip(self._ids, self._numbers, values, strict=True):
             ids.extend([number.setdefault(value, len(number)) for value in column])
         self._lengths.append(len(sentence))
 
+    def _check_controls(self, sentence: Sentence, labels: Sequence[str]) -> None:
+        """Refuse labels that cannot be learnt, at the word that has one."""
+        if not any(map(has_controls, labels)):
+            return
+        odd = next(n for n, label in enumerate(labels) if has_controls(label))
+        msg = (
+            f"expected a label without control characters in the column {self._label}, found "
+            f"{labels[odd]!r:.60}; correct it, or choose another column with --label"
+        )
+        raise LabelError(msg, source=sentence.source, line=sentence.line_of(odd))
+
     def scan(self, stream: SentenceStream) -> None:
         """Take all sentences of a column file, natively where its lines are plain."""
         self._source = stream.source
-        scan: _Scan | None = None
+        scan: Scan | None = None
         for block in stream.blocks():
             if scan is None and stream.separator:
-                scan = _Scan(stream, self._names)
+                scan = Scan(stream, self._names, self._gold)
             found = scan and scan.read(block)
-            if scan and found and (self._may_lack or not scan.has(self._gold, "_")):
+            if scan and found and self._is_fine(scan):
                 self._add_scanned(scan, *found)
                 continue
             for sentence in stream.parse([block], block.line):
                 self.add(sentence)
         stream.report()
 
-    def _add_scanned(self, scan: _Scan, types: np.ndarray, sentence_ptr: np.ndarray) -> None:
+    def _is_fine(self, scan: Scan) -> bool:
+        """Whether all labels of what was scanned can be learnt; if not, `add` says which."""
+        lacks = not self._may_lack and scan.has(self._gold, "_")
+        return not lacks and not scan.has_controls
+
+    def _add_scanned(self, scan: Scan, types: np.ndarray, sentence_ptr: np.ndarray) -> None:
         """Take what was scanned, renumbered."""
         for c, (ids, number) in enumerate(zip(self._ids, self._numbers, strict=True)):
             ids.frombytes(scan.renumbered(c, types[c], number).tobytes())
@@ -417,43 +436,6 @@ class _Gathering:
             for number, ids in zip(self._numbers, self._ids, strict=True)
         ]
         return columns, np.frombuffer(self._lengths, np.int64)
-
-
-class _Scan:
-    """The native scanner over the blocks of a file, and what its numbers mean."""
-
-    def __init__(self, stream: SentenceStream, names: Sequence[str]):
-        self._scanner = BlockScanner(stream, names)
-        self._renumber = [np.zeros(0, np.int32) for _ in names]  # to ours; -1: not met yet
-        self._types = np.zeros((len(names), 0), np.int32)
-
-    def read(self, block: Block) -> tuple[np.ndarray, np.ndarray] | None:
-        """The scanner's type ids (columns, tokens) and sentence_ptr; None if it is not plain."""
-        found = self._scanner.scan(block)
-        if found is None:
-            return None
-        self._types = found.types
-        pairs = zip(self._renumber, found.known, strict=True)
-        self._renumber = [numbers[:count] for numbers, count in pairs]  # 0 after a new start
-        return self._types, found.sentence_ptr
-
-    def has(self, column: int, value: str) -> bool:
-        """Whether the column has the value in the block read last."""
-        values = self._scanner.values[column]
-        return value in values and bool((self._types[column] == values.index(value)).any())
-
-    def renumbered(
-        self, column: int, types: NDArray[np.int32], number: dict[str, int]
-    ) -> NDArray[np.int32]:
-        """The types as `number` has them, which grows by the values that it lacks."""
-        values, known = self._scanner.values[column], self._renumber[column]
-        if len(known) < len(values):
-            more = np.full(len(values) - len(known), -1, np.int32)
-            known = self._renumber[column] = np.concatenate([known, more])
-        for new in np.unique(types[known[types] < 0]).tolist():
-            known[new] = number.setdefault(values[new], len(number))
-        numbers: NDArray[np.int32] = known[types]
-        return numbers
 
 
 def _joined(

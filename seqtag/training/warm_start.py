@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from seqtag.settings import Value
     from seqtag.tagging.pipeline import Loaded
 
+_NAME = np.dtype(">u8")
+
 
 class Rest(NamedTuple):
     """Rows of a model whose features the corpus lacks, in the columns of the new weights."""
@@ -413,20 +415,26 @@ def merged_known_labels(
     """
     old, place = model.known_labels, _places(labels, model.labels)
     allowed = {key: {*place[[*found]].tolist()} for key, found in _labels_of(old).items()}
-    new = {*often.keys.tolist()} - {*before.tolist()}
+    new = {*_names(often.keys)} - {*_names(before)}
     for key, found in _labels_of(seen).items():
         if key in allowed or key in new:
             allowed.setdefault(key, set()).update(found)
     rows = [sorted(allowed[key]) for key in sorted(allowed)]
     return KnownLabels(
         often.attribute,
-        np.array(sorted(allowed), np.uint64),
+        np.frombuffer(b"".join(sorted(allowed)), _NAME).astype(np.uint64),
         pointers(map(len, rows)),
         np.array([label for row in rows for label in row], np.uint16),
     )
 
 
-def _labels_of(known: KnownLabels) -> dict[int, list[int]]:
-    """The labels of each word, by its key."""
+def _labels_of(known: KnownLabels) -> dict[bytes, list[int]]:
+    """The labels of each word, by the name of its key."""
     labels = np.split(known.labels.astype(np.int64), known.row_ptr[1:-1])
-    return {key: found.tolist() for key, found in zip(known.keys.tolist(), labels, strict=False)}
+    return {key: found.tolist() for key, found in zip(_names(known.keys), labels, strict=False)}
+
+
+def _names(keys: HashArray) -> list[bytes]:
+    """Keys as bytes in the same order: Python keys its hashes of these, of numbers it does not."""
+    data = keys.astype(_NAME).tobytes()
+    return [data[start : start + 8] for start in range(0, len(data), 8)]

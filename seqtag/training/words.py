@@ -13,6 +13,7 @@ from seqtag.corpus.surface import surface_of
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import normal_form
+from seqtag.labels.coding import has_controls
 from seqtag.segmentation.multiword import (
     COPY,
     END,
@@ -107,7 +108,7 @@ def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Trai
 
 
 def _gathered(sentences: Iterable[Sentence]) -> tuple[list[_Example], str | None]:
-    """The tokens that are not too long, and the name of the file."""
+    """The tokens that are short enough, with words that labels can hold, and the file's name."""
     examples = []
     source = None
     for sentence in sentences:
@@ -116,8 +117,8 @@ def _gathered(sentences: Iterable[Sentence]) -> tuple[list[_Example], str | None
         tokens = surface_of(sentence).tokens
         forms = [token.form for token in tokens]
         for i, (form, first, count, *_) in enumerate(tokens):
-            if len(form) <= LONGEST:
-                several = tuple(words[first : first + count]) if count > 1 else None
+            several = tuple(words[first : first + count]) if count > 1 else None
+            if len(form) <= LONGEST and not any(map(has_controls, several or ())):
                 examples.append(_Example(in_context(forms, i), several))
     return examples, source
 

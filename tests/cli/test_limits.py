@@ -91,3 +91,19 @@ def test_a_limit_below_one_is_refused(call, home):
     done = call("tag", "-m", home / "upos.seqtag", "--max-sentence", 0)
     assert done.code == 2
     assert "0 is not in the range x>=1" in done.err
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("expected a shorter sentence", "expected a shorter sentence"),
+        ("", "found too little memory; give less at a time, or make room"),
+    ],
+)
+def test_too_little_memory_is_no_internal_error(call, home, monkeypatch, said, shown):
+    def load(_):
+        raise MemoryError(said)
+
+    monkeypatch.setattr("seqtag.tagging.pipeline.load", load)
+    done = call("tag", "-m", home / "upos.seqtag")
+    assert (done.code, done.err) == (1, f"seqtag: {shown}\n")

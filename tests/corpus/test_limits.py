@@ -52,6 +52,7 @@ each_kind = pytest.mark.parametrize("kind", [io.BytesIO, Slow])
         ("tokens", "a b\n\na b c\n", 3, "words"),
         ("tagged", "a/X b/X\na/X b/X c/X d/X\n", 2, "words"),
         ("pos", "a/X b/X\n\n[ a/X\nb/X ] c/X\n", 3, "words"),
+        ("mrg", "(X (X a))\n\n((((((((((X a))))))))))\n", 3, "brackets"),
         ("mrg", "((X a) (X b))\n((X a)\n (X b) (X c))\n", 2, "words"),
     ],
 )
@@ -59,7 +60,7 @@ def test_a_sentence_that_is_too_long_is_refused_where_it_starts(format, text, pl
     with pytest.raises(CorpusError) as caught:
         words_of(text, Limits(sentence=2), format, kind)
     assert str(caught.value) == (
-        f"<stream>:{place}: expected at most 2 {what} in a sentence, found more in the one that "
+        f"<stream>:{place}: expected at most {8 if what == 'brackets' else 2} {what} in a sentence, found more in the one that "
         "starts here; mark where its sentences end, or allow more with --max-sentence"
     )
     assert words_of(text, LIMITS, format, kind) == words_of(text, Limits(4), format, kind)
@@ -80,6 +81,39 @@ def test_a_sentence_that_is_too_long_is_refused_where_it_starts(format, text, pl
 )
 def test_a_sentence_of_just_the_limit_is_read(format, text, found, kind):
     assert words_of(text, Limits(sentence=2), format, kind) == found
+
+
+@each_kind
+@pytest.mark.parametrize(
+    ("format", "first", "row"),
+    [
+        ("columns", "a X\n\n", "{} X\n"),
+        ("conllu", "1\ta" + ROW + "\n", "# {}\n"),
+        ("pos", "a/X\n\n", "{}/X\n"),
+        ("mrg", "(X a)\n\n(X\n", " (X {})\n"),
+    ],
+)
+def test_a_sentence_of_too_many_bytes_is_refused_where_it_starts(
+    format, first, row, kind, monkeypatch
+):
+    monkeypatch.setattr(stream_module, "CHUNK", 64)
+    text = first + row.format("w" * 400) * 3
+    with pytest.raises(CorpusError) as caught:
+        words_of(text, Limits(sentence=3, line=500), format, kind)
+    assert str(caught.value) == (
+        "<stream>:3: expected at most 768 bytes in a sentence, found more in the one that starts "
+        "here; mark where its sentences end, or allow more with --max-sentence"
+    )
+
+
+def test_pos_files_may_have_rules_and_no_blank_lines(monkeypatch):
+    monkeypatch.setattr(stream_module, "CHUNK", 64)
+    text = "a/X b/X\n====\n" * 100 + "c/X\n== \r\n"
+    limits = Limits(sentence=3, line=100)
+    stream = read(io.BytesIO(text.encode()), "pos", limits=limits)
+    found = list(stream)
+    assert "".join(sentence.raw for sentence in found) == text
+    assert [len(sentence) for sentence in found] == [2] * 100 + [1]
 
 
 @each_kind
@@ -149,3 +183,12 @@ def test_a_compressed_line_without_end_is_refused_in_little_memory(pack, tmp_pat
     for message in messages:
         assert message.startswith(f"{path}:2: expected lines of at most 1,048,576 bytes, found a")
     assert int(megabytes) < 40  # the line has 64
+
+
+def test_a_tree_that_nests_too_deep_is_refused():
+    text = "(X " * 20_000 + "(X a)" + ")" * 20_000 + "\n"
+    with pytest.raises(CorpusError) as caught:
+        words_of(text, LIMITS, "mrg", io.BytesIO)
+    assert str(caught.value).startswith(
+        "<stream>:1: expected one tree with its parentheses in pairs, found another text ("
+    )

@@ -393,7 +393,15 @@ def test_more_types_than_a_workspace_remembers():
 @pytest.mark.parametrize("far", [2, 5, 9])
 def test_long_sentences_and_far_offsets_decode_alike(far):
     """Sums are taken block by block, and with few labels for several offsets at a time."""
-    for K, P, order in ((1, 0, 0), (3, 0, 0), (4, 0, 1), (5, 3, 1), (5, 0, 0), (20, 0, 1)):
+    for K, P, order in (
+        (1, 0, 0),
+        (3, 0, 0),
+        (4, 0, 1),
+        (5, 3, 1),
+        (5, 0, 0),
+        (300, 0, 0),
+        (20, 0, 1),
+    ):
         random = np.random.RandomState(K + far)
         same_labels(
             *frozen_instance(random, K, order=order, sentences=5, longest=700, P=P, far=far)
@@ -458,61 +466,35 @@ def test_the_workspace_of_another_model_is_refused():
     same_bits([one.decode(*sentences, workspace)], [label_ids(other, *sentences)])
 
 
-# ----------------------------------------------------------------- the scanner
-@pytest.mark.parametrize(
-    ("read", "write", "message"),
-    [
-        ([2], [], "read names a column out of range"),
-        ([-1], [], "read names a column out of range"),
-        ([0], [2], "write names a column out of range"),
-        ([0], [-2], "write names a column out of range"),
-    ],
-)
-def test_a_scanner_refuses_columns_that_are_not_there(read, write, message):
-    with pytest.raises(ValueError) as error:
-        native.Scanner(2, "\t", -1, False, read, write)
+def test_a_sentence_that_would_take_too_much_memory_is_refused_before_it_does():
+    model, _ = frozen_instance(np.random.RandomState(0), 1000, sentences=0)
+    decoder, hashes = native.Frozen(*model), np.ones((3, 1), np.uint64)
+    types = np.zeros((2, 60_000), np.int32)  # 10 kB for each
+    message = (
+        "expected a sentence that is decoded in half a gigabyte, found one that is too long for the "
+        "labels of the model; mark where its sentences end, ask for fewer sequences, or use fewer "
+        "labels"
+    )
+    with pytest.raises(MemoryError) as error:
+        label_ids(decoder, types, hashes, np.array([0, 60_000]))
     assert str(error.value) == message
+    assert len(label_ids(decoder, types[:, :10].copy(), hashes, np.array([0, 10]))) == 10
 
 
-@pytest.mark.parametrize(
-    ("separator", "id_column", "message"),
-    [
-        ("", -1, "separator must be one byte"),
-        ("\t\t", -1, "separator must be one byte"),
-        ("\t", -2, "id_column names a column out of range"),
-        ("\t", 2, "id_column names a column out of range"),
-    ],
-)
-def test_a_scanner_refuses_lines_it_cannot_read(separator, id_column, message):
-    with pytest.raises(ValueError) as error:
-        native.Scanner(2, separator, id_column, True, [0], [])
-    assert str(error.value) == message
+def test_more_sequences_than_there_is_memory_for_are_refused():
+    model, _ = frozen_instance(np.random.RandomState(0), 4, sentences=0)
+    decoder, hashes = native.Frozen(*model), np.ones((3, 1), np.uint64)
+    types, ptr = np.zeros((2, 20_000), np.int32), np.array([0, 20_000])
+    assert len(decoder.n_best(types, hashes, ptr, 3, decoder.workspace()).labels) == 60_000
+    with pytest.raises(MemoryError, match="ask for fewer sequences"):
+        decoder.n_best(types, hashes, ptr, 2_000, decoder.workspace())
 
 
-def test_a_scanner_splices_into_the_text_that_it_scanned():
-    scanner = native.Scanner(1, "\t", -1, False, [0], [-1])
-    assert scanner.scan(b"a\nb\n", True) is not None
-    with pytest.raises(ValueError) as error:
-        scanner.splice(b"a\n", [int32(0, 0)], [[b"N"]])
-    assert str(error.value) == "splice takes the text that was scanned last"
-
-
-def test_a_scanner_refuses_labels_that_do_not_fit():
-    text = b"a\tX\nb\tY\n"
-    scanner = native.Scanner(2, "\t", -1, False, [0], [1])
-    types, sentence_ptr = scanner.scan(text, True)
-    assert (types.tolist(), sentence_ptr.tolist()) == ([[0, 1]], [0, 2])
-    assert [scanner.new_values(0), scanner.new_values(0)] == [[b"a", b"b"], []]
-    with pytest.raises(ValueError, match=r"^column out of range$"):
-        scanner.new_values(1)
-    for labels, names, message in (
-        ([], [], "one array of labels for each column written"),
-        ([int32(0, 0)], [], "one array of labels for each column written"),
-        ([int32(0)], [[b"N"]], "one label per word"),
-        ([int32(0, 1)], [[b"N"]], "a label without a name"),
-        ([int32(-1, 0)], [[b"N"]], "a label without a name"),
-    ):
-        with pytest.raises(ValueError) as error:
-            scanner.splice(text, labels, names)
-        assert str(error.value) == message
-    assert scanner.splice(text, [int32(1, 0)], [[b"N", b"V"]]) == b"a\tV\nb\tN\n"
+def test_tokens_by_themselves_are_decoded_in_little_memory():
+    """The sums of all tokens at once would be refused."""
+    model, _ = frozen_instance(np.random.RandomState(0), 1, order=0, sentences=0)
+    row, none = np.zeros(65_535, np.float32), np.zeros((0, 0), np.float32)
+    weights = model.weights._replace(start=row, stop=row, transition=none)
+    decoder, hashes = native.Frozen(*model._replace(weights=weights)), np.ones((3, 1), np.uint64)
+    found = label_ids(decoder, np.zeros((2, 5_000), np.int32), hashes, np.array([0, 5_000]))
+    assert not found.any()

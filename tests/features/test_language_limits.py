@@ -75,3 +75,15 @@ def test_a_set_of_too_many_templates_cannot_be_made():
     templates = tuple(Template((Term("prefix", args=(n,)),)) for n in range(1, 2002))
     with pytest.raises(TemplateError, match="at most 2,000 templates with 10,000 terms together"):
         TemplateSet(templates)
+
+
+def test_more_attributes_than_memory_has_room_for_are_refused():
+    text = "".join(f"suffix({n})[0] + prefix({n})[0]\n" for n in range(1, 129))
+    assert len(parse(text).compile(["form"]).attributes) == 256
+    more = parse(text + "suffix(1)[+1]\nform[0] + suffix(129)[-1]\n", source="my.txt")
+    with pytest.raises(TemplateError) as error:
+        more.compile(["form"])
+    assert str(error.value) == (
+        "my.txt:130: expected templates that look at 256 different attributes at most, found "
+        '"form[0]" beyond; leave some out'
+    )

@@ -88,6 +88,23 @@ def test_what_is_no_script_is_refused(text):
     )
 
 
+@pytest.mark.parametrize("script", ["=\x1b[2J", "lower 0 0  \x9b"])
+def test_scripts_that_write_control_characters_are_refused(script):
+    LemmaCoding().check(["=New\tYork", "lower 0 0 \ta "])  # a tab stands for a blank
+    with pytest.raises(LabelError) as error:
+        LemmaCoding().check(["=be", script])
+    assert str(error.value) == (
+        f"expected labels without control characters, found {script!r}; retrain the model"
+    )
+
+
+def test_very_long_words_share_what_they_begin_with():
+    form = "ab" * 3000
+    assert scripts_of(form, "cd" * 3000) == ["=" + "cd" * 3000]
+    assert scripts_of(form, form) == ["lower 0 0  "]
+    assert scripts_of(form, form[:-1] + "cd") == ["lower 0 1  cd"]
+
+
 def test_the_coding_says_that_it_needs_forms():
     coding = LemmaCoding()
     assert coding.needs_forms and coding.changes_labels and not coding.is_local

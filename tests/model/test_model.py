@@ -278,6 +278,17 @@ def test_labels_that_are_not_of_their_scheme_are_refused_at_load(small):
     assert "found 'N0' as label 1 of the label set; check the label column" in str(error.value)
 
 
+@pytest.mark.parametrize("odd", ["\x1b[2J", "\n", "a\tb", "\x7f", "\x9b2J"])
+def test_labels_with_control_characters_are_refused_at_load(small, odd):
+    contents = with_labels(small, [*small.labels[:-1], odd], constrain=False)
+    with pytest.raises(ModelFileError) as error:
+        Model.of(contents, "m.seqtag")
+    assert str(error.value) == (
+        "m.seqtag: the model does not fit itself: expected labels without control characters, "
+        f"found {odd!r}; retrain the model"
+    )
+
+
 def test_a_model_that_says_nothing_of_its_training_is_shown():
     tagger = learnt("a N\nb V\n")
     model = Model.of(Contents({**tagger.model.config(), "training": {}}, tagger.model.tensors()))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import seqtag
 from seqtag.corpus import read
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import CorpusError
@@ -178,6 +179,15 @@ def test_no_sentence_is_longer_than_taggers_have_memory_for(monkeypatch, caplog)
     monkeypatch.setattr(reading, "_BLOCK", 300)
     spread = conllu_of(text.removesuffix("x" * 3000 + "\n"), 70)
     assert whole.startswith(spread.rstrip("\n").rpartition("\n")[0])
+
+
+@pytest.mark.parametrize("text", ["a" + "\u0301" * 5000, "a" + "\u0301" * 1500 + " b."])
+def test_marks_whose_letter_was_cut_off_are_kept(monkeypatch, text):
+    monkeypatch.setattr(reading, "_LONGEST", 1000)
+    monkeypatch.setattr(reading, "_BLOCK", 300)
+    stream = read(Pipe(text.encode(), 100), "text")
+    blocks = seqtag.load("en").segmented(stream, paragraphs="line").blocks()
+    assert rebuilt("".join(block.text for block in blocks)) == text
 
 
 def test_endless_white_space_is_looked_at_once(monkeypatch):

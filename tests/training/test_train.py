@@ -480,6 +480,35 @@ def test_a_dev_set_without_a_column():
     )
 
 
+@pytest.mark.parametrize("native", [True, False])
+def test_labels_with_control_characters_are_refused(tmp_path, monkeypatch, native):
+    if not native:
+        monkeypatch.setattr("seqtag.engine.backend.Scanner", None)
+    path = column_file(tmp_path, "a X\nb Y\n\nc X\n\x1b \x1b[2J\n")
+    with (
+        read(path, "columns", columns=["form", "tag"]) as stream,
+        pytest.raises(LabelError) as error,
+    ):
+        model(stream)
+    assert str(error.value) == (
+        f"{path}:5: expected a label without control characters in the column tag, found "
+        r"'\x1b[2J'; correct it, or choose another column with --label"
+    )
+
+
+def test_labels_with_control_characters_may_be_in_sentences_that_are_left_out(tmp_path):
+    text = "a X\nb Y\n\nc _\nd \x7f\n\n"
+    path = column_file(tmp_path, text)
+    with read(path, "columns", columns=["form", "tag"]) as stream:
+        assert model(stream, skip_unlabelled=True).labels == ("X", "Y")
+    path.write_text(text + "e \x7f\n")
+    with (
+        read(path, "columns", columns=["form", "tag"]) as stream,
+        pytest.raises(LabelError, match=r":7: expected a label without control characters"),
+    ):
+        model(stream, skip_unlabelled=True)
+
+
 def test_words_without_a_label(tmp_path, caplog):
     path = column_file(tmp_path, "a X\nb Y\n\nc X\nd _\n")
 

@@ -98,3 +98,8 @@ def test_a_treebank_without_ranges_has_no_examples(sentences):
 def test_tokens_with_the_same_normal_form_are_ambiguous_together():
     found = examples_of("it's=it+'s it’s", "it's", columns=("form", "before"))
     assert [row[0] for row in found] == ["it's", "it’s", "it's"]
+
+
+def test_words_that_no_label_can_hold_are_left_out():
+    found = examples_of("du=de+le", "au=\x7f+le", "\x1b")
+    assert [row[0] for row in found] == ["du", "\x1b"]

@@ -92,6 +92,7 @@ class MaxMarginals {
   void run(const float* emission, size_t T, const ChainWeights<float>& chain, const TrigramWeights<float>& trigram,
            const Mirrored& mirrored, int order, const Edges& edges) {
     const size_t S = size_t(chain.stride);
+    check_room(T, 2 * S * sizeof(float));
     labels.resize(T);
     m.assign(emission, emission + T * S);
     if (T == 0) return;

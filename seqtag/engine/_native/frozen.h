@@ -14,13 +14,13 @@
 
 #include "frozen_chain.h"
 #include "frozen_rows.h"
+#include "frozen_workspace.h"
 #include "keys.h"
 #include "limits.h"
 #include "local_templates.h"
 #include "parts.h"
 #include "scattered.h"
 #include "second_order.h"
-#include "tuples.h"
 #include "viterbi.h"
 
 namespace seqtag {
@@ -44,40 +44,7 @@ template <class Sum> class Frozen {
     if (is_each_alone() && width_ > kWide) find_own();
   }
 
-  // What one thread needs, and the sums of local templates per type: bound to one numbering of the
-  // types (an Encoder of encoder.py). Types beyond `capacity` are summed anew each time.
-  struct Favourite {  // the label that a token's own features score highest, and by how much
-    int32_t label, lead;
-  };
-  struct Workspace {
-    struct TypeSums {
-      std::vector<Sum> rows;        // (types + 3, width of the columns); 0, 1: beyond the ends; last: zeros
-      std::vector<uint8_t> known;   // per type
-      std::vector<Sum> highest;     // if favourites count: of each row
-      std::vector<int32_t> spread;  // from its lowest to its highest
-      std::vector<Favourite> favourites;
-      Tuples tuples;              // if there are several columns: what stands for a type
-      std::vector<size_t> place;  // of the tuple at each token
-    };
-    std::vector<TypeSums> sums;  // per column, or columns, that local templates look at
-    size_t capacity = 0;
-    std::vector<const Sum*> local;     // rows of one token
-    std::vector<Sum> nothing;          // a row of zeros
-    std::vector<uint64_t> hashes;      // what ScatteredTemplates works with
-    ScatteredTemplates::Keys keys[2];  // of this block of tokens and the next
-    std::vector<uint64_t> edge_keys;
-    struct Found {
-      uint64_t key;
-      uint32_t place, token;  // of the block
-    };
-    std::vector<Found> found;
-    std::vector<Favourite> favourites;   // of the tokens of a block
-    std::vector<uint32_t> places;        // where in the sums of a column those of a token's type are
-    std::vector<Sum> sum;                // of rows: (T, width_)
-    std::vector<float> parts, emission;  // scores of one token's parts; of labels (T, chain stride)
-    Decoder<float> decoder;
-    SecondOrderDecoder<float> second;
-  };
+  using Workspace = FrozenWorkspace<Sum>;
   Workspace workspace() const {
     constexpr size_t kBudget = size_t(48) << 20;  // bytes
     Workspace space;
@@ -92,13 +59,11 @@ template <class Sum> class Frozen {
 
   void decode(const Columns& x, const int64_t* sentence_ptr, size_t sentences, Workspace& space,
               int32_t* out_labels) const {
-    int32_t* favourites = has_favourites() ? out_labels : nullptr;
-    each_sentence(x, sentence_ptr, sentences, space, favourites, [&](size_t, int64_t begin, int64_t end) {
+    int32_t* alone = is_each_alone() ? out_labels : nullptr;
+    each_sentence(x, sentence_ptr, sentences, space, alone, [&](size_t, int64_t begin, int64_t end) {
+      if (alone) return;
       const size_t T = size_t(end - begin);
-      if (!is_each_alone())
-        with_potentials(x, begin, end, space, [&](const auto& edges) { run(space, T, edges, out_labels + begin); });
-      else if (!favourites)
-        for (size_t t = 0; t < T; ++t) out_labels[size_t(begin) + t] = best_label(&space.sum[t * size_t(width_)]);
+      with_potentials(x, begin, end, space, [&](const auto& edges) { run(space, T, edges, out_labels + begin); });
     });
   }
   // Calls visit(s, T, emission, edges) for each sentence: its potentials, (T, chain stride).
@@ -114,11 +79,11 @@ template <class Sum> class Frozen {
   int order() const { return order_; }
 
  private:
-  // Sums the rows of each sentence into space.sum, or labels its tokens into `favourites` if it is
-  // not null; then calls done(s, begin, end).
+  // Sums the rows of each sentence into space.sum, or labels its tokens one by one into `alone` if it
+  // is not null; then calls done(s, begin, end).
   template <class Done>
-  void each_sentence(const Columns& x, const int64_t* sentence_ptr, size_t sentences, Workspace& space,
-                     int32_t* favourites, Done done) const {
+  void each_sentence(const Columns& x, const int64_t* sentence_ptr, size_t sentences, Workspace& space, int32_t* alone,
+                     Done done) const {
     for (size_t c = 0; c < local_.size(); ++c) {
       const bool several = local_[c].columns.size() > 1;
       if (several) space.sums[c].place.resize(x.tokens);
@@ -128,16 +93,23 @@ template <class Sum> class Frozen {
     if (sentences) prepare(x, first_block(sentence_ptr, 0), space, space.keys[0]);
     for (size_t s = 0; s < sentences; ++s, ++turn) {
       const int64_t begin = sentence_ptr[s], end = sentence_ptr[s + 1];
-      if (few_) space.sum.clear();  // is added to
-      space.sum.resize(size_t(end - begin) * size_t(width_));
+      if (few_) space.sum.clear();           // is added to
+      const bool by_block = alone && !few_;  // then no more is kept
+      const size_t T = by_block ? std::min(size_t(end - begin), size_t(Block::kMost)) : size_t(end - begin);
+      check_room(T, size_t(width_) * sizeof(Sum) + (alone ? 0 : 2 * size_t(chain_.stride) * sizeof(float)));
+      space.sum.resize(T * size_t(width_));
+      space.origin = begin;
       for (Block block = first_block(sentence_ptr, s);; ++turn) {
         const bool last = block.last == end;
         const Block next = last ? first_block(sentence_ptr, std::min(s + 1, sentences - 1)) : block.next();
         if (!last || s + 1 < sentences) prepare(x, next, space, space.keys[(turn + 1) % 2]);
-        if (favourites)
-          label_each(x, block, space, space.keys[turn % 2], favourites);
+        if (by_block) space.origin = block.first;
+        if (alone && has_favourites())
+          label_each(x, block, space, space.keys[turn % 2], alone);
         else
           sum_rows(x, block, space, space.keys[turn % 2]);
+        for (size_t t = 0; alone && !has_favourites() && t < block.tokens(); ++t)
+          alone[size_t(block.first) + t] = best_label(sum_at(block, t, space));
         if (last) break;
         block = next;
       }
@@ -268,7 +240,7 @@ template <class Sum> class Frozen {
     return n;
   }
   Sum* sum_at(const Block& block, size_t token, Workspace& space) const {
-    return space.sum.data() + (size_t(block.first - block.begin) + token) * size_t(width_);
+    return space.sum.data() + (size_t(block.first - space.origin) + token) * size_t(width_);
   }
   // Adds the rows of a block to space.sum.
   void sum_rows(const Columns& x, const Block& block, Workspace& space, const ScatteredTemplates::Keys& keys) const {

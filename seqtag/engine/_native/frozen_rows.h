@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "secret.h"
 #include "simd.h"
 
 namespace seqtag {
@@ -90,6 +91,11 @@ class FrozenRows {
   template <class Visit> void visit_labels(uint32_t place, Visit visit) const {
     for (uint32_t i = 0; i < arena_[place + 2]; ++i) visit(cell_of(&arena_[place + kHead + i]).label);
   }
+  size_t longest_way() const {
+    return seqtag::longest_way(
+        table_.size(), [&](size_t slot) { return home(key_at_place(place_in(slot))); },
+        [&](size_t slot) { return table_[slot] != kNone; });
+  }
 
  private:
   static constexpr size_t kHead = 3;
@@ -100,7 +106,8 @@ class FrozenRows {
     std::memcpy(&cell, word, sizeof cell);
     return cell;
   }
-  size_t home(uint64_t key) const { return size_t(key >> 32) & (table_.size() - 1); }
+  Secret secret_ = process_secret();
+  SEQTAG_INLINE size_t home(uint64_t key) const { return size_t(secret_.mixed(key)) & (table_.size() - 1); }
   uint32_t part_of(uint64_t key) const { return uint32_t(key) << place_bits_; }
   uint32_t place_in(size_t slot) const { return table_[slot] & ((uint32_t(1) << place_bits_) - 1); }
   uint64_t key_at_place(uint32_t place) const { return arena_[place] | uint64_t(arena_[place + 1]) << 32; }

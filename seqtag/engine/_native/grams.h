@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "scan.h"
+#include "secret.h"
 #include "simd.h"
 
 namespace seqtag {
@@ -26,6 +27,11 @@ class PairNumbers {
       if (slots_[i].first == first && slots_[i].second == second) return slots_[i].number;
     return insert(i, first, second);
   }
+  size_t longest_way() const {
+    return seqtag::longest_way(
+        slots_.size(), [&](size_t slot) { return home(slots_[slot].first, slots_[slot].second); },
+        [&](size_t slot) { return slots_[slot].number >= 0; });
+  }
 
  private:
   struct Slot {
@@ -33,11 +39,10 @@ class PairNumbers {
   };
   std::vector<Slot> slots_;
   std::vector<Pair> pairs_;
+  Secret secret_ = process_secret();
 
   size_t home(int32_t first, int32_t second) const {
-    const uint64_t key = uint64_t(uint32_t(first)) << 32 | uint32_t(second);
-    const uint64_t h = (key ^ (key >> 29)) * 0x9e3779b97f4a7c15ULL;
-    return size_t(h >> 32) & (slots_.size() - 1);
+    return size_t(secret_.mixed(uint64_t(uint32_t(first)) << 32 | uint32_t(second))) & (slots_.size() - 1);
   }
   int32_t insert(size_t i, int32_t first, int32_t second) {
     const int32_t number = int32_t(size());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "keys.h"
+#include "secret.h"
 #include "simd.h"
 
 namespace seqtag {
@@ -25,6 +26,11 @@ class KeyNumbers {
     return number;
   }
   SEQTAG_INLINE void prefetch(uint64_t key) const { SEQTAG_PREFETCH(&slots_[home(key)]); }
+  size_t longest_way() const {
+    return seqtag::longest_way(
+        slots_.size(), [&](size_t slot) { return home(keys_[size_t(slots_[slot].number)]); },
+        [&](size_t slot) { return slots_[slot].number >= 0; });
+  }
 
  private:
   struct Slot {
@@ -33,7 +39,8 @@ class KeyNumbers {
   };
   std::vector<Slot> slots_;
   std::vector<uint64_t> keys_;
-  size_t home(uint64_t key) const { return size_t(key >> 32) & (slots_.size() - 1); }
+  Secret secret_ = process_secret();
+  SEQTAG_INLINE size_t home(uint64_t key) const { return size_t(secret_.mixed(key)) & (slots_.size() - 1); }
   void grow() {
     if (keys_.size() >= size_t(1) << 30) throw std::length_error("more than 2**30 distinct features");
     slots_.assign(slots_.size() * 4, Slot{0, -1});

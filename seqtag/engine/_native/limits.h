@@ -1,8 +1,24 @@
 // What numbers of the widths in use can hold. arrays.py states the same limits, and why.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <new>
 
 namespace seqtag {
+
+constexpr size_t kMostRoom = size_t(1) << 29;  // bytes for one of the things that decoding a sentence keeps
+
+struct NoRoom : std::bad_alloc {
+  const char* what() const noexcept override {
+    return "expected a sentence that is decoded in half a gigabyte, found one that is too long for the labels of the "
+           "model; mark where its sentences end, ask for fewer sequences, or use fewer labels";
+  }
+};
+
+// Refuses what would take more, before it is asked for.
+inline void check_room(size_t count, size_t bytes) {
+  if (count > kMostRoom / bytes) throw NoRoom();
+}
 
 constexpr int kMaxLabels = 65535;                    // a cell of a frozen row names its label in 16 bits
 constexpr int kMaxTrigramLabels = 255;               // and a pair of labels

@@ -8,6 +8,7 @@
 #include "bind_frozen.h"
 #include "bind_scanner.h"
 #include "bind_sentences.h"
+#include "bind_tables.h"
 #include "bind_weights.h"
 
 namespace nb = nanobind;
@@ -26,6 +27,8 @@ bool has_avx2() {
 void say_memory_is_short(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
+  } catch (const seqtag::NoRoom& refused) {
+    PyErr_SetString(PyExc_MemoryError, refused.what());
   } catch (const std::bad_alloc&) {
     PyErr_SetString(PyExc_MemoryError, "found too little memory; use fewer labels, features or sentences at a time");
   }
@@ -43,4 +46,5 @@ NB_MODULE(SEQTAG_KERNEL, m) {
   seqtag::bind_scanner(m);
   seqtag::bind_sentences(m);
   seqtag::bind_characters(m);
+  seqtag::bind_tables(m);
 }

@@ -46,6 +46,7 @@ class NBest {
       rank = 2 * rank + 1;
     }
     const size_t before = out_score.size();
+    check_room(std::min(n, ends_.size()), kBytesOfLabel * p.T);
     for (size_t i = 0; i < std::min(n, ends_.size()); ++i) {
       if (ends_[i].score <= kForbidden / 2) break;
       out_score.push_back(ends_[i].score);
@@ -55,6 +56,7 @@ class NBest {
   }
 
  private:
+  static constexpr size_t kBytesOfLabel = 16;  // of a sequence, until it is written
   struct Problem {
     const float* emission;
     size_t T;
@@ -79,6 +81,7 @@ class NBest {
 
   template <class Edges> void fill_matrices(const Problem& p, const Edges& edges) {
     const size_t size = size_t(p.chain.labels) * p.stride();
+    check_room(p.T, size * sizeof(float));
     matrices_.resize(p.T * size);
     for (size_t t = 1; t < p.T; ++t) edges.fill(t, &matrices_[t * size]);
   }
@@ -120,6 +123,7 @@ class NBest {
   void search(const Problem& p, float limit, size_t n, bool any_edges) {
     const size_t K = size_t(p.chain.labels);
     positions_.resize(p.T);
+    size_t held = 0;
     for (size_t t = 0; t < p.T; ++t) {
       Position& here = positions_[t];
       here.labels.clear();
@@ -137,6 +141,7 @@ class NBest {
       } else {
         extend(p, t, n, any_edges);
       }
+      check_room(held += here.prefixes.capacity(), sizeof(Prefix));
     }
     ends_.clear();
     const Position& last = positions_.back();

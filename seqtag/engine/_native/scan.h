@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "secret.h"
+
 namespace seqtag {
 
 // Distinct values numbered as they come.
@@ -17,7 +19,7 @@ class Interner {
   size_t size() const { return ends_.size() - 1; }
   std::string_view value(size_t id) const { return {&bytes_[0] + ends_[id], ends_[id + 1] - ends_[id]}; }
   int32_t intern(const char* p, size_t n) {
-    const uint64_t h = hash(p, n);
+    const uint64_t h = secret_.hash(p, n);
     size_t i = size_t(h >> 32) & (slots_.size() - 1);
     for (; slots_[i].id >= 0; i = (i + 1) & (slots_.size() - 1))
       if (slots_[i].half == uint32_t(h)) {
@@ -31,36 +33,27 @@ class Interner {
     if (2 * size() > slots_.size()) grow();
     return id;
   }
+  size_t longest_way() const {
+    return seqtag::longest_way(
+        slots_.size(), [&](size_t slot) { return size_t(hash(size_t(slots_[slot].id)) >> 32) & (slots_.size() - 1); },
+        [&](size_t slot) { return slots_[slot].id >= 0; });
+  }
 
  private:
   struct Slot {
     uint32_t half;
     int32_t id;
   };
+  Secret secret_ = process_secret();
   std::vector<Slot> slots_;
   std::string bytes_;
   std::vector<size_t> ends_;
 
-  static uint64_t hash(const char* p, size_t n) {
-    uint64_t h = n * 0x9e3779b97f4a7c15ULL;
-    for (; n >= 8; p += 8, n -= 8) {
-      uint64_t word;
-      std::memcpy(&word, p, 8);
-      h = mixed(h ^ word);
-    }
-    uint64_t word = 0;
-    std::memcpy(&word, p, n);
-    return mixed(mixed(h ^ word));
-  }
-  static uint64_t mixed(uint64_t h) {
-    h *= 0xff51afd7ed558ccdULL;
-    return h ^ (h >> 32);
-  }
+  uint64_t hash(size_t id) const { return secret_.hash(value(id).data(), value(id).size()); }
   void grow() {
     slots_.assign(slots_.size() * 2, Slot{0, -1});
     for (size_t id = 0; id < size(); ++id) {
-      const std::string_view v = value(id);
-      const uint64_t h = hash(v.data(), v.size());
+      const uint64_t h = hash(id);
       size_t i = size_t(h >> 32) & (slots_.size() - 1);
       while (slots_[i].id >= 0) i = (i + 1) & (slots_.size() - 1);
       slots_[i] = {uint32_t(h), int32_t(id)};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "limits.h"
 #include "viterbi.h"
 
 namespace seqtag {
@@ -123,7 +124,9 @@ template <class Real> struct SecondOrderDecoder {
 
   const Real* states(size_t t, size_t r, int S) const { return &v[begin[t] + r * size_t(S)]; }
   void make_room(size_t size) {
-    if (v.size() < size) v.resize(2 * size);
+    if (v.size() >= size) return;
+    check_room(size, sizeof(Real));
+    v.resize(std::min(2 * size, std::max(size, kMostRoom / sizeof(Real))));
   }
 
   // Which b at position t may be on the best path, as the a's of position t + 1. With (a*, b*) any

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "keys.h"
+#include "secret.h"
 
 namespace seqtag {
 
@@ -31,10 +32,11 @@ class Tuples {
   std::vector<uint32_t> slots_;  // number + 1, or 0
   std::vector<int32_t> types_, at_;
   size_t count_ = 0;
+  Secret secret_ = process_secret();
   size_t home(const int32_t* types, size_t C) const {
     uint64_t h = 0;
-    for (size_t i = 0; i < C; ++i) h = mix(h + uint64_t(uint32_t(types[i])) + 1);
-    return size_t(mix(h) >> 32) & (slots_.size() - 1);
+    for (size_t i = 0; i < C; ++i) h = secret_.mixed(h + uint64_t(uint32_t(types[i])) + 1);
+    return size_t(h) & (slots_.size() - 1);
   }
   void grow(size_t C) {
     slots_.assign(std::max<size_t>(1024, 2 * slots_.size()), 0);

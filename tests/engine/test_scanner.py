@@ -1,0 +1,76 @@
+"""The native scanner: what it refuses; what it gives, the tests of tables say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.strategies import NATIVE, needs_native
+
+if NATIVE:
+    from seqtag.engine import native
+
+pytestmark = needs_native
+
+
+def int32(*numbers):
+    return np.array(numbers, np.int32)
+
+
+@pytest.mark.parametrize(
+    ("read", "write", "message"),
+    [
+        ([2], [], "read names a column out of range"),
+        ([-1], [], "read names a column out of range"),
+        ([0], [2], "write names a column out of range"),
+        ([0], [-2], "write names a column out of range"),
+    ],
+)
+def test_a_scanner_refuses_columns_that_are_not_there(read, write, message):
+    with pytest.raises(ValueError) as error:
+        native.Scanner(2, "\t", -1, False, read, write)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("separator", "id_column", "message"),
+    [
+        ("", -1, "separator must be one byte"),
+        ("\t\t", -1, "separator must be one byte"),
+        ("\t", -2, "id_column names a column out of range"),
+        ("\t", 2, "id_column names a column out of range"),
+    ],
+)
+def test_a_scanner_refuses_lines_it_cannot_read(separator, id_column, message):
+    with pytest.raises(ValueError) as error:
+        native.Scanner(2, separator, id_column, True, [0], [])
+    assert str(error.value) == message
+
+
+def test_a_scanner_splices_into_the_text_that_it_scanned():
+    scanner = native.Scanner(1, "\t", -1, False, [0], [-1])
+    assert scanner.scan(b"a\nb\n", True) is not None
+    with pytest.raises(ValueError) as error:
+        scanner.splice(b"a\n", [int32(0, 0)], [[b"N"]])
+    assert str(error.value) == "splice takes the text that was scanned last"
+
+
+def test_a_scanner_refuses_labels_that_do_not_fit():
+    text = b"a\tX\nb\tY\n"
+    scanner = native.Scanner(2, "\t", -1, False, [0], [1])
+    types, sentence_ptr = scanner.scan(text, True)
+    assert (types.tolist(), sentence_ptr.tolist()) == ([[0, 1]], [0, 2])
+    assert [scanner.new_values(0), scanner.new_values(0)] == [[b"a", b"b"], []]
+    with pytest.raises(ValueError, match=r"^column out of range$"):
+        scanner.new_values(1)
+    for labels, names, message in (
+        ([], [], "one array of labels for each column written"),
+        ([int32(0, 0)], [], "one array of labels for each column written"),
+        ([int32(0)], [[b"N"]], "one label per word"),
+        ([int32(0, 1)], [[b"N"]], "a label without a name"),
+        ([int32(-1, 0)], [[b"N"]], "a label without a name"),
+    ):
+        with pytest.raises(ValueError) as error:
+            scanner.splice(text, labels, names)
+        assert str(error.value) == message
+    assert scanner.splice(text, [int32(1, 0)], [[b"N", b"V"]]) == b"a\tV\nb\tN\n"
