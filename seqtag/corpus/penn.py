@@ -38,6 +38,8 @@ def read_tagged(stream: ByteStream, source: str) -> Iterator[Sentence]:
 def write_tagged(columns: Mapping[str, Sequence[str]]) -> str:
     """The items ``word/TAG`` on one line; TAG is the last column other than ``misc``.
 
+    A TAG with a slash is written as it is; who reads it takes the last slash for the border.
+
     Raises
     ------
     CorpusError
