@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _ITEM = re.compile(r"[^ \t\r\n]+")
 _POS_ITEM = re.compile(r"[\[\]]|[^ \t\r\n\[\]]+")
+_BLANK_LINE = re.compile(r"[ \t]*\r?\n")
 _POS_END = re.compile(r"\n(?:[ \t]*\r?\n|=+[ \t]*(?:\r?\n|\Z))")
 _LEAF = re.compile(r"\(\s*([^\s()]+)\s+((?:\\[()]|[^\s()])+)\s*\)")
 
@@ -67,8 +68,13 @@ def read_pos(stream: ByteStream, source: str) -> Iterator[Sentence]:
         start = 0
         ends = [m.end() for m in _POS_END.finditer(text)]
         for end in ends if ends and ends[-1] == len(text) else [*ends, len(text)]:
+            # Blank lines in front stand alone, however the blocks fall.
+            while blank := _BLANK_LINE.match(text, start, end):
+                yield _kept(stream, build, blank[0], source, line)
+                line, start = line + 1, blank.end()
             raw = text[start:end]
-            yield _kept(stream, build, raw, source, line)
+            if raw:
+                yield _kept(stream, build, raw, source, line)
             line += raw.count("\n")
             start = end
 

@@ -19,6 +19,7 @@ from seqtag.corpus import (
     into_misc,
     read,
     render,
+    stream,
     to_token_list,
 )
 from seqtag.corpus.records import one_head
@@ -205,6 +206,20 @@ def test_tagged():
     assert ":1: expected a value for the column 'pos'" in fails(
         found[0].replace, {"pos": ["A/B", "C"]}
     )
+
+
+@pytest.mark.parametrize("chunk", [*range(1, 64), 1 << 20])
+def test_blank_lines_of_pos_files_stand_alone_however_blocks_fall(chunk, monkeypatch):
+    monkeypatch.setattr(stream, "CHUNK", chunk)
+    text = "[ The/DT dog/NN ]\nbarks/VBZ ./.\n======\n\n[ a/DT ]\n\n\n[ a/DT ]\n"
+    found = [(each.raw, each.line) for each in read(io.BytesIO(text.encode()), "pos")]
+    assert found == [
+        ("[ The/DT dog/NN ]\nbarks/VBZ ./.\n======\n", 1),
+        ("\n", 4),
+        ("[ a/DT ]\n\n", 5),
+        ("\n", 7),
+        ("[ a/DT ]\n", 8),
+    ]
 
 
 def test_pos_files():
