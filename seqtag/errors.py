@@ -74,6 +74,10 @@ class ClusterError(SeqtagError):
     """A cluster is not there, or what it was to do is not done."""
 
 
+class OptionError(SeqtagError):
+    """Options that do not exist, or do not go together."""
+
+
 class BackendError(SeqtagError):
     """A backend was asked for that does not exist or is not installed."""
 

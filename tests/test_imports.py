@@ -78,6 +78,7 @@ tagging.tagger
 tagging.tables
 tagging.streams
 tagging.pipeline
+tagging.chain
 tagging
 training.data training.known_labels training.calibration
 training.partial

@@ -63,6 +63,25 @@ class Asked:
         return not (self.keep or self.columns)
 
 
+@dataclass
+class Counts:
+    """How much was tagged.
+
+    Attributes
+    ----------
+    sentences, tokens
+        Sentences with words, and their words.
+    """
+
+    sentences: int = 0
+    tokens: int = 0
+
+    def add(self, sentences: int, tokens: int) -> None:
+        """Count some more."""
+        self.sentences += sentences
+        self.tokens += tokens
+
+
 class FilledSentence:
     """A sentence together with the columns that taggers have filled so far.
 
@@ -312,6 +331,7 @@ def tag_text(
     *,
     flush: bool | None = None,
     asked: Asked | None = None,
+    counts: Counts | None = None,
 ) -> Iterator[bytes]:
     r"""The text of a stream with its label columns filled, or in another format, piece by piece.
 
@@ -332,6 +352,8 @@ def tag_text(
         answer.
     asked
         What is asked of the taggers beside the best labels.
+    counts
+        Where to count what was tagged.
 
     Examples
     --------
@@ -342,9 +364,9 @@ def tag_text(
     """
     ready = stream.ready if flush is None else (lambda: not flush)
     plan = None
-    asked = asked or Asked()
+    asked, counted = asked or Asked(), counts or Counts()
     sentences: Iterable[Sentence] = stream
-    if not taggers and to is None and stream.is_table:
+    if not taggers and to is None and stream.is_table and counts is None:
         yield from (block.text.encode() for block in stream.blocks())
         return
     if to is None and BACKEND == "native" and stream.is_table and asked.nothing:
@@ -355,20 +377,25 @@ def tag_text(
     if plan is None or not plan.possible or flush:
         for batch in _tagged_batches(taggers, sentences, threads, asked, ready):
             yield "".join(tagged.text(to) for tagged in batch).encode()
+            counted.add(sum(map(bool, map(len, batch))), sum(map(len, batch)))
         return
 
     idle: list[TableTagger] = []  # not in use; list operations are atomic
 
-    def tag(block: Block) -> bytes:
+    def tag(block: Block) -> tuple[bytes, int, int]:
         try:
             worker = idle.pop()
         except IndexError:
             worker = TableTagger(plan)
         done = worker.tag(block)
+        sentences, tokens = worker.sentences, worker.tokens
         idle.append(worker)
         if done is None:
-            again = tag_stream(taggers, stream.parse([block], block.line))
+            again = [*tag_stream(taggers, stream.parse([block], block.line))]
             done = "".join(tagged.text() for tagged in again).encode()
-        return done
+            sentences, tokens = sum(map(bool, map(len, again))), sum(map(len, again))
+        return done, sentences, tokens
 
-    yield from in_order(tag, chain(first, blocks), threads, ready)
+    for piece, sentences_of, tokens_of in in_order(tag, chain(first, blocks), threads, ready):
+        yield piece
+        counted.add(sentences_of, tokens_of)
