@@ -79,6 +79,8 @@ tagging.tables
 tagging.streams
 tagging.pipeline
 tagging.chain
+tagging.places tagging.rows
+tagging.files
 tagging
 training.data training.known_labels training.calibration
 training.partial
@@ -108,7 +110,8 @@ integrations.scorers
 integrations.sklearn integrations.spacy
 integrations.spacy_factories
 integrations
-cluster.engine
+cluster.engine cluster.inputs
+cluster.tagging
 cluster
 cli.common cli.inputs cli.names
 cli.hints cli.options

@@ -8,7 +8,7 @@ import logging
 import signal
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import click
 
@@ -16,7 +16,7 @@ from seqtag.errors import OptionError, printable
 from seqtag.files import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
     from typing import TextIO
 
@@ -27,6 +27,13 @@ Item = TypeVar("Item")
 
 PENDING = "seqtag.notes"
 """Where options leave what is to be noted once it is known whether anybody wants notes."""
+
+
+class Mover(Protocol):
+    """Moves a bar on."""
+
+    def __call__(self, count: int, words: str = "", /) -> object:
+        """Move it by a count, with these words behind it."""
 
 
 class Notes(logging.Handler):
@@ -82,17 +89,20 @@ class Notes(logging.Handler):
                 seen = position
 
     @contextmanager
-    def bar(
-        self, unit: str, total: int | None, *, shown: bool = True
-    ) -> Iterator[Callable[[int], object]]:
-        """What moves a bar on, when a person is looking."""
+    def bar(self, unit: str, total: int | None, *, shown: bool = True) -> Iterator[Mover]:
+        """What moves a bar on, and may say something behind it, when a person is looking."""
         if self.quiet or not shown or not _is_terminal(sys.stderr):
-            yield lambda _: None
+            yield lambda _, __="": None
             return
         from tqdm import tqdm
 
         with tqdm(unit=unit, total=total, file=sys.stderr, leave=False, unit_scale=True) as bar:
-            yield bar.update
+
+            def move(count: int, words: str = "") -> None:
+                bar.set_postfix_str(words, refresh=False)
+                bar.update(count)
+
+            yield move
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

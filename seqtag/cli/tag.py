@@ -10,16 +10,14 @@ from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdin, load_model, usage
 from seqtag.cli.inputs import located
 from seqtag.cli.options import (
-    ColumnList,
     columns_option,
     format_option,
     max_sentence_option,
     quiet_option,
     reading_format,
+    tagging_options,
     threads_option,
 )
-from seqtag.corpus import WRITABLE
-from seqtag.segmentation.paragraphs import PARAGRAPHS
 
 if TYPE_CHECKING:
     from seqtag.corpus import Limits
@@ -38,65 +36,11 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", default="-", help="File to write to, whole or not at all.")
 @format_option
 @columns_option
-@click.option(
-    "--to",
-    type=click.Choice(WRITABLE),
-    metavar="FORMAT",
-    help="Format of the output: conllu, columns, conll2000, conll2003, tagged, tokens, tsv (with "
-    "a head line), jsonl (an object for each sentence; default: the input with its label columns "
-    "filled; conllu for text).",
-)
-@click.option(
-    "--only",
-    type=ColumnList(),
-    metavar="PART,PART,...",
-    help="Run these parts of a pipeline only (and its tokens and words): upos,lemma.",
-)
-@click.option(
-    "--paragraphs",
-    type=click.Choice(PARAGRAPHS),
-    default="auto",
-    show_default=True,
-    help="What ends a paragraph of raw text: a blank line, or every line break.",
-)
-@click.option(
-    "--tokenizer",
-    type=click.Choice(("model", "nltk")),
-    default="model",
-    show_default=True,
-    help="What cuts raw text: the model, if it has learnt to, or NLTK.",
-)
-@click.option(
-    "--token-ranges",
-    is_flag=True,
-    help="Say in MISC where in the raw text each token stands: TokenRange=START:END.",
-)
+@tagging_options
 @click.option(
     "--flush/--no-flush",
     default=None,
     help="Write each sentence as soon as it is tagged (default: before waiting for more input).",
-)
-@click.option(
-    "--keep",
-    is_flag=True,
-    help='Keep the labels of the input (all but "_") and decode the others around them.',
-)
-@click.option(
-    "--margin",
-    is_flag=True,
-    help="Write how much better each label is than any other: Margin= in MISC, or a last column.",
-)
-@click.option(
-    "--probability",
-    is_flag=True,
-    help="Write calibrated scores (models of `seqtag calibrate`): P= in MISC, or a last column.",
-)
-@click.option(
-    "--nbest",
-    type=click.IntRange(1),
-    default=1,
-    metavar="K",
-    help="Write the K best label sequences: Upos2=, Upos3=, ... in MISC, or as last columns.",
 )
 @max_sentence_option
 @threads_option

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
-from contextlib import contextmanager
+import signal
+from contextlib import contextmanager, redirect_stdout, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +69,7 @@ def connected(address: str | None = None, workers: int | None = None) -> Iterato
             "include_dashboard": False,
             "object_store_memory": _STORE_BYTES,
         }
+    handler = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **own)
     except (ConnectionError, RuntimeError, ValueError) as error:
@@ -76,7 +79,10 @@ def connected(address: str | None = None, workers: int | None = None) -> Iterato
             f"leave it out for a cluster on this machine"
         )
         raise ClusterError(msg) from error
+    with suppress(ValueError):  # Ray takes the signal, and only the main thread may give it back
+        signal.signal(signal.SIGTERM, handler)
     try:
-        yield ray
+        with redirect_stdout(io.StringIO()):  # where Ray tells of workers that it has lost
+            yield ray
     finally:
         ray.shutdown()

@@ -126,8 +126,8 @@ class FilledSentence:
         columns = self.sentence.columns
         return {find_column(name, columns) or name: found for name, found in self.filled.items()}
 
-    def _written(self) -> dict[str, list[str]]:
-        """What is to be written, under the names that the file has for it."""
+    def written(self) -> dict[str, list[str]]:
+        """The columns that taggers have filled, under the names that the file has for them."""
         hidden = {find_column(name, self.sentence.columns) or name for name in self.hidden}
         return {name: found for name, found in self._placed().items() if name not in hidden}
 
@@ -149,7 +149,7 @@ class FilledSentence:
     def _text(self, to: str | None) -> str:
         """The sentence without further comments."""
         sentence, is_conllu = self.sentence, self.sentence.columns == CONLLU
-        filled = self._written()
+        filled = self.written()
         foreign = [name for name in filled if name not in sentence.columns]
         if to is None or (to == "conllu" and is_conllu):
             if foreign and is_conllu and to is None:
@@ -275,14 +275,28 @@ def _confidence(
     tagger: Tagger, judged: Judged, given: Given | None, asked: Asked
 ) -> dict[str, list[str]]:
     """Columns of margins and probabilities."""
-    of = tagger.label[:1].upper() + tagger.label[1:] if asked.named else ""
     columns = {}
+    margin, probability = _confidence_names(tagger, asked)
     if asked.margin:
-        columns[f"margin{of}"] = [f"{m:.0f}" for m in judged.margins]
+        columns[margin] = [f"{m:.0f}" for m in judged.margins]
     if asked.probability:
         found = tagger.calibrated(judged.margins, given or [None] * len(judged.labels))
-        columns[f"p{of}"] = [f"{p:.4f}" for p in found]
+        columns[probability] = [f"{p:.4f}" for p in found]
     return columns
+
+
+def _confidence_names(tagger: Tagger, asked: Asked) -> tuple[str, str]:
+    """Names of the columns of margins and probabilities."""
+    of = tagger.label[:1].upper() + tagger.label[1:] if asked.named else ""
+    return f"margin{of}", f"p{of}"
+
+
+def names_filled(tagger: Tagger, asked: Asked) -> list[str]:
+    """Names of all columns that a tagger fills."""
+    margin, probability = _confidence_names(tagger, asked)
+    names = [*tagger.label_columns, *[margin] * asked.margin, *[probability] * asked.probability]
+    ranks = range(2, asked.nbest + 1)
+    return names + [f"{name}{rank}" for rank in ranks for name in tagger.label_columns]
 
 
 def _searched(
