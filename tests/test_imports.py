@@ -110,7 +110,7 @@ integrations.scorers
 integrations.sklearn integrations.spacy
 integrations.spacy_factories
 integrations
-cluster.engine cluster.inputs
+cluster.adapter cluster.engine cluster.inputs
 cluster.tagging
 cluster
 cli.common cli.inputs cli.names
