@@ -147,20 +147,24 @@ def _temporary_name(target: Path) -> Path:
     return target.with_name(name)
 
 
-def _remove_leftovers(target: Path) -> None:
-    """Remove what killed processes have left behind beside a file that they were to write.
+def remove_leftovers(folder: str | os.PathLike[str], target: str | None = None) -> None:
+    """Remove what killed processes have left behind in a folder, of one file that it holds or all.
 
     A process locks its temporary file for as long as it lives, so one without a lock is nobody's.
     But locks of other machines may not be seen here, and some file systems have none: what may be
     of another process still is left alone until nothing has been written to it for a day.
+
+    Examples
+    --------
+    >>> remove_leftovers("a/folder/that/is/not/there")
     """
-    prefix = f".seqtag-{_mark(target.name)}-"
+    start = ".seqtag-" if target is None else f".seqtag-{_mark(target)}-"
+    here = f"-{_mark(_HERE)}-"
     with suppress(OSError):  # to tidy up is a courtesy
-        for name in os.listdir(target.parent):  # noqa: PTH208  (a third of the time)
-            if name.startswith(prefix) and name.endswith(".tmp"):
+        for name in os.listdir(folder):  # noqa: PTH208  (a third of the time)
+            if name.startswith(start) and name.endswith(".tmp"):
                 with suppress(OSError):
-                    here = name.startswith(prefix + _mark(_HERE))
-                    _remove_if_left(target.with_name(name), here=here)
+                    _remove_if_left(Path(folder, name), here=here in name)
 
 
 def _remove_if_left(path: Path, *, here: bool) -> None:
@@ -287,7 +291,7 @@ class Output:
         if is_file is False:
             self._file = self._target.open("wb")  # a device or a pipe; a directory is an error
         else:
-            _remove_leftovers(self._target)
+            remove_leftovers(self._target.parent, self._target.name)
             self._take_over_permissions(self._create(private=bool(is_file)))
         if self._compression is not None:
             self._packed = self._compression.compressor(self._file)
