@@ -12,7 +12,7 @@ from seqtag.cli import names
 from seqtag.cli.common import Notes, usage
 from seqtag.cli.options import (
     columns_option,
-    max_sentence_option,
+    limits_options,
     quiet_option,
     tagging_options,
     threads_option,
@@ -100,7 +100,7 @@ workers_option = click.option(
     "--in-flight", type=click.IntRange(1), help="Files at a time (default: two for each worker)."
 )
 @click.option("--summary", help="File for the summary (default: summary.json in the folder).")
-@max_sentence_option
+@limits_options
 @threads_option
 @quiet_option
 def tag(
