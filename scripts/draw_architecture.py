@@ -52,7 +52,7 @@ LANES = (
             Stage("features.index:index_corpus", "training.problem:pose", "rows of features"),
             Stage("training.runs:train_runs", "training.train:fit", "a shuffling for each run"),
             Stage("engine.epochs:learn", "training.runs:train_run", "epoch by epoch"),
-            Stage("engine.reference:Weights.train_epoch", "engine.epochs:learn", "averaged cells"),
+            Stage("engine.reference:Weights.train_epoch", "engine.epochs:_Course.run_epoch", "averaged cells"),
             Stage("model.freeze:mean", "training.train:fit", "one set of cells"),
             Stage("model.freeze:freeze", "training.problem:Problem.model", "whole numbers"),
             Stage("model.bundle:save", "tagging.tagger:Tagger.save", "NAME.seqtag"),

@@ -28,7 +28,7 @@ def commands(home, tmp_path):
         ["curve", path, "--dev", path, "--epochs", "1"],
         ["tune", path, "--dev", path, "--try", "epochs=1"],
         ["compare", path, model, path],
-        ["report", "-m", model, path, "-o", page],
+        ["report", "-m", model, path, "-o", page, "--force"],
         ["explain", "-m", model, "--input", path],
         ["inspect", model, "--names", path],
         ["calibrate", model, path, "-o", new, "--force"],

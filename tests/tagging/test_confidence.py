@@ -15,7 +15,8 @@ from seqtag.tagging.explanation import OTHER_WORDS
 from seqtag.tagging.inspection import names_of, transitions_of, weights_of
 from seqtag.tagging.tagger import Tagger
 from tests.strategies import corpus
-from tests.tagging.test_tagger import CHUNKS, INFLECTED, TRAINING, WORDS, damaged, trained
+from tests.tagging.test_damaged_models import damaged
+from tests.tagging.test_tagger import CHUNKS, INFLECTED, TRAINING, WORDS, trained
 
 SENTENCE = ["the", "old", "man", "runs"]
 TRIGRAMS = f"{WORDS}\nlabel[-2] + label[-1]\nlabel[-1] + suffix(1)[0]"
