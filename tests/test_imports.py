@@ -79,7 +79,7 @@ tagging.tables
 tagging.streams
 tagging.pipeline
 tagging
-training.data training.known_labels training.calibration
+training.data training.known_labels training.calibration training.mixing
 training.partial
 training.tokens training.words training.warm_start
 training.problem

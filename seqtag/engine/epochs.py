@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from seqtag.engine.arrays import BoolArray, Cells, Cost, Instances, IntArray, Mistakes
-    from seqtag.engine.interface import Weights
+    from seqtag.engine.interface import Learner
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Progress(NamedTuple):
 
 
 def learn(
-    weights: Weights,
+    weights: Learner,
     x: Callable[[int], Instances],
     y: IntArray,
     visits: Callable[[int], IntArray],

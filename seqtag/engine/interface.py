@@ -28,12 +28,8 @@ if TYPE_CHECKING:
     )
 
 
-class Weights(Protocol):
-    """Weights in training; see `seqtag.engine.reference.Weights`."""
-
-    @property
-    def seen(self) -> int:
-        """Sentences finished so far."""
+class Learner(Protocol):
+    """What the training loop asks of weights; see `seqtag.engine.reference.Weights`."""
 
     def train_epoch(
         self,
@@ -49,11 +45,19 @@ class Weights(Protocol):
     ) -> tuple[int, int]:
         """Visit the sentences of these numbers one by one; return (updates, wrong tokens)."""
 
-    def decode(self, x: Instances) -> IntArray:
-        """Best labels (N,) int32 of every token under the current weights."""
-
     def cells(self, average: bool = False) -> Cells:
         """The weights that are not zero, of w or of its average."""
+
+
+class Weights(Learner, Protocol):
+    """Weights in training; see `seqtag.engine.reference.Weights`."""
+
+    @property
+    def seen(self) -> int:
+        """Sentences finished so far."""
+
+    def decode(self, x: Instances) -> IntArray:
+        """Best labels (N,) int32 of every token under the current weights."""
 
     def state(self) -> State:
         """All that is known: weights made from it go on as these do, to the last bit."""
