@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from seqtag.tagging.document import Document
     from seqtag.tagging.pipeline import Pipeline, load
     from seqtag.tagging.tagger import Tagger
+    from seqtag.training.rounds import train_shards
     from seqtag.training.train import train
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "load",
     "read",
     "train",
+    "train_shards",
 ]
 
 _HOME = {
@@ -48,6 +50,7 @@ _HOME = {
     "load": "tagging.pipeline",
     "read": "corpus",
     "train": "training.train",
+    "train_shards": "training.rounds",
 }
 
 

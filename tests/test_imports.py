@@ -86,7 +86,8 @@ training.problem
 training.runs
 training.online
 training.train
-training.pipeline
+training.pipeline training.shards
+training.rounds
 training.selection
 training
 pages.assembly pages.desk pages.figures pages.forms
