@@ -66,6 +66,10 @@ class ModelFileError(SeqtagError):
     """A model file is damaged, foreign, or newer than this seqtag."""
 
 
+class CheckpointError(SeqtagError):
+    """A folder of checkpoints is in use, or holds those of another training."""
+
+
 class CatalogueError(SeqtagError):
     """A corpus is not known by that name, cannot be fetched, or is not what it must be."""
 

@@ -79,10 +79,11 @@ tagging.tables
 tagging.streams
 tagging.pipeline
 tagging
-training.data training.known_labels training.calibration training.mixing
+training.data training.known_labels training.calibration training.interruption training.mixing
+training.standings
 training.partial
 training.tokens training.words training.warm_start
-training.problem
+training.problem training.checkpoints
 training.runs
 training.online
 training.train

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ from seqtag.cli.inputs import located
 from seqtag.cli.options import reading_format, threads_option, training_options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from seqtag.training.runs import Epoch
 
 
@@ -63,6 +66,23 @@ if TYPE_CHECKING:
     metavar="MARK",
     help="Label of words that have none, such as _: they are learnt around.",
 )
+@click.option(
+    "--checkpoint",
+    metavar="DIR",
+    help="Folder to keep where the training stands in, after each epoch and when interrupted.",
+)
+@click.option(
+    "--checkpoint-every",
+    type=click.FloatRange(0),
+    metavar="SECONDS",
+    help="Do so after so many seconds instead, also within an epoch.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on from the newest checkpoint, if there is one yet; a model that an interruption "
+    "left is overwritten.",
+)
 @training_options
 @threads_option
 @click.option("--force", is_flag=True, help="Overwrite the model file.")
@@ -90,12 +110,13 @@ def command(
       seqtag train ud:fr_sequoia -m french.seqtag
       seqtag train more.conllu --init english.seqtag -m better.seqtag
       seqtag train partly.conllu --unlabelled _ -m english.seqtag
+      seqtag train train.conllu -m english.seqtag --checkpoint stand --resume
     """
     from seqtag.files import check_output
     from seqtag.training.train import train as train_tagger
 
     notes = Notes(quiet)
-    named = [(f"--{name}", options[name]) for name in ("label", "init", "unlabelled")]
+    named = [(f"--{name}", options[name]) for name in ("label", "init", "unlabelled", "checkpoint")]
     for name, value in [("--model", model), *named]:
         if value in ("", "-"):
             msg = f"expected a name for {name}, found {value!r}"
@@ -105,7 +126,8 @@ def command(
     check_output(model, [*inputs, *filter(None, [options["templates"]])])
     if as_json:
         check_stdout()
-    check_target(context, Path(model), force)
+    _check_checkpoints(context, options)
+    check_target(context, Path(model), force or (options["resume"] and _is_unfinished(model)))
     note_backend(notes)
     train, dev = _by_name(train, dev, options, notes)
 
@@ -121,9 +143,12 @@ def command(
     options |= {"format": reading_format(format, columns), "columns": columns, "on_epoch": show}
     options["init"] = options["init"] and load_model(options["init"])
     label = options["label"]
-    if label == "all" or (label and ({*label.split(",")} & {"tokens", "words"} or "," in label)):
-        return _train_pipeline(context, train, model, dev, epochs, notes, as_json, options)
-    tagger = train_tagger(train, dev=dev, **options)
+    with _saying_how_to_go_on(options["checkpoint"], notes):
+        if label == "all" or (
+            label and ({*label.split(",")} & {"tokens", "words"} or "," in label)
+        ):
+            return _train_pipeline(context, train, model, dev, epochs, notes, as_json, options)
+        tagger = train_tagger(train, dev=dev, **options)
     size = tagger.save(model)
     notes(
         f"{model}: {tagger.label} from {', '.join(tagger.columns)}, {len(tagger.labels)} labels, "
@@ -132,7 +157,7 @@ def command(
     if as_json:
         facts = {"model": model, "bytes": size, "epochs": list(map(_facts_of, epochs))}
         print_json(facts | tagger.info)
-    return _code(interrupted=tagger.model.interrupted, notes=notes)
+    return _code(model, options["checkpoint"], interrupted=tagger.model.interrupted, notes=notes)
 
 
 def _by_name(
@@ -190,15 +215,57 @@ def _train_pipeline(
     if as_json:
         facts = {"model": model, "bytes": size, "epochs": list(map(_facts_of, epochs))}
         print_json(facts | {"parts": [part.config() for part in parts]})
-    return _code(interrupted=parts[-1].interrupted, notes=notes)
+    return _code(model, options["checkpoint"], interrupted=parts[-1].interrupted, notes=notes)
 
 
-def _code(*, interrupted: bool, notes: Notes) -> int:
+def _check_checkpoints(context: click.Context, options: dict[str, Any]) -> None:
+    """Refuse options of checkpoints without a folder for them."""
+    if options["checkpoint"] is None:
+        for name in ("resume", "checkpoint_every"):
+            if options[name] not in (None, False):
+                msg = f"--{name.replace('_', '-')} needs a folder: --checkpoint DIR"
+                raise click.UsageError(msg, context)
+
+
+def _is_unfinished(path: str) -> bool:
+    """Whether a file is a model that an interruption left."""
+    from seqtag.model.container import is_model
+    from seqtag.tagging.pipeline import Pipeline
+
+    if not is_model(path):
+        return False
+    loaded = load_model(path)
+    return (loaded.models[-1] if isinstance(loaded, Pipeline) else loaded.model).interrupted
+
+
+def _code(model: str, checkpoint: str | None, *, interrupted: bool, notes: Notes) -> int:
     """The exit code, after a word on an interruption."""
     if not interrupted:
         return 0
-    notes("interrupted: the model holds the epochs finished until then")
+    notes(f"interrupted: {model} holds what was learnt until then{_how_to_go_on(checkpoint)}")
     return interruption_code()
+
+
+@contextmanager
+def _saying_how_to_go_on(checkpoint: str | None, notes: Notes) -> Iterator[None]:
+    """Say before an interruption that leaves no model whether there is a checkpoint."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if checkpoint is not None:
+            notes(f"no model was written{_how_to_go_on(checkpoint)}")
+        raise
+
+
+def _how_to_go_on(checkpoint: str | None) -> str:
+    """What else there is after an interruption."""
+    from seqtag.training.checkpoints import files_of
+
+    if checkpoint is None:
+        return ""
+    if not files_of(checkpoint):
+        return f"; there is no checkpoint in {checkpoint} yet"
+    return f"; to go on from {checkpoint}, give the same command with --resume"
 
 
 def _line_of(epoch: Epoch, runs: int) -> str:

@@ -1,5 +1,5 @@
 # The native kernel (_native/module.cpp), as native.py sees it.
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,8 @@ class Weights32:
         ties_are_mistakes: bool,
         record: bool,
         choices: ByteArray | None,
+        asked: Callable[[], bool] | None,
+        ask_every: float,
     ) -> tuple[int, int, IntArray, IntArray]: ...
     def decode(
         self,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 IntArray = NDArray[np.signedinteger[Any]]
 HashArray = NDArray[np.uint64]
@@ -280,6 +280,13 @@ class Mistakes(NamedTuple):
 
     position: IntArray  # (M,) int64: place among the visits of the epoch
     y_hat: IntArray  # int32: the decoded labels of these sentences, end to end
+
+
+class Pause(NamedTuple):
+    """What an epoch asks between sentences: whether to leave the others for later."""
+
+    asked: Callable[[], bool]
+    every: float = 0.1  # seconds between two questions
 
 
 RULES = ("perceptron", "pa", "adaptive")

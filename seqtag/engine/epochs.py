@@ -6,13 +6,20 @@ Taggers and classifiers train here; what differs is how they make their arrays a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from seqtag.engine.arrays import Mistakes, Pause
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from seqtag.engine.arrays import BoolArray, Cells, Cost, Instances, IntArray, Mistakes
+    from seqtag.engine.arrays import BoolArray, Cells, Cost, Instances, IntArray, State
     from seqtag.engine.interface import Learner
+
+ASK_EVERY = 0.1
+"""Seconds after which an epoch that goes on asks whether to stop, or to keep a checkpoint."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +101,52 @@ class Progress(NamedTuple):
     best: bool
 
 
+class Best(NamedTuple):
+    """The epoch that the judge finds best so far, and its weights."""
+
+    score: float
+    epoch: int
+    cells: Cells
+
+
+class Standing(NamedTuple):
+    """Where a run stands, between two sentences: what begins there goes on as if it never stopped.
+
+    Attributes
+    ----------
+    state
+        All that the weights know.
+    epoch
+        Epochs finished.
+    visited
+        Sentences visited of the epoch after these.
+    updates, wrong_tokens
+        What they made, as in `Progress`.
+    converged
+        Whether the last finished epoch made no mistake.
+    best
+        The best epoch, if there is a judge.
+    """
+
+    state: State
+    epoch: int
+    visited: int = 0
+    updates: int = 0
+    wrong_tokens: int = 0
+    converged: bool = False
+    best: Best | None = None
+
+
+class Keeper(Protocol):
+    """Keeps where a run stands."""
+
+    def wants(self, *, epoch_over: bool) -> bool:
+        """Whether it is time, at the end of an epoch or within one."""
+
+    def keep(self, standing: Standing) -> None:
+        """Keep it."""
+
+
 def learn(
     weights: Learner,
     x: Callable[[int], Instances],
@@ -103,9 +156,11 @@ def learn(
     *,
     judge: Callable[[Cells, int], Verdict] | None = None,
     on_epoch: Callable[[Progress], None] | None = None,
-    stopped: Callable[[], bool] = lambda: False,
+    stopped: Callable[[], bool] | None = None,
     out_mistakes: list[Mistakes] | None = None,
     choices: BoolArray | None = None,
+    begin: Standing | None = None,
+    keeper: Keeper | None = None,
 ) -> Kept:
     """Train some weights, epoch by epoch.
 
@@ -125,45 +180,151 @@ def learn(
     on_epoch
         Called after each epoch.
     stopped
-        Asked after each epoch whether another thread has interrupted the run.
+        Asked now and then, between two sentences, whether to stop.
     out_mistakes
         One record for each epoch is appended: what was decoded wrongly.
     choices
         Labels that tokens without a certain one may have, (C, K).
+    begin
+        Where to go on; `weights` were made of its state.
+    keeper
+        Is given where the run stands, when it wants to, and when the run is stopped.
 
     Raises
     ------
     KeyboardInterrupt
-        If it comes before an epoch is finished; after that, what was learnt is kept.
+        If it comes before an epoch is finished, or the run is stopped before that; if not, what
+        was learnt is kept. Also if it comes when the run is being stopped.
     """
-    best: tuple[float, int, Cells] | None = None
-    done, converged, interrupted = 0, False, False
-    how = recipe.rule, recipe.step, recipe.cost, recipe.ties_are_mistakes
+    course = _Course(weights, recipe, begin, stopped, keeper)
+    interrupted = False
     try:
-        for epoch in range(1, recipe.epochs + 1):
-            updates, wrong = weights.train_epoch(
-                x(epoch), y, visits(epoch), *how, out_mistakes, choices
-            )
-            done, converged = epoch, updates == 0
-            verdict, better = None, True
-            if judge:
-                cells = weights.cells(recipe.average)
-                verdict = judge(cells, epoch)
-                better = best is None or verdict.score > best[0]
-                if better:
-                    best = verdict.score, epoch, cells
+        while not course.is_over():
+            if not course.run_epoch(x, y, visits, out_mistakes, choices):
+                interrupted = True
+                break
+            done = course.end_epoch(judge)
             if on_epoch:
-                on_epoch(Progress(epoch, updates, wrong, verdict, better))
-            if recipe.until_right and converged:
-                break
-            if stopped():
-                interrupted = epoch < recipe.epochs
-                break
-            if best is not None and recipe.patience and epoch - best[1] >= recipe.patience:
-                break
+                on_epoch(done)
     except KeyboardInterrupt:
-        if not done:
+        if not course.epoch or course.is_stopped():  # asked once already: now at once
             raise
         interrupted = True
-    _, epoch, cells = best or (0.0, done, weights.cells(recipe.average))
-    return Kept(epoch, cells, converged, interrupted)
+    if not course.epoch:
+        raise KeyboardInterrupt
+    _, epoch, cells = course.best or (0.0, course.epoch, weights.cells(recipe.average))
+    return Kept(epoch, cells, course.converged, interrupted)
+
+
+class _Course:
+    """A run as it goes on; the fields of `Standing`, and what moves them."""
+
+    def __init__(
+        self,
+        weights: Learner,
+        recipe: Recipe,
+        begin: Standing | None,
+        stopped: Callable[[], bool] | None,
+        keeper: Keeper | None,
+    ):
+        self._weights, self._recipe = weights, recipe
+        self._stopped, self._keeper = stopped, keeper
+        self.epoch = self.visited = self.updates = self.wrong_tokens = 0
+        self.converged = False
+        self.best: Best | None = None
+        if begin is not None:
+            self.epoch, self.visited = begin.epoch, begin.visited
+            self.updates, self.wrong_tokens = begin.updates, begin.wrong_tokens
+            self.converged, self.best = begin.converged, begin.best
+
+    def is_over(self) -> bool:
+        """Whether there is no other epoch to come."""
+        recipe = self._recipe
+        if self.epoch >= recipe.epochs or (recipe.until_right and self.converged):
+            return True
+        best = self.best
+        return bool(best and recipe.patience and self.epoch - best.epoch >= recipe.patience)
+
+    def run_epoch(
+        self,
+        x: Callable[[int], Instances],
+        y: IntArray,
+        visits: Callable[[int], IntArray],
+        out_mistakes: list[Mistakes] | None,
+        choices: BoolArray | None,
+    ) -> bool:
+        """Visit the sentences of the next epoch, or those left of it; False if it is stopped."""
+        if self._stops():
+            return False
+        recipe, weights = self._recipe, self._weights
+        how = recipe.rule, recipe.step, recipe.cost, recipe.ties_are_mistakes
+        instances, order = x(self.epoch + 1), visits(self.epoch + 1)
+        pause = None
+        if self._stopped or self._keeper:
+            pause = Pause(lambda: self.is_stopped() or self._wants_to_keep(), ASK_EVERY)
+        found: list[Mistakes] | None = None if out_mistakes is None else []
+        begins: list[int] = []
+        while True:
+            begins.append(self.visited)
+            before, left = weights.seen, order[self.visited :]
+            updates, wrong = weights.train_epoch(instances, y, left, *how, found, choices, pause)
+            self.visited += weights.seen - before
+            self.updates += updates
+            self.wrong_tokens += wrong
+            if self.visited >= len(order):
+                break
+            if self._stops():
+                return False
+            if self._keeper and self._wants_to_keep():
+                self._keeper.keep(self._standing())
+        if out_mistakes is not None and found is not None:
+            out_mistakes.append(_together(found, begins))
+        return True
+
+    def end_epoch(self, judge: Callable[[Cells, int], Verdict] | None) -> Progress:
+        """Judge the epoch, and keep where the run stands."""
+        self.epoch += 1
+        self.converged = self.updates == 0
+        verdict, better = None, True
+        if judge:
+            cells = self._weights.cells(self._recipe.average)
+            verdict = judge(cells, self.epoch)
+            better = self.best is None or verdict.score > self.best.score
+            if better:
+                self.best = Best(verdict.score, self.epoch, cells)
+        done = Progress(self.epoch, self.updates, self.wrong_tokens, verdict, better)
+        self.visited = self.updates = self.wrong_tokens = 0
+        if self._keeper and self._keeper.wants(epoch_over=True):
+            self._keeper.keep(self._standing())
+        return done
+
+    def _stops(self) -> bool:
+        """Whether the run is stopped, which keeps where it stands."""
+        stops = self.is_stopped()
+        if stops and self._keeper:
+            self._keeper.keep(self._standing())
+        return stops
+
+    def is_stopped(self) -> bool:
+        """Whether somebody asks to stop."""
+        return self._stopped is not None and self._stopped()
+
+    def _wants_to_keep(self) -> bool:
+        return self._keeper is not None and self._keeper.wants(epoch_over=False)
+
+    def _standing(self) -> Standing:
+        return Standing(
+            self._weights.state(),
+            self.epoch,
+            self.visited,
+            self.updates,
+            self.wrong_tokens,
+            self.converged,
+            self.best,
+        )
+
+
+def _together(parts: list[Mistakes], begins: list[int]) -> Mistakes:
+    """The mistakes of an epoch that paused; its parts begin at these places among its visits."""
+    position = [part.position + at for part, at in zip(parts, begins, strict=True)]
+    return Mistakes(np.concatenate(position), np.concatenate([part.y_hat for part in parts]))

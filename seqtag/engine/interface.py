@@ -24,12 +24,17 @@ if TYPE_CHECKING:
         Margins,
         Mistakes,
         Paths,
+        Pause,
         State,
     )
 
 
 class Learner(Protocol):
     """What the training loop asks of weights; see `seqtag.engine.reference.Weights`."""
+
+    @property
+    def seen(self) -> int:
+        """Sentences finished so far."""
 
     def train_epoch(
         self,
@@ -42,25 +47,22 @@ class Learner(Protocol):
         ties_are_mistakes: bool = False,
         out_mistakes: list[Mistakes] | None = None,
         choices: BoolArray | None = None,
+        pause: Pause | None = None,
     ) -> tuple[int, int]:
         """Visit the sentences of these numbers one by one; return (updates, wrong tokens)."""
 
     def cells(self, average: bool = False) -> Cells:
         """The weights that are not zero, of w or of its average."""
 
+    def state(self) -> State:
+        """All that is known: weights made from it go on as these do, to the last bit."""
+
 
 class Weights(Learner, Protocol):
     """Weights in training; see `seqtag.engine.reference.Weights`."""
 
-    @property
-    def seen(self) -> int:
-        """Sentences finished so far."""
-
     def decode(self, x: Instances) -> IntArray:
         """Best labels (N,) int32 of every token under the current weights."""
-
-    def state(self) -> State:
-        """All that is known: weights made from it go on as these do, to the last bit."""
 
 
 class Frozen(Protocol):

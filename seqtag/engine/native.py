@@ -27,6 +27,7 @@ from seqtag.engine.arrays import (
     Mistakes,
     Parts,
     Paths,
+    Pause,
     State,
     pointers,
 )
@@ -121,6 +122,7 @@ class Weights:
         ties_are_mistakes: bool = False,
         out_mistakes: list[Mistakes] | None = None,
         choices: BoolArray | None = None,
+        pause: Pause | None = None,
     ) -> tuple[int, int]:
         """Visit the sentences of these numbers one by one; return (updates, wrong tokens)."""
         margin, costs = 0.0, None
@@ -140,6 +142,8 @@ class Weights:
                 ties_are_mistakes,
                 out_mistakes is not None,
                 None if choices is None else np.ascontiguousarray(choices, np.uint8),
+                None if pause is None else pause.asked,
+                0.0 if pause is None else pause.every,
             )
         except MemoryError as error:
             raise no_room(self._layout) from error

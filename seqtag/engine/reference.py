@@ -42,6 +42,7 @@ Letters
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,6 +59,7 @@ from seqtag.engine.arrays import (
     Layout,
     Mistakes,
     Parts,
+    Pause,
     Potentials,
     State,
     WeightViews,
@@ -330,6 +332,7 @@ class Weights:
         ties_are_mistakes: bool = False,
         out_mistakes: list[Mistakes] | None = None,
         choices: BoolArray | None = None,
+        pause: Pause | None = None,
     ) -> tuple[int, int]:
         """Visit the sentences of these numbers one by one; return (updates, wrong tokens).
 
@@ -346,13 +349,21 @@ class Weights:
         them is wrong there. Where other tokens of its sentence are wrong, y is the best
         completion: the labels of highest score among those that all tokens may have, under the
         same potentials (a latent perceptron).
+
+        A `pause` may end the epoch after any sentence but before none; `seen` tells after how
+        many. To visit the others later is the same as not to have paused.
         """
         check_epoch(self.layout, x, y, visits, rule, cost, len(self.g) > 0, choices)
         real = self.w.dtype.type
         updates = wrong = 0
         position: list[int] = []
         decoded: list[IntArray] = [np.zeros(0, np.int32)]
+        asked = monotonic()
         for k, s in enumerate(visits):
+            if k and pause is not None and monotonic() - asked >= pause.every:
+                if pause.asked():
+                    break
+                asked = monotonic()
             gold = y[x.sentence_ptr[s] : x.sentence_ptr[s + 1]]
             p = potentials(self.layout, x, s, self.w)
             if cost is not None:

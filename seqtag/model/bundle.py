@@ -130,6 +130,12 @@ def _check_dense(models: Sequence[Model], source: str | None) -> None:
 
 def _split(contents: Contents, source: str) -> list[Contents]:
     """The parts of a file of format 2, each as a file of its own."""
+    if contents.config.get("kind") == "checkpoint":
+        msg = (
+            "expected a model, found a checkpoint of a training; go on with that one: seqtag train "
+            "--checkpoint DIR --resume"
+        )
+        raise ModelFileError(msg, source=source)
     configs = contents.config.get("parts")
     if not isinstance(configs, list) or not all(isinstance(config, dict) for config in configs):
         msg = (

@@ -8,8 +8,9 @@ cut into folds, and those of each fold are tagged by a model of the others.
 from __future__ import annotations
 
 import logging
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from itertools import chain
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +26,9 @@ from seqtag.labels.column import LabelColumn
 from seqtag.parallel import in_order
 from seqtag.settings import Settings, Value
 from seqtag.tagging.tagger import Tagger
+from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.data import Source, TrainingData, check_labels, open_corpus
+from seqtag.training.interruption import AtOnce, put_off
 from seqtag.training.problem import pose
 from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.tokens import token_examples
@@ -34,7 +37,7 @@ from seqtag.training.warm_start import part_of, settings_of
 from seqtag.training.words import word_examples
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -99,6 +102,9 @@ def train_parts(
     on_part: Callable[[str], None] | None = None,
     on_epoch: Callable[[Epoch], None] | None = None,
     init: Loaded | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    checkpoint_every: float | None = None,
+    resume: bool = False,
     **settings: Any,
 ) -> list[Model]:
     """Train the parts of a pipeline.
@@ -124,6 +130,8 @@ def train_parts(
         Called after each epoch of a part, but not of the models that tag the folds.
     init
         A model to go on from. Parts that it has go on from its own, others begin anew.
+    checkpoint, checkpoint_every, resume
+        As for `seqtag.train`; a part that was finished is not trained again.
     **settings
         As for `seqtag.train`, of all parts.
 
@@ -131,68 +139,126 @@ def train_parts(
     -------
     list of Model
         In the order in which they tag. An interruption ends it with the part that was interrupted,
-        if it has finished an epoch.
+        if it has finished an epoch; the last one says that it was interrupted.
 
     Raises
     ------
+    CheckpointError, ValueError
+        As from `seqtag.train`.
     CorpusError, LabelError
         If the data have no sentences, lack a column that was named, or it is not annotated.
     KeyboardInterrupt
-        If it comes before any epoch is finished.
+        If it comes before any epoch is finished, or a second time.
     """
-    if not isinstance(data, (str, PathLike)) or str(data) == "-":
-        data = _in_memory(data, format, columns, limits)
-    with ExitStack() as files:
-        corpus = open_corpus(data, format, columns, files, limits)
-        if not {*PRESETS} & {*corpus.columns}:
-            corpus.gather_columns(("form",))  # refuses a corpus without sentences
-        texts, names = _available(corpus.columns, labels, corpus.name)
-        words = _Words(*corpus.gather_columns(("form", *names)))
-        for name in names if labels is not None else ():
-            check_labels(words.columns[name].types, LabelColumn(name), corpus.name)
-        held_out = None
-        if dev is not None:
-            dev_corpus = open_corpus(dev, format, columns, files, limits)
-            dev_corpus.check_columns(("form", *names))
-            held_out = _Words(*dev_corpus.gather_columns(("form", *names)))
-    if labels is None:
-        names = [name for name in names if _says_something(words.columns[name], name)]
+    folder = checkpoints_in(checkpoint, resume=resume, every=checkpoint_every)
     schedule = Schedule(seed, runs, patience, threads, on_epoch)
-    begins = {name: part_of(init, LabelColumn(name), settings) for name in (*texts, *names)}
-    parts = _plan(names, begins)
-    models: list[Model] = []
-    for name in texts:
-        if on_part:
-            on_part(name)
+    with folder or nullcontext():
+        if not isinstance(data, (str, PathLike)) or str(data) == "-":
+            data = _in_memory(data, format, columns, limits)
         with ExitStack() as files:
-            [source] = open_corpus(data, format, columns, files, limits).sources
-            begin = begins[name]
-            model = _fit_text(name, source, schedule, settings, begin, asked=labels is not None)
-        if model is not None:
+            corpus = open_corpus(data, format, columns, files, limits)
+            if not {*PRESETS} & {*corpus.columns}:
+                corpus.gather_columns(("form",))  # refuses a corpus without sentences
+            texts, names = _available(corpus.columns, labels, corpus.name)
+            words = _Words(*corpus.gather_columns(("form", *names)))
+            for name in names if labels is not None else ():
+                check_labels(words.columns[name].types, LabelColumn(name), corpus.name)
+            held_out = None
+            if dev is not None:
+                dev_corpus = open_corpus(dev, format, columns, files, limits)
+                dev_corpus.check_columns(("form", *names))
+                held_out = _Words(*dev_corpus.gather_columns(("form", *names)))
+        if labels is None:
+            names = [name for name in names if _says_something(words.columns[name], name)]
+        stage = folder.stage(",".join((*texts, *names))) if folder else None
+        schedule = replace(schedule, checkpoints=stage)
+        begins = {name: part_of(init, LabelColumn(name), settings) for name in (*texts, *names)}
+
+        def sentences() -> Iterable[Sentence]:
+            with ExitStack() as files:
+                [source] = open_corpus(data, format, columns, files, limits).sources
+                yield from source
+
+        if on_part is None:
+            on_part = _nobody_asked
+        of_text = _text_models(
+            texts, sentences, begins, schedule, settings, on_part, asked=labels is not None
+        )
+        of_columns = _column_models(
+            _plan(names, begins), words, held_out, schedule, settings, on_part
+        )
+        return _until_interrupted(chain(of_text, of_columns))
+
+
+def _nobody_asked(_: str) -> None:
+    """What is called before a part is trained, by default."""
+
+
+def _until_interrupted(trained: Iterator[Model]) -> list[Model]:
+    """The models up to an interruption, which the last one tells of."""
+    models: list[Model] = []
+    try:
+        for model in trained:
             models.append(model)
             if model.interrupted:
-                return models
+                break
+    except AtOnce:
+        raise
+    except KeyboardInterrupt:  # between two parts, or before the first epoch of one
+        if not models:
+            raise
+        models[-1] = replace(models[-1], training={**models[-1].training, "interrupted": True})
+    return models
+
+
+def _text_models(
+    names: Sequence[str],
+    sentences: Callable[[], Iterable[Sentence]],
+    begins: Mapping[str, Model | None],
+    schedule: Schedule,
+    settings: Mapping[str, Any],
+    on_part: Callable[[str], None],
+    *,
+    asked: bool,
+) -> Iterator[Model]:
+    """The models of the parts that are learnt from text, where there is something to learn."""
+    for name in names:
+        on_part(name)
+        of_part = _of_part(schedule, name)
+        model = _fit_text(name, sentences(), of_part, settings, begins[name], asked=asked)
+        if model is not None:
+            yield model
+
+
+def _column_models(
+    parts: Sequence[_Part],
+    words: _Words,
+    dev: _Words | None,
+    schedule: Schedule,
+    settings: Mapping[str, Any],
+    on_part: Callable[[str], None],
+) -> Iterator[Model]:
+    """The models of the columns, each of which sees the tags of those before it."""
     seen = _Words({"form": words.columns["form"]}, words.lengths)
-    seen_dev = held_out and _Words({"form": held_out.columns["form"]}, held_out.lengths)
+    seen_dev = dev and _Words({"form": dev.columns["form"]}, dev.lengths)
     for number, part in enumerate(parts):
-        if on_part:
-            on_part(part.column.name)
         name = part.column.name
-        gold_dev = held_out and held_out.columns[name]
-        try:
-            model = _fit(part, seen, words.columns[name], schedule, settings, seen_dev, gold_dev)
-        except KeyboardInterrupt:
-            if not models:
-                raise
-            break
-        models.append(model)
-        if model.interrupted:
-            break
+        on_part(name)
+        labels, gold_dev = words.columns[name], dev and dev.columns[name]
+        of_part = _of_part(schedule, name)
+        model = _fit(part, seen, labels, of_part, settings, seen_dev, gold_dev)
+        yield model
         if any(name in later.columns for later in parts[number + 1 :]):
-            seen.columns[name] = _jackknifed(part, seen, words.columns[name], schedule, settings)
+            seen.columns[name] = _jackknifed(part, seen, labels, of_part, settings)
             if seen_dev:
                 seen_dev.columns[name] = _tags(model, seen_dev)
-    return models
+
+
+def _of_part(schedule: Schedule, name: str) -> Schedule:
+    """The schedule with checkpoints of a part's own."""
+    if schedule.checkpoints is None:
+        return schedule
+    return replace(schedule, checkpoints=schedule.checkpoints.part(name))
 
 
 def _in_memory(
@@ -326,7 +392,10 @@ def _jackknifed(
         others, held_out = (everything.where(fold_of != fold), everything.where(fold_of == fold))
         names = list(words.columns)
         learnt = _Words(dict(zip(names, others.columns, strict=True)), others.lengths)
-        model = _fit(part, learnt, others.labels, quiet, fewer)
+        of_fold = _of_part(quiet, f"fold-{fold + 1}")
+        model = _fit(part, learnt, others.labels, of_fold, fewer)
+        if model.interrupted:
+            raise KeyboardInterrupt
         return _tags(
             model, _Words(dict(zip(names, held_out.columns, strict=True)), held_out.lengths)
         )
@@ -335,9 +404,10 @@ def _jackknifed(
     ids = np.zeros(len(labels.ids), np.int32)
     fold_of_token = np.repeat(fold_of, words.lengths)
     folds = range(min(_FOLDS, int(fold_of.max()) + 1))
-    for fold, column in zip(folds, in_order(tag, folds, schedule.threads), strict=True):
-        numbers = [number.setdefault(name, len(number)) for name in column.types]
-        ids[fold_of_token == fold] = np.array(numbers, np.int32)[column.ids]
+    with put_off(schedule.stop):
+        for fold, column in zip(folds, in_order(tag, folds, schedule.threads), strict=True):
+            numbers = [number.setdefault(name, len(number)) for name in column.types]
+            ids[fold_of_token == fold] = np.array(numbers, np.int32)[column.ids]
     return Column(list(number), ids)
 
 

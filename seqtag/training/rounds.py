@@ -6,48 +6,41 @@ this process; `seqtag.cluster.train` has an actor for each.
 
 from __future__ import annotations
 
-import json
-import logging
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
-from hashlib import sha256
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from seqtag.corpus import LIMITS, Limits
-from seqtag.engine.arrays import ANY_LABEL, Cells, Instances, Layout
-from seqtag.engine.epochs import Kept, Progress, Verdict, learn
-from seqtag.errors import ModelFileError
+from seqtag.engine.arrays import ANY_LABEL, Instances, Layout
 from seqtag.features.index import IndexedCorpus
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
 from seqtag.labels.parts import split_labels
-from seqtag.model import container
 from seqtag.parallel import in_order
 from seqtag.tagging.tagger import Tagger
+from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.data import open_corpus
 from seqtag.training.known_labels import WordLabels
-from seqtag.training.mixing import Table, mixed, weights_of
-from seqtag.training.problem import Problem, check_forms, fitting, judge_of, wonder_at_many
-from seqtag.training.runs import Epoch, Outcome, Schedule, recipe_of
+from seqtag.training.mixing import Part, Table, mixed, weights_of
+from seqtag.training.problem import Problem, check_forms, fitting, wonder_at_many
+from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.shards import Agreed, Agreement, Plan, Reading, Shard, Topic, train_shard
-from seqtag.training.train import coding_of
+from seqtag.training.train import coding_of, fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from os import PathLike
 
+    from seqtag.engine.arrays import Cells, State
     from seqtag.labels.coding import LabelCoding
     from seqtag.model.model import Model
+    from seqtag.training.checkpoints import Checkpoints
     from seqtag.training.data import Source
     from seqtag.training.mixing import Difference
-    from seqtag.training.problem import Judge
     from seqtag.training.shards import Numbered, Survey
-
-_log = logging.getLogger("seqtag")
 
 
 class Crew(Protocol):
@@ -124,6 +117,7 @@ def train_shards(
     threads: int = 1,
     on_epoch: Callable[[Epoch], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    resume: bool = False,
     **settings: Any,
 ) -> Tagger:
     r"""Train a tagger on the parts of a corpus by iterative parameter mixing.
@@ -141,17 +135,15 @@ def train_shards(
         Shards learnt from at the same time; the model is the same on any number.
     on_epoch
         Called after each round, with an `Epoch` of run 1.
-    checkpoint
-        File that holds what is learnt after each round. If it is there, training goes on from it.
+    checkpoint, resume
+        As in `seqtag.train`; there is a checkpoint after each round.
     **settings
         As in `seqtag.train`; ``epochs`` are the rounds.
 
     Raises
     ------
-    CorpusError, TemplateError, LabelError, KeyboardInterrupt
+    CorpusError, TemplateError, LabelError, CheckpointError, KeyboardInterrupt
         As `seqtag.train`; and if shards have other columns than the first.
-    ModelFileError
-        If the checkpoint is damaged or of another training.
     ValueError
         If there are no shards, or a number is out of range.
 
@@ -170,8 +162,10 @@ def train_shards(
     if not shards:
         msg = "expected one shard or more, found none"
         raise ValueError(msg)
-    crew = Here(shards, reading, threads)
-    return Tagger(mix(crew, reading, schedule, dev, constrain=constrain, checkpoint=checkpoint))
+    folder = checkpoints_in(checkpoint, resume=resume, every=None)
+    with folder or nullcontext():
+        crew = Here(shards, reading, threads)
+        return Tagger(mix(crew, reading, schedule, dev, folder, constrain=constrain))
 
 
 def reading_of(
@@ -194,9 +188,9 @@ def mix(
     reading: Reading,
     schedule: Schedule,
     dev: Source | None = None,
+    folder: Checkpoints | None = None,
     *,
     constrain: bool = True,
-    checkpoint: str | PathLike[str] | None = None,
 ) -> Model:
     """The model that the rounds of a crew make.
 
@@ -207,81 +201,34 @@ def mix(
     reading
         How they are read.
     schedule
-        Seed, patience, and whom to tell of the rounds.
-    dev, constrain, checkpoint
+        As of one run; SIGINT and SIGTERM let the crew finish its round.
+    dev, constrain
         As in `train_shards`.
+    folder
+        Of checkpoints.
 
     Raises
     ------
-    CorpusError, TemplateError, LabelError, ModelFileError, KeyboardInterrupt
+    CorpusError, TemplateError, LabelError, CheckpointError, KeyboardInterrupt
         As `train_shards`.
     """
-    problem, plans, agreement = _agree(crew, reading, constrain=constrain)
-    held_out, judge = None, None
+    problem, plans, sentences = _agree(crew, reading, constrain=constrain)
+    held_out = None
     if dev is not None:
-        needed = (*problem.compiled.columns, *problem.column.columns)
+        needed = problem.compiled.columns
         with ExitStack() as files:
             corpus = open_corpus(dev, reading.format, reading.columns, files, reading.limits)
-            corpus.check_columns(needed)
-            held_out = corpus.gather(
-                problem.compiled.columns, problem.column, reading.skip_unlabelled
-            )
-        judge = judge_of(problem, held_out)
-    fingerprint = _fingerprint(problem, schedule.seed, agreement, held_out and held_out.digest())
-    store = None if checkpoint is None else Store(Path(checkpoint), fingerprint)
-    weights = Mixture(crew, plans, agreement.sentences, problem, schedule.seed)
-    kept = _rounds(weights, problem, schedule, judge, store)
-    outcome = Outcome([kept], kept.interrupted)
-    return problem.model(
-        kept.cells, outcome.provenance(schedule, None if judge is None else judge(kept.cells))
+            corpus.check_columns((*needed, *problem.column.columns))
+            held_out = corpus.gather(needed, problem.column, reading.skip_unlabelled)
+    adaptive = problem.settings.update == "adaptive"
+    if folder is not None:
+        schedule = replace(schedule, checkpoints=folder.stage(str(problem.column)))
+    return fit(
+        problem,
+        schedule,
+        held_out,
+        lambda start: Mixture(crew, plans, sentences, schedule.seed, adaptive, start),
     )
-
-
-def _rounds(
-    weights: Mixture,
-    problem: Problem,
-    schedule: Schedule,
-    judge: Judge | None,
-    store: Store | None,
-) -> Kept:
-    """The weights of the best round by the dev set, or of the last one."""
-    done = store.load() if store else Done([], None, None)
-    weights.go_on(done)
-
-    rounds, best = list(done.rounds), done.best
-
-    def finished(now: Progress) -> None:
-        nonlocal best
-        if now.epoch <= len(done.rounds):
-            return
-        score = now.verdict.score if now.verdict else 0.0
-        rounds.append(Round(now.updates, now.wrong_tokens, score))
-        if store:
-            if judge and now.best:
-                best = weights.cells(average=True)
-            store.save(rounds, weights.table, best)
-        if schedule.on_epoch:
-            dev = now.verdict and now.verdict.detail
-            schedule.on_epoch(Epoch(1, now.epoch, now.updates, now.wrong_tokens, dev, now.best))
-
-    x = problem.corpus.instances  # none: the shards have them
-    return learn(
-        weights,
-        lambda _: x,
-        problem.y,
-        lambda number: np.array([number]),
-        recipe_of(problem.settings, schedule.patience),
-        judge=partial(_verdict, judge, done.rounds) if judge else None,
-        on_epoch=finished,
-    )
-
-
-def _verdict(judge: Judge, done: Sequence[Round], cells: Cells, number: int) -> Verdict:
-    """What the dev set says of a round, or said of one that was finished before."""
-    if number <= len(done):
-        return Verdict(done[number - 1].score)
-    report = judge(cells)
-    return Verdict(report.score, report)
 
 
 class Mixture:
@@ -291,10 +238,12 @@ class Mixture:
     ----------
     crew, plans, sentences
         The shards, what they were told, and how many sentences each has.
-    problem
-        What is learnt.
     seed
         Of all that is random.
+    adaptive
+        Whether there are sums of squares.
+    start
+        Where to go on.
     """
 
     def __init__(
@@ -302,48 +251,50 @@ class Mixture:
         crew: Crew,
         plans: Sequence[Plan],
         sentences: Sequence[int],
-        problem: Problem,
         seed: int,
+        adaptive: bool,
+        start: State | None = None,
     ):
-        self.table = Table.empty(problem.settings.update == "adaptive")
-        self._crew, self._plans, self._sentences = crew, plans, sentences
-        self._layout, self._seed = problem.corpus.layout, seed
-        self._empty = self.table
-        self._rounds, self._done = 0, Done([], None, None)
+        self._crew, self._plans, self._sentences, self._seed = crew, plans, sentences, seed
+        self._adaptive, self._rounds = adaptive, 0
+        layout = plans[0].layout
+        self._all = Part(layout, np.arange(layout.rows), np.arange(layout.edges))
+        self._table = Table.empty(adaptive)
+        if start is not None:
+            self._table = self._all.table(start, adaptive)
+            self._rounds = start.seen // sum(sentences)
 
-    def go_on(self, done: Done) -> None:
-        """Begin with rounds that were finished before: these are told again, not learnt again."""
-        self._done = done
-        if done.table is not None:
-            self.table = done.table
+    @property
+    def seen(self) -> int:
+        """Sentences finished so far, of all shards."""
+        return self._rounds * sum(self._sentences)
 
     def train_epoch(self, *_: Any, **__: Any) -> tuple[int, int]:
         """One round; return (updates, wrong tokens) of all shards, which have the sentences."""
-        self._rounds += 1
-        if self._rounds <= len(self._done.rounds):
-            return self._done.rounds[self._rounds - 1][:2]
         changed, updates, wrong = [], 0, 0
-        found = self._crew.round(self.table, self._rounds, self._seed)
+        found = self._crew.round(self._table, self._rounds + 1, self._seed)
         for plan, each in zip(self._plans, found, strict=True):
-            changed.append(each.sparse(plan.part, self.table))
+            changed.append(each.sparse(plan.part, self._table))
             updates += each.updates
             wrong += each.wrong_tokens
-        self.table = mixed(self.table, changed, self._sentences, self._rounds)
+        self._rounds += 1
+        self._table = mixed(self._table, changed, self._sentences, self._rounds)
         return updates, wrong
 
     def cells(self, average: bool = False) -> Cells:
         """The weights that are not zero, or their average."""
-        if self._rounds < len(self._done.rounds):  # told again: one of these counts, the best
-            return self._done.best or weights_of(self._empty, self._layout)
-        steps = self._rounds * sum(self._sentences)
-        return weights_of(self.table, self._layout, steps if average else 0)
+        return weights_of(self._table, self._all.layout, self.seen if average else 0)
+
+    def state(self) -> State:
+        """All that is known."""
+        return self._all.state(self._table, self.seen)
 
 
 # --------------------------------------------------------------------------- what is agreed on
 def _agree(
     crew: Crew, reading: Reading, *, constrain: bool
-) -> tuple[Problem, list[Plan], Agreement]:
-    """What is learnt, without any sentences; and what each shard is told."""
+) -> tuple[Problem, list[Plan], list[int]]:
+    """What is learnt, without any sentences; what each shard is told, and its sentences."""
     surveys = crew.surveys()
     topic = Topic.of(reading, surveys[0].column, surveys[0].columns)
     agreement = Agreement.of(surveys, topic.settings.min_count)
@@ -386,95 +337,4 @@ def _agree(
         known_labels=WordLabels.sum(words).often(often) if words else ANY_LABEL,
         origin=agreement.origin,
     )
-    return problem, plans, agreement
-
-
-# --------------------------------------------------------------------------- what is kept
-class Round(NamedTuple):
-    """What happened in a round: as in `Epoch`, and the score on the dev set, 0 without one."""
-
-    updates: int
-    wrong_tokens: int
-    score: float
-
-
-class Done(NamedTuple):
-    """What a training knows after some rounds: all that it needs to go on.
-
-    Attributes
-    ----------
-    rounds
-        What happened in each.
-    table
-        The weights after the last one.
-    best
-        The averaged weights of the best one, if there is a dev set.
-    """
-
-    rounds: list[Round]
-    table: Table | None
-    best: Cells | None
-
-
-class Store:
-    """A file of what is done, written whole after each round.
-
-    Parameters
-    ----------
-    path
-        The file.
-    fingerprint
-        Of the training: shards, labels, settings, seed. Only the number of rounds may change.
-    """
-
-    def __init__(self, path: Path, fingerprint: str):
-        self._path, self._fingerprint = path, fingerprint
-
-    def save(self, rounds: Sequence[Round], table: Table, best: Cells | None) -> None:
-        """Write what is done; see `Done`.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be written.
-        """
-        tensors = {f"table.{name}": each for name, each in table._asdict().items()}
-        if best is not None:
-            tensors |= {f"best.{name}": each for name, each in best._asdict().items()}
-        config = {"training": self._fingerprint, "rounds": [list(each) for each in rounds]}
-        container.save(self._path, {"checkpoint": config}, tensors)
-
-    def load(self) -> Done:
-        """What is done: nothing if there is no file.
-
-        Raises
-        ------
-        ModelFileError
-            If it is damaged, no checkpoint, or of another training.
-        """
-        if not self._path.exists():
-            return Done([], None, None)
-        config, tensors, *_ = container.load(self._path)
-        found = config.get("checkpoint")
-        if not isinstance(found, dict) or found.get("training") != self._fingerprint:
-            msg = (
-                "expected a checkpoint of this training, found "
-                f"{'one of another' if isinstance(found, dict) else 'another file'}; shards, "
-                "settings and seed must be the same: give them again, or name a new file"
-            )
-            raise ModelFileError(msg, source=str(self._path))
-        rounds = [Round(*each) for each in found["rounds"]]
-        table = Table(*(tensors[f"table.{name}"] for name in Table._fields))
-        best = None
-        if "best.chain" in tensors:
-            best = Cells._make(tensors[f"best.{name}"] for name in Cells._fields)
-        return Done(rounds, table, best)
-
-
-def _fingerprint(problem: Problem, seed: int, agreement: Agreement, dev: str | None) -> str:
-    """SHA-256 of all that decides on the weights, but for the number of rounds."""
-    settings = {**problem.settings.to_dict(), "epochs": None}
-    shards = [each.digest for each in agreement.surveys]
-    coding = problem.coding.written, problem.coding.learnt
-    facts = shards, problem.labels, str(problem.templates), settings, coding, seed, dev
-    return sha256(json.dumps(facts).encode()).hexdigest()
+    return problem, plans, agreement.sentences

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -13,16 +13,19 @@ from seqtag.engine import backend
 from seqtag.engine.epochs import Kept, Progress, Recipe, Verdict, learn
 from seqtag.parallel import in_order
 from seqtag.randomness import visiting_order
+from seqtag.training.interruption import AtOnce, Stop, put_off
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from seqtag.engine.arrays import BoolArray, Cells, Instances
+    from seqtag.engine.arrays import BoolArray, Cells, Instances, State
+    from seqtag.engine.interface import Learner
     from seqtag.evaluation.report import Report
     from seqtag.features.index import IndexedCorpus
     from seqtag.settings import Settings
+    from seqtag.training.checkpoints import Stage
     from seqtag.training.problem import Judge
     from seqtag.training.warm_start import WarmStart
 
@@ -71,6 +74,10 @@ class Schedule:
         Called after each epoch.
     shuffle
         Whether each epoch has an order of its own; else all have the order given.
+    checkpoints
+        Where the runs keep where they stand, and go on from.
+    stop
+        What is asked to end the runs before their time.
 
     Raises
     ------
@@ -84,6 +91,8 @@ class Schedule:
     threads: int
     on_epoch: Callable[[Epoch], None] | None
     shuffle: bool = True
+    checkpoints: Stage | None = None
+    stop: Stop = field(default_factory=Stop)
 
     def __post_init__(self) -> None:
         if self.seed < 0 or self.runs < 1 or (self.patience is not None and self.patience < 1):
@@ -173,6 +182,10 @@ class Task(Protocol):
         ...
 
 
+MakeLearner = Callable[["State | None"], "Learner"]
+"""Makes what learns of the state to begin with."""
+
+
 def recipe_of(settings: Settings, patience: int | None = None) -> Recipe:
     """What settings mean to the training loop."""
     return Recipe(
@@ -184,30 +197,39 @@ def recipe_of(settings: Settings, patience: int | None = None) -> Recipe:
     )
 
 
-def train_runs(problem: Task, schedule: Schedule, judge: Judge | None) -> Outcome:
+def train_runs(
+    problem: Task, schedule: Schedule, judge: Judge | None, learner: MakeLearner | None = None
+) -> Outcome:
     """Train all runs; an interruption ends them, and what is done is kept.
+
+    What learns are the engine's weights, or what `learner` makes of the state to begin with.
+    SIGINT and SIGTERM let runs finish their sentence, see `seqtag.training.interruption.put_off`.
 
     Raises
     ------
     KeyboardInterrupt
-        If it comes before any epoch is finished.
+        If it comes before any epoch is finished, or a second time.
     """
-    stop = threading.Event()
+    stop = schedule.stop
     done: dict[int, Kept] = {}
 
     def train_one(run: int) -> None:
-        if not stop.is_set():
-            done[run] = train_run(problem, schedule, run, judge, stop.is_set)
+        if not stop.asked():
+            done[run] = train_run(problem, schedule, run, judge, learner)
             if done[run].interrupted:
-                stop.set()
+                stop.ask()
 
     interrupted = False
     try:
-        every = range(1, schedule.runs + 1)
-        for _ in in_order(train_one, every, min(schedule.threads, schedule.runs)):
-            pass
-    except KeyboardInterrupt:  # on several threads runs end with their epoch
+        with put_off(stop):
+            every = range(1, schedule.runs + 1)
+            for _ in in_order(train_one, every, min(schedule.threads, schedule.runs)):
+                pass
+    except AtOnce:
+        raise
+    except KeyboardInterrupt:  # the runs on other threads end with their sentence
         interrupted = True
+        stop.ask()
     if not done:
         raise KeyboardInterrupt
     kept = [done[run] for run in sorted(done)]
@@ -220,12 +242,18 @@ def train_run(
     schedule: Schedule,
     run: int,
     judge: Judge | None,
-    stopped: Callable[[], bool],
+    learner: MakeLearner | None = None,
 ) -> Kept:
     """One run: the averaged weights of the best epoch by the dev set, or of the last one."""
     settings, (layout, instances, *_) = problem.settings, problem.corpus
     sentences = len(instances.sentence_ptr) - 1
     start = None if problem.start is None else problem.start.state
+    keeper = schedule.checkpoints.run(run) if schedule.checkpoints else None
+    begin = keeper.begin(layout, sentences) if keeper else None
+    if isinstance(begin, Kept):
+        return begin
+    if begin is not None:
+        start = begin.state
 
     def report(done: Progress) -> None:
         if schedule.on_epoch:
@@ -234,17 +262,22 @@ def train_run(
                 Epoch(run, done.epoch, done.updates, done.wrong_tokens, dev, done.best)
             )
 
-    return learn(
-        backend.Weights(layout, "float32", settings.update, start),
+    kept = learn(
+        learner(start) if learner else backend.Weights(layout, "float32", settings.update, start),
         lambda epoch: drop_features(instances, settings.dropout, schedule.random(run, epoch, 1)),
         problem.y,
         lambda epoch: schedule.visits(sentences, run, epoch),
         recipe_of(settings, schedule.patience),
         judge=None if judge is None else partial(_verdict, judge),
         on_epoch=report,
-        stopped=stopped,
+        stopped=schedule.stop.asked,
         choices=problem.choices,
+        begin=begin,
+        keeper=keeper,
     )
+    if keeper and not kept.interrupted:
+        keeper.finish(kept)
+    return kept
 
 
 def _verdict(judge: Judge, cells: Cells, _: int) -> Verdict:

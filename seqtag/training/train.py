@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, overload
 
@@ -15,6 +16,7 @@ from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model.freeze import mean
 from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
+from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.data import Source, check_labels, open_corpus
 from seqtag.training.problem import judge_of, pose
 from seqtag.training.runs import Epoch, Schedule, train_runs
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from seqtag.tagging.pipeline import Loaded
     from seqtag.training.data import TrainingData
     from seqtag.training.problem import Problem
+    from seqtag.training.runs import MakeLearner
 
 _log = logging.getLogger("seqtag")
 
@@ -62,6 +65,9 @@ class Options(TypedDict, total=False):
     threads: int
     on_epoch: Callable[[Epoch], None] | None
     init: Loaded | str | PathLike[str] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: float | None
+    resume: bool
     epochs: int | None
     update: str | None
     step: float | None
@@ -105,6 +111,9 @@ def train(
     threads: int = 1,
     on_epoch: Callable[[Epoch], None] | None = None,
     init: Loaded | str | PathLike[str] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    checkpoint_every: float | None = None,
+    resume: bool = False,
     **settings: Any,
 ) -> Tagger:
     r"""Train a tagger with the averaged structured perceptron.
@@ -157,6 +166,15 @@ def train(
         and settings hold where others are not given, and `templates` must have its own among
         them. Its averaged weights are all that is carried over: the new average is over the new
         training alone.
+    checkpoint
+        A folder, made if it is not there, in which to keep where the training stands: after each
+        epoch, and when it is interrupted. No other training may use it.
+    checkpoint_every
+        Seconds after which to do so instead, also within an epoch.
+    resume
+        Go on from the newest checkpoint in the folder, to the same bytes as if nothing had
+        happened; begin at the start if there is none yet. Without, a folder that has some is
+        refused.
     **settings
         Those of `seqtag.settings.SETTINGS`, which says what each does: ``epochs``, ``update``,
         ``step``, ``margin``, ``min_count``, ``encoding``, ``dropout``, ``label_parts`` and
@@ -167,13 +185,17 @@ def train(
     CorpusError, TemplateError, LabelError
         If the data have no sentences or lack a column, templates do not fit them, labels are
         missing, or column, templates or encoding are not those of the model to go on from.
+    CheckpointError
+        If another training uses the folder of checkpoints, or those in it are of other data,
+        options or another version, or none of them is whole.
     TypeError
         If sentences are lists and there are no `labels`, or a file has some.
     ValueError
-        If seed, runs, patience or threads are out of range.
+        If seed, runs, patience, threads or checkpoint_every are out of range, or there is no
+        folder to resume from.
     KeyboardInterrupt
-        If it comes before an epoch is finished; after that the tagger holds what was learnt, and
-        ``tagger.model.interrupted`` says so.
+        If it comes before an epoch is finished, or a second time; else the training ends with its
+        sentence, the tagger holds what was learnt, and ``tagger.model.interrupted`` says so.
 
     Examples
     --------
@@ -188,6 +210,7 @@ def train(
     ['DT', 'NN']
     """
     schedule = Schedule(seed, runs, patience, threads, on_epoch, shuffle)
+    folder = checkpoints_in(checkpoint, resume=resume, every=checkpoint_every)
     begin = None if init is None else loaded(init)
     if labels is not None:
         label = label or default_label(begin) or "label"
@@ -197,26 +220,29 @@ def train(
         if dev is not None:
             dev, more = _listed(*_pair(dev), label, columns, missing)
         unlabelled = missing if some or more else unlabelled
-    with ExitStack() as files:
-        corpus = open_corpus(data, format, columns, files, limits)
-        column = corpus.label_column(label or default_label(begin))
-        model = model_for(begin, column, settings)
-        features = [name for name in corpus.columns if name not in column.columns]
-        template_set, values = templates_of(templates, column, features, settings, model)
-        needed = template_set.compile(features).columns
-        examples = corpus.gather(needed, column, skip_unlabelled, unlabelled)
-        check_labels(examples.labels.types, column, corpus.name)
-        held_out = None
-        if dev is not None:
-            dev_corpus = open_corpus(dev, format, columns, files, limits)
-            dev_corpus.check_columns((*needed, *column.columns))
-            held_out = dev_corpus.gather(needed, column, skip_unlabelled, unlabelled)
-    if unlabelled and examples.labelled().all():
-        _log.warning("no word has the label %r: every word is labelled", unlabelled)
-    asked = settings.get("encoding") is not None
-    coding = coding_of(examples, column, values, constrain=constrain, asked=asked, init=model)
-    problem = pose(examples, column, coding, template_set, features, values, model)
-    return Tagger(fit(problem, schedule, held_out))
+    with folder or nullcontext():
+        with ExitStack() as files:
+            corpus = open_corpus(data, format, columns, files, limits)
+            column = corpus.label_column(label or default_label(begin))
+            model = model_for(begin, column, settings)
+            features = [name for name in corpus.columns if name not in column.columns]
+            template_set, values = templates_of(templates, column, features, settings, model)
+            needed = template_set.compile(features).columns
+            examples = corpus.gather(needed, column, skip_unlabelled, unlabelled)
+            check_labels(examples.labels.types, column, corpus.name)
+            held_out = None
+            if dev is not None:
+                dev_corpus = open_corpus(dev, format, columns, files, limits)
+                dev_corpus.check_columns((*needed, *column.columns))
+                held_out = dev_corpus.gather(needed, column, skip_unlabelled, unlabelled)
+        if unlabelled and examples.labelled().all():
+            _log.warning("no word has the label %r: every word is labelled", unlabelled)
+        asked = settings.get("encoding") is not None
+        coding = coding_of(examples, column, values, constrain=constrain, asked=asked, init=model)
+        problem = pose(examples, column, coding, template_set, features, values, model)
+        stage = folder.stage(str(column)) if folder else None
+        schedule = replace(schedule, checkpoints=stage)
+        return Tagger(fit(problem, schedule, held_out))
 
 
 def _listed(
@@ -296,7 +322,12 @@ def coding_of(
     )
 
 
-def fit(problem: Problem, schedule: Schedule, held_out: TrainingData | None = None) -> Model:
+def fit(
+    problem: Problem,
+    schedule: Schedule,
+    held_out: TrainingData | None = None,
+    learner: MakeLearner | None = None,
+) -> Model:
     """The model of a problem: its runs, averaged.
 
     Parameters
@@ -307,21 +338,49 @@ def fit(problem: Problem, schedule: Schedule, held_out: TrainingData | None = No
         Which runs there are.
     held_out
         The columns of the problem and gold labels of other sentences, to score every epoch on.
+    learner
+        As in `seqtag.training.runs.train_runs`.
 
     Raises
     ------
+    CheckpointError
+        If there are checkpoints that are of another training, or none that is whole.
     KeyboardInterrupt
-        If it comes before an epoch is finished.
+        If it comes before an epoch is finished, or a second time.
     """
     judge = None if held_out is None else judge_of(problem, held_out)
+    if schedule.checkpoints:
+        facts = _facts(problem, schedule, held_out)
+        schedule = replace(schedule, checkpoints=schedule.checkpoints.about(facts))
     if held_out is not None and held_out.digest() == problem.origin["corpus_sha256"]:
         _log.warning(
             "the dev set is the training data: its scores say how well that was learnt, and stop "
             "nothing too early or too late; give sentences of other texts"
         )
-    outcome = train_runs(problem, schedule, judge)
+    outcome = train_runs(problem, schedule, judge, learner)
     cells = mean([run.cells for run in outcome.kept])
     return problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))
+
+
+def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) -> dict[str, Any]:
+    """What the weights hang on, as checkpoints say it."""
+    origin, begin = problem.origin, problem.origin.get("init_sha256")
+    dev = {"sentences": len(held_out.lengths), "sha256": held_out.digest()} if held_out else None
+    return {
+        "training set": {"sentences": origin["sentences"], "sha256": origin["corpus_sha256"]},
+        "dev set": dev,
+        "model to begin with": {"sha256": begin} if begin else None,
+        "templates": str(problem.templates).splitlines(),
+        "columns": list(problem.columns),
+        "scheme": problem.coding.written,
+        "learnt_as": problem.coding.learnt,
+        "constrain": problem.coding.constrained,
+        **problem.settings.to_dict(),
+        "seed": schedule.seed,
+        "runs": schedule.runs,
+        "patience": schedule.patience,
+        "shuffle": schedule.shuffle,
+    }
 
 
 def templates_of(

@@ -207,7 +207,7 @@ def test_an_interrupted_training_keeps_what_it_learnt(folder, name, code):
         rest = process.stderr.read()
     late.cancel()
     assert process.returncode == code
-    assert rest.endswith("seqtag: interrupted: the model holds the epochs finished until then\n")
+    assert rest.endswith("seqtag: interrupted: m.seqtag holds what was learnt until then\n")
     assert "Traceback" not in rest
     tagger = seqtag.load("m.seqtag")
     assert tagger.info["training"]["interrupted"] is True

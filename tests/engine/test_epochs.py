@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from seqtag.engine import backend as backends
-from seqtag.engine.arrays import Instances, Layout
+from seqtag.engine import epochs
+from seqtag.engine.arrays import Instances, Layout, Pause
 from seqtag.engine.epochs import Recipe, Verdict, learn
+from seqtag.randomness import visiting_order
+from tests.strategies import each_backend, random_case
 
 
 def run(judge=None, on_epoch=None, epochs=6, **recipe):
@@ -79,3 +82,123 @@ def test_an_interruption_before_the_first_epoch_is_one():
             order,
             Recipe(epochs=1),
         )
+
+
+# ----------------------------------------------------------------- pauses, and going on
+class Everything:
+    """A keeper that wants to know where the run stands as often as it may."""
+
+    def __init__(self, within: bool = True):
+        self.within, self.kept = within, []
+
+    def wants(self, *, epoch_over):
+        return epoch_over or self.within
+
+    def keep(self, standing):
+        self.kept.append(standing)
+
+
+def course(backend, weights=None, **how):
+    """Three epochs over a case of 9 sentences, each in an order of its own."""
+    case = random_case(np.random.RandomState(3), 5, 2, 2, sentences=9, longest=6)
+    scores = [0.5, 0.7, 0.6]
+    mistakes = []
+    kept = learn(
+        weights or backend.Weights(case.layout, "float32", "adaptive"),
+        lambda _: case.x,
+        case.y,
+        lambda epoch: visiting_order(9, 1, 1, epoch),
+        Recipe(3, "adaptive", 0.1, 1.0),
+        judge=lambda _, epoch: Verdict(scores[epoch - 1]),
+        out_mistakes=mistakes,
+        **how,
+    )
+    return kept, mistakes, case.layout
+
+
+def bits(kept) -> list:
+    return [kept.epoch, kept.converged, kept.interrupted, *(a.tobytes() for a in kept.cells)]
+
+
+@each_backend
+def test_where_a_run_stands_is_known_after_every_sentence(backend, monkeypatch):
+    monkeypatch.setattr(epochs, "ASK_EVERY", 0)
+    straight, mistakes, layout = course(backend)
+    keeper, reports = Everything(), []
+    paused, in_parts, _ = course(backend, keeper=keeper, on_epoch=reports.append)
+    assert bits(paused) == bits(straight)
+    places = [(standing.epoch, standing.visited) for standing in keeper.kept]
+    assert places == [
+        place for e in range(3) for place in (*((e, v) for v in range(1, 9)), (e + 1, 0))
+    ]
+    for one, other in zip(mistakes, in_parts, strict=True):
+        assert one.position.tolist() == other.position.tolist()
+        assert one.y_hat.tolist() == other.y_hat.tolist()
+    for standing in keeper.kept:
+        weights = backend.Weights(layout, "float32", "adaptive", standing.state)
+        left = []
+        again, _, _ = course(backend, weights, begin=standing, on_epoch=left.append)
+        assert bits(again) == bits(straight)
+        assert left == reports[standing.epoch :]
+
+
+@each_backend
+def test_a_run_that_is_stopped_says_where_it_stands(backend, monkeypatch):
+    monkeypatch.setattr(epochs, "ASK_EVERY", 0)
+    for last in range(1, 27):
+        keeper = Everything(within=False)
+        answers = iter([False] * last + [True] * 99)
+        stopped = {"stopped": lambda answers=answers: next(answers), "keeper": keeper}
+        try:
+            kept, *_ = course(backend, **stopped)
+        except KeyboardInterrupt:
+            assert keeper.kept[-1].epoch == 0
+        else:
+            assert kept.interrupted
+            assert keeper.kept[-1].epoch in (1, 2)
+        weights = backend.Weights(course(backend)[2], "float32", "adaptive", keeper.kept[-1].state)
+        again, *_ = course(backend, weights, begin=keeper.kept[-1])
+        assert bits(again) == bits(course(backend)[0])
+
+
+@each_backend
+def test_a_run_that_was_over_does_nothing_more(backend):
+    keeper = Everything()
+    kept, _, layout = course(backend, keeper=keeper)
+    end = keeper.kept[-1]
+    weights = backend.Weights(layout, "float32", "adaptive", end.state)
+    again, mistakes, _ = course(backend, weights, begin=end)
+    assert (bits(again), mistakes) == (bits(kept), [])
+    assert run(patience=1, judge=lambda *_: Verdict(1.0)).epoch == 1
+
+
+@each_backend
+def test_a_second_interruption_keeps_nothing(backend):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    answers = iter([False, True])  # before the epoch, and when the interruption comes
+    with pytest.raises(KeyboardInterrupt):
+        course(backend, on_epoch=interrupt, stopped=lambda: next(answers))
+    assert course(backend, on_epoch=interrupt)[0].interrupted
+
+
+@each_backend
+def test_an_exception_while_a_pause_is_asked_comes_through(backend):
+    case = random_case(np.random.RandomState(3), 5, 1, sentences=9, longest=6)
+    weights = backend.Weights(case.layout)
+
+    def asked():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        weights.train_epoch(case.x, case.y, np.arange(9), pause=Pause(asked, 0))
+    assert weights.seen == 1
+
+
+@each_backend
+def test_nothing_is_asked_before_it_is_time(backend):
+    case = random_case(np.random.RandomState(3), 5, 1, sentences=9, longest=6)
+    weights = backend.Weights(case.layout)
+    weights.train_epoch(case.x, case.y, np.arange(9), pause=Pause(pytest.fail, 1e9))
+    assert weights.seen == 9

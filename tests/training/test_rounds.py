@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 
 import seqtag
-from seqtag.errors import ModelFileError
+from seqtag.errors import CheckpointError
 from seqtag.features.language import parse
-from seqtag.model import container
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.rounds import Here, mix
 from seqtag.training.runs import Epoch, Schedule
@@ -18,9 +15,6 @@ from seqtag.training.shards import Reading, Shard, train_shard
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, corpus, install, needs_native
 from tests.training.test_train import CHUNKS, DEV, TRAINING, weights_of
-
-if TYPE_CHECKING:
-    from seqtag.corpus import Sentence
 
 TEMPLATES = parse("form[0]\nnormal[0]\nsuffix(1)[0]\nform[-1]\nlabel[-2] + label[-1]\nlabel[-1]")
 SEEING = parse("form[0]\nnormal[0]\nlabel[-1] + form[0]\nlabel[-1]")
@@ -147,15 +141,15 @@ class StopError(Exception):
     """What ends a training."""
 
 
-def stopped(path, after: int, shards: list[list[Sentence]] = THREE, **options) -> None:
-    """A training that ends after a round."""
+def stopped(folder, after: int, **options) -> None:
+    """A training that is killed after a round."""
 
     def stop(epoch: Epoch) -> None:
         if epoch.epoch == after:
             raise StopError
 
     with pytest.raises(StopError):
-        learn(shards, checkpoint=path, on_epoch=stop, **options)
+        learn(THREE, checkpoint=folder, on_epoch=stop, **options)
 
 
 def facts(epoch: Epoch) -> tuple:
@@ -164,59 +158,35 @@ def facts(epoch: Epoch) -> tuple:
 
 
 @pytest.mark.parametrize("after", [1, 3, 5])
-@pytest.mark.parametrize("dev", [None, DEV])
-def test_to_go_on_is_not_to_have_stopped(dev, after, tmp_path):
-    options = {"epochs": 6, "dev": dev, "update": "adaptive"}
+@pytest.mark.parametrize(
+    "options",
+    [{"update": "adaptive", "dropout": 0.2}, {"dev": DEV}, {"templates": SEEING, "update": "pa"}],
+)
+def test_to_go_on_is_not_to_have_stopped(options, after, tmp_path):
     straight: list[Epoch] = []
-    whole = learn(THREE, on_epoch=straight.append, **options)
-    path = tmp_path / "rounds"
-    stopped(path, after, **options)
+    whole = learn(THREE, epochs=6, on_epoch=straight.append, **options)
+    stopped(tmp_path, after, epochs=6, **options)
     later: list[Epoch] = []
-    again = learn(THREE, checkpoint=path, on_epoch=later.append, **options)
+    again = learn(
+        THREE, epochs=6, checkpoint=tmp_path, resume=True, on_epoch=later.append, **options
+    )
     assert weights_of(again) == weights_of(whole)
     assert again.info == whole.info
     assert list(map(facts, later)) == list(map(facts, straight[after:]))
-    told: list[Epoch] = []
-    last = learn(THREE, checkpoint=path, on_epoch=told.append, **options)
-    assert told == []  # nothing is left to do
-    assert weights_of(last) == weights_of(whole)
-
-
-def test_more_rounds_may_follow(tmp_path):
-    path = tmp_path / "rounds"
-    learn(THREE, epochs=2, checkpoint=path)
-    assert weights_of(learn(THREE, epochs=5, checkpoint=path)) == weights_of(learn(THREE, epochs=5))
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "said"),
     [
-        {"seed": 2},
-        {"margin": 1.0},
-        {"dev": DEV},
-        {"templates": SEEING},
-        {"shards": [THREE[0], THREE[2]]},
-        {"shards": [THREE[0], THREE[2], THREE[1]]},
+        ({"seed": 2}, "seed was 1, is 2"),
+        ({"dev": DEV}, "there was no dev set, now there is one"),
+        ({"shards": [THREE[0], THREE[2]]}, "the training set had 6 sentences, has 5"),
+        ({"shards": [THREE[0], THREE[2], THREE[1]]}, "the training set is another: SHA-256 was"),
+        ({"shards": [TRAINING]}, "the training set is another: SHA-256 was"),
     ],
 )
-def test_a_checkpoint_of_another_training_is_refused(change, tmp_path):
-    path = tmp_path / "rounds"
-    learn(THREE, checkpoint=path)
-    before = path.read_bytes()
-    with pytest.raises(ModelFileError) as error:
-        learn(**({"shards": THREE, "checkpoint": path} | change))
-    assert str(error.value) == (
-        f"{path}: expected a checkpoint of this training, found one of another; shards, settings "
-        "and seed must be the same: give them again, or name a new file"
-    )
-    assert path.read_bytes() == before
-
-
-def test_another_file_is_no_checkpoint(tmp_path):
-    path = tmp_path / "model.seqtag"
-    container.save(path, {"a": 1}, {})
-    with pytest.raises(ModelFileError, match="found another file; shards, settings and seed must"):
-        learn(THREE, checkpoint=path)
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ModelFileError, match="damaged"):
-        learn(THREE, checkpoint=path)
+def test_checkpoints_of_another_training_are_refused(change, said, tmp_path):
+    stopped(tmp_path, 1)
+    with pytest.raises(CheckpointError) as error:
+        learn(**({"shards": THREE, "checkpoint": tmp_path, "resume": True} | change))
+    assert said in str(error.value)

@@ -1,6 +1,8 @@
 // Weights in training, as native.py sees them. native.py: Weights.
 #pragma once
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -17,6 +19,18 @@ inline Rule rule_of(const std::string& name) {
   if (name == "pa") return Rule::passive_aggressive;
   require(name == "adaptive", "rule must be perceptron, pa or adaptive");
   return Rule::adaptive;
+}
+
+// Asks Python from time to time. arrays.py: Pause.
+inline std::function<bool()> paused_by(nb::object asked, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  return [asked = std::move(asked), seconds, last = Clock::now()]() mutable {
+    if (std::chrono::duration<double>(Clock::now() - last).count() < seconds) return false;
+    nb::gil_scoped_acquire acquire;
+    const bool paused = nb::cast<bool>(asked());
+    last = Clock::now();
+    return paused;
+  };
 }
 
 template <class Real> class PyWeights {
@@ -48,7 +62,8 @@ template <class Real> class PyWeights {
   nb::tuple train_epoch(In<int64_t> sentence_ptr, In<int64_t> token_ptr, In<int32_t> features, MaybeValues values,
                         MaybeEdgePtr edge_ptr, MaybeEdges edges, In<int32_t> y, In<int64_t> visits,
                         const std::string& rule, Real step, Real margin, std::optional<In2<Real>> cost,
-                        bool ties_are_mistakes, bool record, std::optional<In2<uint8_t>> choices) {
+                        bool ties_are_mistakes, bool record, std::optional<In2<uint8_t>> choices, nb::object asked,
+                        double ask_every) {
     const auto x = instances(sentence_ptr, token_ptr, features, values, edge_ptr, edges);
     require(y.shape(0) + 1 == token_ptr.shape(0), "y must hold one label per token");
     const size_t K = size_t(labels_), several = choices ? choices->shape(0) : 0;
@@ -76,7 +91,8 @@ template <class Real> class PyWeights {
                               cost ? cost->data() : nullptr,
                               ties_are_mistakes,
                               choices ? choices->data() : nullptr,
-                              several};
+                              several,
+                              asked.is_none() ? nullptr : paused_by(asked, ask_every)};
     EpochCounts counts;
     Mistakes mistakes;
     {
@@ -221,7 +237,8 @@ template <class Real> void bind_weights(nb::module_& m, const char* name) {
       .def("train_epoch", &W::train_epoch, nb::arg("sentence_ptr"), nb::arg("token_ptr"), nb::arg("features"),
            nb::arg("values").none(), nb::arg("edge_ptr").none(), nb::arg("edges").none(), nb::arg("y"),
            nb::arg("visits"), nb::arg("rule"), nb::arg("step"), nb::arg("margin"), nb::arg("cost").none(),
-           nb::arg("ties_are_mistakes"), nb::arg("record"), nb::arg("choices").none())
+           nb::arg("ties_are_mistakes"), nb::arg("record"), nb::arg("choices").none(), nb::arg("asked").none(),
+           nb::arg("ask_every"))
       .def("decode", &W::decode, nb::arg("sentence_ptr"), nb::arg("token_ptr"), nb::arg("features"),
            nb::arg("values").none(), nb::arg("edge_ptr").none(), nb::arg("edges").none())
       .def("cells", &W::cells, nb::arg("average"))

@@ -1,6 +1,7 @@
 // Learning: w += step * (phi(x, y) - phi(x, y_hat)). reference.py: Weights, line by line.
 #pragma once
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "instances.h"
@@ -24,6 +25,7 @@ template <class Real> struct Lesson {
   bool ties_are_mistakes;
   const uint8_t* choices = nullptr;  // (C, K): what a token may have whose gold label is -1 - c
   size_t choice_count = 0;           // C
+  std::function<bool()> paused;      // asked between sentences whether to leave the others for later, or empty
 
   bool permits(int32_t label_or_choice, int32_t label, size_t labels) const {
     if (label_or_choice >= 0) return label == label_or_choice;
@@ -265,6 +267,7 @@ template <class Real, class Rows> struct Weights {
     std::vector<int32_t> y_hat, completion;
     const std::vector<Real> choice_costs = costs_of_choices(lesson);
     for (size_t k = 0; k < lesson.count; ++k, ++seen) {
+      if (k > 0 && lesson.paused && lesson.paused()) break;
       const int64_t first = x.sentence_ptr[lesson.visits[k]];
       const size_t T = size_t(x.sentence_ptr[lesson.visits[k] + 1] - first);
       const int32_t* gold = lesson.gold + first;

@@ -1,0 +1,292 @@
+"""Trainings that are killed, interrupted or begun twice, as a user meets them."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import seqtag
+from seqtag.training.checkpoints import Checkpoints, files_of
+from tests.command_line import SEQTAG, call, conllu, posix
+
+# Trains, and kills the training; forks, so that nothing is imported over and over.
+KILLER = """
+import json, os, random, shutil, signal, sys, time
+from pathlib import Path
+from seqtag import corpus, train
+from seqtag.cli import main
+from seqtag.engine import epochs
+from seqtag.training import pipeline
+from seqtag.training.checkpoints import files_of
+
+kills, every, how = int(sys.argv[1]), sys.argv[2].split(), sys.argv[3:]
+folder, model = Path("stand"), Path("killed.seqtag")
+epochs.ASK_EVERY = 0
+random.seed(7)
+facts = {"kills": 0, "resumed": 0, "finished": 0, "equal": []}
+
+def begin(*args):
+    child = os.fork()
+    if not child:
+        log = os.open("log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(log, 1), os.dup2(log, 2)
+        os._exit(main(["train", *how, *args]))
+    return child
+
+def written():
+    newest = dict(path.stem.rsplit("-", 1) for path in files_of(folder))
+    return sum(map(int, newest.values()))
+
+resume = ["-m", str(model), "--checkpoint", str(folder), "--resume", *every]
+assert os.waitpid(begin("-m", "straight.seqtag"), 0)[1] == 0, Path("log").read_text()
+while facts["kills"] < kills:
+    before = written()
+    child = begin(*resume)
+    more, ended = random.randint(0, 10), 0
+    while written() < before + more and not ended:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        time.sleep(0.0005)
+    if not ended:
+        time.sleep(random.uniform(0, 0.01 if more else 0.1))
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        facts["kills"] += 1
+        facts["resumed"] += before > 0
+        facts["written"] = written()
+        continue
+    assert status == 0, Path("log").read_text()
+    facts["finished"] += 1
+    facts["equal"].append(model.read_bytes() == Path("straight.seqtag").read_bytes())
+    model.unlink()
+    shutil.rmtree(folder)
+assert os.waitpid(begin(*resume), 0)[1] == 0, Path("log").read_text()
+facts["equal"].append(model.read_bytes() == Path("straight.seqtag").read_bytes())
+print(json.dumps(facts))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "train.conllu").write_text(conllu())
+    (tmp_path / "dev.conllu").write_text(conllu(["a dog sees the big cat .", "the cat barks ."]))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def kill(times: int, *how: str, every: str = "") -> dict:
+    """Kill a training so many times, and tell whether it came to the same bytes."""
+    done = subprocess.run(
+        [sys.executable, "-c", KILLER, str(times), every, "train.conllu", *how],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@posix
+@pytest.mark.usefixtures("folder")
+def test_a_training_that_is_killed_twenty_times_comes_to_the_same_bytes():
+    """Within epochs and writes, in both of two runs, with a dev set, dropout and second order."""
+    how = ["--dev", "dev.conllu", "--runs", "2", "--epochs", "8", "--dropout", "0.1"]
+    facts = kill(20, *how, "--min-count", "1", every="--checkpoint-every 0")
+    assert facts["kills"] == 20
+    assert facts["resumed"] >= 10
+    assert all(facts["equal"])
+
+
+@posix
+@pytest.mark.usefixtures("folder")
+def test_a_pipeline_that_is_killed_comes_to_the_same_bytes():
+    facts = kill(6, "--label", "all", "--epochs", "4", "--min-count", "1")
+    assert facts["kills"] == 6
+    assert facts["resumed"] >= 3
+    assert all(facts["equal"])
+
+
+# ----------------------------------------------------------------- signals
+def interrupted(name: str, *args: str, times: int = 1) -> tuple[int, str]:
+    """A training that gets a signal when its second epoch is over: exit code and stderr."""
+    command = [*SEQTAG, "train", "train.conllu", "-m", "m.seqtag", "--epochs", "10000000", *args]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        late = threading.Timer(120, process.kill)
+        late.start()
+        err = ""
+        for line in process.stderr:
+            err += line
+            if "epoch 2:" in line:
+                break
+        for _ in range(times):
+            os.kill(process.pid, getattr(signal, name))
+        err += process.stderr.read()
+    late.cancel()
+    assert "Traceback" not in err
+    return process.returncode, err
+
+
+@posix
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_an_interrupted_training_keeps_model_and_checkpoint(folder, name, code, call):
+    found, err = interrupted(name, "--checkpoint", "stand", "--checkpoint-every", "1000")
+    assert found == code
+    assert err.endswith(
+        "seqtag: interrupted: m.seqtag holds what was learnt until then; to go on from stand, "
+        "give the same command with --resume\n"
+    )
+    tagger = seqtag.load("m.seqtag")
+    assert tagger.model.interrupted
+    [kept] = files_of("stand")
+    epochs = tagger.info["training"]["best_epochs"][0]
+    again = ["train", "train.conllu", "-m", "m.seqtag", "--checkpoint", "stand", "--epochs"]
+    done = call(*again, 10000000)
+    assert done.code == 2
+    assert "m.seqtag is there already; overwrite it with --force" in done.err
+    done = call(*again, 5, "--resume")
+    assert done.code == 1
+    assert "found others: epochs was 10000000, is 5;" in done.err
+    notes = call(*again, 10000000, "--resume", "--seed", 2).err
+    assert "seed was 1, is 2" in notes
+    assert kept.exists()
+    assert epochs >= 2
+
+
+@posix
+@pytest.mark.usefixtures("folder")
+def test_an_interrupted_pipeline_says_so():
+    code, err = interrupted("SIGTERM", "--label", "upos,xpos", "--checkpoint", "stand")
+    assert code == 143
+    assert "seqtag: interrupted: m.seqtag holds what was learnt until then; to go on" in err
+    tagger = seqtag.load("m.seqtag")
+    assert (tagger.label, tagger.model.interrupted) == ("upos", True)
+
+
+# Gets signals at the second report of an epoch, and tells what is left.
+TWICE = """
+import os, signal, sys
+from seqtag.cli import main, train
+line_of = train._line_of
+def line(epoch, runs):
+    if epoch.epoch == 2:
+        for _ in range(2):
+            signal.raise_signal(getattr(signal, sys.argv[1]))
+    return line_of(epoch, runs)
+train._line_of = line
+sys.exit(main(["train", "train.conllu", "-m", "m.seqtag", "--checkpoint", "stand"]))
+"""
+
+
+@posix
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_second_signal_stops_at_once(folder, name, code):
+    done = subprocess.run([sys.executable, "-c", TWICE, name], capture_output=True, text=True)
+    assert done.returncode == code
+    word = "interrupted" if name == "SIGINT" else "terminated"
+    assert done.stderr.endswith(
+        "seqtag: no model was written; to go on from stand, give the same command with --resume\n"
+        f"\nseqtag: {word}\n"
+    )
+    assert not (folder / "m.seqtag").exists()
+    assert [path.name for path in files_of("stand")][-1] == "run-1-000002.checkpoint"
+
+
+def test_an_interruption_before_there_is_a_checkpoint(folder, call, monkeypatch):
+    def stop(*_args, **_kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("seqtag.training.train.open_corpus", stop)
+    done = call("train", "train.conllu", "-m", "m.seqtag", "--checkpoint", "stand", "--resume")
+    assert done.code == 130
+    assert done.err.endswith(
+        "seqtag: no model was written; there is no checkpoint in stand yet\n\nseqtag: interrupted\n"
+    )
+    assert [path.name for path in (folder / "stand").iterdir()] == ["lock"]
+
+
+# ----------------------------------------------------------------- the command line
+HOW = ("train", "train.conllu", "-m", "m.seqtag", "--epochs", 3, "--min-count", 1, "-q")
+
+
+def test_the_same_command_is_right_the_first_time_and_after_an_interruption(folder, call):
+    assert call(*HOW).code == 0
+    straight = (folder / "m.seqtag").read_bytes()
+    (folder / "m.seqtag").unlink()
+
+    def stop(epoch):
+        if epoch.epoch == 2:
+            raise KeyboardInterrupt
+
+    how = {"epochs": 3, "min_count": 1, "checkpoint": "stand"}
+    seqtag.train("train.conllu", on_epoch=stop, **how).save("m.seqtag")
+    loud = [*HOW[:-1], "--checkpoint", "stand", "--resume"]
+    done = call(*loud)
+    assert done.code == 0
+    assert (
+        "seqtag: note: going on from stand/run-1-000002.checkpoint: 2 epochs are done\n" in done.err
+    )
+    assert "epoch 3: " in done.err
+    assert (folder / "m.seqtag").read_bytes() == straight
+    done = call(*loud)
+    assert (done.code, (folder / "m.seqtag").read_bytes()) == (2, straight)
+    assert "m.seqtag is there already" in done.err
+    done = call(*loud, "--force")
+    assert (done.code, (folder / "m.seqtag").read_bytes()) == (0, straight)
+    assert "run-1-000004.checkpoint: this run is finished\n" in done.err
+    done = call(*[*loud[:3], "n.seqtag", *loud[4:-3], "--checkpoint", "other", "--resume"])
+    assert done.code == 0
+    assert "note: other: no checkpoint yet, the training begins at its start\n" in done.err
+    assert (folder / "n.seqtag").read_bytes() == straight
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_folder_in_use_is_refused(call):
+    with Checkpoints("stand"):
+        done = call(*HOW, "--checkpoint", "stand", "--resume")
+    assert done.code == 1
+    assert done.err.startswith(
+        "seqtag: stand: expected a folder that no other training uses, found it in use by process "
+        f"{os.getpid()} on "
+    )
+    assert done.err.endswith("; wait until that one has ended, or name another folder\n")
+    assert call(*HOW, "--checkpoint", "stand", "--resume").code == 0
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--resume"], "--resume needs a folder: --checkpoint DIR"),
+        (["--checkpoint-every", 5], "--checkpoint-every needs a folder: --checkpoint DIR"),
+        (["--checkpoint", ""], "expected a name for --checkpoint, found ''"),
+        (["--checkpoint", "s", "--checkpoint-every", -1], "-1.0 is not in the range x>=0"),
+    ],
+)
+def test_options_that_make_no_sense(options, message, call):
+    done = call(*HOW, *options)
+    assert done.code == 2
+    assert message in done.err
+    assert not Path("s").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_checkpoint_is_no_model(call):
+    assert call(*HOW, "--checkpoint", "stand").code == 0
+    done = call("info", "stand/run-1-000004.checkpoint")
+    assert done.err == (
+        "seqtag: stand/run-1-000004.checkpoint: expected a model, found a checkpoint of a training; "
+        "go on with that one: seqtag train --checkpoint DIR --resume\n"
+    )
+    done = call(*HOW, "--force", "--checkpoint", "stand")
+    assert done.err == (
+        "seqtag: stand: expected a folder without checkpoints, found run-1-000004.checkpoint of a "
+        "training before; go on with it (--resume), or name another folder\n"
+    )
