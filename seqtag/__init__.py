@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     )
     from seqtag.corpus import read
     from seqtag.evaluation import evaluate
+    from seqtag.tagging.chain import TagOptions
     from seqtag.tagging.document import Document
+    from seqtag.tagging.files import FileResult, tag_file
     from seqtag.tagging.pipeline import Pipeline, load
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.rounds import train_shards
@@ -25,15 +27,18 @@ if TYPE_CHECKING:
 __all__ = [
     "BinaryPerceptron",
     "Document",
+    "FileResult",
     "MulticlassPerceptron",
     "Pipeline",
     "SigmoidNeuron",
+    "TagOptions",
     "Tagger",
     "VotedPerceptron",
     "__version__",
     "evaluate",
     "load",
     "read",
+    "tag_file",
     "train",
     "train_shards",
 ]
@@ -41,14 +46,17 @@ __all__ = [
 _HOME = {
     "BinaryPerceptron": "classifiers",
     "Document": "tagging.document",
+    "FileResult": "tagging.files",
     "MulticlassPerceptron": "classifiers",
     "Pipeline": "tagging.pipeline",
     "SigmoidNeuron": "classifiers",
+    "TagOptions": "tagging.chain",
     "Tagger": "tagging.tagger",
     "VotedPerceptron": "classifiers",
     "evaluate": "evaluation",
     "load": "tagging.pipeline",
     "read": "corpus",
+    "tag_file": "tagging.files",
     "train": "training.train",
     "train_shards": "training.rounds",
 }

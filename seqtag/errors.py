@@ -74,6 +74,14 @@ class CatalogueError(SeqtagError):
     """A corpus is not known by that name, cannot be fetched, or is not what it must be."""
 
 
+class ClusterError(SeqtagError):
+    """A cluster is not there, or what it was to do is not done."""
+
+
+class OptionError(SeqtagError):
+    """Options that do not exist, or do not go together."""
+
+
 class BackendError(SeqtagError):
     """A backend was asked for that does not exist or is not installed."""
 

@@ -22,6 +22,27 @@ CONVERT = "convert the file to UTF-8, from EUC-JP for example with iconv -f EUC-
 """What to do about a file in another encoding."""
 
 
+_TEMPORARY = ".seqtag-{}.tmp"  # a file that is not whole yet, beside the one it will be
+
+
+def remove_leftovers(folder: str | os.PathLike[str]) -> int:
+    """Remove the temporary files in a folder of writers that were killed; return how many.
+
+    Nobody may be writing there meanwhile: a file that is would not appear.
+
+    Examples
+    --------
+    >>> remove_leftovers("a/folder/that/is/not/there")
+    0
+    """
+    found = 0
+    for path in Path(folder).glob(_TEMPORARY.format("*")):
+        with suppress(OSError):  # gone already, or another's
+            path.unlink()
+            found += 1
+    return found
+
+
 @contextmanager
 def naming(name: str) -> Iterator[None]:
     """Give a system error inside the ``with`` block the file name that it lacks."""
@@ -153,7 +174,7 @@ class Output:
         if self._target.exists() and not self._target.is_file():
             self._file = self._target.open("wb")  # a device or a pipe; a directory is an error
         else:
-            self._temporary = self._target.with_name(f".seqtag-{secrets.token_hex(8)}.tmp")
+            self._temporary = self._target.with_name(_TEMPORARY.format(secrets.token_hex(8)))
             # For nobody else to read where an old file may be as private.
             mode = 0o600 if self._target.exists() else 0o666
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

@@ -78,6 +78,9 @@ tagging.tagger
 tagging.tables
 tagging.streams
 tagging.pipeline
+tagging.chain
+tagging.places tagging.rows
+tagging.files
 tagging
 training.data training.known_labels training.calibration training.interruption training.mixing
 training.standings
@@ -109,9 +112,12 @@ integrations.scorers
 integrations.sklearn integrations.spacy
 integrations.spacy_factories
 integrations
+cluster.engine cluster.inputs
+cluster.tagging
+cluster
 cli.common cli.inputs cli.names
 cli.hints cli.options
-cli.bundle cli.calibrate cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.tag cli.templates cli.train cli.tune
+cli.bundle cli.calibrate cli.cluster cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.tag cli.templates cli.train cli.tune
 cli.compare cli.report cli.serve
 cli
 __init__
@@ -145,6 +151,7 @@ FOREIGN = {
     "pages": {"numpy", "starlette"},
     "classifiers": {"numpy"},
     "integrations": {"nltk", "conllu", "numpy", "sklearn", "spacy"},
+    "cluster": {"ray", "fsspec", "pyarrow"},
     "cli": {"click", "tqdm", "matplotlib", "uvicorn"},
 }
 """Packages outside the standard library that a room may import."""

@@ -36,6 +36,7 @@ COMMANDS = {
     "bundle": "Put several models into one file.",
     "report": "Write a page of scores, confusions and errors.",
     "serve": "Serve a page to try models on, and UDPipe's interface.",
+    "cluster": "Work on many files on many machines, by Ray.",
     "info": "Show what a model is.",
     "templates": "List and print the feature templates.",
     "corpora": "List and fetch corpora by name.",

@@ -8,27 +8,32 @@ import logging
 import signal
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import click
 
-from seqtag.errors import printable
+from seqtag.errors import OptionError, printable
 from seqtag.files import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
     from typing import TextIO
 
-    from seqtag.corpus import SentenceStream
     from seqtag.corpus.read import AnyStream
     from seqtag.tagging.pipeline import Loaded
-    from seqtag.tagging.tagger import Tagger
 
 Item = TypeVar("Item")
 
 PENDING = "seqtag.notes"
 """Where options leave what is to be noted once it is known whether anybody wants notes."""
+
+
+class Mover(Protocol):
+    """Moves a bar on."""
+
+    def __call__(self, count: int, words: str = "", /) -> object:
+        """Move it by a count, with these words behind it."""
 
 
 class Notes(logging.Handler):
@@ -84,17 +89,20 @@ class Notes(logging.Handler):
                 seen = position
 
     @contextmanager
-    def bar(
-        self, unit: str, total: int | None, *, shown: bool = True
-    ) -> Iterator[Callable[[int], object]]:
-        """What moves a bar on, when a person is looking."""
+    def bar(self, unit: str, total: int | None, *, shown: bool = True) -> Iterator[Mover]:
+        """What moves a bar on, and may say something behind it, when a person is looking."""
         if self.quiet or not shown or not _is_terminal(sys.stderr):
-            yield lambda _: None
+            yield lambda _, __="": None
             return
         from tqdm import tqdm
 
         with tqdm(unit=unit, total=total, file=sys.stderr, leave=False, unit_scale=True) as bar:
-            yield bar.update
+
+            def move(count: int, words: str = "") -> None:
+                bar.set_postfix_str(words, refresh=False)
+                bar.update(count)
+
+            yield move
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
@@ -171,75 +179,10 @@ def load_model(name: str) -> Loaded:
     return loaded
 
 
-class Chain:
-    """The models of a command, one after another.
-
-    Parameters
-    ----------
-    loaded
-        What their files hold.
-    only
-        Parts of pipelines to run; None for all.
-
-    Attributes
-    ----------
-    taggers : list of Tagger
-        All taggers, in the order in which they run.
-    """
-
-    def __init__(self, loaded: Sequence[Loaded], only: Sequence[str] | None = None):
-        from seqtag.tagging.pipeline import Pipeline
-
-        pipelines = [each for each in loaded if isinstance(each, Pipeline)]
-        if only:
-            if not pipelines:
-                msg = "expected a pipeline of several models for --only, found single ones"
-                raise click.UsageError(msg)
-            chosen = {id(pipeline): pipeline.only(*only) for pipeline in pipelines}
-            loaded = [chosen.get(id(each), each) for each in loaded]
-            pipelines = list(chosen.values())
-        self._cutter = next((each for each in pipelines if each.segmenter), None)
-        self.taggers: list[Tagger] = []
-        for each in loaded:
-            self.taggers += each.taggers if isinstance(each, Pipeline) else [each]
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the columns that the taggers fill and that are written."""
-        shown = (tagger for tagger in self.taggers if not tagger.hidden)
-        return [name for tagger in shown for name in tagger.label_columns]
-
-    @property
-    def cuts(self) -> bool:
-        """Whether there is a model that cuts raw text."""
-        return self._cutter is not None
-
-    def cut(
-        self,
-        streams: Sequence[SentenceStream],
-        *,
-        tokenizer: str,
-        paragraphs: str,
-        flush: bool | None,
-        token_ranges: bool,
-    ) -> list[AnyStream]:
-        """The streams with raw text cut by the model, if one has learnt to and may."""
-        from seqtag.segmentation.writing import ConlluWriter
-
-        cutter = self._cutter if tokenizer == "model" else None
-        is_cut = cutter is not None and any(stream.format == "text" for stream in streams)
-        if token_ranges and not is_cut:
-            msg = (
-                "expected raw text and a pipeline that cuts it for --token-ranges, found text that "
-                "is cut otherwise; leave one out"
-            )
-            raise click.UsageError(msg)
-        if cutter is None:
-            return list(streams)
-        writer = ConlluWriter(token_ranges=token_ranges)
-        return [
-            cutter.segmented(stream, paragraphs=paragraphs, flush=flush, writer=writer)
-            if stream.format == "text"
-            else stream
-            for stream in streams
-        ]
+@contextmanager
+def usage() -> Iterator[None]:
+    """Options that the library refuses are those of the command line."""
+    try:
+        yield
+    except OptionError as error:
+        raise click.UsageError(error.message) from None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.cli.common import Chain, Notes, load_model, print_json, say
+from seqtag.cli.common import Notes, load_model, print_json, say, usage
 from seqtag.cli.options import (
     ColumnList,
     columns_option,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Limits
     from seqtag.corpus.read import AnyStream
+    from seqtag.tagging.chain import Chain
     from seqtag.tagging.streams import FilledSentence
     from seqtag.tagging.tagger import Tagger
 
@@ -81,12 +82,14 @@ def command(
       seqtag explain -m chunks.seqtag --input dev.txt --json
     """
     from seqtag.corpus import read
+    from seqtag.tagging.chain import Chain
 
     Notes(quiet)
     if text is not None and source is not None:
         msg = f"expected a text or --input, found both, {text!r} and {source!r}"
         raise click.UsageError(msg, context)
-    chain = Chain([load_model(model)], only)
+    with usage():
+        chain = Chain([load_model(model)], only)
     if text is not None:
         stream = read(io.BytesIO(text.encode("utf-8", "surrogateescape")), _text_format(chain))
     else:

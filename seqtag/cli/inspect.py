@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.cli.common import Chain, Notes, check_stdin, load_model, print_json, say
+from seqtag.cli.common import Notes, check_stdin, load_model, print_json, say, usage
 from seqtag.cli.options import (
     ColumnList,
     columns_option,
@@ -72,6 +72,7 @@ def command(
       seqtag inspect upos.seqtag --names train.conllu --label VERB --feature "suffix*"
       seqtag inspect chunks.seqtag --transitions --top 50
     """
+    from seqtag.tagging.chain import Chain
     from seqtag.tagging.inspection import names_of, transitions_of, weights_of
     from seqtag.tagging.streams import FilledSentence
 
@@ -80,7 +81,8 @@ def command(
     if feature is not None and not names and not transitions:
         msg = "expected --names CORPUS with --feature, found none; features are hashed in the model"
         raise click.UsageError(msg, context)
-    taggers = [each for each in Chain([load_model(model)], only).taggers if not each.hidden]
+    with usage():
+        taggers = Chain([load_model(model)], only).shown
     sentences = sentences_of(names, format, columns, limits=limits) if names else []
     if not names and not transitions:
         notes("note: features are hashed in the model; name them with --names CORPUS")

@@ -10,8 +10,9 @@ from click.shell_completion import CompletionItem
 
 from seqtag.cli import names
 from seqtag.cli.common import PENDING
-from seqtag.corpus import LIMITS, READABLE, Limits
+from seqtag.corpus import LIMITS, READABLE, WRITABLE, Limits
 from seqtag.errors import TemplateError
+from seqtag.segmentation.paragraphs import PARAGRAPHS
 from seqtag.settings import SETTINGS, Setting
 
 if TYPE_CHECKING:
@@ -184,6 +185,73 @@ def training_options(command: Command) -> Command:
         max_sentence_option,
         json_option,
         quiet_option,
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def tagging_options(command: Command) -> Command:
+    """Options of every command that tags files."""
+    options = (
+        click.option(
+            "--to",
+            type=click.Choice(WRITABLE),
+            metavar="FORMAT",
+            help="Format of the output: conllu, columns, conll2000, conll2003, tagged, tokens, tsv "
+            "(with a head line), jsonl (an object for each sentence; default: the input with its "
+            "label columns filled; conllu for text).",
+        ),
+        click.option(
+            "--only",
+            type=ColumnList(),
+            metavar="PART,PART,...",
+            help="Run these parts of a pipeline only (and its tokens and words): upos,lemma.",
+        ),
+        click.option(
+            "--paragraphs",
+            type=click.Choice(PARAGRAPHS),
+            default="auto",
+            show_default=True,
+            help="What ends a paragraph of raw text: a blank line, or every line break.",
+        ),
+        click.option(
+            "--tokenizer",
+            type=click.Choice(("model", "nltk")),
+            default="model",
+            show_default=True,
+            help="What cuts raw text: the model, if it has learnt to, or NLTK.",
+        ),
+        click.option(
+            "--token-ranges",
+            is_flag=True,
+            help="Say in MISC where in the raw text each token stands: TokenRange=START:END.",
+        ),
+        click.option(
+            "--keep",
+            is_flag=True,
+            help='Keep the labels of the input (all but "_") and decode the others around them.',
+        ),
+        click.option(
+            "--margin",
+            is_flag=True,
+            help="Write how much better each label is than any other: Margin= in MISC, or a last "
+            "column.",
+        ),
+        click.option(
+            "--probability",
+            is_flag=True,
+            help="Write calibrated scores (models of `seqtag calibrate`): P= in MISC, or a last "
+            "column.",
+        ),
+        click.option(
+            "--nbest",
+            type=click.IntRange(1),
+            default=1,
+            metavar="K",
+            help="Write the K best label sequences: Upos2=, Upos3=, ... in MISC, or as last "
+            "columns.",
+        ),
     )
     for option in reversed(options):
         command = option(command)

@@ -7,25 +7,20 @@ from typing import TYPE_CHECKING
 import click
 
 from seqtag.cli import names
-from seqtag.cli.common import Chain, Notes, check_stdin, load_model
+from seqtag.cli.common import Notes, check_stdin, load_model, usage
 from seqtag.cli.inputs import located
 from seqtag.cli.options import (
-    ColumnList,
     columns_option,
     format_option,
     max_sentence_option,
     quiet_option,
     reading_format,
+    tagging_options,
     threads_option,
 )
-from seqtag.corpus import WRITABLE, SentenceStream
-from seqtag.segmentation.paragraphs import PARAGRAPHS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from seqtag.corpus import Limits
-    from seqtag.corpus.read import AnyStream
 
 
 @click.command("tag")
@@ -41,65 +36,11 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", default="-", help="File to write to, whole or not at all.")
 @format_option
 @columns_option
-@click.option(
-    "--to",
-    type=click.Choice(WRITABLE),
-    metavar="FORMAT",
-    help="Format of the output: conllu, columns, conll2000, conll2003, tagged, tokens, tsv (with "
-    "a head line), jsonl (an object for each sentence; default: the input with its label columns "
-    "filled; conllu for text).",
-)
-@click.option(
-    "--only",
-    type=ColumnList(),
-    metavar="PART,PART,...",
-    help="Run these parts of a pipeline only (and its tokens and words): upos,lemma.",
-)
-@click.option(
-    "--paragraphs",
-    type=click.Choice(PARAGRAPHS),
-    default="auto",
-    show_default=True,
-    help="What ends a paragraph of raw text: a blank line, or every line break.",
-)
-@click.option(
-    "--tokenizer",
-    type=click.Choice(("model", "nltk")),
-    default="model",
-    show_default=True,
-    help="What cuts raw text: the model, if it has learnt to, or NLTK.",
-)
-@click.option(
-    "--token-ranges",
-    is_flag=True,
-    help="Say in MISC where in the raw text each token stands: TokenRange=START:END.",
-)
+@tagging_options
 @click.option(
     "--flush/--no-flush",
     default=None,
     help="Write each sentence as soon as it is tagged (default: before waiting for more input).",
-)
-@click.option(
-    "--keep",
-    is_flag=True,
-    help='Keep the labels of the input (all but "_") and decode the others around them.',
-)
-@click.option(
-    "--margin",
-    is_flag=True,
-    help="Write how much better each label is than any other: Margin= in MISC, or a last column.",
-)
-@click.option(
-    "--probability",
-    is_flag=True,
-    help="Write calibrated scores (models of `seqtag calibrate`): P= in MISC, or a last column.",
-)
-@click.option(
-    "--nbest",
-    type=click.IntRange(1),
-    default=1,
-    metavar="K",
-    help="Write the K best label sequences: Upos2=, Upos3=, ... in MISC, or as last columns.",
 )
 @max_sentence_option
 @threads_option
@@ -136,11 +77,9 @@ def command(
       seqtag tag -m english.seqtag --keep --margin half-annotated.conllu
     """
     from seqtag.corpus import read
-    from seqtag.corpus.conllu import COLUMNS as CONLLU
-    from seqtag.corpus.records import one_head
     from seqtag.files import Output, check_output
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
-    from seqtag.tagging.streams import Asked, tag_text
+    from seqtag.tagging.chain import Chain, TagOptions
 
     notes = Notes(quiet)
     inputs = inputs or ("-",)
@@ -148,78 +87,34 @@ def command(
     inputs = tuple(located(inputs, notes))
     models = models or DEFAULT_MODELS
     check_output(output, [*inputs, *map(find_model, models)])
-    chain = Chain([load_model(model) for model in models], only)
     format = reading_format(format, columns)
-    streams = chain.cut(
-        [
+    with usage():
+        chain = Chain([load_model(model) for model in models], only)
+        options = TagOptions(
+            to=to,
+            only=only,
+            paragraphs=paragraphs,
+            tokenizer=tokenizer,
+            token_ranges=token_ranges,
+            keep=keep,
+            margin=margin,
+            probability=probability,
+            nbest=nbest,
+        )
+        streams = [
             context.with_resource(read(name, format, columns=columns, limits=limits))
             for name in inputs
-        ],
-        tokenizer=tokenizer,
-        paragraphs=paragraphs,
-        flush=flush,
-        token_ranges=token_ranges,
-    )
-    by_rules = [s.source for s in streams if s.format == "text" and isinstance(s, SentenceStream)]
+        ]
+        pieces = chain.tagged(streams, options, threads, flush=flush)
+    by_rules = [] if chain.cuts else [s.source for s in streams if s.format == "text"]
     if by_rules and tokenizer == "model":
         notes(
             f"note: {by_rules[0]}: cut by NLTK's rules for English, as no model here has learnt to "
             "cut text; --label all trains one that has, --tokenizer nltk asks for the rules"
         )
-    named = sum(not tagger.hidden for tagger in chain.taggers) > 1
-    asked = Asked(keep, margin, probability, nbest, named)
-    if asked.columns:
-        _check_columns(context, to)
-    to = to or _format_of(streams, chain.columns)
-    if asked.columns and to is None and streams[0].columns == CONLLU:
-        to = "conllu"  # with the new columns in MISC
-    pieces: Iterator[bytes] = (
-        piece
-        for stream in streams
-        for piece in tag_text(chain.taggers, stream, to, threads, flush=flush, asked=asked)
-    )
-    if to == "tsv":
-        pieces = one_head(pieces)
     with Output(output) as out:
         for piece in notes.reading(pieces, streams, shared=output == "-"):
             out.write(piece)
             if output == "-":
                 out.flush()
     return 0
-
-
-def _check_columns(context: click.Context, to: str | None) -> None:
-    """Refuse a format that has no place for margins and the like."""
-    if to not in (None, "conllu", "columns"):
-        msg = (
-            "expected --to conllu or columns with --margin, --probability and --nbest, found "
-            f"{to}; it has no place for them"
-        )
-        raise click.UsageError(msg, context)
-
-
-def _format_of(streams: Sequence[AnyStream], labels: Sequence[str]) -> str | None:
-    """The format to write if none is asked for; None for that of the input.
-
-    Raises
-    ------
-    CorpusError
-        If the inputs have different ones.
-    """
-    from seqtag.corpus import FORMATS
-    from seqtag.corpus.conllu import COLUMNS
-    from seqtag.errors import CorpusError
-
-    with_labels = [stream for stream in streams if stream.columns != ("form",)]
-    for stream in with_labels[1:]:
-        if stream.format != (first := with_labels[0]).format:
-            msg = (
-                f"expected the format {first.format} of {first.source}, found {stream.format}; "
-                "tag the files one by one, or choose the format of the output with --to"
-            )
-            raise CorpusError(msg, source=stream.source)
-    if not FORMATS[streams[0].format].in_place:
-        return "conllu" if {*labels} <= {*COLUMNS, "pos"} else "columns"
-    if not isinstance(streams[0], SentenceStream) and not {*labels} <= {*COLUMNS}:
-        return "conllu"  # with what it has no column for in MISC
-    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
@@ -263,8 +264,18 @@ def load(path_or_name: str | PathLike[str]) -> Loaded:
     try:
         models = bundle.load(find_model(path_or_name), source)
     except FileNotFoundError as error:
-        names = f"{error.strerror}; the embedded models are {', '.join(embedded_models())}"
-        raise FileNotFoundError(error.errno, names, source) from error
+        raise no_such_model(source, error) from error
+    return of_models(models, source)
+
+
+def no_such_model(name: str, error: FileNotFoundError) -> FileNotFoundError:
+    """The error about a model that is not there, with the names of those that are."""
+    names = f"{error.strerror or 'No such file'}; the embedded models are "
+    return FileNotFoundError(errno.ENOENT, names + ", ".join(embedded_models()), name)
+
+
+def of_models(models: Sequence[Model], source: str) -> Loaded:
+    """A tagger, or a pipeline if there are several models or a segmenter."""
     if len(models) == 1 and models[0].column.name not in (TOKENS, WORDS):
         return Tagger(models[0], source)
     return Pipeline(models, source)

@@ -63,6 +63,25 @@ class Asked:
         return not (self.keep or self.columns)
 
 
+@dataclass
+class Counts:
+    """How much was tagged.
+
+    Attributes
+    ----------
+    sentences, tokens
+        Sentences with words, and their words.
+    """
+
+    sentences: int = 0
+    tokens: int = 0
+
+    def add(self, sentences: int, tokens: int) -> None:
+        """Count some more."""
+        self.sentences += sentences
+        self.tokens += tokens
+
+
 class FilledSentence:
     """A sentence together with the columns that taggers have filled so far.
 
@@ -107,8 +126,8 @@ class FilledSentence:
         columns = self.sentence.columns
         return {find_column(name, columns) or name: found for name, found in self.filled.items()}
 
-    def _written(self) -> dict[str, list[str]]:
-        """What is to be written, under the names that the file has for it."""
+    def written(self) -> dict[str, list[str]]:
+        """The columns that taggers have filled, under the names that the file has for them."""
         hidden = {find_column(name, self.sentence.columns) or name for name in self.hidden}
         return {name: found for name, found in self._placed().items() if name not in hidden}
 
@@ -130,7 +149,7 @@ class FilledSentence:
     def _text(self, to: str | None) -> str:
         """The sentence without further comments."""
         sentence, is_conllu = self.sentence, self.sentence.columns == CONLLU
-        filled = self._written()
+        filled = self.written()
         foreign = [name for name in filled if name not in sentence.columns]
         if to is None or (to == "conllu" and is_conllu):
             if foreign and is_conllu and to is None:
@@ -256,14 +275,28 @@ def _confidence(
     tagger: Tagger, judged: Judged, given: Given | None, asked: Asked
 ) -> dict[str, list[str]]:
     """Columns of margins and probabilities."""
-    of = tagger.label[:1].upper() + tagger.label[1:] if asked.named else ""
     columns = {}
+    margin, probability = _confidence_names(tagger, asked)
     if asked.margin:
-        columns[f"margin{of}"] = [f"{m:.0f}" for m in judged.margins]
+        columns[margin] = [f"{m:.0f}" for m in judged.margins]
     if asked.probability:
         found = tagger.calibrated(judged.margins, given or [None] * len(judged.labels))
-        columns[f"p{of}"] = [f"{p:.4f}" for p in found]
+        columns[probability] = [f"{p:.4f}" for p in found]
     return columns
+
+
+def _confidence_names(tagger: Tagger, asked: Asked) -> tuple[str, str]:
+    """Names of the columns of margins and probabilities."""
+    of = tagger.label[:1].upper() + tagger.label[1:] if asked.named else ""
+    return f"margin{of}", f"p{of}"
+
+
+def names_filled(tagger: Tagger, asked: Asked) -> list[str]:
+    """Names of all columns that a tagger fills."""
+    margin, probability = _confidence_names(tagger, asked)
+    names = [*tagger.label_columns, *[margin] * asked.margin, *[probability] * asked.probability]
+    ranks = range(2, asked.nbest + 1)
+    return names + [f"{name}{rank}" for rank in ranks for name in tagger.label_columns]
 
 
 def _searched(
@@ -312,6 +345,7 @@ def tag_text(
     *,
     flush: bool | None = None,
     asked: Asked | None = None,
+    counts: Counts | None = None,
 ) -> Iterator[bytes]:
     r"""The text of a stream with its label columns filled, or in another format, piece by piece.
 
@@ -332,6 +366,8 @@ def tag_text(
         answer.
     asked
         What is asked of the taggers beside the best labels.
+    counts
+        Where to count what was tagged.
 
     Examples
     --------
@@ -342,9 +378,9 @@ def tag_text(
     """
     ready = stream.ready if flush is None else (lambda: not flush)
     plan = None
-    asked = asked or Asked()
+    asked, counted = asked or Asked(), counts or Counts()
     sentences: Iterable[Sentence] = stream
-    if not taggers and to is None and stream.is_table:
+    if not taggers and to is None and stream.is_table and counts is None:
         yield from (block.text.encode() for block in stream.blocks())
         return
     if to is None and BACKEND == "native" and stream.is_table and asked.nothing:
@@ -355,20 +391,25 @@ def tag_text(
     if plan is None or not plan.possible or flush:
         for batch in _tagged_batches(taggers, sentences, threads, asked, ready):
             yield "".join(tagged.text(to) for tagged in batch).encode()
+            counted.add(sum(map(bool, map(len, batch))), sum(map(len, batch)))
         return
 
     idle: list[TableTagger] = []  # not in use; list operations are atomic
 
-    def tag(block: Block) -> bytes:
+    def tag(block: Block) -> tuple[bytes, int, int]:
         try:
             worker = idle.pop()
         except IndexError:
             worker = TableTagger(plan)
         done = worker.tag(block)
+        sentences, tokens = worker.sentences, worker.tokens
         idle.append(worker)
         if done is None:
-            again = tag_stream(taggers, stream.parse([block], block.line))
+            again = [*tag_stream(taggers, stream.parse([block], block.line))]
             done = "".join(tagged.text() for tagged in again).encode()
-        return done
+            sentences, tokens = sum(map(bool, map(len, again))), sum(map(len, again))
+        return done, sentences, tokens
 
-    yield from in_order(tag, chain(first, blocks), threads, ready)
+    for piece, sentences_of, tokens_of in in_order(tag, chain(first, blocks), threads, ready):
+        yield piece
+        counted.add(sentences_of, tokens_of)

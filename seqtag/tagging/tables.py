@@ -145,12 +145,19 @@ class TablePlan:
 
 
 class TableTagger:
-    """Tags blocks of one file; for one thread at a time."""
+    """Tags blocks of one file; for one thread at a time.
+
+    Attributes
+    ----------
+    sentences, tokens : int
+        Sentences with words, and words, of the last block that it has tagged.
+    """
 
     def __init__(self, plan: TablePlan):
         self._plan = plan
         self._scanner = plan.scanner()
         self._shared: list[SharedHashes] = []
+        self.sentences = self.tokens = 0
         self._start()
 
     def _start(self) -> None:
@@ -167,6 +174,8 @@ class TableTagger:
         if scanned is None:
             self._start()  # the scanner starts over, so they do
             return None
+        self.sentences = int(np.count_nonzero(np.diff(scanned.sentence_ptr)))
+        self.tokens = scanned.types.shape[1]
         self._shared = [{} for _ in self._plan.read]  # attributes of the new types of this block
         labels: list[NDArray[np.int32]] = []
         lemmas: dict[int, _Values] = {}  # by the number of the tagger

@@ -1,0 +1,265 @@
+"""``seqtag cluster``."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from seqtag.cli import names
+from seqtag.cli.common import Notes, usage
+from seqtag.cli.options import (
+    columns_option,
+    max_sentence_option,
+    quiet_option,
+    tagging_options,
+    threads_option,
+)
+from seqtag.corpus import READABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from seqtag.cli.common import Mover
+    from seqtag.cluster.inputs import Job
+    from seqtag.cluster.tagging import Failure, ModelCopy, Report
+    from seqtag.corpus import Limits
+    from seqtag.tagging.chain import TagOptions
+    from seqtag.tagging.files import FileResult
+
+_ROWS = ("jsonl", "parquet")
+
+
+@click.group("cluster")
+def command() -> None:
+    """Many files on many machines, by Ray (the extra ray).
+
+    Without --address, and where $RAY_ADDRESS is not set, a cluster is started on this machine,
+    which ends with the command.
+
+    \b
+    Examples:
+      seqtag cluster tag -m en crawl/*.txt --format text -o tagged
+    """
+
+
+address_option = click.option(
+    "--address",
+    metavar="HOST:PORT",
+    help="Cluster to work on: as ray.init takes it (default: $RAY_ADDRESS, or this machine).",
+)
+workers_option = click.option(
+    "--workers",
+    type=click.IntRange(1),
+    help="Processes on this machine, without --address (default: one per core).",
+)
+
+
+@command.command("tag")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option(
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
+    shell_complete=names.models,
+    help="Model file or name; several run one after another (default: the English models).",
+)
+@click.option("-o", "--output", "folder", required=True, help="Folder or address to write to.")
+@address_option
+@workers_option
+@click.option(
+    "--format",
+    "format",
+    type=click.Choice([*READABLE, *_ROWS]),
+    default="auto",
+    metavar="FORMAT",
+    help="Format of the files: conllu, columns, text, tokens, ..., or of rows: jsonl, parquet "
+    "(default: rows by name, others found out one by one).",
+)
+@columns_option
+@click.option(
+    "--field", help="Field of rows that has the text or the tokens (default: tokens, or text)."
+)
+@tagging_options
+@click.option("--base", help="Folder of all inputs, below which they keep their paths.")
+@click.option(
+    "--suffix",
+    help="Put behind the names (default: .conllu for --format text, the format for --to).",
+)
+@click.option(
+    "--attempts",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="How often a file is tried that loses its worker, or cannot be read or written.",
+)
+@click.option(
+    "--in-flight", type=click.IntRange(1), help="Files at a time (default: two for each worker)."
+)
+@click.option("--summary", help="File for the summary (default: summary.json in the folder).")
+@max_sentence_option
+@threads_option
+@quiet_option
+def tag(
+    inputs: tuple[str, ...],
+    models: tuple[str, ...],
+    folder: str,
+    address: str | None,
+    workers: int | None,
+    format: str,
+    columns: tuple[str, ...] | None,
+    field: str | None,
+    base: str | None,
+    suffix: str | None,
+    attempts: int,
+    in_flight: int | None,
+    summary: str | None,
+    limits: Limits,
+    threads: int,
+    quiet: bool,
+    **asked: Any,
+) -> int:
+    """Tag many files, each into one of its name; what is done already stays as it is.
+
+    Inputs are paths, patterns, @FILE (a name on each line), and addresses such as
+    s3://crawl/*.txt.gz. A file that cannot be tagged fails alone: it is named in failed.jsonl in
+    the folder, the exit code is 1, and all others are tagged. The same command again does what is
+    missing, and what was made of another input or model, or with other options.
+
+    \b
+    Examples:
+      seqtag cluster tag -m en crawl/*.txt.gz --format text -o tagged
+      seqtag cluster tag -m en --only upos --base crawl "crawl/**/*.parquet" -o tagged
+      seqtag cluster tag -m english.seqtag @files.txt -o s3://tagged --address auto
+    """
+    from seqtag.cluster.engine import connected, require_ray
+    from seqtag.cluster.inputs import SUMMARY, files_of, jobs_of
+    from seqtag.cluster.tagging import tag_files
+    from seqtag.model.embedded import DEFAULT_MODELS
+    from seqtag.tagging.chain import TagOptions
+
+    notes = Notes(quiet)
+    require_ray()
+    with usage():
+        options = TagOptions(
+            format="columns" if columns and format == "auto" else format,
+            columns=columns,
+            field=field,
+            max_sentence=limits.sentence,
+            **asked,
+        )
+        if suffix is None:
+            suffix = f".{options.to}" if options.to else ".conllu" if format == "text" else ""
+        jobs = jobs_of(files_of(inputs), folder, base=base, suffix=suffix)
+        copies = _checked(models or DEFAULT_MODELS, options, jobs)
+    with (
+        connected(address, workers) as ray,
+        notes.bar("file", len(jobs)) as bar,
+    ):
+        report = tag_files(
+            ray,
+            jobs,
+            copies,
+            options,
+            threads=threads,
+            attempts=attempts,
+            in_flight=in_flight,
+            listener=_shown(notes, bar),
+        )
+    _write_failures(folder, report)
+    _write_json(summary or f"{folder.rstrip('/')}/{SUMMARY}", _summary(report, copies, options))
+    _conclude(notes, report, copies, options)
+    return 1 if report.failures else 0
+
+
+def _checked(models: Sequence[str], options: TagOptions, jobs: Sequence[Job]) -> list[ModelCopy]:
+    """The models as they are now; an error if they do not fit the options."""
+    import hashlib
+
+    from seqtag.cluster.tagging import ModelCopy
+    from seqtag.tagging.files import Models, bytes_of_model, models_of_bytes
+    from seqtag.tagging.rows import RowTagger, row_format
+
+    found, copies = [], []
+    for name in models:
+        data = bytes_of_model(name)
+        found.append(models_of_bytes(data, name))
+        copies.append(ModelCopy(name, hashlib.sha256(data).hexdigest(), data))
+    chain = Models.of(found).chain(options.only)
+    if any(row_format(job.source, options.format) for job in jobs):
+        RowTagger(chain, options)
+    return copies
+
+
+def _shown(notes: Notes, bar: Mover) -> Callable[[FileResult | Failure, Report], None]:
+    """What shows how far the work is."""
+    from seqtag.cluster.tagging import Failure
+
+    def show(done: FileResult | Failure, report: Report) -> None:
+        if isinstance(done, Failure):
+            notes(f"{done.file} failed: {done.error}")
+        tokens = sum(each.tokens for each in report.results if each.status == "tagged")
+        bar(1, f"{tokens / max(report.seconds, 1e-9):,.0f} tokens/s")
+
+    return show
+
+
+def _summary(report: Report, copies: Sequence[ModelCopy], options: TagOptions) -> dict[str, Any]:
+    """The summary of a run."""
+    models = [{"name": copy.name, "sha256": copy.digest} for copy in copies]
+    return report.as_json() | {"models": models, "options": options.as_json()}
+
+
+def _write_json(name: str, found: dict[str, Any]) -> None:
+    """Write one JSON document to a path or an address."""
+    from seqtag.tagging.places import place_of
+
+    with place_of(name).output() as out:
+        out.write((json.dumps(found, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def _write_failures(folder: str, report: Report) -> None:
+    """Name the files that failed; without any there is no list of them."""
+    from dataclasses import asdict
+
+    from seqtag.cluster.inputs import FAILED
+    from seqtag.tagging.places import place_of
+
+    place = place_of(f"{folder.rstrip('/')}/{FAILED}")
+    if not report.failures:
+        place.remove()
+        return
+    with place.output() as out:
+        for failure in sorted(report.failures, key=lambda each: each.file):
+            out.write((json.dumps(asdict(failure), ensure_ascii=False) + "\n").encode())
+
+
+def _conclude(
+    notes: Notes, report: Report, copies: Sequence[ModelCopy], options: TagOptions
+) -> None:
+    """Say what became of the files."""
+    import hashlib
+
+    from seqtag.tagging.files import bytes_of_model
+
+    sums = report.as_json()
+    notes(
+        f"{sums['tagged']} tagged, {sums['skipped']} done before, {sums['failed']} failed; "
+        f"{sums['tokens']:,} tokens in {sums['seconds']:.0f} s, {sums['tokens_per_second']:,} a "
+        "second"
+    )
+    if options.format == "auto" and options.to is None and "text" in sums["formats"]:
+        notes(
+            f"note: {sums['formats']['text']} files were raw text and became CoNLL-U under their "
+            "own names; --format text puts .conllu behind them"
+        )
+    for copy in copies:
+        with suppress(OSError):
+            if hashlib.sha256(bytes_of_model(copy.name)).hexdigest() != copy.digest:
+                notes(
+                    f"note: {copy.name} is another than at the start; all files were tagged with "
+                    "the one that was there then, the same command again tags with the new one"
+                )

@@ -1,0 +1,88 @@
+"""The one place that knows how Ray is found, started and left."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import signal
+from contextlib import contextmanager, redirect_stdout, suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from seqtag.errors import ClusterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LOCAL = "local"
+"""The address of a cluster that is started on this machine and ends with the command."""
+
+_STORE_BYTES = 200 * 2**20  # of the object store of a local cluster: models, no data
+
+
+def require_ray() -> Any:
+    """The module ``ray``.
+
+    Raises
+    ------
+    ClusterError
+        If it is not installed.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told unless the user says so
+    try:
+        return import_module("ray")
+    except ImportError:
+        msg = (
+            "expected the package ray for work on a cluster, found none; install it, or seqtag "
+            "with the extra ray"
+        )
+        raise ClusterError(msg) from None
+
+
+@contextmanager
+def connected(address: str | None = None, workers: int | None = None) -> Iterator[Any]:
+    """Ray, connected to a cluster; a cluster that was started here ends with the block.
+
+    Parameters
+    ----------
+    address
+        As ``ray.init`` takes it; None for ``$RAY_ADDRESS``, and if there is none a cluster on
+        this machine.
+    workers
+        Processes of a cluster on this machine; None for one per core.
+
+    Raises
+    ------
+    ClusterError
+        If Ray is not installed, or there is no cluster at the address.
+    """
+    ray = require_ray()
+    if ray.is_initialized():  # the caller's own, who ends it
+        yield ray
+        return
+    address = address or os.environ.get("RAY_ADDRESS") or LOCAL
+    own: dict[str, Any] = {}
+    if address == LOCAL:
+        own = {
+            "num_cpus": workers or os.cpu_count(),
+            "include_dashboard": False,
+            "object_store_memory": _STORE_BYTES,
+        }
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **own)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        msg = (
+            f"expected a Ray cluster at {address}, found none ({reason}); check the address, or "
+            f"leave it out for a cluster on this machine"
+        )
+        raise ClusterError(msg) from error
+    with suppress(ValueError):  # Ray takes the signal, and only the main thread may give it back
+        signal.signal(signal.SIGTERM, handler)
+    try:
+        with redirect_stdout(io.StringIO()):  # where Ray tells of workers that it has lost
+            yield ray
+    finally:
+        ray.shutdown()

@@ -1,0 +1,359 @@
+"""Rows with a text or tokens: JSON Lines, Parquet, tables in memory; labels beside what is there.
+
+A row stays a row, in its place and with all its fields.  Tokens get a list of labels in a field
+for each column that is filled; a text gets the field ``sentences``, with tokens and labels of each.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from seqtag.corpus import LIMITS, Limits, read, sentence_of
+from seqtag.corpus.aliases import find_column
+from seqtag.corpus.conllu import COLUMNS as CONLLU
+from seqtag.corpus.stream import ByteStream, after_last_line
+from seqtag.errors import CorpusError, OptionError
+from seqtag.tagging.streams import Counts, names_filled, tag_stream
+from seqtag.tagging.texts import encoded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import BinaryIO
+
+    from seqtag.corpus import Sentence
+    from seqtag.files import Output
+    from seqtag.tagging.chain import Chain, TagOptions
+    from seqtag.tagging.streams import FilledSentence
+
+SENTENCES = "sentences"
+"""The field that a text gets."""
+
+_ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+_PACKED = (".gz", ".bz2", ".xz", ".zst")
+_BATCH_ROWS = 1000
+_FIELDS = ("tokens", "text")  # looked for if none is named
+
+
+def row_format(name: str, format: str) -> str | None:
+    """The format of a file of rows, ``jsonl`` or ``parquet``; None if it is another kind of file.
+
+    Examples
+    --------
+    >>> row_format("part-1.jsonl.gz", "auto"), row_format("part-1.txt", "auto")
+    ('jsonl', None)
+    """
+    if format != "auto":
+        return format if format in _ENDINGS.values() else None
+    for packed in _PACKED:
+        name = name.removesuffix(packed)
+    return next((found for ending, found in _ENDINGS.items() if name.endswith(ending)), None)
+
+
+class RowTagger:
+    """Tags rows.
+
+    Parameters
+    ----------
+    chain
+        What tags.
+    options
+        How; `TagOptions.field` names the field of texts or tokens.
+    threads
+        Threads to decode on.
+
+    Attributes
+    ----------
+    counts : Counts
+        What was tagged so far.
+
+    Raises
+    ------
+    OptionError
+        If another format is to be written, or places in a text, for which a row has no room.
+
+    Examples
+    --------
+    >>> import seqtag
+    >>> from seqtag.tagging.chain import Chain, TagOptions
+    >>> tagger = RowTagger(Chain([seqtag.load("en")], ["upos"]), TagOptions())
+    >>> tagger.tag([{"tokens": ["It", "works"]}, {"tokens": None}])
+    [{'upos': ['PRON', 'VERB']}, {}]
+    >>> tagger.tag([{"text": "It works."}])[0]["sentences"][0]["upos"]
+    ['PRON', 'VERB', 'PUNCT']
+    """
+
+    def __init__(self, chain: Chain, options: TagOptions, threads: int = 1):
+        if options.to is not None or options.token_ranges:
+            found = "--token-ranges" if options.token_ranges else f"--to {options.to}"
+            msg = f"expected rows to stay rows, found {found}; leave it out for files of rows"
+            raise OptionError(msg)
+        self.counts = Counts()
+        self._chain, self._options, self._threads = chain, options, threads
+        self._asked = options.asked(named=len(chain.shown) > 1)
+        self._needed: list[str] = []  # columns beside the tokens, as rows must have them
+        filled: set[str] = set()
+        for tagger in chain.taggers:
+            self._needed += [n for n in tagger.columns if n != "form" and n not in filled]
+            filled.update(tagger.label_columns)
+        if options.keep:
+            self._needed += chain.columns
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the fields that tokens get."""
+        found = (names_filled(tagger, self._asked) for tagger in self._chain.shown)
+        return list(dict.fromkeys(name for names in found for name in names))
+
+    def field_of(self, fields: Iterable[str], source: str, line: int | None = None) -> str:
+        """The field of texts or tokens.
+
+        Raises
+        ------
+        CorpusError
+            If there is none.
+        """
+        fields = list(fields)
+        wanted = [self._options.field] if self._options.field else _FIELDS
+        for name in wanted:
+            if name in fields:
+                return name
+        msg = (
+            f"expected a field {' or '.join(wanted)}, found {', '.join(fields) or 'none'}; name "
+            "the field of texts or tokens with --field"
+        )
+        raise CorpusError(msg, source=source, line=line)
+
+    def tag(
+        self, rows: Sequence[Mapping[str, Any]], source: str = "<rows>", first: int = 1
+    ) -> list[dict[str, Any]]:
+        """The fields that each row gets; none if its text or tokens are missing.
+
+        Parameters
+        ----------
+        rows
+            Rows by field. Tokens are a list of strings.
+        source, first
+            What messages call the rows, and the number of the first.
+
+        Raises
+        ------
+        CorpusError
+            If a row has no such field, or something else there.
+        """
+        sentences: list[Sentence] = []
+        kinds: list[tuple[type, int]] = []  # of each row: what it has, and how many sentences
+        for line, row in enumerate(rows, first):
+            value = row[self.field_of(row, source, line)]
+            found: list[Sentence] = []
+            if isinstance(value, str):
+                found = self._cut(value)
+            elif isinstance(value, list | tuple):
+                found = [self._sentence(row, list(value), source, line)]
+            elif value is not None:
+                msg = f"expected a text or a list of tokens, found {value!r:.40}"
+                raise CorpusError(msg, source=source, line=line)
+            sentences += found
+            kinds.append((type(value), len(found)))
+        tagged = tag_stream(self._chain.taggers, sentences, self._threads, self._asked)
+        return [self._fields(kind, [next(tagged) for _ in range(count)]) for kind, count in kinds]
+
+    def _cut(self, text: str) -> list[Sentence]:
+        """The sentences of a text."""
+        stream = read(io.BytesIO(encoded(text)), "text", limits=self._limits)
+        [cut] = self._chain.cut(
+            [stream],
+            tokenizer=self._options.tokenizer,
+            paragraphs=self._options.paragraphs,
+            flush=None,
+            token_ranges=False,
+        )
+        return [sentence for sentence in cut if len(sentence)]
+
+    def _sentence(
+        self, row: Mapping[str, Any], tokens: list[str], source: str, line: int
+    ) -> Sentence:
+        """The tokens of a row, with other columns of theirs that taggers look at."""
+        if len(tokens) > self._options.max_sentence:
+            raise self._limits.too_long(source, line)
+        columns = {"form": tokens}
+        for name in self._needed:
+            found = find_column(name, tuple(row))
+            if found is not None and row[found] is not None:
+                columns[found] = row[found]
+        return sentence_of(columns, source=source, line=line)
+
+    @property
+    def _limits(self) -> Limits:
+        return LIMITS._replace(sentence=self._options.max_sentence)
+
+    def _fields(self, kind: type, tagged: list[FilledSentence]) -> dict[str, Any]:
+        """What a row gets, by its kind."""
+        self.counts.add(sum(map(bool, map(len, tagged))), sum(map(len, tagged)))
+        if kind is str:
+            return {SENTENCES: [json.loads(each.text("jsonl")) for each in tagged]}
+        if kind is type(None):
+            return {}
+        [sentence] = tagged
+        return dict(sentence.written()) if len(sentence) else {name: [] for name in self.names}
+
+    # ----------------------------------------------------------------- JSON Lines
+    def json_lines(self, file: BinaryIO) -> Iterator[bytes]:
+        """The lines of an open file of JSON objects, with their new fields.
+
+        Raises
+        ------
+        CorpusError
+            If a line is no object; or as `tag`.
+        """
+        stream = ByteStream(file, LIMITS)
+        for block in stream.blocks(after_last_line):
+            lines = block.text.removesuffix("\n").split("\n")
+            for start in range(0, len(lines), _BATCH_ROWS):
+                first = block.line + start
+                batch = lines[start : start + _BATCH_ROWS]
+                rows = [_object(line, stream.name, n) for n, line in enumerate(batch, first)]
+                yield b"".join(self._lines(rows, stream.name, first))
+
+    def _lines(
+        self, rows: Sequence[dict[str, Any] | None], source: str, first: int
+    ) -> Iterator[bytes]:
+        """Some rows as lines; None is a blank one."""
+        given = [{_FIELDS[0]: None} if row is None else row for row in rows]
+        if self._options.field:
+            given = [{self._options.field: None} if row is None else row for row in rows]
+        for row, fields in zip(rows, self.tag(given, source, first), strict=True):
+            yield b"\n" if row is None else _line(row | fields)
+
+    # ----------------------------------------------------------------- Parquet
+    def parquet(self, file: BinaryIO, out: Output, source: str) -> None:
+        """Write the rows of an open file of Parquet, with their new columns.
+
+        Raises
+        ------
+        CorpusError
+            If pyarrow is missing, or the file is something else; or as `tag`.
+        """
+        pa, pq = arrow(source), import_module("pyarrow.parquet")
+        try:
+            table = pq.ParquetFile(file)
+        except pa.ArrowException as error:
+            msg = f"expected a file of Parquet, found something else: {error}"
+            raise CorpusError(msg, source=source) from None
+        field = self.field_of(table.schema_arrow.names, source)
+        added = self.arrow_fields(table.schema_arrow.field(field), source)
+        schema = with_fields(table.schema_arrow, added)
+        first = 1
+        with pq.ParquetWriter(_Sink(out), schema) as writer:
+            for batch in table.iter_batches(_BATCH_ROWS):
+                writer.write_table(self.arrow_table(pa.Table.from_batches([batch]), source, first))
+                first += batch.num_rows
+
+    def arrow_fields(self, field: Any, source: str) -> list[Any]:
+        """The fields of Arrow that rows get which have this one.
+
+        Raises
+        ------
+        CorpusError
+            If it holds neither texts nor lists of tokens.
+        """
+        pa = arrow(source)
+        labels = [pa.field(name, pa.list_(pa.string())) for name in self.names]
+        kind = field.type
+        if _is_text(pa, kind):
+            names = [find_column(name, CONLLU) or name for name in self.names]
+            inner = [pa.field("text", pa.string()), pa.field("tokens", pa.list_(pa.string()))]
+            inner += [pa.field(name, pa.list_(pa.string())) for name in dict.fromkeys(names)]
+            return [pa.field(SENTENCES, pa.list_(pa.struct(inner)))]
+        is_list = getattr(kind, "value_type", None) is not None and "list" in str(kind)
+        if is_list and _is_text(pa, kind.value_type):
+            return labels
+        msg = f"expected texts or lists of tokens in {field.name}, found {kind}; name another field"
+        raise CorpusError(msg, source=source)
+
+    def arrow_table(self, table: Any, source: str = "<table>", first: int = 1) -> Any:
+        """A table of Arrow with its new columns."""
+        pa = arrow(source)
+        field = self.field_of(table.schema.names, source)
+        names = tuple(table.schema.names)
+        known = {find_column(name, names) for name in self._needed} - {None, field}
+        rows = table.select([field, *sorted(map(str, known))]).to_pylist()
+        found = self.tag(rows, source, first)
+        for new in self.arrow_fields(table.schema.field(field), source):
+            values = pa.array([row.get(new.name) for row in found], new.type)
+            at = table.schema.get_field_index(new.name)
+            if at < 0:
+                table = table.append_column(new, values)
+            else:
+                table = table.set_column(at, new, values)
+        return table
+
+
+class _Sink(io.RawIOBase):
+    """An output as the file that pyarrow writes to."""
+
+    def __init__(self, out: Output):
+        self._out = out
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return self._out.write(bytes(data))
+
+
+def arrow(source: str) -> Any:
+    """The module ``pyarrow``.
+
+    Raises
+    ------
+    CorpusError
+        If it is not installed.
+    """
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        msg = (
+            "expected the package pyarrow for tables of Arrow and Parquet, found none; install "
+            "it, or seqtag with the extra ray"
+        )
+        raise CorpusError(msg, source=source) from None
+
+
+def with_fields(schema: Any, added: Sequence[Any]) -> Any:
+    """A schema of Arrow with some fields behind its own, or in the place of those of their name."""
+    for new in added:
+        at = schema.get_field_index(new.name)
+        schema = schema.append(new) if at < 0 else schema.set(at, new)
+    return schema
+
+
+def _is_text(pa: Any, kind: Any) -> bool:
+    """Whether a type of Arrow is one of strings."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _object(line: str, source: str, number: int) -> dict[str, Any] | None:
+    """The object on a line; None if the line is blank."""
+    if not line.strip():
+        return None
+    try:
+        found = json.loads(line.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        msg = f"expected an object of JSON on each line, found {line!r:.40}"
+        raise CorpusError(msg, source=source, line=number)
+    return found
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    """A row as a line of JSON."""
+    try:
+        return (json.dumps(row, ensure_ascii=False) + "\n").encode()
+    except UnicodeEncodeError:  # half a pair of surrogates, which JSON can write and UTF-8 cannot
+        return (json.dumps(row) + "\n").encode()

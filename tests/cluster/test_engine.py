@@ -1,0 +1,20 @@
+"""Ray is found when it is needed, or a sentence says what to install."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from seqtag.cluster.engine import require_ray
+from seqtag.errors import ClusterError
+
+
+def test_without_ray_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ClusterError) as error:
+        require_ray()
+    assert str(error.value) == (
+        "expected the package ray for work on a cluster, found none; install it, or seqtag with "
+        "the extra ray"
+    )

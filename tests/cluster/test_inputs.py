@@ -1,0 +1,120 @@
+"""Which files are tagged, and what those are called that are written."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import pytest
+
+from seqtag.cluster.inputs import Job, files_of, jobs_of
+from seqtag.errors import CorpusError, OptionError
+from seqtag.tagging.places import place_of
+
+
+@pytest.fixture
+def crawl(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("b.txt", "a.txt", "x/a.txt", "x/y/c.txt.gz", "odd[1].txt"):
+        path = Path("crawl", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("It works.\n")
+    return tmp_path / "crawl"
+
+
+def test_files_are_named_in_many_ways_and_taken_once(crawl):
+    Path("files.txt").write_text("crawl/b.txt\n\n  crawl/none.txt \n")
+    assert files_of(["crawl/b.txt", "crawl/?.txt"]) == ["crawl/b.txt", "crawl/a.txt"]
+    assert files_of(["crawl/**/*.txt*"]) == [
+        "crawl/a.txt",
+        "crawl/b.txt",
+        "crawl/odd[1].txt",
+        "crawl/x/a.txt",
+        "crawl/x/y/c.txt.gz",
+    ]
+    assert files_of(["@files.txt"]) == ["crawl/b.txt", "crawl/none.txt"]
+    assert files_of(["crawl/odd[1].txt"]) == ["crawl/odd[1].txt"]
+    assert files_of(["s3://crawl/a.txt"]) == ["s3://crawl/a.txt"]
+
+
+def test_patterns_of_addresses():
+    pytest.importorskip("fsspec", reason="needs fsspec: pip install '.[ray]'")
+    root = f"memory://{uuid.uuid4().hex}"
+    for name in ("b.txt", "a.txt", "c.conllu"):
+        with place_of(f"{root}/{name}").output() as out:
+            out.write(b"x")
+    found = files_of([f"{root}/*.txt"])
+    assert [Path(name).name for name in found] == ["a.txt", "b.txt"]
+    assert all(place_of(name).facts() for name in found)
+    with pytest.raises(CorpusError, match="expected files by this pattern, found none; check it"):
+        files_of([f"{root}/*.xml"])
+
+
+def test_names_that_lead_nowhere(crawl):
+    with pytest.raises(FileNotFoundError):
+        files_of(["crawl/none.txt"])
+    with pytest.raises(CorpusError) as error:
+        files_of(["crawl/*.xml"])
+    assert str(error.value) == "crawl/*.xml: expected files by this pattern, found none; check it"
+    with pytest.raises(CorpusError) as error:
+        files_of(["crawl"])
+    assert str(error.value) == (
+        "crawl: expected files, found a folder; name those in it, as crawl/*.txt"
+    )
+    Path("empty.txt").write_text("\n")
+    with pytest.raises(CorpusError) as error:
+        files_of(["@empty.txt"])
+    assert str(error.value) == ("empty.txt: expected a path or an address on each line, found none")
+
+
+def test_names_of_what_is_written():
+    files = ["crawl/a.txt", "s3://bucket/x/b.txt.gz"]
+    assert jobs_of(files, "out", suffix=".conllu") == [
+        Job("crawl/a.txt", str(Path("out", "a.txt.conllu"))),
+        Job("s3://bucket/x/b.txt.gz", str(Path("out", "b.txt.conllu.gz"))),
+    ]
+    assert jobs_of(files[1:], "gs://out/", base="s3://bucket") == [
+        Job(files[1], "gs://out/x/b.txt.gz")
+    ]
+    assert jobs_of(["crawl/x/a.txt"], "out", base="crawl/") == [
+        Job("crawl/x/a.txt", str(Path("out", "x", "a.txt")))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("files", "base"),
+    [
+        (["other/a.txt"], "crawl"),
+        (["s3://bucket/a.txt"], "crawl"),
+        (["crawl/a.txt"], "s3://bucket"),
+        (["s3://bucket/a.txt"], "s3://buck"),
+    ],
+)
+def test_files_that_are_not_below_the_base(files, base):
+    with pytest.raises(OptionError) as error:
+        jobs_of(files, "out", base=base)
+    assert str(error.value) == (
+        f"expected files below the base {base}, found {files[0]}; name a folder that has them all"
+    )
+
+
+def test_names_that_clash():
+    with pytest.raises(OptionError) as error:
+        jobs_of(["crawl/a.txt", "crawl/x/a.txt"], "out")
+    assert str(error.value) == (
+        "expected a name of its own for each file, found out/a.txt for crawl/a.txt and "
+        "crawl/x/a.txt; keep their folders with --base, or tag them one by one"
+    )
+    for names in (["a", "a.done"], ["a.done", "a"], ["failed.jsonl"], ["summary.json"]):
+        with pytest.raises(OptionError, match="expected a name of its own for each file"):
+            jobs_of(names, "out")
+
+
+def test_inputs_are_not_written_over(crawl):
+    for folder in ("crawl", str(crawl)):
+        with pytest.raises(OptionError) as error:
+            jobs_of(["crawl/a.txt"], folder)
+        assert str(error.value) == (
+            f"expected another folder than that of the input, found {folder} for crawl/a.txt; "
+            "name another, nothing was changed"
+        )

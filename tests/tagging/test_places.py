@@ -1,0 +1,107 @@
+"""Files on this machine and at addresses."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import os
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+from seqtag.errors import CorpusError
+from seqtag.tagging.files import tag_file
+from seqtag.tagging.places import digest_of, file_system, place_of
+from tests.command_line import conllu, home
+
+
+@pytest.fixture
+def memory() -> str:
+    """A folder of a store in memory."""
+    pytest.importorskip("fsspec", reason="needs fsspec: pip install '.[ray]'")
+    return f"memory://{uuid.uuid4().hex}"
+
+
+def test_a_file_at_an_address_is_tagged_once(memory, home, tmp_path):
+    with place_of(f"{memory}/in.conllu").output() as out:
+        out.write(conllu(labels=False).encode())
+    model = home / "upos.seqtag"
+    result = tag_file(f"{memory}/in.conllu", f"{memory}/out/in.conllu.gz", model)
+    assert (result.status, result.source) == ("tagged", f"{memory}/in.conllu")
+    tag_file(f"{memory}/in.conllu", tmp_path / "here.conllu.gz", model)
+    with place_of(f"{memory}/out/in.conllu.gz").open() as file:
+        assert file.read() == (tmp_path / "here.conllu.gz").read_bytes()
+    again = tag_file(f"{memory}/in.conllu", f"{memory}/out/in.conllu.gz", model)
+    assert again.status == "skipped"
+    with place_of(f"{memory}/in.conllu").output() as out:
+        out.write(conllu(labels=False).replace("dog", "cat").encode())
+    again = tag_file(f"{memory}/in.conllu", f"{memory}/out/in.conllu.gz", model)
+    assert again.reason == "input"
+
+
+def test_an_error_sends_nothing(memory):
+    place = place_of(f"{memory}/out.conllu")
+    with pytest.raises(KeyError), place.output() as out:
+        out.write(b"half")
+        raise KeyError
+    assert place.facts() is None
+    place.remove()  # which is no error
+
+
+def test_a_model_at_an_address(memory, home, tmp_path):
+    with place_of(f"{memory}/my.seqtag").output() as out:
+        out.write((home / "upos.seqtag").read_bytes())
+    (tmp_path / "in.conllu").write_text(conllu(labels=False))
+    target = tmp_path / "out.conllu"
+    assert tag_file(tmp_path / "in.conllu", target, f"{memory}/my.seqtag").status == "tagged"
+    assert tag_file(tmp_path / "in.conllu", target, home / "upos.seqtag").status == "skipped"
+    with pytest.raises(FileNotFoundError, match="the embedded models are en"):
+        tag_file(tmp_path / "in.conllu", target, f"{memory}/none.seqtag")
+
+
+def test_addresses_of_files_here(tmp_path):
+    place = place_of(f"file://{tmp_path}/a/b.txt")
+    with place.output() as out:
+        out.write(b"text")
+    assert (tmp_path / "a" / "b.txt").read_bytes() == b"text"
+    assert place.facts().bytes == 4
+    assert place.facts().stamp is None  # changed just now
+    os.utime(tmp_path / "a" / "b.txt", (1, 1))
+    assert place.facts().stamp is not None
+    assert digest_of(place).startswith("982d9e3eb996f559")
+    place.remove()
+    assert place.facts() is None
+
+
+def test_addresses_that_lead_nowhere(memory):
+    with pytest.raises(CorpusError) as error:
+        place_of("nowhere://a/b")
+    assert str(error.value) == (
+        "nowhere://a/b: expected the address of a file, found the scheme 'nowhere' that fsspec "
+        "does not know; check it"
+    )
+
+
+def test_schemes_without_their_package(memory, monkeypatch):
+    import fsspec
+
+    def missing(_):
+        raise ImportError("Install s3fs to access S3")
+
+    monkeypatch.setattr(fsspec.core, "url_to_fs", missing)
+    with pytest.raises(CorpusError) as error:
+        place_of("s3://a/b")
+    assert str(error.value) == (
+        "s3://a/b: expected a package for files at s3://, found none: Install s3fs to access S3"
+    )
+
+
+def test_without_fsspec_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(CorpusError) as error:
+        file_system("s3://a/b")
+    assert str(error.value) == (
+        "s3://a/b: expected the package fsspec for files at s3://, found none; install it, or "
+        "seqtag with the extra ray"
+    )
