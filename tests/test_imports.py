@@ -114,9 +114,10 @@ integrations.spacy_factories
 integrations
 cluster.engine cluster.inputs
 cluster.tagging
+cluster.train
 cluster
 cli.common cli.inputs cli.names
-cli.hints cli.options
+cli.hints cli.options cli.training
 cli.bundle cli.calibrate cli.cluster cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.tag cli.templates cli.train cli.tune
 cli.compare cli.report cli.serve
 cli

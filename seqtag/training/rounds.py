@@ -6,7 +6,8 @@ this process; `seqtag.cluster.train` has an actor for each.
 
 from __future__ import annotations
 
-from contextlib import ExitStack, nullcontext
+from collections.abc import Callable
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -31,7 +32,8 @@ from seqtag.training.shards import Agreed, Agreement, Plan, Reading, Shard, Topi
 from seqtag.training.train import coding_of, fit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from os import PathLike
 
     from seqtag.engine.arrays import Cells, State
@@ -57,6 +59,10 @@ class Crew(Protocol):
 
     def round(self, table: Table, number: int, seed: int) -> Iterable[Difference]:
         """What each shard changed in a round, by `seqtag.training.shards.train_shard`."""
+
+
+MakeCrew = Callable[["Sequence[Any]", Reading], "AbstractContextManager[Crew]"]
+"""Makes a crew of shards and how they are read."""
 
 
 class Here:
@@ -97,6 +103,11 @@ class Here:
         return in_order(work, self._numbered, self._threads)
 
 
+@contextmanager
+def _here(sources: Sequence[Source], reading: Reading, threads: int) -> Iterator[Here]:
+    yield Here(sources, reading, threads)
+
+
 def _train_shard(table: Table, number: int, seed: int, shard: Numbered) -> Difference:
     return train_shard(table, shard, number, seed)
 
@@ -118,6 +129,7 @@ def train_shards(
     on_epoch: Callable[[Epoch], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     resume: bool = False,
+    crew: MakeCrew | None = None,
     **settings: Any,
 ) -> Tagger:
     r"""Train a tagger on the parts of a corpus by iterative parameter mixing.
@@ -137,6 +149,9 @@ def train_shards(
         Called after each round, with an `Epoch` of run 1.
     checkpoint, resume
         As in `seqtag.train`; there is a checkpoint after each round.
+    crew
+        Makes the `Crew` that works, of the shards and how they are read; by default they are in
+        this process.
     **settings
         As in `seqtag.train`; ``epochs`` are the rounds.
 
@@ -164,8 +179,10 @@ def train_shards(
         raise ValueError(msg)
     folder = checkpoints_in(checkpoint, resume=resume, every=None)
     with folder or nullcontext():
-        crew = Here(shards, reading, threads)
-        return Tagger(mix(crew, reading, schedule, dev, folder, constrain=constrain))
+        if crew is None:
+            crew = partial(_here, threads=threads)
+        with crew(shards, reading) as workers:
+            return Tagger(mix(workers, reading, schedule, dev, folder, constrain=constrain))
 
 
 def reading_of(
