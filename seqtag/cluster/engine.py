@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import os
 import signal
 from contextlib import contextmanager, redirect_stdout, suppress
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqtag.errors import ClusterError
@@ -59,7 +59,8 @@ def connected(address: str | None = None, workers: int | None = None) -> Iterato
     """
     ray = require_ray()
     if ray.is_initialized():  # the caller's own, who ends it
-        yield ray
+        with _silent():
+            yield ray
         return
     address = address or os.environ.get("RAY_ADDRESS") or LOCAL
     own: dict[str, Any] = {}
@@ -82,7 +83,14 @@ def connected(address: str | None = None, workers: int | None = None) -> Iterato
     with suppress(ValueError):  # Ray takes the signal, and only the main thread may give it back
         signal.signal(signal.SIGTERM, handler)
     try:
-        with redirect_stdout(io.StringIO()):  # where Ray tells of workers that it has lost
+        with _silent():
             yield ray
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep Ray, which tells of every worker that it has lost, from standard output."""
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+        yield

@@ -146,17 +146,15 @@ def _below(name: str, base: str | None) -> str:
     path = name.partition("://")[2] if is_address(name) else name
     if base is None:
         return PurePosixPath(path).name if is_address(name) else Path(path).name
-    if is_address(name) != is_address(base):
-        parts = None
-    elif is_address(name):
-        parts = name.removeprefix(base.rstrip("/") + "/") if name.startswith(base) else None
-    else:
-        inside = os.path.relpath(name, base)
-        parts = None if inside.startswith(os.pardir) else Path(inside).as_posix()
-    if parts is None or parts == name:
+    inside = name
+    if is_address(name) and is_address(base):
+        inside = name.removeprefix(base.rstrip("/") + "/")
+    elif not (is_address(name) or is_address(base)):
+        inside = Path(os.path.relpath(name, base)).as_posix()
+    if is_address(inside) or inside.startswith("../") or (is_address(base) and inside == name):
         msg = f"expected files below the base {base}, found {name}; name a folder that has them all"
         raise OptionError(msg)
-    return parts
+    return inside
 
 
 def _suffixed(name: str, suffix: str) -> str:

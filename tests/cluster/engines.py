@@ -1,0 +1,140 @@
+"""A stand-in for Ray that works in this process, and a real one where that is possible."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import socket
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class RayError(Exception):
+    """What the engine says of a worker that was lost."""
+
+
+class FakeRay(ModuleType):
+    """Ray, as far as the drivers use it; tasks are done when they are waited for.
+
+    Attributes
+    ----------
+    lose
+        Asked before each task with its arguments: whether its worker is lost.
+    most
+        The most tasks that were in flight.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("ray")
+        self.exceptions = SimpleNamespace(RayError=RayError)
+        self.lose: Callable[..., bool] = lambda *_: False
+        self.init_error: Exception | None = None
+        self.inits: list[dict[str, Any]] = []
+        self.cancelled: list[Task] = []
+        self.most = self._open = 0
+        self._up = False
+
+    # ----------------------------------------------------------------- the cluster
+    def is_initialized(self) -> bool:
+        return self._up
+
+    def init(self, **options: Any) -> None:
+        if self.init_error:
+            raise self.init_error
+        self.inits.append(options)
+        self._up = True
+
+    def shutdown(self) -> None:
+        self._up = False
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"CPU": 2.0}
+
+    # ----------------------------------------------------------------- objects and tasks
+    def put(self, value: Any) -> Any:
+        return SimpleNamespace(value=value)
+
+    def get(self, ref: Any) -> Any:
+        return ref.run() if isinstance(ref, Task) else ref.value
+
+    def remote(self, function: Callable[..., Any]) -> Remote:
+        return Remote(self, function)
+
+    def wait(
+        self, refs: list[Task], num_returns: int = 1, timeout: float = 0, fetch_local: bool = True
+    ) -> tuple[list[Task], list[Task]]:
+        self.most = max(self.most, len(refs))
+        return refs[:num_returns], refs[num_returns:]
+
+    def cancel(self, ref: Task, force: bool = False) -> None:
+        assert force
+        self.cancelled.append(ref)
+
+
+class Remote:
+    """A function that becomes tasks."""
+
+    def __init__(self, ray: FakeRay, function: Callable[..., Any]):
+        self._ray, self._function = ray, function
+
+    def options(self, **options: Any) -> Remote:
+        assert options["max_retries"] == 0  # the driver alone counts attempts
+        return self
+
+    def remote(self, *arguments: Any) -> Task:
+        return Task(self._ray, self._function, arguments)
+
+
+class Task:
+    """A call that is done once."""
+
+    def __init__(self, ray: FakeRay, function: Callable[..., Any], arguments: tuple[Any, ...]):
+        self._ray, self._function, self.arguments = ray, function, arguments
+
+    def run(self) -> Any:
+        if self._ray.lose(*self.arguments):
+            raise RayError("The worker died unexpectedly\nand more of that")
+        return self._function(*self.arguments)
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
+    """A stand-in for Ray, which is what is imported."""
+    ray = FakeRay()
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    return ray
+
+
+# ----------------------------------------------------------------- the real one
+def _why_not() -> str:
+    """Why there can be no Ray here; nothing if there can."""
+    if importlib.util.find_spec("ray") is None:
+        return "needs Ray: pip install '.[ray]'"
+    if not hasattr(socket, "if_nameindex") or not os.path.exists("/proc/self/fd"):  # noqa: PTH110
+        return "needs Linux"
+    if [name for _, name in socket.if_nameindex()] != ["lo"]:
+        return (
+            "Ray listens on all networks, so it needs one of its own: unshare --net sh -c "
+            "'ip link set lo up; exec python -m pytest tests/cluster'"
+        )
+    return ""
+
+
+on_ray = pytest.mark.skipif(bool(_why_not()), reason=_why_not() or "-")
+"""Tests on a real cluster, in a network of its own."""
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[Any]:
+    """Ray, on a cluster of two workers."""
+    from seqtag.cluster.engine import connected
+
+    with connected(workers=2) as ray:
+        yield ray

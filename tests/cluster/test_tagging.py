@@ -1,0 +1,220 @@
+"""The driver: windows, attempts, reports; the command."""
+
+# ruff: noqa: F401, F811, TC001  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from seqtag.cluster import tagging
+from seqtag.cluster.inputs import Job
+from seqtag.cluster.tagging import Failure, ModelCopy, Report, Trouble, attempt, tag_files
+from seqtag.tagging.chain import TagOptions
+from seqtag.tagging.files import FileResult
+from tests.cluster.engines import FakeRay, fake
+from tests.command_line import SENTENCES, call, conllu, home
+
+BROKEN = conllu(labels=False) + "1\tshort\n"
+WORDS = sum(len(sentence.split()) for sentence in SENTENCES)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch, home) -> Path:
+    """A folder with a model and five files to tag."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(home / "upos.seqtag", "my.seqtag")
+    Path("in").mkdir()
+    for number in range(5):
+        Path("in", f"{number}.conllu").write_text(conllu(labels=False))
+    return tmp_path
+
+
+def run(ray: FakeRay, **more) -> Report:
+    jobs = [Job(str(path), str(Path("out", path.name))) for path in sorted(Path("in").iterdir())]
+    data = Path("my.seqtag").read_bytes()
+    copies = [ModelCopy("my", hashlib.sha256(data).hexdigest(), data)]
+    return tag_files(ray, jobs, copies, TagOptions(), **more)
+
+
+def names(folder: str) -> list[str]:
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+def test_all_files_are_tagged_a_few_at_a_time(place, fake):
+    heard = []
+    report = run(fake, listener=lambda done, report: heard.append((done, len(report.results))))
+    assert [result.status for result in report.results] == ["tagged"] * 5
+    assert [number for _, number in heard] == [1, 2, 3, 4, 5]
+    assert all(isinstance(done, FileResult) for done, _ in heard)
+    assert fake.most == 4  # two for each worker
+    found = report.as_json()
+    assert (found["files"], found["tagged"], found["failed"]) == (5, 5, 0)
+    assert (found["sentences"], found["tokens"]) == (5 * len(SENTENCES), 5 * WORDS)
+    assert (found["workers"], found["formats"]) == (2, {"conllu": 5})
+    again = run(fake, in_flight=1, threads=2).as_json()
+    assert (again["skipped"], again["tokens"], again["workers"]) == (5, 0, 1)
+
+
+def test_a_worker_that_is_lost_once_costs_an_attempt(place, fake):
+    lost = []
+
+    def lose(source, *_):
+        if source.endswith("3.conllu") and not lost:
+            lost.append(source)
+            return True
+        return False
+
+    fake.lose = lose
+    report = run(fake)
+    assert lost == [str(place / "in" / "3.conllu")]
+    assert (len(report.results), report.failures, report.lost) == (5, [], 1)
+
+
+def test_a_file_that_costs_every_worker_is_given_up(place, fake):
+    fake.lose = lambda source, *_: source.endswith("3.conllu")
+    heard = []
+    report = run(fake, attempts=2, listener=lambda done, _: heard.append(done))
+    failure = Failure("in/3.conllu", 2, "the worker was lost: The worker died unexpectedly")
+    assert report.failures == [failure] and failure in heard
+    assert (len(report.results), report.lost) == (4, 1)
+
+
+def test_what_a_file_holds_is_not_asked_twice(place, fake):
+    Path("in", "1.conllu").write_text(BROKEN)
+    report = run(fake)
+    [failure] = report.failures
+    assert failure.attempts == 1
+    assert failure.error.startswith(f"{place}/in/1.conllu:61: expected 10 tab-separated columns")
+    assert names("out") == sorted(f"{n}.conllu{end}" for n in (0, 2, 3, 4) for end in ("", ".done"))
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (OSError(5, "Input/output error", "a.txt"), "a.txt: Input/output error"),
+        (OSError("odd"), "odd"),
+        (MemoryError("no room"), "internal error: MemoryError: no room"),
+    ],
+)
+def test_what_may_go_better_is_tried_again(monkeypatch, error, message):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(tagging, "tag_file", fail)
+    monkeypatch.setattr(tagging, "kept", lambda *_: None)
+    assert attempt("a", "b", [], TagOptions(), 1) == Trouble(message, again=True)
+
+
+def test_interrupted_it_ends_all_tasks_and_leaves_no_rest(place, fake):
+    def interrupt(done, report):
+        if len(report.results) == 2:
+            Path("out", ".seqtag-00.tmp").touch()  # as a writer that was killed leaves it
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(fake, listener=interrupt)
+    assert len(fake.cancelled) == 2  # of five, two were done and one was about to be begun
+    assert not Path("out", ".seqtag-00.tmp").exists()
+    report = run(fake)
+    assert report.as_json()["skipped"] >= 2
+    assert len(report.results) == 5
+
+
+# ----------------------------------------------------------------- the command
+TAG = ("cluster", "tag", "-m", "my.seqtag", "-o", "out")
+
+
+def test_the_command_tags_and_sums_up(place, fake, call):
+    done = call(*TAG, "in/*.conllu", "--summary", "sums/all.json", "--workers", 2)
+    assert (done.code, done.out) == (0, b"")
+    assert done.err.startswith("seqtag: 5 tagged, 0 done before, 0 failed; 220 tokens in ")
+    assert fake.inits[0]["num_cpus"] == 2
+    assert fake.inits[0]["address"] == "local"
+    found = json.loads(Path("sums/all.json").read_text())
+    digest = hashlib.sha256(Path("my.seqtag").read_bytes()).hexdigest()
+    assert found["models"] == [{"name": "my.seqtag", "sha256": digest}]
+    assert (found["tagged"], found["options"]["format"]) == (5, "auto")
+    one = call("tag", "-m", "my.seqtag", "in/0.conllu")
+    assert Path("out/0.conllu").read_bytes() == one.out
+    again = call(*TAG, "in/*.conllu", "-q", "--address", "10.0.0.1:6379")
+    assert (again.code, again.err) == (0, "")
+    assert fake.inits[1]["address"] == "10.0.0.1:6379"
+    assert json.loads(Path("out/summary.json").read_text())["skipped"] == 5
+
+
+def test_failures_are_named_and_forgotten_when_they_are_mended(place, fake, call):
+    Path("in/1.conllu").write_text(BROKEN)
+    fake.lose = lambda source, *_: source.endswith("0.conllu")
+    done = call(*TAG, "in/*.conllu", "--attempts", 2)
+    assert done.code == 1
+    assert "seqtag: in/0.conllu failed: the worker was lost: The worker died unexpec" in done.err
+    found = [json.loads(line) for line in Path("out/failed.jsonl").read_text().splitlines()]
+    assert [(each["file"], each["attempts"]) for each in found] == [
+        ("in/0.conllu", 2),
+        ("in/1.conllu", 1),
+    ]
+    assert "expected 10 tab-separated columns" in found[1]["error"]
+    fake.lose = lambda *_: False
+    Path("in/1.conllu").write_text(conllu())
+    done = call(*TAG, "in/*.conllu")
+    assert done.code == 0
+    assert "2 tagged, 3 done before, 0 failed" in done.err
+    assert not Path("out/failed.jsonl").exists()
+
+
+def test_raw_text_and_names(place, fake, call):
+    Path("in/a.txt").write_text("It works.\n")
+    text = ("cluster", "tag", "-m", "en", "--only", "upos", "in/a.txt")
+    assert call(*text, "-o", "one", "--format", "text").code == 0
+    assert names("one") == ["a.txt.conllu", "a.txt.conllu.done", "summary.json"]
+    assert call(*text, "-o", "two", "--format", "text", "--to", "tagged").code == 0
+    assert Path("two/a.txt.tagged").read_text() == "It/PRON works/VERB ./PUNCT\n"
+    done = call(*text, "-o", "three")
+    assert "note: 1 files were raw text and became CoNLL-U under their own names" in done.err
+    assert Path("three/a.txt").read_text().startswith("# newdoc")
+    done = call(*text, "-o", "four", "--suffix", ".x", "--base", ".")
+    assert done.code == 0, done.err
+    assert Path("four/in/a.txt.x").is_file()
+
+
+def test_a_model_that_is_replaced_meanwhile_is_noted(place, fake, call, home):
+    def replace(*_):
+        shutil.copy(home / "xpos.seqtag", "my.seqtag")
+        return False
+
+    fake.lose = replace
+    done = call(*TAG, "in/*.conllu")
+    assert "note: my.seqtag is another than at the start; all files were tagged with" in done.err
+    made_of = {json.loads(path.read_text())["model"][0] for path in Path("out").glob("*.done")}
+    assert made_of == {hashlib.sha256((home / "upos.seqtag").read_bytes()).hexdigest()}
+
+
+def test_what_cannot_be_is_said_before_anything_begins(place, fake, call):
+    for more, code, message in (
+        (("--only", "upos"), 2, "expected a pipeline of several models for --only, found single"),
+        (("--to", "tagged", "--margin"), 2, "expected --to conllu or columns with --margin"),
+        (("in/none.conllu",), 1, "in/none.conllu: No such file or directory"),
+        (("in",), 1, "in: expected files, found a folder"),
+        (("-m", "none"), 1, "none: No such file or directory; the embedded models are"),
+        (("-o", "in"), 2, "expected another folder than that of the input, found in for in/0"),
+    ):
+        done = call(*TAG, "in/0.conllu", *more)
+        assert (done.code, message in done.err) == (code, True), done.err
+    Path("in/r.jsonl").write_text("{}\n")
+    done = call(*TAG, "in/r.jsonl", "--to", "conllu")
+    assert (done.code, fake.inits) == (2, [])
+    assert "expected rows to stay rows, found --to conllu" in done.err
+
+
+def test_no_cluster_at_an_address(place, fake, call):
+    fake.init_error = ConnectionError("Could not find any\nrunning")
+    done = call(*TAG, "in/0.conllu", "--address", "10.0.0.1:6379")
+    assert (done.code, done.err) == (
+        1,
+        "seqtag: expected a Ray cluster at 10.0.0.1:6379, found none (Could not find any); check "
+        "the address, or leave it out for a cluster on this machine\n",
+    )
