@@ -112,7 +112,7 @@ integrations.scorers
 integrations.sklearn integrations.spacy
 integrations.spacy_factories
 integrations
-cluster.engine cluster.inputs
+cluster.adapter cluster.engine cluster.inputs
 cluster.tagging
 cluster.train
 cluster

@@ -126,6 +126,12 @@ class RowTagger:
         )
         raise CorpusError(msg, source=source, line=line)
 
+    def columns_of(self, names: Iterable[str], field: str) -> list[str]:
+        """Names of the columns of a table that are looked at: the field, and what goes with it."""
+        given = tuple(names)
+        known = {find_column(name, given) for name in self._needed} - {None, field}
+        return [field, *sorted(map(str, known))]
+
     def tag(
         self, rows: Sequence[Mapping[str, Any]], source: str = "<rows>", first: int = 1
     ) -> list[dict[str, Any]]:
@@ -277,9 +283,7 @@ class RowTagger:
         """A table of Arrow with its new columns."""
         pa = arrow(source)
         field = self.field_of(table.schema.names, source)
-        names = tuple(table.schema.names)
-        known = {find_column(name, names) for name in self._needed} - {None, field}
-        rows = table.select([field, *sorted(map(str, known))]).to_pylist()
+        rows = table.select(self.columns_of(table.schema.names, field)).to_pylist()
         found = self.tag(rows, source, first)
         for new in self.arrow_fields(table.schema.field(field), source):
             values = pa.array([row.get(new.name) for row in found], new.type)

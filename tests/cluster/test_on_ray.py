@@ -48,13 +48,13 @@ def place(tmp_path, monkeypatch, home) -> Iterator[Path]:
         raise TimeoutError
 
     before = signal.signal(signal.SIGALRM, too_long)
-    signal.alarm(100)
+    signal.alarm(400)  # for ever, without
     yield tmp_path
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
 
 
-def wait_for(found, seconds: float = 60):
+def wait_for(found, seconds: float = 300):
     """What is found at last."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -88,7 +88,7 @@ def meanwhile(function) -> Iterator[None]:
     thread = threading.Thread(target=run)
     thread.start()
     yield
-    thread.join(60)
+    thread.join(300)
     assert not thread.is_alive()
     if errors:
         raise errors[0]
@@ -126,17 +126,17 @@ def test_a_file_that_kills_its_worker_each_time_fails_alone(place, ray, call):
     killed = []
 
     def kill():
-        while len(killed) < 3:
+        while len(killed) < 2:
             pid = wait_for(lambda: reader_of_slow(*killed))
             os.kill(pid, signal.SIGKILL)
             killed.append(pid)
 
     with meanwhile(kill):
-        done = call(*TAG, "in/*.conllu", SLOW)
+        done = call(*TAG, "in/*.conllu", SLOW, "--attempts", 2)
     assert done.code == 1
     assert_all_done(5)
     [failed] = map(json.loads, Path("out/failed.jsonl").read_text().splitlines())
-    assert (failed["file"], failed["attempts"]) == (SLOW, 3)
+    assert (failed["file"], failed["attempts"]) == (SLOW, 2)
     assert failed["error"].startswith("the worker was lost: ")
     with meanwhile(give):
         done = call(*TAG, "in/*.conllu", SLOW)
@@ -173,7 +173,7 @@ def test_the_driver_is_killed_and_the_job_run_again(place, ray, call, how):
     driver = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
     wait_for(lambda: len([*Path("out").glob("*.done")]) == 5 and reader_of_slow())
     driver.send_signal(how)
-    out, err = driver.communicate(timeout=60)
+    out, err = driver.communicate(timeout=300)
     wait_for(lambda: reader_of_slow() is None)  # its workers end with it
     if how is not signal.SIGKILL:
         assert (driver.returncode, out) == (128 + how, b"")
