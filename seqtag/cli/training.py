@@ -39,12 +39,16 @@ def check_checkpoints(context: click.Context, options: dict[str, Any]) -> None:
 
 def is_unfinished(path: str) -> bool:
     """Whether a file is a model that an interruption left."""
+    from seqtag.errors import SeqtagError
     from seqtag.model.container import is_model
     from seqtag.tagging.pipeline import Pipeline
 
     if not is_model(path):
         return False
-    loaded = load_model(path)
+    try:
+        loaded = load_model(path)
+    except SeqtagError:  # nothing that a training left
+        return False
     return (loaded.models[-1] if isinstance(loaded, Pipeline) else loaded.model).interrupted
 
 

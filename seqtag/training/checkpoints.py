@@ -210,22 +210,23 @@ class RunCheckpoints:
             self._check_others()
             return None
         self._number = _number_of(files[-1])
-        problem = ""
+        problems: list[str] = []
         for path in reversed(files):
             try:
                 contents = _read(path)
                 self._check(contents.config["facts"])
                 found = unpack(contents, layout, sentences)
             except ModelFileError as error:
-                problem = problem or error.message
-                _log.warning("%s: %s", path, error.message)
+                problems.append(f"{path.name}: {error.message.partition(';')[0]}")
                 continue
+            for problem in problems:
+                _log.warning("%s/%s; the checkpoint before is taken", self._folder, problem)
             self._good = [path]
             if isinstance(found, Standing):
                 self._last = found.epoch, found.visited
             _log.info("going on from %s: %s", path, describe(found))
             return found
-        msg = f"expected a checkpoint that is whole, found none ({problem}); use another folder"
+        msg = f"expected a checkpoint that is whole, found none; use another folder ({problems[0]})"
         raise CheckpointError(msg, source=str(self._folder))
 
     def wants(self, *, epoch_over: bool) -> bool:
@@ -257,7 +258,8 @@ class RunCheckpoints:
         try:
             container.save(path, config, tensors)
         except OSError as error:
-            _log.warning("%s: no checkpoint (%s); the training goes on", path, error.strerror)
+            why = str(error.strerror or error).partition(":")[0]
+            _log.warning("%s: not written (%s); the training goes on", path, why)
             return False
         self._good = [*self._good, path][-_KEPT:]
         for old in files_of(self._folder, self._name):

@@ -369,6 +369,7 @@ def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) 
     return {
         "training set": {"sentences": origin["sentences"], "sha256": origin["corpus_sha256"]},
         "dev set": dev,
+        "labelled_words": origin.get("labelled"),
         "model to begin with": {"sha256": begin} if begin else None,
         "templates": str(problem.templates).splitlines(),
         "columns": list(problem.columns),

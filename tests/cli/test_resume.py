@@ -238,6 +238,8 @@ def test_the_same_command_is_right_the_first_time_and_after_an_interruption(fold
     done = call(*loud)
     assert (done.code, (folder / "m.seqtag").read_bytes()) == (2, straight)
     assert "m.seqtag is there already" in done.err
+    (folder / "m.seqtag").write_bytes(straight[:-1])
+    assert call(*loud).code == 2  # damaged, but of nobody knows whom
     done = call(*loud, "--force")
     assert (done.code, (folder / "m.seqtag").read_bytes()) == (0, straight)
     assert "run-1-000004.checkpoint: this run is finished\n" in done.err
