@@ -328,8 +328,7 @@ def _shown(notes: Notes, bar: Mover) -> Callable[[FileResult | Failure, Report],
     def show(done: FileResult | Failure, report: Report) -> None:
         if isinstance(done, Failure):
             notes(f"{done.file} failed: {done.error}")
-        tokens = sum(each.tokens for each in report.results if each.status == "tagged")
-        bar(1, f"{tokens / max(report.seconds, 1e-9):,.0f} tokens/s")
+        bar(1, f"{report.tokens_per_second:,} tokens/s")
 
     return show
 
@@ -372,15 +371,13 @@ def _conclude(
 
     from seqtag.tagging.files import bytes_of_model
 
-    sums = report.as_json()
     notes(
-        f"{sums['tagged']} tagged, {sums['skipped']} done before, {sums['failed']} failed; "
-        f"{sums['tokens']:,} tokens in {sums['seconds']:.0f} s, {sums['tokens_per_second']:,} a "
-        "second"
+        f"{report.tagged} tagged, {report.skipped} done before, {len(report.failures)} failed; "
+        f"{report.tokens:,} tokens in {report.seconds:.0f} s, {report.tokens_per_second:,} a second"
     )
-    if options.format == "auto" and options.to is None and "text" in sums["formats"]:
+    if options.format == "auto" and options.to is None and report.formats["text"]:
         notes(
-            f"note: {sums['formats']['text']} files were raw text and became CoNLL-U under their "
+            f"note: {report.formats['text']} files were raw text and became CoNLL-U under their "
             "own names; --format text puts .conllu behind them"
         )
     for copy in copies:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from seqtag.cluster.engine import require_ray
 from seqtag.errors import SeqtagError
 from seqtag.files import remove_leftovers
 from seqtag.tagging.files import FileResult, Models, kept, models_of_bytes, tag_file
@@ -69,13 +70,19 @@ class Failure:
 
 @dataclass
 class Report:
-    """What became of some files.
+    """What became of some files: sums, and the failures.
 
     Attributes
     ----------
-    results, failures
-        Of the files that are done, and of those that were given up, as they came.
-    lost
+    tagged, skipped
+        Files that were tagged, and those that were before.
+    sentences, tokens, bytes_read, bytes_written, seconds_in_tasks
+        Sums over those that were tagged.
+    formats
+        What the inputs were read as, and how many.
+    failures
+        Of the files that were given up, as they came.
+    attempts_lost
         Attempts that failed and were followed by another.
     seconds
         From the first task to the last result.
@@ -83,35 +90,55 @@ class Report:
         The most there were.
     """
 
-    results: list[FileResult] = field(default_factory=list)
+    tagged: int = 0
+    skipped: int = 0
+    sentences: int = 0
+    tokens: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    seconds_in_tasks: float = 0.0
+    formats: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
-    lost: int = 0
+    attempts_lost: int = 0
     seconds: float = 0.0
     workers: int = 0
 
+    @property
+    def tokens_per_second(self) -> int:
+        """How fast it went."""
+        return round(self.tokens / self.seconds) if self.seconds else 0
+
+    def add(self, result: FileResult) -> None:
+        """Count a file that is done."""
+        self.formats[result.format] += 1
+        if result.status == "skipped":
+            self.skipped += 1
+            return
+        self.tagged += 1
+        self.sentences += result.sentences
+        self.tokens += result.tokens
+        self.bytes_read += result.bytes_read
+        self.bytes_written += result.bytes_written
+        self.seconds_in_tasks += result.seconds
+
     def as_json(self) -> dict[str, Any]:
         """The sums, as the summary has them."""
-        tagged = [each for each in self.results if each.status == "tagged"]
-        tokens = sum(each.tokens for each in tagged)
         return {
             "version": __version__,
-            "files": len(self.results) + len(self.failures),
-            "tagged": len(tagged),
-            "skipped": len(self.results) - len(tagged),
+            "files": self.tagged + self.skipped + len(self.failures),
+            "tagged": self.tagged,
+            "skipped": self.skipped,
             "failed": len(self.failures),
-            "attempts_lost": self.lost,
-            "sentences": sum(each.sentences for each in tagged),
-            "tokens": tokens,
-            "bytes_read": sum(each.bytes_read for each in tagged),
-            "bytes_written": sum(each.bytes_written for each in tagged),
+            "attempts_lost": self.attempts_lost,
+            "sentences": self.sentences,
+            "tokens": self.tokens,
+            "bytes_read": self.bytes_read,
+            "bytes_written": self.bytes_written,
             "workers": self.workers,
             "seconds": round(self.seconds, 3),
-            "seconds_in_tasks": round(sum(each.seconds for each in tagged), 3),
-            "tokens_per_second": round(tokens / self.seconds) if self.seconds else 0,
-            "formats": {
-                name: sum(each.format == name for each in self.results)
-                for name in sorted({each.format for each in self.results})
-            },
+            "seconds_in_tasks": round(self.seconds_in_tasks, 3),
+            "tokens_per_second": self.tokens_per_second,
+            "formats": dict(sorted(self.formats.items())),
         }
 
 
@@ -149,8 +176,7 @@ def attempt(
 
 def _fetched(models: Sequence[tuple[str, str, Sequence[Any]]]) -> Models:
     """The models, from the object store."""
-    import ray
-
+    ray = require_ray()
     parts = [models_of_bytes(ray.get(box[0]), name) for name, _, box in models]
     return Models(
         [each for part in parts for each in part.loaded],
@@ -197,8 +223,9 @@ class _Run:
                 self._begin(queue.popleft())
             for ref in self._ready():
                 done = self._pending.pop(ref)
-                again = self._end(done, self._outcome(ref))
+                outcome = self._outcome(ref)
                 self.report.seconds = time.perf_counter() - begun
+                again = self._end(done, outcome)
                 if again:
                     queue.appendleft(again)
 
@@ -243,10 +270,10 @@ class _Run:
     def _end(self, done: _Attempt, outcome: FileResult | Trouble) -> _Attempt | None:
         """Note what became of an attempt; the next one if there shall be another."""
         if isinstance(outcome, FileResult):
-            self.report.results.append(outcome)
+            self.report.add(outcome)
             self._listener(outcome, self.report)
         elif outcome.again and done.number < self._attempts:
-            self.report.lost += 1
+            self.report.attempts_lost += 1
             return _Attempt(done.job, done.number + 1)
         else:
             failure = Failure(done.job.source, done.number, outcome.message)

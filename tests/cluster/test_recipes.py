@@ -3,12 +3,15 @@
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 
+from seqtag.cluster import SeqtagBatch
 from tests.cluster.engines import on_ray, ray
 from tests.command_line import SENTENCES, conllu
 from tests.conftest import ROOT
@@ -51,14 +54,29 @@ def test_datasets(place, capfd, monkeypatch):
 
 @on_ray
 @pytest.mark.filterwarnings("ignore")
-def test_ray_data(place, ray):
+@pytest.mark.parametrize("dies", [False, True])
+def test_ray_data(place, ray, dies):
     import pyarrow
     import pyarrow.parquet
+
+    class DiesOnce(SeqtagBatch):
+        """A worker that is lost with its first batch; it travels by value."""
+
+        def __call__(self, batch):
+            mark = Path(f"{place}/died")
+            if not mark.exists():
+                mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return super().__call__(batch)
 
     table = pyarrow.table({"id": range(30), "tokens": [["It", "works"]] * 30})
     pyarrow.parquet.write_table(table, "rows.parquet")
     source = RECIPES["Ray Data"].replace('"rows.parquet"', f'"{place}/rows.parquet"')
-    exec(compile(source.replace('"tagged-rows"', f'"{place}/tagged-rows"'), "Ray Data", "exec"), {})
+    source = source.replace('"tagged-rows"', f'"{place}/tagged-rows"')
+    if dies:
+        source = source.replace("    SeqtagBatch,", "    DiesOnce,")
+    exec(compile(source, "Ray Data", "exec"), {"DiesOnce": DiesOnce})
     found = pyarrow.parquet.read_table(place / "tagged-rows")
-    assert sorted(found["id"].to_pylist()) == list(range(30))
+    assert found["id"].to_pylist() == list(range(30))
     assert found["upos"].to_pylist() == [["PRON", "VERB"]] * 30
+    assert Path("died").exists() == dies

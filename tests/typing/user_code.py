@@ -47,6 +47,9 @@ def tag(model: Path) -> None:
     assert_type(tagger.tag({"form": ["Stop", "!"], "pos": ["VB", "."]}), list[str])
     assert_type(tagger.tag_text("Stop!"), seqtag.Document)
     assert_type(seqtag.load("en").tag_text("Stop!"), seqtag.Document)
+    options = seqtag.TagOptions(format="text", only=["upos"])
+    assert_type(seqtag.tag_file("a.txt", "a.conllu", "en", options).tokens, int)
+    assert_type(seqtag.tag_file("a.txt", "a.conllu", [tagger, "en"]), seqtag.FileResult)
 
 
 def tag_streams(sentences: list[TokenList]) -> None:
