@@ -8,6 +8,7 @@ import pytest
 import seqtag
 from seqtag.errors import CheckpointError
 from seqtag.features.language import parse
+from seqtag.tagging.summary import facts_of
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.rounds import Here, mix
 from seqtag.training.runs import Epoch, Schedule
@@ -86,6 +87,7 @@ def test_who_works_and_how_often_does_not_matter(update):
     assert weights_of(models[0]) == weights_of(models[1]) == weights_of(models[2])
     assert models[0].info == models[1].info == models[2].info
     assert models[0].info["training"]["shards"] == 3
+    assert dict(facts_of(models[0]))["trained on"] == "6 sentences, 22 tokens, in 3 shards"
     other = learn([THREE[1], THREE[0], THREE[2]], **settings)
     assert weights_of(other) != weights_of(models[0])
 
