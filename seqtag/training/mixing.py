@@ -92,6 +92,15 @@ class Part(NamedTuple):
         edge = cuts[1] + self.edges[:, None] * labels**2 + np.arange(labels**2)
         return np.concatenate([emission.ravel(), edge.ravel(), np.arange(cuts[2], cuts[4])])
 
+    def has(self, cells: IntArray) -> BoolArray:
+        """Whether cells, in ascending order, are the shard's."""
+        cuts, labels = _cuts(self.layout), self.layout.labels
+        edge, others = np.searchsorted(cells, cuts[1:3])
+        found = np.ones(len(cells), bool)
+        found[:edge] = _places(self.rows, cells[:edge] // self.layout.width)[1]
+        found[edge:others] = _places(self.edges, (cells[edge:others] - cuts[1]) // labels**2)[1]
+        return found
+
     def state(self, table: Table, seen: int) -> State:
         """The weights of a table as the engine goes on from them, after so many sentences."""
         cuts, labels = _cuts(self.layout), self.layout.labels
@@ -176,8 +185,7 @@ class Difference(NamedTuple):
             Updates and wrong tokens.
         """
         old = before.cells[np.isin(before.cells, after.cells, invert=True)]
-        gone = old[np.isin(old, part.cells)] if len(old) else old  # back at 0
-        cells = np.union1d(after.cells, gone)
+        cells = np.union1d(after.cells, old[part.has(old)])  # the shard's own are back at 0
         values = after.at(cells)
         changed = (values != before.at(cells)).any(axis=0)
         cells, values = cells[changed], values[:, changed]

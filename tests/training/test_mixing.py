@@ -60,6 +60,7 @@ def test_a_part_has_its_own_rows_and_the_whole_chain(K, order, B, P):
     assert again.cells.tolist() == part.cells.tolist()
     assert again.values.tolist() == full.values[:, part.cells].tolist()
     assert len(part.cells) == part.own.size
+    assert every[part.has(every)].tolist() == part.cells.tolist()
 
 
 # ----------------------------------------------------------------- differences
