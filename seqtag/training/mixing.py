@@ -184,8 +184,9 @@ class Difference(NamedTuple):
         counts
             Updates and wrong tokens.
         """
-        old = before.cells[np.isin(before.cells, after.cells, invert=True)]
-        cells = np.union1d(after.cells, old[part.has(old)])  # the shard's own are back at 0
+        gone = before.cells[~_places(after.cells, before.cells)[1]]
+        gone = gone[part.has(gone)]  # the shard's own are back at 0
+        cells = np.sort(np.concatenate([after.cells, gone]))
         values = after.at(cells)
         changed = (values != before.at(cells)).any(axis=0)
         cells, values = cells[changed], values[:, changed]
@@ -248,7 +249,7 @@ def mixed(before: Table, after: Sequence[Table], sentences: Sequence[int], round
     jump = (values[0] - old[0]) - total(share * (found[0] - old[0][which.reshape(-1)]))
     values[1] = total(found[1]) - (shards - 1) * old[1] + rounds * sum(sentences) * jump
 
-    stays = np.isin(before.cells, cells, invert=True)
+    stays = ~_places(cells, before.cells)[1]
     everything = np.concatenate([before.cells[stays], cells])
     order = np.argsort(everything)
     both = np.concatenate([before.values[:, stays], values], axis=1)[:, order]

@@ -272,7 +272,8 @@ class Mixture:
         adaptive: bool,
         start: State | None = None,
     ):
-        self._crew, self._plans, self._sentences, self._seed = crew, plans, sentences, seed
+        self._crew, self._sentences, self._seed = crew, sentences, seed
+        self._parts = [plan.part for plan in plans]
         self._adaptive, self._rounds = adaptive, 0
         layout = plans[0].layout
         self._all = Part(layout, np.arange(layout.rows), np.arange(layout.edges))
@@ -290,8 +291,8 @@ class Mixture:
         """One round; return (updates, wrong tokens) of all shards, which have the sentences."""
         changed, updates, wrong = [], 0, 0
         found = self._crew.round(self._table, self._rounds + 1, self._seed)
-        for plan, each in zip(self._plans, found, strict=True):
-            changed.append(each.sparse(plan.part, self._table))
+        for part, each in zip(self._parts, found, strict=True):
+            changed.append(each.sparse(part, self._table))
             updates += each.updates
             wrong += each.wrong_tokens
         self._rounds += 1
