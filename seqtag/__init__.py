@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from seqtag.tagging.files import FileResult, tag_file
     from seqtag.tagging.pipeline import Pipeline, load
     from seqtag.tagging.tagger import Tagger
+    from seqtag.training.rounds import train_shards
     from seqtag.training.train import train
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "read",
     "tag_file",
     "train",
+    "train_shards",
 ]
 
 _HOME = {
@@ -56,6 +58,7 @@ _HOME = {
     "read": "corpus",
     "tag_file": "tagging.files",
     "train": "training.train",
+    "train_shards": "training.rounds",
 }
 
 

@@ -85,6 +85,7 @@ tagging.files
 tagging
 training.scan
 training.data training.known_labels training.calibration training.interruption training.notes
+training.mixing
 training.standings
 training.partial
 training.tokens training.words training.warm_start
@@ -92,7 +93,8 @@ training.problem training.checkpoints
 training.runs
 training.online
 training.train
-training.pipeline
+training.pipeline training.shards
+training.rounds
 training.selection
 training
 pages.assembly pages.desk pages.figures pages.forms
@@ -115,9 +117,10 @@ integrations.spacy_factories
 integrations
 cluster.adapter cluster.engine cluster.inputs
 cluster.tagging
+cluster.train
 cluster
 cli.common cli.inputs cli.names
-cli.hints cli.options
+cli.hints cli.options cli.training
 cli.bundle cli.calibrate cli.cluster cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.tag cli.templates cli.train cli.tune
 cli.compare cli.report cli.serve
 cli

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from seqtag.cli import names
-from seqtag.cli.common import Notes, usage
+from seqtag.cli.common import Notes, check_stdout, check_target, usage
+from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     columns_option,
-    limits_options,
+    force_option,
+    max_sentence_option,
     quiet_option,
+    reading_format,
     tagging_options,
     threads_option,
+    training_options,
+)
+from seqtag.cli.training import (
+    check_checkpoints,
+    checkpoint_option,
+    concluded,
+    is_unfinished,
+    line_of,
+    resume_option,
+    saying_how_to_go_on,
 )
 from seqtag.corpus import READABLE
 
@@ -28,6 +42,7 @@ if TYPE_CHECKING:
     from seqtag.corpus import Limits
     from seqtag.tagging.chain import TagOptions
     from seqtag.tagging.files import FileResult
+    from seqtag.training.runs import Epoch
 
 _ROWS = ("jsonl", "parquet")
 
@@ -42,6 +57,7 @@ def command() -> None:
     \b
     Examples:
       seqtag cluster tag -m en crawl/*.txt --format text -o tagged
+      seqtag cluster train shards/*.conllu -m english.seqtag
     """
 
 
@@ -100,7 +116,7 @@ workers_option = click.option(
     "--in-flight", type=click.IntRange(1), help="Files at a time (default: two for each worker)."
 )
 @click.option("--summary", help="File for the summary (default: summary.json in the folder).")
-@limits_options
+@max_sentence_option
 @threads_option
 @quiet_option
 def tag(
@@ -173,6 +189,117 @@ def tag(
     _write_json(summary or f"{folder.rstrip('/')}/{SUMMARY}", _summary(report, copies, options))
     _conclude(notes, report, copies, options)
     return 1 if report.failures else 0
+
+
+@command.command("train")
+@click.argument("shards", nargs=-1, required=True, metavar="SHARD...")
+@click.option("-m", "--model", required=True, help="File to write the model to.")
+@address_option
+@workers_option
+@click.option(
+    "--dev",
+    shell_complete=names.corpora_or_files,
+    help="Development set: the round that scores best on it is kept.",
+)
+@click.option("--rounds", type=click.IntRange(1), help="Epochs of each shard (default: --epochs).")
+@click.option(
+    "--patience",
+    type=click.IntRange(1),
+    help="Stop after this many rounds without a better score on the dev set.",
+)
+@click.option(
+    "--constrain/--no-constrain",
+    default=True,
+    show_default=True,
+    help="Give only valid sequences of chunk labels.",
+)
+@click.option(
+    "--attempts",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="How often a round of a shard is tried whose worker is lost.",
+)
+@checkpoint_option
+@resume_option
+@training_options
+@force_option
+@click.pass_context
+def train(
+    context: click.Context,
+    /,
+    shards: tuple[str, ...],
+    model: str,
+    address: str | None,
+    workers: int | None,
+    dev: str | None,
+    rounds: int | None,
+    attempts: int,
+    format: str,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> int:
+    """Train a tagger on the parts of a corpus, each on a worker of its own.
+
+    A shard is a file; its worker holds it over the rounds. In each round all shards begin with the
+    same weights, learn their own sentences once, and the weights are mixed (iterative parameter
+    mixing). The model depends on the shards, their order and the seed, not on the workers, or on
+    how many were lost; one shard gives the weights of seqtag train.
+
+    \b
+    Examples:
+      seqtag cluster train shards/*.conllu --dev dev.conllu -m english.seqtag
+      seqtag cluster train shards/*.conllu -m english.seqtag --checkpoint stand --resume
+      seqtag cluster train @shards.txt --address auto --rounds 20 -m english.seqtag
+    """
+    from seqtag.cluster.engine import connected, require_ray
+    from seqtag.cluster.inputs import files_of
+    from seqtag.cluster.train import seated
+    from seqtag.tagging.places import is_address
+    from seqtag.training.rounds import train_shards
+
+    notes = Notes(quiet)
+    if rounds is not None and options["epochs"] is not None:
+        msg = "--rounds and --epochs are the same here; give one of them"
+        raise click.UsageError(msg, context)
+    if options["patience"] and not dev:
+        msg = "--patience needs a --dev set"
+        raise click.UsageError(msg, context)
+    for name, value in (("--model", model), ("--checkpoint", options["checkpoint"])):
+        if value in ("", "-"):
+            msg = f"expected a name for {name}, found {value!r}"
+            raise click.UsageError(msg, context)
+    check_checkpoints(context, options)
+    require_ray()
+    files = files_of(shards)
+    here = [each for each in [*files, dev] if each and not is_address(each)]
+    force = force or (options["resume"] and is_unfinished(model))
+    check_target(context, model, here, force=force, model=True)
+    if as_json:
+        check_stdout()
+    epochs: list[Epoch] = []
+
+    def show(epoch: Epoch) -> None:
+        notes(line_of(epoch, 1))
+        epochs.append(epoch)
+
+    options["epochs"] = rounds or options["epochs"]
+    options["format"] = reading_format(format, options["columns"])
+    dev = located([dev], notes, "dev")[0] if dev else None
+    with (
+        saying_how_to_go_on(options["checkpoint"], notes),
+        connected(address, workers) as ray,
+    ):
+        crew = partial(
+            seated,
+            ray=ray,
+            attempts=attempts,
+            on_lost=lambda shard, reason: notes(f"{shard}: the worker was lost: {reason}"),
+        )
+        tagger = train_shards(files, dev=dev, on_epoch=show, crew=crew, **options)
+    return concluded(tagger, model, epochs, notes, as_json, options["checkpoint"])
 
 
 def _checked(models: Sequence[str], options: TagOptions, jobs: Sequence[Job]) -> list[ModelCopy]:

@@ -121,19 +121,22 @@ def _limits(context: click.Context, _: click.Parameter, sentence: int) -> Limits
     return Limits(sentence=sentence, mode=context.meta.get(_MODE, ""))
 
 
+max_sentence_option = click.option(
+    "--max-sentence",
+    "limits",
+    type=click.IntRange(1),
+    default=LIMITS.sentence,
+    show_default=True,
+    callback=_limits,
+    metavar="TOKENS",
+    help="Refuse a sentence of more tokens; raw text is cut instead.",
+)
+
+
 def limits_options(command: Command) -> Command:
     """``--max-sentence``, ``--strict`` and ``--lenient``: what of a file is refused."""
     options = (
-        click.option(
-            "--max-sentence",
-            "limits",
-            type=click.IntRange(1),
-            default=LIMITS.sentence,
-            show_default=True,
-            callback=_limits,
-            metavar="TOKENS",
-            help="Refuse a sentence of more tokens; raw text is cut instead.",
-        ),
+        max_sentence_option,
         click.option(
             "--strict",
             is_flag=True,

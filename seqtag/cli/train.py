@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,17 +13,25 @@ from seqtag.cli.common import (
     check_stdin,
     check_stdout,
     check_target,
-    interruption_code,
     load_model,
     print_json,
 )
 from seqtag.cli.hints import note_backend
 from seqtag.cli.inputs import located
 from seqtag.cli.options import force_option, reading_format, threads_option, training_options
+from seqtag.cli.training import (
+    check_checkpoints,
+    checkpoint_option,
+    code_of,
+    concluded,
+    facts_of,
+    is_unfinished,
+    line_of,
+    resume_option,
+    saying_how_to_go_on,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from seqtag.training.runs import Epoch
 
 
@@ -65,23 +72,14 @@ if TYPE_CHECKING:
     metavar="MARK",
     help="Label of words that have none, such as _: they are learnt around.",
 )
-@click.option(
-    "--checkpoint",
-    metavar="DIR",
-    help="Folder to keep where the training stands in, after each epoch and when interrupted.",
-)
+@checkpoint_option
 @click.option(
     "--checkpoint-every",
     type=click.FloatRange(0),
     metavar="SECONDS",
     help="Do so after so many seconds instead, also within an epoch.",
 )
-@click.option(
-    "--resume",
-    is_flag=True,
-    help="Go on from the newest checkpoint, if there is one yet; a model that an interruption "
-    "left is overwritten.",
-)
+@resume_option
 @training_options
 @threads_option
 @force_option
@@ -122,8 +120,8 @@ def command(
     inputs = [*train, *([dev] if dev else [])]
     check_stdin(context, inputs)
     read = [*inputs, *filter(None, [options["templates"]])]
-    _check_checkpoints(context, options)
-    force = force or (options["resume"] and _is_unfinished(model))
+    check_checkpoints(context, options)
+    force = force or (options["resume"] and is_unfinished(model))
     check_target(context, model, read, force=force, model=True)
     if as_json:
         check_stdout()
@@ -136,27 +134,19 @@ def command(
     epochs: list[Epoch] = []
 
     def show(epoch: Epoch) -> None:
-        notes(_line_of(epoch, options["runs"]))
+        notes(line_of(epoch, options["runs"]))
         epochs.append(epoch)
 
     options |= {"format": reading_format(format, columns), "columns": columns, "on_epoch": show}
     options["init"] = options["init"] and load_model(options["init"])
     label = options["label"]
-    with _saying_how_to_go_on(options["checkpoint"], notes):
+    with saying_how_to_go_on(options["checkpoint"], notes):
         if label == "all" or (
             label and ({*label.split(",")} & {"tokens", "words"} or "," in label)
         ):
             return _train_pipeline(context, train, model, dev, epochs, notes, as_json, options)
         tagger = train_tagger(train, dev=dev, **options)
-    size = tagger.save(model)
-    notes(
-        f"{model}: {tagger.label} from {', '.join(tagger.columns)}, {len(tagger.labels)} labels, "
-        f"{tagger.info['training']['sentences']} sentences, {size / 1e6:.1f} MB"
-    )
-    if as_json:
-        facts = {"model": model, "bytes": size, "epochs": list(map(_facts_of, epochs))}
-        print_json(facts | tagger.info)
-    return _code(model, options["checkpoint"], interrupted=tagger.model.interrupted, notes=notes)
+    return concluded(tagger, model, epochs, notes, as_json, options["checkpoint"])
 
 
 def _by_name(
@@ -212,80 +202,6 @@ def _train_pipeline(
     listed = ", ".join(f"{part.column} ({len(part.labels)})" for part in parts)
     notes(f"{model}: {listed}, {size / 1e6:.1f} MB")
     if as_json:
-        facts = {"model": model, "bytes": size, "epochs": list(map(_facts_of, epochs))}
+        facts = {"model": model, "bytes": size, "epochs": list(map(facts_of, epochs))}
         print_json(facts | {"parts": [part.config() for part in parts]})
-    return _code(model, options["checkpoint"], interrupted=parts[-1].interrupted, notes=notes)
-
-
-def _check_checkpoints(context: click.Context, options: dict[str, Any]) -> None:
-    """Refuse options of checkpoints without a folder for them."""
-    if options["checkpoint"] is None:
-        for name in ("resume", "checkpoint_every"):
-            if options[name] not in (None, False):
-                msg = f"--{name.replace('_', '-')} needs a folder: --checkpoint DIR"
-                raise click.UsageError(msg, context)
-
-
-def _is_unfinished(path: str) -> bool:
-    """Whether a file is a model that an interruption left."""
-    from seqtag.errors import SeqtagError
-    from seqtag.model.container import is_model
-    from seqtag.tagging.pipeline import Pipeline
-
-    if not is_model(path):
-        return False
-    try:
-        loaded = load_model(path)
-    except SeqtagError:  # nothing that a training left
-        return False
-    return (loaded.models[-1] if isinstance(loaded, Pipeline) else loaded.model).interrupted
-
-
-def _code(model: str, checkpoint: str | None, *, interrupted: bool, notes: Notes) -> int:
-    """The exit code, after a word on an interruption."""
-    if not interrupted:
-        return 0
-    notes(f"interrupted: {model} holds what was learnt until then{_how_to_go_on(checkpoint)}")
-    return interruption_code()
-
-
-@contextmanager
-def _saying_how_to_go_on(checkpoint: str | None, notes: Notes) -> Iterator[None]:
-    """Say before an interruption that leaves no model whether there is a checkpoint."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if checkpoint is not None:
-            notes(f"no model was written{_how_to_go_on(checkpoint)}")
-        raise
-
-
-def _how_to_go_on(checkpoint: str | None) -> str:
-    """What else there is after an interruption."""
-    from seqtag.training.checkpoints import files_of
-
-    if checkpoint is None:
-        return ""
-    if not files_of(checkpoint):
-        return f"; there is no checkpoint in {checkpoint} yet"
-    return f"; to go on from {checkpoint}, give the same command with --resume"
-
-
-def _line_of(epoch: Epoch, runs: int) -> str:
-    """What happened in an epoch, on one line."""
-    line = f"run {epoch.run} " if runs > 1 else ""
-    line += f"epoch {epoch.epoch}: {epoch.updates} updates, {epoch.wrong_tokens} wrong tokens"
-    if epoch.dev is not None:
-        line += f", dev {epoch.dev.metric} {100 * epoch.dev.score:.2f}" + " *" * epoch.best
-    return line
-
-
-def _facts_of(epoch: Epoch) -> dict[str, Any]:
-    """What happened in an epoch, for JSON."""
-    return {
-        "run": epoch.run,
-        "epoch": epoch.epoch,
-        "updates": epoch.updates,
-        "wrong_tokens": epoch.wrong_tokens,
-        "dev": epoch.dev and epoch.dev.score,
-    }
+    return code_of(model, options["checkpoint"], interrupted=parts[-1].interrupted, notes=notes)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from seqtag.engine.arrays import BoolArray, Cells, Cost, Instances, IntArray, State
-    from seqtag.engine.interface import Weights
+    from seqtag.engine.interface import Learner
 
 ASK_EVERY = 0.1
 """Seconds after which an epoch that goes on asks whether to stop, or to keep a checkpoint."""
@@ -148,7 +148,7 @@ class Keeper(Protocol):
 
 
 def learn(
-    weights: Weights,
+    weights: Learner,
     x: Callable[[int], Instances],
     y: IntArray,
     visits: Callable[[int], IntArray],
@@ -221,7 +221,7 @@ class _Course:
 
     def __init__(
         self,
-        weights: Weights,
+        weights: Learner,
         recipe: Recipe,
         begin: Standing | None,
         stopped: Callable[[], bool] | None,

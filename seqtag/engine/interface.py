@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     )
 
 
-class Weights(Protocol):
-    """Weights in training; see `seqtag.engine.reference.Weights`."""
+class Learner(Protocol):
+    """What the training loop asks of weights; see `seqtag.engine.reference.Weights`."""
 
     @property
     def seen(self) -> int:
@@ -51,14 +51,18 @@ class Weights(Protocol):
     ) -> tuple[int, int]:
         """Visit the sentences of these numbers one by one; return (updates, wrong tokens)."""
 
-    def decode(self, x: Instances) -> IntArray:
-        """Best labels (N,) int32 of every token under the current weights."""
-
     def cells(self, average: bool = False) -> Cells:
         """The weights that are not zero, of w or of its average."""
 
     def state(self) -> State:
         """All that is known: weights made from it go on as these do, to the last bit."""
+
+
+class Weights(Learner, Protocol):
+    """Weights in training; see `seqtag.engine.reference.Weights`."""
+
+    def decode(self, x: Instances) -> IntArray:
+        """Best labels (N,) int32 of every token under the current weights."""
 
 
 class Frozen(Protocol):

@@ -70,7 +70,11 @@ def html_of_pipeline(pipeline: Pipeline) -> str:
 
 def _trained_on(model: Model) -> str:
     training = model.training
-    return f"{training.get('sentences', 0):,} sentences, {training.get('tokens', 0):,} tokens"
+    found = f"{training.get('sentences', 0):,} sentences, {training.get('tokens', 0):,} tokens"
+    shards = training.get("shards")
+    if type(shards) is not int:
+        return found
+    return f"{found}, in {shards:,} shard{'s' * (shards != 1)}"
 
 
 def _settings(training: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,17 +14,63 @@ from seqtag.model.known_words import known_attribute
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from seqtag.features.templates import CompiledTemplates
 
 
-def labels_of_known_words(
+class WordLabels(NamedTuple):
+    """The labels that words had, by the hash of their normal form; sums over several corpora.
+
+    Attributes
+    ----------
+    attribute
+        Number of the attribute of the normal form.
+    keys
+        (words,) uint64, ascending.
+    counts
+        How often each word has a label, (words,) int64.
+    row_ptr, labels
+        The labels of each, ascending: (words + 1,) int64, uint16.
+    """
+
+    attribute: int
+    keys: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+    row_ptr: NDArray[np.int64]
+    labels: NDArray[np.uint16]
+
+    def often(self, min_count: int) -> KnownLabels:
+        """Those of words seen so often."""
+        kept = self.counts >= min_count
+        lengths = np.diff(self.row_ptr)
+        return KnownLabels(
+            self.attribute,
+            self.keys[kept],
+            pointers(lengths[kept]),
+            self.labels[np.repeat(kept, lengths)],
+        )
+
+    @classmethod
+    def sum(cls, corpora: Sequence[WordLabels]) -> WordLabels:
+        """Those of several corpora, at least one, whose labels have the same numbers."""
+        keys, which = np.unique(np.concatenate([c.keys for c in corpora]), return_inverse=True)
+        counts = np.zeros(len(keys), np.int64)
+        np.add.at(counts, which, np.concatenate([c.counts for c in corpora]))
+        lengths = np.concatenate([np.diff(c.row_ptr) for c in corpora])
+        pairs = np.stack([np.repeat(which, lengths), np.concatenate([c.labels for c in corpora])])
+        word, label = np.unique(pairs, axis=1)
+        row_ptr = pointers(np.bincount(word, minlength=len(keys)))
+        return cls(corpora[0].attribute, keys, counts, row_ptr, label.astype(np.uint16))
+
+
+def labels_of_words(
     compiled: CompiledTemplates,
     columns: Sequence[Column],
     y: np.ndarray,
-    min_count: int,
     choices: np.ndarray | None = None,
-) -> KnownLabels:
-    """The labels that words seen at least `min_count` times had, by the words' normal forms.
+) -> WordLabels:
+    """The labels that words had, by the words' normal forms.
 
     Words without a label are not counted; where there is a choice, all of it counts.
     """
@@ -34,15 +80,17 @@ def labels_of_known_words(
     form = normal.ids[words.ids]
     token, label = _labels_of_tokens(y, choices)
     counts = np.bincount(form[np.unique(token)], minlength=len(normal.types))
-    often = np.flatnonzero(counts >= min_count)
-    keys = backend.hash_strings([normal.types[i] for i in often])
+    seen = np.flatnonzero(counts)
+    keys = backend.hash_strings([normal.types[i] for i in seen])
     ascending = np.argsort(keys)
     width = int(label.max(initial=0)) + 1
     pairs = np.unique(form[token] * np.int64(width) + label)  # in order of form, then of label
     begin = np.searchsorted(pairs, np.arange(len(normal.types) + 1) * width)
-    labels = [pairs[begin[i] : begin[i + 1]] % width for i in often[ascending].tolist()]
+    labels = [pairs[begin[i] : begin[i + 1]] % width for i in seen[ascending].tolist()]
     flat = np.concatenate([*labels, np.zeros(0, np.int64)]).astype(np.uint16)
-    return KnownLabels(attribute, keys[ascending], pointers(map(len, labels)), flat)
+    return WordLabels(
+        attribute, keys[ascending], counts[seen][ascending], pointers(map(len, labels)), flat
+    )
 
 
 def _labels_of_tokens(y: np.ndarray, choices: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

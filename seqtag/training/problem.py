@@ -30,7 +30,7 @@ from seqtag.model.known_words import KnownWords
 from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.data import check_labels
-from seqtag.training.known_labels import labels_of_known_words
+from seqtag.training.known_labels import labels_of_words
 from seqtag.training.partial import learnt_labels, score_labelled
 from seqtag.training.warm_start import WarmStart, check_columns, merged_known_labels
 
@@ -148,18 +148,13 @@ def pose(
     """
     needed = templates.compile(available).columns
     form = examples.columns[needed.index("form")] if "form" in needed else None
-    if coding.needs_forms and form is None:
-        msg = (
-            f"expected a template that looks at the column form, by which the column {column} is "
-            "learnt, found none; add form[0]"
-        )
-        raise TemplateError(msg, source=templates.source)
+    check_forms(coding, column, needed, templates)
     learnt = learnt_labels(examples, coding, form)
     labels = sorted({*learnt.labels, *(init.labels if init else ())})
     check_labels(examples.labels.types, column)
     if not coding.needs_forms:
-        _wonder_at_many(len(learnt.labels), int(examples.labelled().sum()), column)
-    templates = _fitting(templates, len(labels), column)
+        wonder_at_many(len(learnt.labels), int(examples.labelled().sum()), column)
+    templates = fitting(templates, len(labels), column)
     compiled = templates.compile(available, init.compiled.forms if init else "normal")
     if init:
         check_columns(init, compiled)
@@ -198,6 +193,24 @@ def pose(
     )
 
 
+def check_forms(
+    coding: LabelCoding, column: LabelColumn, needed: Sequence[str], templates: TemplateSet
+) -> None:
+    """Refuse templates that do not look at the form, where labels are learnt by it.
+
+    Raises
+    ------
+    TemplateError
+        If so.
+    """
+    if coding.needs_forms and "form" not in needed:
+        msg = (
+            f"expected a template that looks at the column form, by which the column {column} is "
+            "learnt, found none; add form[0]"
+        )
+        raise TemplateError(msg, source=templates.source)
+
+
 def _known_labels(
     compiled: CompiledTemplates,
     columns: Sequence[Column],
@@ -210,15 +223,13 @@ def _known_labels(
     often = settings.known_labels
     if not often:
         return ANY_LABEL
-    y, choices = gold
-    found = labels_of_known_words(compiled, columns, y, often, choices)
+    found = labels_of_words(compiled, columns, *gold)
     if init is None:
-        return found
+        return found.often(often)
     words = columns[compiled.columns.index("form")].types
     known = [word for word in words if word in init.known_words]
     before = backend.hash_strings([*map(str, compiled.apply_many(found.attribute, known))])
-    seen = labels_of_known_words(compiled, columns, y, 1, choices)
-    return merged_known_labels(init, labels, seen, found, before)
+    return merged_known_labels(init, labels, found.often(1), found.often(often), before)
 
 
 def _origin(examples: TrainingData, init: Model | None) -> dict[str, Any]:
@@ -234,8 +245,14 @@ def _origin(examples: TrainingData, init: Model | None) -> dict[str, Any]:
     return origin | {"init_sha256": digest(init)} if init else origin
 
 
-def _fitting(templates: TemplateSet, labels: int, column: LabelColumn) -> TemplateSet:
-    """The templates that so many labels can do with; others than a preset's must do as they are."""
+def fitting(templates: TemplateSet, labels: int, column: LabelColumn) -> TemplateSet:
+    """The templates that so many labels can do with; others than a preset's must do as they are.
+
+    Raises
+    ------
+    LabelError
+        If they cannot, or there are more labels than any can.
+    """
     if labels > MAX_LABELS:
         msg = (
             f"expected at most {MAX_LABELS:,} labels in the column {column}, found {labels:,}; "
@@ -276,7 +293,7 @@ def judge_of(problem: Problem, examples: TrainingData) -> Judge:
     return lambda cells: score(Tagger(problem.model(cells)), sentences, words=False)
 
 
-def _wonder_at_many(labels: int, tokens: int, column: LabelColumn) -> None:
+def wonder_at_many(labels: int, tokens: int, column: LabelColumn) -> None:
     """Say so if there are more labels than a column of labels has."""
     if labels > 1000 or (labels > 50 and labels > tokens / 5):
         _log.warning(

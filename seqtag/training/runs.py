@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -15,11 +16,12 @@ from seqtag.randomness import visiting_order
 from seqtag.training.interruption import AtOnce, Stop, put_off
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from seqtag.engine.arrays import BoolArray, Cells, Instances
+    from seqtag.engine.arrays import BoolArray, Cells, Instances, State
+    from seqtag.engine.interface import Learner
     from seqtag.evaluation.report import Report
     from seqtag.features.index import IndexedCorpus
     from seqtag.settings import Settings
@@ -180,6 +182,10 @@ class Task(Protocol):
         ...
 
 
+MakeLearner = Callable[["State | None"], "Learner"]
+"""Makes what learns of the state to begin with."""
+
+
 def recipe_of(settings: Settings, patience: int | None = None) -> Recipe:
     """What settings mean to the training loop."""
     return Recipe(
@@ -191,9 +197,12 @@ def recipe_of(settings: Settings, patience: int | None = None) -> Recipe:
     )
 
 
-def train_runs(problem: Task, schedule: Schedule, judge: Judge | None) -> Outcome:
+def train_runs(
+    problem: Task, schedule: Schedule, judge: Judge | None, learner: MakeLearner | None = None
+) -> Outcome:
     """Train all runs; an interruption ends them, and what is done is kept.
 
+    What learns are the engine's weights, or what `learner` makes of the state to begin with.
     SIGINT and SIGTERM let runs finish their sentence, see `seqtag.training.interruption.put_off`.
 
     Raises
@@ -206,7 +215,7 @@ def train_runs(problem: Task, schedule: Schedule, judge: Judge | None) -> Outcom
 
     def train_one(run: int) -> None:
         if not stop.asked():
-            done[run] = train_run(problem, schedule, run, judge)
+            done[run] = train_run(problem, schedule, run, judge, learner)
             if done[run].interrupted:
                 stop.ask()
 
@@ -228,7 +237,13 @@ def train_runs(problem: Task, schedule: Schedule, judge: Judge | None) -> Outcom
     return Outcome(kept, interrupted or cut_short)
 
 
-def train_run(problem: Task, schedule: Schedule, run: int, judge: Judge | None) -> Kept:
+def train_run(
+    problem: Task,
+    schedule: Schedule,
+    run: int,
+    judge: Judge | None,
+    learner: MakeLearner | None = None,
+) -> Kept:
     """One run: the averaged weights of the best epoch by the dev set, or of the last one."""
     settings, (layout, instances, *_) = problem.settings, problem.corpus
     sentences = len(instances.sentence_ptr) - 1
@@ -248,7 +263,7 @@ def train_run(problem: Task, schedule: Schedule, run: int, judge: Judge | None) 
             )
 
     kept = learn(
-        backend.Weights(layout, "float32", settings.update, start),
+        learner(start) if learner else backend.Weights(layout, "float32", settings.update, start),
         lambda epoch: drop_features(instances, settings.dropout, schedule.random(run, epoch, 1)),
         problem.y,
         lambda epoch: schedule.visits(sentences, run, epoch),

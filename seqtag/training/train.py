@@ -6,7 +6,7 @@ import logging
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypedDict, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, overload
 
 from seqtag.corpus import LIMITS, sentences_of
 from seqtag.features.language import load as load_templates
@@ -38,10 +38,12 @@ if TYPE_CHECKING:
     from seqtag.corpus import Limits, Sentence
     from seqtag.corpus.memory import Labels, Values
     from seqtag.labels.column import LabelColumn
+    from seqtag.labels.schemes import Transition
     from seqtag.model.model import Model
     from seqtag.tagging.pipeline import Loaded
     from seqtag.training.data import TrainingData
     from seqtag.training.problem import Problem
+    from seqtag.training.runs import MakeLearner
 
 _log = logging.getLogger("seqtag")
 
@@ -224,12 +226,8 @@ def train(
             corpus = open_corpus(data, format, columns, files, limits)
             column = corpus.label_column(label or default_label(begin))
             model = model_for(begin, column, settings)
-            template_set, values = _templates(templates, column, model, settings)
             features = [name for name in corpus.columns if name not in column.columns]
-            if (
-                model is None and templates is None and column.is_lemma
-            ):  # tags are of use, but not needed
-                template_set = template_set.within(features)
+            template_set, values = templates_of(templates, column, features, settings, model)
             needed = template_set.compile(features).columns
             examples = corpus.gather(needed, column, skip_unlabelled, unlabelled)
             check_labels(examples.labels.types, column, corpus.name)
@@ -292,8 +290,15 @@ def _pair(dev: Any) -> tuple[Any, Any]:
     return dev[0], dev[1]
 
 
+class Counted(Protocol):
+    """What has counted which label follows which, as `TrainingData` does."""
+
+    def transitions(self) -> Mapping[Transition, int]:
+        """How often which label follows which."""
+
+
 def coding_of(
-    examples: TrainingData,
+    examples: Counted,
     column: LabelColumn,
     settings: Settings,
     *,
@@ -319,7 +324,12 @@ def coding_of(
     )
 
 
-def fit(problem: Problem, schedule: Schedule, held_out: TrainingData | None = None) -> Model:
+def fit(
+    problem: Problem,
+    schedule: Schedule,
+    held_out: TrainingData | None = None,
+    learner: MakeLearner | None = None,
+) -> Model:
     """The model of a problem: its runs, averaged.
 
     Parameters
@@ -330,6 +340,8 @@ def fit(problem: Problem, schedule: Schedule, held_out: TrainingData | None = No
         Which runs there are.
     held_out
         The columns of the problem and gold labels of other sentences, to score every epoch on.
+    learner
+        As in `seqtag.training.runs.train_runs`.
 
     Raises
     ------
@@ -342,7 +354,7 @@ def fit(problem: Problem, schedule: Schedule, held_out: TrainingData | None = No
     if schedule.checkpoints:
         facts = _facts(problem, schedule, held_out)
         schedule = replace(schedule, checkpoints=schedule.checkpoints.about(facts))
-    outcome = train_runs(problem, schedule, judge)
+    outcome = train_runs(problem, schedule, judge, learner)
     cells = mean([run.cells for run in outcome.kept])
     return problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))
 
@@ -369,20 +381,37 @@ def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) 
     }
 
 
-def _templates(
+def templates_of(
     templates: str | PathLike[str] | TemplateSet | None,
     column: LabelColumn,
-    init: Model | None,
+    available: Sequence[str],
     settings: Mapping[str, Any],
+    init: Model | None = None,
 ) -> tuple[TemplateSet, Settings]:
-    """The templates asked for, or those that fit the labels, and what is set by all together."""
+    """The templates asked for, or those that fit the labels, and what is set by all together.
+
+    Parameters
+    ----------
+    templates
+        Those asked for, if any are.
+    column
+        The column to learn.
+    available
+        The columns that there are beside it.
+    settings
+        Those that come before the settings of the templates.
+    init
+        The model to go on from.
+    """
     chosen: TemplateSet | None
     if templates is None or isinstance(templates, TemplateSet):
         chosen = templates
     else:
         chosen = load_templates(templates)
     if init is None:
-        chosen = chosen or load_templates(column.preset)
-        return chosen, Settings().with_values(chosen.settings).with_values(settings)
+        fitting = chosen or load_templates(column.preset)
+        if chosen is None and column.is_lemma:  # tags are of use, but not needed
+            fitting = fitting.within(available)
+        return fitting, Settings().with_values(fitting.settings).with_values(settings)
     values = settings_of(init, chosen.settings if chosen else {}).with_values(settings)
     return merged_templates(init, chosen), values

@@ -174,13 +174,13 @@ def test_an_interrupted_pipeline_says_so():
 TWICE = """
 import os, signal, sys
 from seqtag.cli import main, train
-line_of = train._line_of
+line_of = train.line_of
 def line(epoch, runs):
     if epoch.epoch == 2:
         for _ in range(2):
             signal.raise_signal(getattr(signal, sys.argv[1]))
     return line_of(epoch, runs)
-train._line_of = line
+train.line_of = line
 sys.exit(main(["train", "train.conllu", "-m", "m.seqtag", "--checkpoint", "stand"]))
 """
 

@@ -33,6 +33,7 @@ PAGES = {
     "docs/how-to/resume.md": (),
     "docs/how-to/spacy.md": ("spacy",),
     "docs/how-to/tables.md": ("pandas", "polars", "pyarrow"),
+    "docs/how-to/train-on-shards.md": (),
 }
 """The pages with blocks to run, and the libraries that each needs."""
 

@@ -27,7 +27,7 @@ from seqtag.model.model import Model
 from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
 from seqtag.training import train as perceptron
-from seqtag.training.known_labels import labels_of_known_words
+from seqtag.training.known_labels import labels_of_words
 from seqtag.training.runs import Epoch, drop_features
 from seqtag.training.train import train
 from tests.conftest import ROOT
@@ -256,17 +256,17 @@ def test_a_known_word_has_no_other_label_whatever_the_weights():
     assert loud.tag(["unseen"]) == ["PR"]
 
 
-def test_labels_of_known_words():
+def test_labels_of_words():
     compiled = parse("form[0]\nnormal[0]").compile(["form", "pos"])
     words = ["The", "the", "cat", "The", "12", "34", "cat"]
-    known = labels_of_known_words(compiled, [Column.of(words)], np.array([2, 0, 1, 2, 4, 3, 1]), 2)
+    known = labels_of_words(compiled, [Column.of(words)], np.array([2, 0, 1, 2, 4, 3, 1])).often(2)
     assert known.attribute == 1
     rows = dict(zip(known.keys.tolist(), pairwise(known.row_ptr.tolist()), strict=True))
     assert known.keys.tolist() == sorted(known.keys.tolist())
     assert len(rows) == 3
     for word, labels in {"the": [0, 2], "cat": [1], "00": [3, 4]}.items():
         assert known.labels[slice(*rows[hash_string(word)])].tolist() == labels
-    assert not len(labels_of_known_words(compiled, [Column.of(words)], np.zeros(7, int), 4).keys)
+    assert not len(labels_of_words(compiled, [Column.of(words)], np.zeros(7, int)).often(4).keys)
 
 
 @pytest.mark.parametrize("templates", ["form[0]", "normal(pos)[0]", "lower[0]\nlabel[-1]"])

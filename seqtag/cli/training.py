@@ -1,0 +1,122 @@
+"""What the commands that train models share: checkpoints, epochs on the screen, the end."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from seqtag.cli.common import Notes, interruption_code, load_model, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from seqtag.tagging.tagger import Tagger
+    from seqtag.training.runs import Epoch
+
+checkpoint_option = click.option(
+    "--checkpoint",
+    metavar="DIR",
+    help="Folder to keep where the training stands in, after each epoch and when interrupted.",
+)
+resume_option = click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on from the newest checkpoint, if there is one yet; a model that an interruption "
+    "left is overwritten.",
+)
+
+
+def check_checkpoints(context: click.Context, options: dict[str, Any]) -> None:
+    """Refuse options of checkpoints without a folder for them."""
+    if options["checkpoint"] is None:
+        for name in ("resume", "checkpoint_every"):
+            if options.get(name) not in (None, False):
+                msg = f"--{name.replace('_', '-')} needs a folder: --checkpoint DIR"
+                raise click.UsageError(msg, context)
+
+
+def is_unfinished(path: str) -> bool:
+    """Whether a file is a model that an interruption left."""
+    from seqtag.errors import SeqtagError
+    from seqtag.model.container import is_model
+    from seqtag.tagging.pipeline import Pipeline
+
+    if not is_model(path):
+        return False
+    try:
+        loaded = load_model(path)
+    except SeqtagError:  # nothing that a training left
+        return False
+    return (loaded.models[-1] if isinstance(loaded, Pipeline) else loaded.model).interrupted
+
+
+def code_of(model: str, checkpoint: str | None, *, interrupted: bool, notes: Notes) -> int:
+    """The exit code, after a word on an interruption."""
+    if not interrupted:
+        return 0
+    notes(f"interrupted: {model} holds what was learnt until then{_how_to_go_on(checkpoint)}")
+    return interruption_code()
+
+
+@contextmanager
+def saying_how_to_go_on(checkpoint: str | None, notes: Notes) -> Iterator[None]:
+    """Say before an interruption that leaves no model whether there is a checkpoint."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if checkpoint is not None:
+            notes(f"no model was written{_how_to_go_on(checkpoint)}")
+        raise
+
+
+def _how_to_go_on(checkpoint: str | None) -> str:
+    """What else there is after an interruption."""
+    from seqtag.training.checkpoints import files_of
+
+    if checkpoint is None:
+        return ""
+    if not files_of(checkpoint):
+        return f"; there is no checkpoint in {checkpoint} yet"
+    return f"; to go on from {checkpoint}, give the same command with --resume"
+
+
+def line_of(epoch: Epoch, runs: int) -> str:
+    """What happened in an epoch, on one line."""
+    line = f"run {epoch.run} " if runs > 1 else ""
+    line += f"epoch {epoch.epoch}: {epoch.updates} updates, {epoch.wrong_tokens} wrong tokens"
+    if epoch.dev is not None:
+        line += f", dev {epoch.dev.metric} {100 * epoch.dev.score:.2f}" + " *" * epoch.best
+    return line
+
+
+def facts_of(epoch: Epoch) -> dict[str, Any]:
+    """What happened in an epoch, for JSON."""
+    return {
+        "run": epoch.run,
+        "epoch": epoch.epoch,
+        "updates": epoch.updates,
+        "wrong_tokens": epoch.wrong_tokens,
+        "dev": epoch.dev and epoch.dev.score,
+    }
+
+
+def concluded(
+    tagger: Tagger,
+    model: str,
+    epochs: Sequence[Epoch],
+    notes: Notes,
+    as_json: bool,
+    checkpoint: str | None,
+) -> int:
+    """Save a tagger, say what it is, and return the exit code."""
+    size = tagger.save(model)
+    notes(
+        f"{model}: {tagger.label} from {', '.join(tagger.columns)}, {len(tagger.labels)} labels, "
+        f"{tagger.info['training']['sentences']} sentences, {size / 1e6:.1f} MB"
+    )
+    if as_json:
+        facts = {"model": model, "bytes": size, "epochs": list(map(facts_of, epochs))}
+        print_json(facts | tagger.info)
+    return code_of(model, checkpoint, interrupted=tagger.model.interrupted, notes=notes)

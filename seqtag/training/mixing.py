@@ -1,0 +1,298 @@
+"""Weights learnt on several shards, mixed into one: the arithmetic of iterative parameter mixing.
+
+A round begins with the same weights on all shards; each visits its sentences once and says which
+cells it changed (McDonald, Hall and Mann 2010, "Distributed Training Strategies for the Structured
+Perceptron"). A cell then gets the mean of the shards that changed it::
+
+    w' = sum_i n_i w_i / sum_i n_i          over the shards i that changed it; n_i: their sentences
+    g' = sum_i n_i g_i / sum_i n_i          sums of squares of the adaptive rule: likewise
+
+So a cell that one shard alone has data for is learnt as fast as it is there; what several shards
+know is not counted several times. The coefficients of the paper are the same for all cells, which
+makes a feature of one shard in S come S times as slowly.
+
+The average is over the weights after every sentence of every shard. With N sentences in all shards,
+R rounds, and ``C = R N``, it is ``w - u / C`` as in `seqtag.engine.reference.Weights`. A shard goes
+on with the u that was mixed and counts its own sentences, n_i in each round; then what the shards
+add to u is what they add to the sum over all steps, but for the jump from their mean to w'::
+
+    u' = u + sum_i (u_i - u) + C ((w' - w) - sum_i n_i / N (w_i - w))
+
+All sums are in float64, in the order of the shards, and rounded to float32 once: the same shards
+give the same bytes wherever they are learnt. One shard is left as it is: ``w' = w_1, u' = u_1``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from seqtag.engine.arrays import Cells, CellStates, Layout, State, pointers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from seqtag.engine.arrays import BoolArray, FloatArray, IntArray
+
+
+class Table(NamedTuple):
+    """The cells of weights that ever changed, by number.
+
+    Attributes
+    ----------
+    cells
+        Their numbers, (n,) int64, ascending: rows end to end, emission, edge, trigram, and then
+        the chain (see `seqtag.engine.arrays.Cells`).
+    values
+        w, u and, of the adaptive rule, g of each: (2 or 3, n) float32.
+    """
+
+    cells: IntArray
+    values: FloatArray
+
+    @classmethod
+    def empty(cls, adaptive: bool) -> Table:
+        """Weights of 0."""
+        return cls(np.zeros(0, np.int64), np.zeros((3 if adaptive else 2, 0), np.float32))
+
+    def at(self, cells: IntArray) -> FloatArray:
+        """The values of some cells, 0 of those that never changed: (2 or 3, cells) float32."""
+        found = np.zeros((len(self.values), len(cells)), np.float32)
+        place, here = _places(self.cells, cells)
+        found[:, here] = self.values[:, place[here]]
+        return found
+
+
+class Part(NamedTuple):
+    """The rows that a shard has features for, among those of all shards.
+
+    Attributes
+    ----------
+    layout
+        The shape of the weights of all shards.
+    rows, edges
+        Numbers of the shard's emission and edge rows, int64, ascending.
+    """
+
+    layout: Layout
+    rows: IntArray
+    edges: IntArray
+
+    @property
+    def own(self) -> Layout:
+        """The shape of the weights of the shard alone."""
+        return self.layout._replace(rows=len(self.rows), edges=len(self.edges))
+
+    @property
+    def cells(self) -> IntArray:
+        """Numbers of all cells of the shard, ascending."""
+        cuts, labels, width = _cuts(self.layout), self.layout.labels, self.layout.width
+        emission = self.rows[:, None] * width + np.arange(width)
+        edge = cuts[1] + self.edges[:, None] * labels**2 + np.arange(labels**2)
+        return np.concatenate([emission.ravel(), edge.ravel(), np.arange(cuts[2], cuts[4])])
+
+    def has(self, cells: IntArray) -> BoolArray:
+        """Whether cells, in ascending order, are the shard's."""
+        cuts, labels = _cuts(self.layout), self.layout.labels
+        edge, others = np.searchsorted(cells, cuts[1:3])
+        found = np.ones(len(cells), bool)
+        found[:edge] = _places(self.rows, cells[:edge] // self.layout.width)[1]
+        found[edge:others] = _places(self.edges, (cells[edge:others] - cuts[1]) // labels**2)[1]
+        return found
+
+    def state(self, table: Table, seen: int) -> State:
+        """The weights of a table as the engine goes on from them, after so many sentences."""
+        cuts, labels = _cuts(self.layout), self.layout.labels
+        ends = np.searchsorted(table.cells, cuts)
+
+        def rows(kind: int, width: int, wanted: IntArray | range) -> CellStates:
+            span = slice(ends[kind], ends[kind + 1])
+            row, column = np.divmod(table.cells[span] - cuts[kind], max(width, 1))
+            values = table.values[:, span]
+            if isinstance(wanted, range):  # all of them
+                place, here = row, np.ones(len(row), bool)
+            else:
+                place, here = _places(wanted, row)
+            w, u, *g = values[:, here]
+            ptr = pointers(np.bincount(place[here], minlength=len(wanted)))
+            return CellStates(
+                ptr, column[here].astype(np.int32), w, u, g[0] if g else np.zeros_like(w)
+            )
+
+        chain = np.zeros((3, self.layout.chain), np.float32)
+        last = slice(ends[3], ends[4])
+        chain[: len(table.values), table.cells[last] - cuts[3]] = table.values[:, last]
+        return State(
+            rows(0, self.layout.width, self.rows),
+            rows(1, labels**2, self.edges),
+            rows(2, labels, range(_trigram_rows(self.layout))),
+            chain,
+            seen,
+        )
+
+    def table(self, state: State, adaptive: bool) -> Table:
+        """The weights of the shard, of the engine, by the numbers of all shards."""
+        cuts, labels = _cuts(self.layout), self.layout.labels
+        kept = state.chain.any(axis=0)
+        numbers, values = [], []
+        for first, width, names, part in (
+            (cuts[0], self.layout.width, self.rows, state.emission),
+            (cuts[1], labels**2, self.edges, state.edge),
+            (cuts[2], labels, np.arange(_trigram_rows(self.layout)), state.trigram),
+        ):
+            row = np.repeat(names, np.diff(part.ptr))
+            numbers.append(first + row * width + part.column)
+            values.append(np.stack([part.w, part.u, part.g]))
+        numbers.append(cuts[3] + np.flatnonzero(kept))
+        values.append(state.chain[:, kept])
+        found = np.concatenate(values, axis=1)[: 3 if adaptive else 2]
+        return Table(np.concatenate(numbers).astype(np.int64), found)
+
+
+class Difference(NamedTuple):
+    """What a shard changed in one round, in the smaller of two forms.
+
+    Attributes
+    ----------
+    cells
+        Numbers of the cells that changed, ascending, uint32 where that holds them; None: the
+        values are of all cells of the shard.
+    values
+        Their values after the round, as in `Table`.
+    updates, wrong_tokens
+        As `seqtag.engine.reference.Weights.train_epoch` returns them.
+    """
+
+    cells: IntArray | None
+    values: FloatArray
+    updates: int = 0
+    wrong_tokens: int = 0
+
+    @classmethod
+    def of(
+        cls, part: Part, before: Table, after: Table, counts: tuple[int, int] = (0, 0)
+    ) -> Difference:
+        """What a shard changed.
+
+        Parameters
+        ----------
+        part
+            The shard's rows.
+        before, after
+            The weights; of those before, cells that are not the shard's do not matter.
+        counts
+            Updates and wrong tokens.
+        """
+        gone = before.cells[~_places(after.cells, before.cells)[1]]
+        gone = gone[part.has(gone)]  # the shard's own are back at 0
+        cells = np.sort(np.concatenate([after.cells, gone]))
+        values = after.at(cells)
+        changed = (values != before.at(cells)).any(axis=0)
+        cells, values = cells[changed], values[:, changed]
+        small = cells.astype(np.uint32 if _cuts(part.layout)[4] <= 2**32 else np.int64)
+        every = part.own.size * len(values) * values.itemsize
+        if small.nbytes + values.nbytes <= every:
+            return cls(small, values, *counts)
+        return cls(None, after.at(part.cells), *counts)
+
+    def sparse(self, part: Part, before: Table) -> Table:
+        """The cells that changed, and their values after the round."""
+        if self.cells is not None:
+            return Table(self.cells.astype(np.int64), self.values)
+        cells = part.cells
+        changed = (self.values != before.at(cells)).any(axis=0)
+        return Table(cells[changed], self.values[:, changed])
+
+
+def mixed(before: Table, after: Sequence[Table], sentences: Sequence[int], rounds: int) -> Table:
+    """The weights after a round.
+
+    Parameters
+    ----------
+    before
+        The weights that all shards began with.
+    after
+        The cells that each shard changed, with their new values, in the order of the shards.
+    sentences
+        Of each shard.
+    rounds
+        Finished, with this one.
+
+    Returns
+    -------
+    Table
+        Cells that are 0 in all their values are left out.
+
+    Examples
+    --------
+    >>> one = Table(np.array([3]), np.array([[2], [0]], np.float32))
+    >>> two = Table(np.array([3, 7]), np.array([[5, 1], [0, 0]], np.float32))
+    >>> mixed(Table.empty(False), [one, two], [1, 2], 1).values[0]
+    array([4., 1.], dtype=float32)
+    """
+    everywhere = [table.cells for table in after]
+    cells, which = np.unique(np.concatenate([*everywhere]), return_inverse=True)
+    own = np.repeat(np.array(sentences, np.float64), [len(numbers) for numbers in everywhere])
+    share = own / sum(sentences)
+    found = np.concatenate([table.values for table in after], axis=1).astype(np.float64)
+    old = before.at(cells).astype(np.float64)
+
+    def total(terms: FloatArray) -> FloatArray:  # one by one, in the order of the shards
+        sums: FloatArray = np.bincount(which.reshape(-1), terms, len(cells)).astype(np.float64)
+        return sums
+
+    seen, shards = total(own), total(np.ones(len(own)))
+    values = np.empty((len(old), len(cells)), np.float32)
+    for kind in [0, 2] if len(old) == 3 else [0]:
+        values[kind] = total(own * found[kind]) / seen
+    jump = (values[0] - old[0]) - total(share * (found[0] - old[0][which.reshape(-1)]))
+    values[1] = total(found[1]) - (shards - 1) * old[1] + rounds * sum(sentences) * jump
+
+    stays = ~_places(cells, before.cells)[1]
+    everything = np.concatenate([before.cells[stays], cells])
+    order = np.argsort(everything)
+    both = np.concatenate([before.values[:, stays], values], axis=1)[:, order]
+    kept = both.any(axis=0)
+    return Table(everything[order][kept], both[:, kept])
+
+
+def weights_of(table: Table, layout: Layout, average_over: int = 0) -> Cells:
+    """The weights that are not 0, or their average over so many sentences."""
+    w, u = table.values[:2]
+    if average_over:
+        w = w - u / np.float32(average_over)
+    kept = w != 0
+    cells, w = table.cells[kept], w[kept]
+    cuts, labels = _cuts(layout), layout.labels
+    ends = np.searchsorted(cells, cuts)
+    found: list[IntArray | FloatArray] = []
+    for kind, (rows, width) in enumerate(
+        [(layout.rows, layout.width), (layout.edges, labels**2), (_trigram_rows(layout), labels)]
+    ):
+        span = slice(ends[kind], ends[kind + 1])
+        row, column = np.divmod(cells[span] - cuts[kind], width)
+        ptr = pointers(np.bincount(row, minlength=rows))
+        found += [ptr, column.astype(np.int32), w[span]]
+    chain = np.zeros(layout.chain, np.float32)
+    chain[cells[ends[3] :] - cuts[3]] = w[ends[3] :]
+    return Cells._make([*found, chain])
+
+
+# --------------------------------------------------------------------------- private
+def _trigram_rows(layout: Layout) -> int:
+    return (layout.labels + 1) * layout.labels if layout.order == 2 else 0
+
+
+def _cuts(layout: Layout) -> list[int]:
+    """Where the numbers of emission, edge, trigram and chain cells begin, and where they end."""
+    labels = layout.labels
+    sizes = [layout.rows * layout.width, layout.edges * labels**2, _trigram_rows(layout) * labels]
+    return [0, *np.cumsum([*sizes, layout.chain], dtype=np.int64).tolist()]
+
+
+def _places(numbers: IntArray, wanted: IntArray) -> tuple[IntArray, BoolArray]:
+    """Where numbers are among ascending ones, and whether they are there."""
+    place = np.searchsorted(numbers, wanted).clip(max=max(len(numbers) - 1, 0))
+    here = numbers[place] == wanted if len(numbers) else np.zeros(len(wanted), bool)
+    return place, here

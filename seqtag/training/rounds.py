@@ -1,0 +1,358 @@
+"""Iterative parameter mixing: rounds of learning on all shards, and the model they make.
+
+This is the driver, which knows no engine: a `Crew` says where the shards are. `Here` has them in
+this process; `seqtag.cluster.train` has an actor for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from seqtag.corpus import LIMITS, Limits
+from seqtag.engine.arrays import ANY_LABEL, Instances, Layout
+from seqtag.features.index import IndexedCorpus
+from seqtag.features.language import load as load_templates
+from seqtag.features.templates import TemplateSet
+from seqtag.labels.parts import split_labels
+from seqtag.parallel import in_order
+from seqtag.tagging.tagger import Tagger
+from seqtag.training.checkpoints import checkpoints_in
+from seqtag.training.data import open_corpus
+from seqtag.training.known_labels import WordLabels
+from seqtag.training.mixing import Part, Table, mixed, weights_of
+from seqtag.training.problem import Problem, check_forms, fitting, wonder_at_many
+from seqtag.training.runs import Epoch, Schedule
+from seqtag.training.shards import Agreed, Agreement, Plan, Reading, Shard, Topic, train_shard
+from seqtag.training.train import coding_of, fit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from os import PathLike
+
+    from seqtag.engine.arrays import Cells, State
+    from seqtag.labels.coding import LabelCoding
+    from seqtag.model.model import Model
+    from seqtag.training.checkpoints import Checkpoints
+    from seqtag.training.data import Source
+    from seqtag.training.mixing import Difference
+    from seqtag.training.shards import Numbered, Survey
+
+
+class Crew(Protocol):
+    """Where the shards are. What it returns is in their order, whoever works, and how often."""
+
+    def surveys(self) -> Sequence[Survey]:
+        """What each shard has."""
+
+    def labels(self, coding: LabelCoding) -> Sequence[list[str]]:
+        """The labels of each shard as they are learnt."""
+
+    def begin(self, plans: Sequence[Plan]) -> Sequence[WordLabels | None]:
+        """Tell each shard what it must know; the labels of its words, if they are asked for."""
+
+    def round(self, table: Table, number: int, seed: int) -> Iterable[Difference]:
+        """What each shard changed in a round, by `seqtag.training.shards.train_shard`."""
+
+
+MakeCrew = Callable[["Sequence[Any]", Reading], "AbstractContextManager[Crew]"]
+"""Makes a crew of shards and how they are read."""
+
+
+class Here:
+    """The shards in this process.
+
+    Parameters
+    ----------
+    sources
+        Of each shard, a file or sentences.
+    reading
+        How they are read.
+    threads
+        Shards learnt from at the same time.
+    """
+
+    def __init__(self, sources: Sequence[Source], reading: Reading, threads: int = 1):
+        self._shards = [Shard(source, reading) for source in sources]
+        self._numbered: list[Numbered] = []
+        self._threads = threads
+
+    def surveys(self) -> Sequence[Survey]:
+        """What each shard has."""
+        return [shard.survey() for shard in self._shards]
+
+    def labels(self, coding: LabelCoding) -> Sequence[list[str]]:
+        """The labels of each shard as they are learnt."""
+        return [shard.labels(coding) for shard in self._shards]
+
+    def begin(self, plans: Sequence[Plan]) -> Sequence[WordLabels | None]:
+        """Tell each shard what it must know."""
+        pairs = zip(self._shards, plans, strict=True)
+        self._numbered = [shard.numbered(plan) for shard, plan in pairs]
+        return [numbered.words for numbered in self._numbered]
+
+    def round(self, table: Table, number: int, seed: int) -> Iterator[Difference]:
+        """What each shard changed in a round."""
+        work = partial(_train_shard, table, number, seed)
+        return in_order(work, self._numbered, self._threads)
+
+
+@contextmanager
+def _here(sources: Sequence[Source], reading: Reading, threads: int) -> Iterator[Here]:
+    yield Here(sources, reading, threads)
+
+
+def _train_shard(table: Table, number: int, seed: int, shard: Numbered) -> Difference:
+    return train_shard(table, shard, number, seed)
+
+
+def train_shards(
+    shards: Sequence[Source],
+    *,
+    dev: Source | None = None,
+    label: str | None = None,
+    templates: str | PathLike[str] | TemplateSet | None = None,
+    seed: int = 1,
+    patience: int | None = None,
+    constrain: bool = True,
+    skip_unlabelled: bool = False,
+    format: str = "auto",
+    columns: Sequence[str] | None = None,
+    limits: Limits = LIMITS,
+    threads: int = 1,
+    on_epoch: Callable[[Epoch], None] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    resume: bool = False,
+    crew: MakeCrew | None = None,
+    **settings: Any,
+) -> Tagger:
+    r"""Train a tagger on the parts of a corpus by iterative parameter mixing.
+
+    One shard gives the weights of `seqtag.train`, to the last byte; several give those that
+    ``seqtag cluster train`` gives for them, on any number of machines.
+
+    Parameters
+    ----------
+    shards
+        Of each a corpus file, several files, or sentences. Their order counts.
+    dev, label, templates, seed, patience, constrain, skip_unlabelled, format, columns, limits
+        As in `seqtag.train`. Shard s is shuffled as run s there.
+    threads
+        Shards learnt from at the same time; the model is the same on any number.
+    on_epoch
+        Called after each round, with an `Epoch` of run 1.
+    checkpoint, resume
+        As in `seqtag.train`; there is a checkpoint after each round.
+    crew
+        Makes the `Crew` that works, of the shards and how they are read; by default they are in
+        this process.
+    **settings
+        As in `seqtag.train`; ``epochs`` are the rounds.
+
+    Raises
+    ------
+    CorpusError, TemplateError, LabelError, CheckpointError, KeyboardInterrupt
+        As `seqtag.train`; and if shards have other columns than the first.
+    ValueError
+        If there are no shards, or a number is out of range.
+
+    Examples
+    --------
+    >>> from seqtag.corpus import read
+    >>> import io
+    >>> texts = b"the DT\ncat NN\n\n", b"a DT\ndog NN\n\n"
+    >>> shards = [list(read(io.BytesIO(text), columns=["form", "tag"])) for text in texts]
+    >>> tagger = train_shards(shards, label="tag", epochs=3, min_count=1)
+    >>> tagger.tag(["the", "dog"]), tagger.info["training"]["shards"]
+    (['DT', 'NN'], 2)
+    """
+    reading = reading_of(label, templates, settings, skip_unlabelled, format, columns, limits)
+    schedule = Schedule(seed, 1, patience, threads, on_epoch)
+    if not shards:
+        msg = "expected one shard or more, found none"
+        raise ValueError(msg)
+    folder = checkpoints_in(checkpoint, resume=resume, every=None)
+    with folder or nullcontext():
+        if crew is None:
+            crew = partial(_here, threads=threads)
+        with crew(shards, reading) as workers:
+            return Tagger(mix(workers, reading, schedule, dev, folder, constrain=constrain))
+
+
+def reading_of(
+    label: str | None,
+    templates: str | PathLike[str] | TemplateSet | None,
+    settings: dict[str, Any],
+    skip_unlabelled: bool,
+    format: str,
+    columns: Sequence[str] | None,
+    limits: Limits,
+) -> Reading:
+    """How shards are read; a file of templates is read here, for it may be nowhere else."""
+    if not (templates is None or isinstance(templates, TemplateSet)):
+        templates = load_templates(templates)
+    return Reading(label, templates, settings, skip_unlabelled, format, columns, limits)
+
+
+def mix(
+    crew: Crew,
+    reading: Reading,
+    schedule: Schedule,
+    dev: Source | None = None,
+    folder: Checkpoints | None = None,
+    *,
+    constrain: bool = True,
+) -> Model:
+    """The model that the rounds of a crew make.
+
+    Parameters
+    ----------
+    crew
+        Where the shards are.
+    reading
+        How they are read.
+    schedule
+        As of one run; SIGINT and SIGTERM let the crew finish its round.
+    dev, constrain
+        As in `train_shards`.
+    folder
+        Of checkpoints.
+
+    Raises
+    ------
+    CorpusError, TemplateError, LabelError, CheckpointError, KeyboardInterrupt
+        As `train_shards`.
+    """
+    problem, plans, sentences = _agree(crew, reading, constrain=constrain)
+    held_out = None
+    if dev is not None:
+        needed = problem.compiled.columns
+        with ExitStack() as files:
+            corpus = open_corpus(dev, reading.format, reading.columns, files, reading.limits)
+            corpus.check_columns((*needed, *problem.column.columns))
+            held_out = corpus.gather(needed, problem.column, reading.skip_unlabelled)
+    adaptive = problem.settings.update == "adaptive"
+    if folder is not None:
+        schedule = replace(schedule, checkpoints=folder.stage(str(problem.column)))
+    return fit(
+        problem,
+        schedule,
+        held_out,
+        lambda start: Mixture(crew, plans, sentences, schedule.seed, adaptive, start),
+    )
+
+
+class Mixture:
+    """Weights mixed after each round: what the training loop takes for weights in training.
+
+    Parameters
+    ----------
+    crew, plans, sentences
+        The shards, what they were told, and how many sentences each has.
+    seed
+        Of all that is random.
+    adaptive
+        Whether there are sums of squares.
+    start
+        Where to go on.
+    """
+
+    def __init__(
+        self,
+        crew: Crew,
+        plans: Sequence[Plan],
+        sentences: Sequence[int],
+        seed: int,
+        adaptive: bool,
+        start: State | None = None,
+    ):
+        self._crew, self._sentences, self._seed = crew, sentences, seed
+        self._parts = [plan.part for plan in plans]
+        self._adaptive, self._rounds = adaptive, 0
+        layout = plans[0].layout
+        self._all = Part(layout, np.arange(layout.rows), np.arange(layout.edges))
+        self._table = Table.empty(adaptive)
+        if start is not None:
+            self._table = self._all.table(start, adaptive)
+            self._rounds = start.seen // sum(sentences)
+
+    @property
+    def seen(self) -> int:
+        """Sentences finished so far, of all shards."""
+        return self._rounds * sum(self._sentences)
+
+    def train_epoch(self, *_: Any, **__: Any) -> tuple[int, int]:
+        """One round; return (updates, wrong tokens) of all shards, which have the sentences."""
+        changed, updates, wrong = [], 0, 0
+        found = self._crew.round(self._table, self._rounds + 1, self._seed)
+        for part, each in zip(self._parts, found, strict=True):
+            changed.append(each.sparse(part, self._table))
+            updates += each.updates
+            wrong += each.wrong_tokens
+        self._rounds += 1
+        self._table = mixed(self._table, changed, self._sentences, self._rounds)
+        return updates, wrong
+
+    def cells(self, average: bool = False) -> Cells:
+        """The weights that are not zero, or their average."""
+        return weights_of(self._table, self._all.layout, self.seen if average else 0)
+
+    def state(self) -> State:
+        """All that is known."""
+        return self._all.state(self._table, self.seen)
+
+
+# --------------------------------------------------------------------------- what is agreed on
+def _agree(
+    crew: Crew, reading: Reading, *, constrain: bool
+) -> tuple[Problem, list[Plan], list[int]]:
+    """What is learnt, without any sentences; what each shard is told, and its sentences."""
+    surveys = crew.surveys()
+    topic = Topic.of(reading, surveys[0].column, surveys[0].columns)
+    agreement = Agreement.of(surveys, topic.settings.min_count)
+    column, settings = topic.column, topic.settings
+    asked = reading.settings.get("encoding") is not None
+    coding = coding_of(agreement, column, settings, constrain=constrain, asked=asked)
+    check_forms(coding, column, topic.compiled.columns, topic.templates)
+    told = Agreed.on(agreement.pairs) if coding.needs_forms else coding
+    labels = sorted({label for found in crew.labels(told) for label in found})
+    if not coding.needs_forms:
+        wonder_at_many(len(labels), agreement.origin["tokens"], column)
+    templates = fitting(topic.templates, len(labels), column)
+    compiled = templates.compile(topic.available)
+    parts = split_labels(labels) if settings.label_parts == "split" else None
+    edge_keys = agreement.edge_keys if compiled.edges else agreement.edge_keys[:0]
+    layout = Layout(len(agreement.keys), len(labels), compiled.order, len(edge_keys), parts)
+    plans = [
+        Plan(number, survey.digest, told, labels, layout, rows, edges)
+        for number, (survey, rows, edges) in enumerate(
+            zip(surveys, agreement.rows, agreement.edges, strict=True), 1
+        )
+    ]
+    words = [found for found in crew.begin(plans) if found is not None]
+    often = settings.known_labels
+    nothing = np.zeros(1, np.int64)
+    x = Instances(nothing, nothing, np.zeros(0, np.int32))
+    last = max((topic.available.index(name) for name in compiled.columns), default=-1)
+    problem = Problem(
+        corpus=IndexedCorpus(layout, x, agreement.keys, edge_keys),
+        y=np.zeros(0, np.int32),
+        labels=labels,
+        settings=settings,
+        column=column,
+        coding=replace(coding, constrained=coding.constrained and compiled.order > 0),
+        templates=TemplateSet(templates.templates),
+        columns=topic.available[: last + 1],
+        compiled=compiled,
+        known_words=agreement.words,
+        parts=parts,
+        known_labels=WordLabels.sum(words).often(often) if words else ANY_LABEL,
+        origin=agreement.origin,
+    )
+    return problem, plans, agreement.sentences

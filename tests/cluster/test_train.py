@@ -1,0 +1,269 @@
+"""Training on a cluster: lost workers are made anew, and the model does not show it."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+
+import seqtag
+from seqtag.cluster.train import Seat, seated
+from seqtag.errors import ClusterError, CorpusError
+from tests.cluster.engines import FakeRay, RayError, fake, on_ray, ray
+from tests.command_line import call
+from tests.conftest import ROOT
+from tests.training.test_train import weights_of
+
+SENTENCES = [
+    ["The DT", "old JJ", "man NN", "sees VB"],
+    ["a DT", "man NN", "runs VB"],
+    ["old JJ", "men NN", "run VB"],
+    ["a DT", "run NN", "is VB", "old JJ"],
+    ["men NN", "man VB", "the DT", "boat NN"],
+]
+HOW = {"label": "tag", "columns": ["form", "tag"], "epochs": 4, "min_count": 1}
+OPTIONS = ("--label", "tag", "--columns", "form,tag", "--min-count", "1")
+
+
+@pytest.fixture
+def shards(tmp_path, monkeypatch) -> list[str]:
+    """Three files, and a folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    names = []
+    for number, part in enumerate([SENTENCES[:2], SENTENCES[2:3], SENTENCES[3:]]):
+        names.append(f"{number}.txt")
+        text = "\n\n".join("\n".join(sentence) for sentence in part) + "\n"
+        (tmp_path / names[-1]).write_text(text)
+    return names
+
+
+class Actors(FakeRay):
+    """A stand-in for Ray with actors in this process, which are lost when a test says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: list[str] = []
+        self.killed = 0
+        self.asked: list[tuple[str, str]] = []
+
+    def remote(self, kind):
+        def options(**given):
+            assert given["max_restarts"] == given["max_task_retries"] == 0
+            return SimpleNamespace(remote=make)
+
+        def make(*arguments):
+            arguments = pickle.loads(pickle.dumps(arguments))  # they travel
+            name, seat = os.path.basename(arguments[0]), kind(*arguments)  # noqa: PTH119
+            self.made.append(name)
+            return SimpleNamespace(ask=SimpleNamespace(remote=partial(self._ask, name, seat)))
+
+        return SimpleNamespace(options=options)
+
+    def _ask(self, name, seat, what, *arguments):
+        def run():
+            self.asked.append((name, what))
+            if self.lose(name, what, self.asked.count((name, what))):
+                raise RayError("The actor died unexpectedly\nand more of that")
+            given = [getattr(each, "value", each) for each in arguments]
+            return pickle.loads(pickle.dumps(seat.ask(what, *pickle.loads(pickle.dumps(given)))))
+
+        return SimpleNamespace(run=run)
+
+    def get(self, ref):
+        return ref.run()
+
+    def kill(self, seat):
+        self.killed += 1
+
+
+@pytest.fixture
+def actors(monkeypatch) -> Actors:
+    """A stand-in for Ray, which is what is imported."""
+    ray = Actors()
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    return ray
+
+
+# ----------------------------------------------------------------- the driver
+@pytest.mark.parametrize("known_labels", [0, 1])
+@pytest.mark.parametrize(
+    "lose",
+    [
+        lambda *_: False,
+        lambda name, what, time: time == 1,  # every worker, the first time of each question
+        lambda name, what, time: what == "round" and time % 3,  # two of three times
+    ],
+)
+def test_the_model_is_that_of_shards_in_one_process(lose, known_labels, actors, shards):
+    here = seqtag.train_shards(shards, known_labels=known_labels, **HOW)
+    actors.lose = lose
+    lost = []
+    crew = partial(seated, ray=actors, on_lost=lambda *each: lost.append(each))
+    there = seqtag.train_shards(shards, crew=crew, known_labels=known_labels, **HOW)
+    assert weights_of(there) == weights_of(here)
+    assert there.info == here.info
+    assert len(actors.made) == 3 + len(lost)
+    assert actors.killed == 3
+    assert all(reason == "The actor died unexpectedly" for _, reason in lost)
+
+
+def test_a_shard_that_kills_its_workers_is_named(actors, shards):
+    actors.lose = lambda name, what, _: name == "1.txt" and what == "round"
+    crew = partial(seated, ray=actors, attempts=2)
+    with pytest.raises(ClusterError) as error:
+        seqtag.train_shards(shards, crew=crew, **HOW)
+    assert str(error.value) == (
+        f"{os.path.abspath('1.txt')}: expected an answer from this shard, found its worker lost "  # noqa: PTH100
+        "2 times (The actor died unexpectedly); is there memory enough? with a checkpoint, the "
+        "same command with --resume goes on from the last round"
+    )
+    assert actors.asked.count(("1.txt", "round")) == 2
+    assert actors.killed == 3
+
+
+def test_what_is_wrong_with_a_file_is_said_once(actors, shards):
+    with open(shards[2], "a") as file:  # noqa: PTH123
+        file.write("\nshort\n")
+    with pytest.raises(CorpusError, match=r"2\.txt:11: expected 2 columns, found 1"):
+        seqtag.train_shards(shards, crew=partial(seated, ray=actors), **HOW)
+    os.remove(shards[2])  # noqa: PTH107
+    with pytest.raises(FileNotFoundError):
+        seqtag.train_shards(shards, crew=partial(seated, ray=actors), **HOW)
+    assert actors.asked.count(("2.txt", "survey")) == 2
+    assert len(actors.made) == actors.killed == 6
+
+
+def test_a_file_that_changes_under_a_lost_worker_is_noticed(actors, shards):
+    def lose(name, what, time):
+        if name == "0.txt" and what == "round" and time == 2:
+            with open(name, "a") as file:  # noqa: PTH123
+                file.write("\nnew JJ\n")
+            return True
+        return False
+
+    actors.lose = lose
+    with pytest.raises(CorpusError, match="expected the sentences that this shard began with"):
+        seqtag.train_shards(shards, crew=partial(seated, ray=actors), **HOW)
+
+
+def test_a_shard_may_be_at_an_address(tmp_path, shards):
+    pytest.importorskip("fsspec")
+    from seqtag.training.shards import Reading
+
+    reading = Reading("tag", columns=["form", "tag"])
+    address = "file://" + str(tmp_path / shards[0])
+    assert Seat(address, reading).survey().digest == Seat(shards[0], reading).survey().digest
+
+
+def test_rounds_begin_with_a_plan(shards):
+    from seqtag.training.shards import Reading
+
+    with pytest.raises(RuntimeError) as error:
+        Seat(shards[0], Reading("tag", columns=["form", "tag"])).round(None, 1, 1)
+    assert str(error.value) == "a shard must begin with its plan"
+
+
+# ----------------------------------------------------------------- the command
+def test_the_command_writes_the_model_and_says_what_happened(actors, shards, call):
+    actors.lose = lambda name, what, time: (name, what, time) == ("1.txt", "round", 2)
+    seqtag.train_shards(shards, **HOW).save("here.seqtag")
+    done = call("cluster", "train", *shards, "-m", "there.seqtag", *OPTIONS, "--rounds", 4)
+    assert done.code == 0, done.err
+    with open("here.seqtag", "rb") as here, open("there.seqtag", "rb") as there:  # noqa: PTH123
+        assert here.read() == there.read()
+    assert "epoch 4: " in done.err
+    assert "1.txt: the worker was lost: The actor died unexpectedly\n" in done.err
+    assert "there.seqtag: tag from form, 4 labels, 5 sentences" in done.err
+
+
+def test_the_command_prints_json_and_goes_on_from_checkpoints(actors, shards, call):
+    train = ("cluster", "train", "@list", *OPTIONS, "--checkpoint", "stand", "-q", "--json")
+    with open("list", "w") as file:  # noqa: PTH123
+        file.write("\n".join(shards))
+    actors.lose = lambda name, what, time: what == "round" and time > 2
+    done = call(*train, "-m", "a.seqtag", "--epochs", 4)
+    assert done.code == 1
+    assert "found its worker lost 3 times" in done.err
+    actors.lose = lambda *_: False
+    actors.asked.clear()
+    done = call(*train, "-m", "a.seqtag", "--epochs", 4, "--resume")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["training"]["shards"] == 3
+    assert [each["epoch"] for each in found["epochs"]] == [3, 4]
+    assert actors.asked.count(("0.txt", "round")) == 2
+    assert weights_of(seqtag.load("a.seqtag")) == weights_of(seqtag.train_shards(shards, **HOW))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--rounds", "2", "--epochs", "3"], "--rounds and --epochs are the same here"),
+        (["--patience", "2"], "--patience needs a --dev set"),
+        (["--resume"], "--resume needs a folder: --checkpoint DIR"),
+        (["--checkpoint", "-"], "expected a name for --checkpoint, found '-'"),
+    ],
+)
+def test_options_that_do_not_fit(options, said, actors, shards, call):
+    done = call("cluster", "train", *shards, "-m", "a.seqtag", *OPTIONS, *options)
+    assert done.code == 2
+    assert said in done.err
+    assert not actors.inits
+
+
+# ----------------------------------------------------------------- on a real cluster
+@on_ray
+@pytest.mark.parametrize("workers", [1, 2])
+def test_any_number_of_workers_gives_the_same_model(workers, shards):
+    seqtag.train_shards(shards, **HOW).save("here.seqtag")
+    command = [
+        *(sys.executable, "-m", "seqtag", "cluster", "train", *shards, "-m", "there.seqtag"),
+        *(*OPTIONS, "--rounds", "4", "--workers", str(workers), "-q"),
+    ]
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    assert done.returncode == 0, done.stderr
+    with open("here.seqtag", "rb") as here, open("there.seqtag", "rb") as there:  # noqa: PTH123
+        assert here.read() == there.read()
+
+
+class Telling(Seat):
+    """A shard that says which process it is in."""
+
+    def pid(self) -> int:
+        return os.getpid()
+
+
+@on_ray
+def test_workers_that_are_killed_leave_no_trace(ray, shards, monkeypatch):
+    here = seqtag.train_shards(shards, **HOW)
+    seats, lost = [], []
+    monkeypatch.setattr("seqtag.cluster.train.Seat", Telling)
+
+    @contextmanager
+    def crew(sources, reading):
+        on_lost = lambda *each: lost.append(each)  # noqa: E731
+        with seated(sources, reading, ray=ray, on_lost=on_lost) as found:
+            seats.append(found)
+            yield found
+
+    def kill(epoch) -> None:
+        """Kill a worker before the next round, each time another shard's."""
+        if epoch.epoch < 4:
+            [crew] = seats
+            os.kill(ray.get(crew._seats[epoch.epoch - 1].ask.remote("pid")), signal.SIGKILL)
+
+    there = seqtag.train_shards(shards, crew=crew, on_epoch=kill, **HOW)
+    assert weights_of(there) == weights_of(here)
+    assert there.info == here.info
+    assert [os.path.basename(shard) for shard, _ in lost] == shards  # noqa: PTH119

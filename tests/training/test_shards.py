@@ -1,0 +1,184 @@
+"""Shards agree on features, labels and words as if they were one corpus, and learn by themselves."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from seqtag.errors import CorpusError, LabelError
+from seqtag.features.language import parse
+from seqtag.labels.coding import LabelCoding
+from seqtag.labels.column import LabelColumn
+from seqtag.settings import Settings
+from seqtag.training.data import open_corpus
+from seqtag.training.known_labels import WordLabels, labels_of_words
+from seqtag.training.mixing import Table
+from seqtag.training.problem import pose
+from seqtag.training.shards import Agreement, Plan, Reading, Shard, train_shard
+from seqtag.training.train import coding_of
+from tests.engine.test_state import bits
+from tests.strategies import NATIVE, REFERENCE, corpus, each_backend, install, needs_native
+
+TEMPLATES = parse("form[0]\nnormal[0]\nsuffix(1)[0]\nform[-1]\nlabel[-1] + form[0]\nlabel[-1]")
+WORDS = corpus(
+    "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
+    "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
+)
+SPLITS = [[6], [2, 4], [3, 1, 2], [1] * 6]
+
+
+def reading(**settings) -> Reading:
+    return Reading("tag", TEMPLATES, {"epochs": 3, "margin": 0.5, **settings})
+
+
+def split(sizes: list[int]) -> list[list]:
+    """The sentences, so many in each shard."""
+    ends = np.cumsum(sizes)
+    return [WORDS[end - size : end] for size, end in zip(sizes, ends.tolist(), strict=True)]
+
+
+def planned(shards: list[Shard], min_count: int = 1) -> tuple[Agreement, list[Plan]]:
+    """What shards agree on, and are told."""
+    agreement = Agreement.of([shard.survey() for shard in shards], min_count)
+    labels = sorted({label for shard in shards for label in shard.labels(LabelCoding())})
+    layout = whole(min_count).corpus.layout
+    return agreement, [
+        Plan(number, shard.survey().digest, LabelCoding(), labels, layout, rows, edges)
+        for number, (shard, rows, edges) in enumerate(
+            zip(shards, agreement.rows, agreement.edges, strict=True), 1
+        )
+    ]
+
+
+def whole(min_count: int = 1):
+    """The problem that plain training poses of all sentences."""
+    column, settings = LabelColumn("tag"), Settings(min_count=min_count)
+    examples = open_corpus(WORDS, "auto", None, None).gather(["form"], column)
+    coding = coding_of(examples, column, settings)
+    return pose(examples, column, coding, TEMPLATES, ["form"], settings)
+
+
+# ----------------------------------------------------------------- what is agreed on
+@pytest.mark.parametrize("min_count", [1, 2, 3])
+@pytest.mark.parametrize("sizes", SPLITS)
+def test_features_are_numbered_as_in_plain_training(sizes, min_count):
+    shards = [Shard(sentences, reading()) for sentences in split(sizes)]
+    agreement, plans = planned(shards, min_count)
+    plain = whole(min_count)
+    assert bits(agreement.keys) == bits(plain.corpus.keys)
+    assert bits(agreement.edge_keys) == bits(plain.corpus.edge_keys)
+    assert bits(agreement.words.hashes) == bits(plain.known_words.hashes)
+    examples = open_corpus(WORDS, "auto", None, None).gather(["form"], LabelColumn("tag"))
+    assert agreement.transitions() == examples.transitions()
+    assert agreement.origin["sentences"] == plain.origin["sentences"]
+    assert agreement.origin["tokens"] == plain.origin["tokens"]
+    assert agreement.origin["shards"] == len(sizes)
+    same = agreement.origin["corpus_sha256"] == plain.origin["corpus_sha256"]
+    assert same == (len(sizes) == 1)
+    ready = [shard.numbered(plan) for shard, plan in zip(shards, plans, strict=True)]
+    assert plain.y.tolist() == [label for each in ready for label in each.y.tolist()]
+    x = plain.corpus.instances
+    found = [each.part.rows[each.x.features] for each in ready]
+    assert np.concatenate(found).tolist() == x.features.tolist()
+    found = [each.part.edges[each.x.edges] for each in ready]
+    assert np.concatenate(found).tolist() == x.edges.tolist()
+    lengths = [np.diff(each.x.token_ptr) for each in ready]
+    assert np.concatenate(lengths).tolist() == np.diff(x.token_ptr).tolist()
+
+
+@pytest.mark.parametrize("sizes", SPLITS)
+def test_labels_of_words_add_up(sizes):
+    plain = whole()
+    [column] = open_corpus(WORDS, "auto", None, None).gather(["form"], plain.column).columns
+    every = labels_of_words(plain.compiled, [column], plain.y)
+    shards = [Shard(sentences, reading(known_labels=1)) for sentences in split(sizes)]
+    _, plans = planned(shards)
+    found = [shard.numbered(plan).words for shard, plan in zip(shards, plans, strict=True)]
+    assert bits(tuple(WordLabels.sum(found))) == bits(tuple(every))
+    assert len(every.often(2).keys) < len(every.often(1).keys) == len(every.keys)
+
+
+def test_shards_must_have_the_same_columns(tmp_path):
+    (tmp_path / "a.txt").write_text("the DT\nman NN\n")
+    (tmp_path / "b.txt").write_text("the X DT\nman X NN\n")
+    surveys = [Shard(tmp_path / name, Reading()).survey() for name in ("a.txt", "b.txt")]
+    with pytest.raises(CorpusError) as error:
+        Agreement.of(surveys, 1)
+    assert str(error.value) == (
+        f"{tmp_path / 'b.txt'}: expected the columns {', '.join(surveys[0].columns)} of the first "
+        f"shard ({tmp_path / 'a.txt'}), found {', '.join(surveys[1].columns)}"
+    )
+
+
+def test_some_word_must_have_a_label():
+    sentences = corpus("the _; man _")
+    with pytest.raises(LabelError, match='expected a label in the column tag, found "_"'):
+        Shard(sentences, reading())
+    lemmas = Shard(corpus("the _; man _", "form feats"), Reading("feats", TEMPLATES))
+    other = Shard(corpus("the A; man _", "form feats"), Reading("feats", TEMPLATES))
+    with pytest.raises(LabelError) as error:
+        Agreement.of([lemmas.survey()], 1)
+    assert str(error.value).startswith(
+        '<sentences>: expected labels in the column feats, found "_" for every word'
+    )
+    assert Agreement.of([lemmas.survey(), other.survey()], 1).sentences == [2, 2]
+
+
+def test_a_file_that_has_changed_is_noticed(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("the DT\nman NN\n")
+    how = Reading("tag", TEMPLATES, columns=["form", "tag"])
+    _, [plan] = planned([Shard(path, how)])
+    path.write_text("the DT\nman VB\n")
+    with pytest.raises(CorpusError) as error:
+        Shard(path, how).numbered(plan)
+    assert str(error.value) == (
+        f"{path}: expected the sentences that this shard began with, found others; leave the "
+        "file as it is, or begin anew"
+    )
+
+
+# ----------------------------------------------------------------- one round
+def after(rounds: int, **settings) -> list[Table]:
+    """What the second of two shards changed in each of some rounds that it learns alone."""
+    shards = [Shard(sentences, reading(**settings)) for sentences in split([4, 2])]
+    _, plans = planned(shards)
+    numbered = shards[1].numbered(plans[1])
+    part, state, found = numbered.part, Table.empty(settings["update"] == "adaptive"), []
+    for number in range(1, rounds + 1):
+        once = train_shard(state, numbered, number, 7)
+        again = train_shard(state, pickle.loads(pickle.dumps(numbered)), number, 7)
+        assert bits(tuple(once)[1]) == bits(tuple(again)[1])
+        changed = once.sparse(part, state)
+        assert bits(changed) == bits(again.sparse(part, state))
+        found.append(changed)
+        state = changed
+    return found
+
+
+@pytest.mark.parametrize("update", ["perceptron", "pa", "adaptive"])
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+@needs_native
+def test_a_round_is_pure_and_the_same_on_both_backends(update, dropout, monkeypatch):
+    found = []
+    for side in (REFERENCE, NATIVE):
+        install(side, monkeypatch)
+        found.append(after(2, update=update, dropout=dropout, step=0.3))
+    assert len(found[0][0].cells) > 0
+    assert list(map(bits, found[0])) == list(map(bits, found[1]))
+
+
+@each_backend
+def test_shards_rounds_and_seeds_have_draws_of_their_own(backend, monkeypatch):
+    install(backend, monkeypatch)
+    shard = Shard(WORDS, reading(dropout=0.5))
+    _, [plan] = planned([shard])
+    numbered, state = shard.numbered(plan), Table.empty(adaptive=False)
+    draws = [(1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2)]
+    found = [
+        bits(tuple(train_shard(state, numbered._replace(number=number), round, seed))[1])
+        for number, round, seed in draws
+    ]
+    assert len({str(each) for each in found}) == len(draws)
