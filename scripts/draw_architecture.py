@@ -101,7 +101,7 @@ LANES = (
         (
             Stage("corpus.read:read", TAG, "a stream"),
             Stage(
-                "corpus.read:SentenceStream.blocks", "tagging.streams:tag_text", "blocks of lines"
+                "corpus.read:SentenceStream.blocks", "tagging.streams:_tagged_text", "blocks of lines"
             ),
             Stage("corpus.scanner:BlockScanner.scan", TABLE, "type ids; new types"),
             Stage(
@@ -139,7 +139,7 @@ LANES = (
             Stage("segmentation.writing:ConlluWriter.write", WRITE, "blocks of CoNLL-U"),
             Stage(
                 "segmentation.reading:SegmentedText.blocks",
-                "tagging.streams:tag_text",
+                "tagging.streams:_tagged_text",
                 "lines: on to the left",
             ),
         ),
