@@ -289,7 +289,7 @@ def cost(measured: Measured) -> str:
             f"each are {besides:.1f} core hours more ({besides / hours:.1%})",
             f"- {tokens:.3g} words x {measured.written_per_token:g} bytes = "
             f"{tokens * measured.written_per_token / 1e12:.1f} TB written",
-            f"- at a cent for a core hour, that is {hours * 0.01:,.2f}; multiply by what one costs you",
+            f"- at a cent for a core hour, that is {hours * 0.01:,.2f}; multiply by what it costs",
         ]
     )
 
