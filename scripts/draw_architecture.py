@@ -52,7 +52,11 @@ LANES = (
             Stage("features.index:index_corpus", "training.problem:pose", "rows of features"),
             Stage("training.runs:train_runs", "training.train:fit", "a shuffling for each run"),
             Stage("engine.epochs:learn", "training.runs:train_run", "epoch by epoch"),
-            Stage("engine.reference:Weights.train_epoch", "engine.epochs:_Course.run_epoch", "averaged cells"),
+            Stage(
+                "engine.reference:Weights.train_epoch",
+                "engine.epochs:_Course.run_epoch",
+                "averaged cells",
+            ),
             Stage("model.freeze:mean", "training.train:fit", "one set of cells"),
             Stage("model.freeze:freeze", "training.problem:Problem.model", "whole numbers"),
             Stage("model.bundle:save", "tagging.tagger:Tagger.save", "NAME.seqtag"),
@@ -101,7 +105,9 @@ LANES = (
         (
             Stage("corpus.read:read", TAG, "a stream"),
             Stage(
-                "corpus.read:SentenceStream.blocks", "tagging.streams:_tagged_text", "blocks of lines"
+                "corpus.read:SentenceStream.blocks",
+                "tagging.streams:_tagged_text",
+                "blocks of lines",
             ),
             Stage("corpus.scanner:BlockScanner.scan", TABLE, "type ids; new types"),
             Stage(

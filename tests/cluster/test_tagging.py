@@ -13,6 +13,7 @@ import pytest
 from seqtag.cluster import tagging
 from seqtag.cluster.inputs import Job
 from seqtag.cluster.tagging import Failure, ModelCopy, Report, Trouble, attempt, tag_files
+from seqtag.files import _temporary_name
 from seqtag.tagging.chain import TagOptions
 from seqtag.tagging.files import FileResult
 from tests.cluster.engines import FakeRay, fake
@@ -110,15 +111,17 @@ def test_what_may_go_better_is_tried_again(monkeypatch, error, message):
 
 
 def test_interrupted_it_ends_all_tasks_and_leaves_no_rest(place, fake):
+    left = _temporary_name(Path("out", "4.conllu").absolute())
+
     def interrupt(done, report):
         if report.tagged == 2:
-            Path("out", ".seqtag-00.tmp").touch()  # as a writer that was killed leaves it
+            left.touch()  # as a writer that was killed leaves it
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run(fake, listener=interrupt)
     assert len(fake.cancelled) == 2  # of five, two were done and one was about to be begun
-    assert not Path("out", ".seqtag-00.tmp").exists()
+    assert not left.exists()
     report = run(fake)
     assert (report.tagged, report.skipped) == (3, 2)
 

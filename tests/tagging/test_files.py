@@ -9,6 +9,7 @@ import os
 import pickle
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -195,7 +196,7 @@ def test_killed_before_the_manifest_it_begins_again(place, model, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(files.json, "dumps", killed)
+        patch.setattr(files, "json", SimpleNamespace(loads=json.loads, dumps=killed))
         with pytest.raises(KeyboardInterrupt):
             tag(model, to="tagged")
     assert Path("out/in.conllu").read_text().startswith("the/DET")
