@@ -87,7 +87,7 @@ def _guided(name: str, given: argparse.Namespace) -> bool:
         corpus.mkdir(exist_ok=True)
         command = [
             *(sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.fuzzing.guided", name),
-            *(str(corpus), str(start), f"-dict={words}"),
+            *(str(corpus), str(start), *([f"-dict={words}"] if escaped else [])),
             *(f"-max_total_time={given.seconds}", f"-runs={min(given.runs, 2**31 - 1)}"),
             *(f"-artifact_prefix={given.crashes}/{name}-", "-timeout=120", "-rss_limit_mb=3000"),
             *("-print_final_stats=1", "-max_len=65536", "-verbosity=1"),

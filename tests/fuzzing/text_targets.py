@@ -63,9 +63,10 @@ def readers(data: bytes) -> str:
     chunk = 1 + choices.below(64)
     file = choices.rest()
     whole = _read(file, format, columns, limits)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stream, "CHUNK", chunk)
-        _same(_read(file, format, columns, limits), whole)
+    if b"\0" not in file[:64]:  # UTF-16 is found out by as many bytes as there are
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(stream, "CHUNK", chunk)
+            _same(_read(file, format, columns, limits), whole)
     if isinstance(whole, str):
         return whole
     sentences = list(read(io.BytesIO(file), format, columns=columns, limits=limits))
@@ -109,8 +110,10 @@ def _check_sentence(sentence: Sentence) -> None:
     assert sentence.words == columns["form"]
     with suppress(CorpusError):  # of formats that have no room
         assert sentence.replace(columns) == sentence.raw
-    if not len(sentence) or any(word.startswith((DOCSTART, "\ufeff")) for word in sentence.words):
-        return  # a word like that is a new document elsewhere, or a mark at the start of a file
+    if not len(sentence) or any(
+        word.startswith((DOCSTART, "\ufeff")) or "\0" in word for word in sentence.words
+    ):
+        return  # elsewhere a new document, a mark at the start of a file, or half of UTF-16
     for to in WRITABLE:
         try:
             text = render(columns, to)
@@ -142,6 +145,8 @@ def scanner(data: bytes) -> str:
         file.decode()
     except UnicodeDecodeError:
         return "not UTF-8"  # how much of it is tagged before is a matter of the blocks
+    if b"\0" in file[:64]:
+        return "perhaps UTF-16"  # which is found out by as many bytes as there are
     expected = outcome(file, names, backend="reference", **options)
     for threads, size in ((1, 1 << 20), (1, chunk), (3, chunk)):
         found = outcome(file, names, threads=threads, chunk=size, **options)
@@ -208,12 +213,12 @@ def templates(data: bytes) -> str:
         return str(error)
     finally:
         log.disabled = False
-    assert parse(str(found)) == found
     columns = ["form", "pos", "chunk", "lemma"]
     try:
         compiled = found.compile(columns)
     except TemplateError as error:
         return str(error)
+    assert parse(str(found)) == found
     keys = []
     for backend in (REFERENCE, NATIVE or REFERENCE):
         encoder = Encoder(compiled, backend.hash_strings)
