@@ -16,6 +16,7 @@ from seqtag.cli.options import (
     columns_option,
     force_option,
     max_sentence_option,
+    models_option,
     quiet_option,
     reading_format,
     tagging_options,
@@ -26,6 +27,7 @@ from seqtag.cli.training import (
     check_checkpoints,
     checkpoint_option,
     concluded,
+    constrain_option,
     is_unfinished,
     line_of,
     resume_option,
@@ -75,14 +77,7 @@ workers_option = click.option(
 
 @command.command("tag")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option(
-    "-m",
-    "--model",
-    "models",
-    multiple=True,
-    shell_complete=names.models,
-    help="Model file or name; several run one after another (default: the English models).",
-)
+@models_option
 @click.option("-o", "--output", "folder", required=True, help="Folder or address to write to.")
 @address_option
 @workers_option
@@ -207,12 +202,7 @@ def tag(
     type=click.IntRange(1),
     help="Stop after this many rounds without a better score on the dev set.",
 )
-@click.option(
-    "--constrain/--no-constrain",
-    default=True,
-    show_default=True,
-    help="Give only valid sequences of chunk labels.",
-)
+@constrain_option
 @click.option(
     "--attempts",
     type=click.IntRange(1),

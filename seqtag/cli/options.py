@@ -81,6 +81,14 @@ class ColumnList(Parameter):
         return names
 
 
+models_option = click.option(
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
+    shell_complete=names.models,
+    help="Model file or name; several run one after another (default: the English models).",
+)
 format_option = click.option(
     "--format",
     "format",

@@ -14,6 +14,7 @@ from seqtag.cli.options import (
     force_option,
     format_option,
     limits_options,
+    models_option,
     quiet_option,
     reading_format,
     tagging_options,
@@ -26,14 +27,7 @@ if TYPE_CHECKING:
 
 @click.command("tag")
 @click.argument("inputs", nargs=-1, metavar="[INPUT|-]...", shell_complete=names.corpora_or_files)
-@click.option(
-    "-m",
-    "--model",
-    "models",
-    multiple=True,
-    shell_complete=names.models,
-    help="Model file or name; several run one after another (default: the English models).",
-)
+@models_option
 @click.option("-o", "--output", default="-", help="File to write to, whole or not at all.")
 @force_option
 @format_option

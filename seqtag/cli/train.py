@@ -24,6 +24,7 @@ from seqtag.cli.training import (
     checkpoint_option,
     code_of,
     concluded,
+    constrain_option,
     facts_of,
     is_unfinished,
     line_of,
@@ -55,12 +56,7 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     help="Stop after this many epochs without a better score on the dev set.",
 )
-@click.option(
-    "--constrain/--no-constrain",
-    default=True,
-    show_default=True,
-    help="Give only valid sequences of chunk labels.",
-)
+@constrain_option
 @click.option(
     "--init",
     metavar="MODEL",

@@ -20,6 +20,12 @@ checkpoint_option = click.option(
     metavar="DIR",
     help="Folder to keep where the training stands in, after each epoch and when interrupted.",
 )
+constrain_option = click.option(
+    "--constrain/--no-constrain",
+    default=True,
+    show_default=True,
+    help="Give only valid sequences of chunk labels.",
+)
 resume_option = click.option(
     "--resume",
     is_flag=True,
