@@ -34,7 +34,7 @@ def main() -> int:
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(TARGETS)}")
     parser.add_argument("--seconds", type=int, default=60, help="for each target [60]")
     parser.add_argument("--runs", type=int, default=sys.maxsize, help="at most, for each target")
-    parser.add_argument("--seed", type=int, default=0, help="of the plain loop [0]")
+    parser.add_argument("--seed", type=int, default=0, help="of what is random [0]")
     parser.add_argument("--crashes", type=Path, default=Path("crashes"), help="folder for failures")
     parser.add_argument("--corpus", type=Path, help="folder in which atheris keeps what it learns")
     parser.add_argument("--plain", action="store_true", help="do not use atheris")
@@ -89,6 +89,7 @@ def _guided(name: str, given: argparse.Namespace) -> bool:
             *(sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.fuzzing.guided", name),
             *(str(corpus), str(start), *([f"-dict={words}"] if escaped else [])),
             *(f"-max_total_time={given.seconds}", f"-runs={min(given.runs, 2**31 - 1)}"),
+            f"-seed={given.seed + 1}",  # libFuzzer takes 0 for any
             *(f"-artifact_prefix={given.crashes}/{name}-", "-timeout=120", "-rss_limit_mb=3000"),
             *("-print_final_stats=1", "-max_len=65536", "-verbosity=1"),
         ]

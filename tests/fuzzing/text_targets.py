@@ -171,7 +171,8 @@ def text(data: bytes) -> str:
         patch.setattr(characters.backend, "Characters", None)
         patch.setattr(characters.backend, "Frozen", REFERENCE.Frozen)
         patch.setattr(characters.backend, "hash_strings", REFERENCE.hash_strings)
-        if paragraphs != "auto":  # which looks at what has arrived
+        # Paragraphs, and UTF-16, are told by what has arrived.
+        if paragraphs != "auto" and b"\0" not in raw[:64]:
             _same(_cut(raw, paragraphs), native)
     try:
         whole = raw.decode()
