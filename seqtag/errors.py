@@ -67,6 +67,10 @@ class ModelFileError(SeqtagError):
     """A model file is damaged, foreign, or newer than this seqtag."""
 
 
+class TooLongError(CorpusError):
+    """A sentence is above a limit; it is refused in any mode of reading."""
+
+
 class CheckpointError(SeqtagError):
     """A folder of checkpoints is in use, or holds those of another training."""
 

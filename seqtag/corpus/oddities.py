@@ -6,7 +6,7 @@ import logging
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from seqtag.errors import CorpusError
+from seqtag.errors import CorpusError, TooLongError
 
 if TYPE_CHECKING:
     from seqtag.corpus.stream import Mode
@@ -98,8 +98,8 @@ found more; leave one
             self._noted[kind] = min(first, line), total + count
 
     def pass_over(self, error: CorpusError) -> None:
-        """Take down a sentence that cannot be read, or raise the error."""
-        if self._mode != "lenient":
+        """Take down a sentence that cannot be read, or raise the error; always that of a limit."""
+        if self._mode != "lenient" or isinstance(error, TooLongError):
             raise error
         with self._lock:
             self._count += 1

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, Literal, NamedTuple, TypeAlias
 
 from seqtag.compression import compression_of, may_be_compressed
 from seqtag.corpus.oddities import Oddities
-from seqtag.errors import CorpusError
+from seqtag.errors import CorpusError, TooLongError
 from seqtag.files import CONVERT, naming
 
 if TYPE_CHECKING:
@@ -61,14 +61,14 @@ class Limits(NamedTuple):
         """The most brackets of a tree: four for each word that it may have."""
         return 4 * self.sentence
 
-    def too_long(self, source: str, line: int, what: str = "words") -> CorpusError:
+    def too_long(self, source: str, line: int, what: str = "words") -> TooLongError:
         """The error about a sentence of too many `what`, which begins at `line`."""
         most = {"bytes": self.size, "brackets": self.brackets}.get(what, self.sentence)
         msg = (
             f"expected at most {most:,} {what} in a sentence, found more in the one that "
             "starts here; mark where its sentences end, or allow more with --max-sentence"
         )
-        return CorpusError(msg, source=source, line=line)
+        return TooLongError(msg, source=source, line=line)
 
 
 LIMITS = Limits()

@@ -192,3 +192,13 @@ def test_scanner_and_readers_agree(tagger, data, mode, size):
         assert outcome() == native
     if mode == "lenient" and isinstance(native[0], bytes):
         assert native[0].count(b"\n") == data.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [("pos", "a/DT dog/NN barks/VBZ\n"), ("mrg", "(S (DT a) (NN dog) (VBZ barks))\n")],
+)
+def test_what_is_above_a_limit_is_never_passed_over(format, text):
+    limits = Limits(sentence=2, mode="lenient")
+    with pytest.raises(CorpusError, match=r"^<stream>:1: expected at most 2 words in a sentence"):
+        list(read(io.BytesIO(text.encode()), format, limits=limits))
