@@ -5,6 +5,7 @@ from __future__ import annotations
 import faulthandler
 import hashlib
 import mmap
+import os
 import re
 import sys
 import time
@@ -47,12 +48,15 @@ class Found(NamedTuple):
 
 
 class Crashes:
-    """A folder for inputs that fail, and for the one in work, should it take the process along."""
+    """A folder for inputs that fail, and for the one in work, should it take the process along.
+
+    Several processes may share it.
+    """
 
     def __init__(self, folder: Path, target: str):
         folder.mkdir(parents=True, exist_ok=True)
         self._folder, self._target = folder, target
-        self._path = folder / f"{target}.in-work"
+        self._path = folder / f"{target}-{os.getpid()}.in-work"
         with self._path.open("wb") as file:
             file.truncate(_ROOM)
         with self._path.open("r+b") as file:

@@ -62,7 +62,16 @@ def test_what_fails_is_saved_and_told(tmp_path, capsys):
 
 def test_what_takes_the_process_along_is_still_there(tmp_path):
     Crashes(tmp_path, "t").working_on(b"the one")
-    assert left_in_work(tmp_path / "t.in-work") == b"the one"
+    [left] = tmp_path.iterdir()
+    assert left_in_work(left) == b"the one"
+
+
+def test_two_processes_share_a_folder(tmp_path):
+    command = [sys.executable, "-m", "tests.fuzzing", "labels", "--plain", "--seconds", "2"]
+    command += ["--crashes", str(tmp_path)]
+    both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [each.wait(timeout=300) for each in both] == [0, 0]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_same_seed_makes_the_same_inputs():
