@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 TOUR = ROOT / "docs" / "from-rosenblatt-to-viterbi.md"
 ROOM = 15.0  # lines of text on a slide
-ROWS = 12  # of a table
+ROWS = 12  # of a table; half of it if they are long
+LONG = 120  # characters of a row
 _HIGH = {"picture": 10.5, "formula": 2.2}
 
 
@@ -136,7 +137,7 @@ def _cut(parts: list[Piece]) -> Iterator[Piece]:
             yield piece
             continue
         head, rows = lines[:2], lines[2:]
-        several = -(-len(rows) // ROWS)
+        several = -(-len(rows) // (ROWS if max(map(len, rows)) < LONG else ROWS // 2))
         share = -(-len(rows) // several)
         for first in range(0, len(rows), share):
             yield Piece("table", "\n".join(head + rows[first : first + share]))
@@ -147,7 +148,8 @@ def _height(piece: Piece) -> float:
     lines = piece.text.count("\n") + 1
     if piece.kind == "text":
         return 1.2 + len(_first_sentence(piece.text)) // 85
-    per_line = {"python": 0.68, "sh": 0.68, "table": 0.72}
+    long = max(map(len, piece.text.split("\n"))) >= LONG
+    per_line = {"python": 0.68, "sh": 0.68, "table": 1.44 if long else 0.72}
     return per_line[piece.kind] * lines if piece.kind in per_line else _HIGH[piece.kind]
 
 
