@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib
 
@@ -21,15 +21,14 @@ import numpy as np
 import seqtag
 from seqtag import BinaryPerceptron, VotedPerceptron
 from seqtag.classifiers.losses import hinge, squared, zero_one
+from seqtag.classifiers.margins import separability
 from seqtag.classifiers.sigmoid import sigm
+from seqtag.engine.arrays import Potentials
 from seqtag.engine.reference import Weights, potentials, viterbi
 from seqtag.features.encoder import Column
 from seqtag.features.index import index_corpus
 from seqtag.features.language import parse
 from seqtag.training.selection import learning_curve, tagger_fit
-
-if TYPE_CHECKING:
-    from seqtag.engine.arrays import Potentials
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "corpora" / "sample"
@@ -69,7 +68,7 @@ class Clouds(NamedTuple):
 
 
 def clouds() -> Clouds:
-    """The points of sections 3 and 5."""
+    """The points of sections 4 and 6."""
     random = np.random.RandomState(0)
 
     def draw(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -81,7 +80,7 @@ def clouds() -> Clouds:
 
 # --------------------------------------------------------------------------- the pictures
 def boundary() -> plt.Figure:
-    """Section 1: three updates, traced to convergence."""
+    """Section 2: three updates, traced to convergence."""
     points = np.array([(2, 4), (1, -2)])
     ws = np.array([(0, 0), (-2, -4), (-3, -2), (-4, 0)])
     figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 2.75), layout="constrained")
@@ -99,19 +98,95 @@ def boundary() -> plt.Figure:
             old = 2 * reach * np.array([-ws[m - 1][1], ws[m - 1][0]]) / np.linalg.norm(ws[m - 1])
             axes.plot(*np.array([-old, old]).T, color=GREY, linestyle="--")
         axes.annotate("", w, (0, 0), arrowprops={"arrowstyle": "-|>", "color": INK})
-        axes.text(*(w + [(0.9, -0.1), (0.3, -0.9), (0.3, 0.55)][m - 1]), "w")
-        axes.plot(*points.T, "s", color=MINUS, markersize=6)
+        axes.text(*(w + [(-1.1, 0.1), (-0.9, -0.6), (0.1, 0.55)][m - 1]), "w")
+        axes.plot(*points.T, "s", color=MINUS, markersize=3.5)
         axes.plot(*points[wrong], "o", color=MINUS, markersize=14, markerfacecolor="none")
-        for name, at, shift in zip("₁₂", points, ((0.75, -0.25), (-0.4, -1.9)), strict=True):
-            axes.text(*(at + shift), f"x{name}")
+        for name, at in zip("₁₂", points, strict=True):
+            axes.text(at[0] + 0.95, at[1] - 0.25, f"x{name}")
         axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
         axes.set(xticks=[-4, 0, 4], yticks=[-4, 0, 4])
         axes.set_title(f"update {m}: w = ({w[0]}, {w[1]})".replace("-", "−"))
     return figure
 
 
+def margin() -> plt.Figure:
+    """Section 3: the line of greatest margin, and the longest x."""
+    points, sides = apart()
+    found = separability(points, sides)
+    figure, axes = plt.subplots(figsize=(WIDTH / 2, 3.4), layout="constrained")
+    reach = 3.1
+    along, ahead = np.array([-found.w[1], found.w[0]]), found.w
+    for height, dash in ((0, "-"), (found.margin, "--"), (-found.margin, "--")):
+        ends = [height * ahead - 5 * along, height * ahead + 5 * along]
+        axes.plot(*np.transpose(ends), dash, color=INK, linewidth=1.8 if height == 0 else 1)
+    for label, colour, mark in ((1, PLUS, "o"), (-1, MINUS, "s")):
+        axes.plot(*points[sides == label].T, mark, color=colour, markersize=4)
+    longest = points[np.argmax(np.linalg.norm(points, axis=1))]
+    axes.annotate("", longest, (0, 0), arrowprops={"arrowstyle": "-|>", "color": GREY})
+    axes.text(*(longest / 2 + 0.15), "R")
+    axes.annotate("", found.w, (0, 0), arrowprops={"arrowstyle": "-|>", "color": INK})
+    axes.text(found.w[0] + 0.1, found.w[1] + 0.05, "w*")
+    foot = 2.2 * along
+    arrow = {"arrowstyle": "<->", "color": INK, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", foot + found.margin * ahead, foot, arrowprops=arrow)
+    axes.text(*(foot + found.margin * ahead + (0.05, 0.12)), "γ")
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    return figure
+
+
+def apart() -> tuple[np.ndarray, np.ndarray]:
+    """A few points with a margin that can be seen."""
+    points = np.random.RandomState(2).uniform(-2.1, 2.1, (40, 2))
+    height = points @ [0.6, 0.8]
+    return points[abs(height) > 0.5], np.sign(height[abs(height) > 0.5])
+
+
+def sandwich() -> plt.Figure:
+    """Section 3: the two bounds of the proof, and what they squeeze."""
+    random = np.random.RandomState(3)
+    points = random.normal((4, 0), 1, (400, 2))  # far from the origin: many updates
+    wide = abs(points @ [0.0, 1.0]) > 0.1
+    points, sides = points[wide], np.sign(points[wide] @ [0.0, 1.0])
+    found = separability(points, sides)
+    model = BinaryPerceptron(shuffle=False, fit_intercept=False, max_iter=200).fit(points, sides)
+    trail = model.trajectory(points)
+    m = np.arange(len(trail))
+    figure, axes = plt.subplots(figsize=(WIDTH, 2.9), layout="constrained")
+    for name, heights, colour, dash, shift in (
+        ("√m R", np.sqrt(m) * found.radius, MINUS, "--", 0),
+        ("length of w", np.linalg.norm(trail, axis=1), PLUS, "-", 1.1),
+        ("w* · w", trail @ found.w, THIRD, "-.", -1.1),
+        ("m γ", m * found.margin, MINUS, ":", 0),
+    ):
+        axes.plot(m, heights, dash, color=colour)
+        axes.text(m[-1] * 1.01, heights[-1] + shift, name, color=colour, va="center")
+    axes.set(xlim=(0, m[-1] * 1.15), ylim=(0, None), xlabel="update m")
+    return figure
+
+
+def xor() -> plt.Figure:
+    """Section 5: four corners, and the same four lifted by their product."""
+    figure = plt.figure(figsize=(WIDTH, 3.1), layout="constrained")
+    flat, lifted = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2, projection="3d")
+    corners = np.array([(-1, -1), (-1, 1), (1, -1), (1, 1)])
+    sides = -corners.prod(axis=1)
+    for label, colour, mark in ((1, PLUS, "o"), (-1, MINUS, "s")):
+        some = corners[sides == label]
+        flat.plot(*some.T, mark, color=colour, markersize=9)
+        lifted.plot(*some.T, some.prod(axis=1), mark, color=colour, markersize=7)
+        for x, z in zip(some, some.prod(axis=1), strict=True):
+            lifted.plot([x[0]] * 2, [x[1]] * 2, [0, z], color=GREY, linewidth=0.8)
+    x, y = np.meshgrid([-1.4, 1.4], [-1.4, 1.4])
+    lifted.plot_surface(x, y, 0 * x, color=SIDES[1], alpha=0.5, shade=False)
+    ticks = {"xticks": [-1, 1], "yticks": [-1, 1]}
+    flat.set(xlim=(-1.8, 1.8), ylim=(-1.8, 1.8), aspect="equal", xlabel="x₁", ylabel="x₂", **ticks)
+    lifted.set(zticks=[-1, 1], xlabel="x₁", ylabel="x₂", zlabel="x₁ x₂", **ticks)
+    lifted.view_init(elev=18, azim=-62)
+    return figure
+
+
 def order() -> plt.Figure:
-    """Section 3: learning curves by pass, sorted, shuffled, averaged."""
+    """Section 4: learning curves by pass, sorted, shuffled, averaged."""
     data = clouds()
     figure, axes = plt.subplots(figsize=(WIDTH, 2.9), layout="constrained")
     curves = (
@@ -136,7 +211,7 @@ def order() -> plt.Figure:
 
 
 def votes() -> plt.Figure:
-    """Section 5: the decisions of the last w, of the vote and of the mean."""
+    """Section 6: the decisions of the last w, of the vote and of the mean."""
     data = clouds()
     last = BinaryPerceptron(max_iter=5).fit(data.X, data.y)
     voted = VotedPerceptron(max_iter=5).fit(data.X, data.y)
@@ -166,7 +241,7 @@ def votes() -> plt.Figure:
 
 
 def losses() -> plt.Figure:
-    """Sections 7 and 8: losses of a score, and the step made smooth."""
+    """Sections 8 and 9: losses of a score, and the step made smooth."""
     h = np.linspace(-2.2, 3, 521)
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8), layout="constrained")
     yes = np.ones(len(h), int)
@@ -183,45 +258,41 @@ def losses() -> plt.Figure:
     right.plot(a, (a > 0) * 1.0, color=INK)
     right.plot(a, sigm(a), "--", color=PLUS)
     right.text(0.6, 0.93, "step", color=INK, va="top")
-    right.text(3.0, 0.7, "sigm(a)", color=PLUS)
-    right.set(xlabel="a = w · x", ylabel="output of the neuron")
+    right.text(3.0, 0.7, "sigm(w · x)", color=PLUS)
+    right.set(xlabel="w · x", ylabel="output of the neuron")
     return figure
 
 
 def lattice() -> plt.Figure:
-    """Section 12: prefixes of a sentence, and the best path through them."""
+    """Section 16: prefixes of a sentence, and the best path through them."""
     words, names, p = cake()
+    p = Potentials(*(part if part is None else part.round(1) for part in p))  # as shown
     y = viterbi(p)
     shown = [names.index(name) for name in ("PRON", "AUX", "VERB", "DET", "NOUN", "PUNCT")]
     v = prefixes(p)
-    figure, axes = plt.subplots(figsize=(WIDTH, 3.5), layout="constrained")
+    figure, axes = plt.subplots(figsize=(WIDTH, 4.1), layout="constrained")
     row = {label: len(shown) - 1 - i for i, label in enumerate(shown)}
     greedy = p.emission.argmax(axis=1)
     for t in range(len(words)):
         for b in shown:
             best = b == y[t]
-            if t:
-                a = int(np.argmax(v[t - 1] + p.transition[:, b]))
-                if a in row:
-                    colour, width = (PLUS, 3.2) if best else ("#b6c2d1", 1)
-                    axes.plot(
-                        [t - 1, t], [row[a], row[b]], color=colour, linewidth=width, zorder=1 + best
-                    )
-            style = {"facecolor": PLUS if best else "white", "edgecolor": PLUS if best else GREY}
-            if greedy[t] == b and not best:
-                style = {"facecolor": "white", "edgecolor": MINUS, "linestyle": "--"}
-                style["linewidth"] = 1.8
+            a = int(np.argmax(v[t - 1] + p.transition[:, b])) if t else -1
+            if a in row:
+                colour, width = (PLUS, 3.2) if best else ("#b6c2d1", 1)
+                ends = [t - 1, t], [row[a], row[b]]
+                axes.plot(*ends, color=colour, linewidth=width, zorder=1 + best)
+            edge = MINUS if greedy[t] == b and not best else PLUS if best else GREY
+            box = {"facecolor": PLUS if best else "white", "edgecolor": edge}
+            if edge == MINUS:
+                box |= {"linestyle": "--", "linewidth": 1.8}
+            how = {"ha": "center", "zorder": 4, "color": "white" if best else INK}
+            number = f"{v[t, b]:.1f}\n".replace("-", "−")
+            box["boxstyle"] = "round,pad=0.25"
             axes.text(
-                t,
-                row[b],
-                f"{round(v[t, b])}".replace("-", "−"),
-                ha="center",
-                va="center",
-                fontsize=8.5,
-                color="white" if best else INK,
-                zorder=4,
-                bbox={"boxstyle": "round,pad=0.32", **style},
+                t, row[b], number, va="center", fontsize=8.5, bbox=box, linespacing=0.9, **how
             )
+            emission = f"{p.emission[t, b]:+.1f}".replace("-", "−")
+            axes.text(t, row[b] - 0.04, emission, va="top", fontsize=6.8, **how)
     axes.set(
         xticks=range(len(words)),
         xticklabels=words,
@@ -230,15 +301,20 @@ def lattice() -> plt.Figure:
         xlim=(-0.45, len(words) - 0.55),
         ylim=(-0.4, len(shown) - 0.6),
     )
+    bare(axes)
+    return figure
+
+
+def bare(axes: plt.Axes) -> None:
+    """Nothing but what is drawn."""
     axes.tick_params(length=0, labelsize=10.5)
     axes.grid(False)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    return figure
 
 
 def cake() -> tuple[list[str], list[str], Potentials]:
-    """The words, label names and potentials of section 12."""
+    """The words, label names and potentials of section 16."""
     train, test = (
         [sentence for sentence in seqtag.read(SAMPLE / f"en-sample-{part}.conllu") if sentence]
         for part in ("train", "test")
@@ -266,8 +342,56 @@ def prefixes(p: Potentials) -> np.ndarray:
     return np.array(v)
 
 
+def blocks() -> plt.Figure:
+    """Section 13: x in the block of its label, and the difference of two labels."""
+    x, labels = (5, 7), 3
+    rows = [("φ(x, 0)", {0: 1}), ("φ(x, 1)", {1: 1}), ("φ(x, 2)", {2: 1})]
+    rows.append(("φ(x, 1) − φ(x, 0)", {1: 1, 0: -1}))
+    figure, axes = plt.subplots(figsize=(WIDTH, 2.1), layout="constrained")
+    for i, (name, signs) in enumerate(rows):
+        height = len(rows) - i - (0.35 if i == len(rows) - 1 else 0)
+        axes.text(-0.2, height + 0.4, name, ha="right", va="center")
+        for k in range(labels):
+            sign = signs.get(k, 0)
+            for j, value in enumerate(x):
+                colour = ("white", SIDES[1], SIDES[0])[sign]
+                corner = 2 * k + j + 0.15 * k, height
+                axes.add_patch(plt.Rectangle(corner, 1, 0.8, facecolor=colour, edgecolor=GREY))
+                number = str(sign * value).replace("-", "−")
+                axes.text(corner[0] + 0.5, height + 0.4, number, ha="center", va="center")
+    for k in range(labels):
+        axes.text(2.15 * k + 1, len(rows) + 1.05, f"block of label {k}", ha="center")
+    axes.set(xlim=(-2.2, 6.5), ylim=(0.4, len(rows) + 1.5), xticks=[], yticks=[])
+    bare(axes)
+    return figure
+
+
+def costs() -> plt.Figure:
+    """Section 17: what loss-augmented decoding adds to the arcs of a lattice."""
+    words, names, gold = ["the", "cake", "?"], ["DET", "VERB", "NOUN", "PUNCT"], [0, 2, 3]
+    figure, axes = plt.subplots(figsize=(WIDTH, 2.9), layout="constrained")
+    for t in range(len(words)):
+        for b in range(len(names)):
+            right = gold[t] == b
+            for a in range(len(names)) if t else ():
+                colour, width = (PLUS, 2.2) if right else (MINUS, 0.7)
+                kept = right and gold[t - 1] == a
+                style = {"color": colour, "linewidth": width if kept or not right else 1.1}
+                axes.plot([t - 1, t], [-a, -b], "-" if right else "--", zorder=1 + right, **style)
+            box = {"boxstyle": "round,pad=0.35", "edgecolor": PLUS if right else MINUS}
+            box["facecolor"] = PLUS if right else "white"
+            box["linestyle"] = "-" if right else "--"
+            text = "+0" if right else "+1"
+            how = {"ha": "center", "va": "center", "fontsize": 8.5, "zorder": 4}
+            axes.text(t, -b, text, color="white" if right else MINUS, bbox=box, **how)
+    axes.set(xticks=range(len(words)), xticklabels=words, xlim=(-0.3, 2.3))
+    axes.set(yticks=range(0, -len(names), -1), yticklabels=names, ylim=(-3.4, 0.4))
+    bare(axes)
+    return figure
+
+
 def learning() -> plt.Figure:
-    """Section 14: accuracy by number of training sentences."""
+    """Section 18: accuracy by number of training sentences."""
     train, dev, test = (
         [sentence for sentence in seqtag.read(SAMPLE / f"en-sample-{part}.conllu") if sentence]
         for part in ("train", "dev", "test")
@@ -287,7 +411,10 @@ def learning() -> plt.Figure:
     return figure
 
 
-PICTURES = (boundary, order, votes, losses, lattice, learning)
+PICTURES = (
+    *(boundary, margin, sandwich, order, xor, votes, losses),
+    *(blocks, lattice, costs, learning),
+)
 
 
 def main() -> None:

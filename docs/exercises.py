@@ -1,0 +1,78 @@
+"""Stubs to the exercises by code of docs/exercises.md: fill them in.
+
+python -m doctest docs/exercises.py says what is still wrong.
+"""
+
+
+def mistakes_until_right(X, y):
+    """Exercise 24: updates of a perceptron without bias until a whole pass is right.
+
+    >>> mistakes_until_right([(1, 1), (2, -1), (-1, -2)], [1, -1, -1])
+    2
+    >>> mistakes_until_right([(2, 4), (1, -2)], [-1, -1])
+    3
+    """
+    raise NotImplementedError
+
+
+def averaged(X, y, passes):
+    """Exercise 25: the mean of w after every example, with two vectors in memory.
+
+    >>> [round(value, 2) for value in averaged([(2, 4), (1, -2)], [-1, -1], 20)]
+    [-3.9, -0.2]
+    """
+    raise NotImplementedError
+
+
+def k_folds(n, k):
+    """Exercise 26: k pairs (training, held out) of lists; sizes differ by one at most.
+
+    >>> for training, held_out in k_folds(5, 2):
+    ...     print(training, held_out)
+    [3, 4] [0, 1, 2]
+    [0, 1, 2] [3, 4]
+    """
+    raise NotImplementedError
+
+
+def decode(start, emission, transition, stop):
+    """Exercise 27: the best labels by Viterbi; of equals the lowest label, from the last token on.
+
+    >>> decode([1, 0], [[2, 0], [1, 2], [1, 1]], [[0, 1], [2, -1]], [0, 0])
+    [0, 1, 0]
+    >>> decode([0, 0], [[0, 0], [0, 0]], [[0, 0], [0, 0]], [0, 0])
+    [0, 0]
+    """
+    raise NotImplementedError
+
+
+def best_of_all(start, emission, transition, stop):
+    """Exercise 28: the same by enumeration, ties and all.
+
+    >>> best_of_all([1, 0], [[2, 0], [1, 2], [1, 1]], [[0, 1], [2, -1]], [0, 0])
+    [0, 1, 0]
+    >>> best_of_all([0, 0], [[0, 1], [1, 0]], [[0, 0], [0, 0]], [0, 0])
+    [1, 0]
+    """
+    raise NotImplementedError
+
+
+def forbid(transition, pairs):
+    """Exercise 29: transitions like these under which the pairs (from, to) never come out.
+
+    >>> free = [[0, 1], [2, -1]]
+    >>> decode([1, 0], [[2, 0], [1, 2], [1, 1]], forbid(free, [(1, 0)]), [0, 0])
+    [0, 0, 1]
+    >>> free
+    [[0, 1], [2, -1]]
+    """
+    raise NotImplementedError
+
+
+def second_best(start, emission, transition, stop):
+    """Exercise 30: the score of the best sequence but one, without enumeration.
+
+    >>> second_best([1, 0], [[2, 0], [1, 2], [1, 1]], [[0, 1], [2, -1]], [0, 0])
+    6
+    """
+    raise NotImplementedError

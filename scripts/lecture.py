@@ -1,0 +1,243 @@
+"""Make a notebook and slides of docs/from-rosenblatt-to-viterbi.md.
+
+Usage: python scripts/lecture.py [--out build/lecture]
+
+Writes tour.ipynb (start Jupyter in the root of the repository) and slides.html, one file each with
+its pictures. Slides turn by arrow keys, and a browser prints them to PDF, one a page. They have the
+formulas, code, pictures and tables of the tour, and the first sentence of each paragraph; the whole
+of it is shown under the slide by the key n. Needs ``pip install '.[docs]'``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import doctest
+import html
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import markdown
+from site_pages import on_page_markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[1]
+TOUR = ROOT / "docs" / "from-rosenblatt-to-viterbi.md"
+ROOM = 15.0  # lines of text on a slide
+ROWS = 12  # of a table; half of it if they are long
+LONG = 120  # characters of a row
+_HIGH = {"picture": 10.5, "formula": 2.2}
+
+
+class Piece(NamedTuple):
+    """A paragraph, a block of code, a picture, a table, a formula, a heading."""
+
+    kind: str
+    text: str
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """What a page is made of, in its order."""
+    for part in re.split(r"(^```\w+\n.*?^```$)", text, flags=re.MULTILINE | re.DOTALL):
+        if part.startswith("```"):
+            language, code = part.removesuffix("```")[3:].split("\n", 1)
+            yield Piece(language, code.strip("\n") + "\n")
+            continue
+        for paragraph in filter(None, map(str.strip, re.split(r"\n\s*\n", part))):
+            kinds = (("![", "picture"), ("#", "heading"), ("$$", "formula"), ("|", "table"))
+            yield Piece(
+                next((k for start, k in kinds if paragraph.startswith(start)), "text"), paragraph
+            )
+
+
+def embedded(text: str) -> str:
+    """Markdown with its pictures inside, and its links leading to nowhere outside left out."""
+
+    def inside(found: re.Match[str]) -> str:
+        data = base64.b64encode((TOUR.parent / found[2]).read_bytes()).decode("ascii")
+        return f'<img alt="{html.escape(found[1])}" src="data:image/svg+xml;base64,{data}">'
+
+    text = re.sub(r"!\[([^\]]+)\]\(([^)]+)\)", inside, text)
+    return re.sub(r"(?<!!)\[([^\]]+)\]\((?!http)[^)]*\)", r"\1", text)
+
+
+# --------------------------------------------------------------------------- notebook
+def notebook(text: str) -> dict[str, Any]:
+    """The tour as a notebook: a cell ends where the tour shows what comes out."""
+    cells: list[dict[str, Any]] = []
+    for piece in pieces(text):
+        if piece.kind == "python":
+            for source, wanted in examples(piece.text):
+                cells.append(_cell("code", source, len(cells)))
+                cells[-1] |= {"execution_count": None, "outputs": []}
+                cells[-1]["metadata"] = {"seqtag": {"output": wanted}} if wanted else {}
+        elif piece.kind == "sh":
+            cells.append(_cell("markdown", f"```sh\n{piece.text}```", len(cells)))
+        else:
+            cells.append(_cell("markdown", embedded(piece.text), len(cells)))
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def examples(code: str) -> Iterator[tuple[str, str]]:
+    """Source and output of runs of examples; the last of each run is the one with output."""
+    waiting = ""
+    for example in doctest.DocTestParser().get_examples(code):
+        waiting += example.source
+        if example.want:
+            yield waiting.rstrip("\n"), example.want
+            waiting = ""
+    if waiting:
+        yield waiting.rstrip("\n"), ""
+
+
+def _cell(kind: str, source: str, number: int) -> dict[str, Any]:
+    return {"cell_type": kind, "id": f"cell-{number}", "metadata": {}, "source": source}
+
+
+# --------------------------------------------------------------------------- slides
+def slides(text: str) -> str:
+    """The tour as slides, in one page."""
+    shown: list[str] = []
+    for section in re.split(r"^(?=##? )", text, flags=re.MULTILINE):
+        if section.strip() and not section.startswith("## Sources"):
+            shown += _section(list(pieces(section)))
+    body = "\n".join(shown)
+    return (
+        f"<!doctype html>\n<html lang=en>\n{_HEAD}\n<body>\n{body}\n{_SCRIPT}\n</body>\n</html>\n"
+    )
+
+
+def _section(parts: list[Piece]) -> Iterator[str]:
+    """The slides of a section: as many pieces on each as there is room for."""
+    title = parts[0].text.lstrip("# ")
+    held: list[Piece] = []
+    used = 0.0
+    for piece in _cut(parts[1:]):
+        height = _height(piece)
+        if held and used + height > ROOM:
+            yield _slide(title, held)
+            held, used = [], 0.0
+        held.append(piece)
+        used += height
+    if held:
+        yield _slide(title, held)
+
+
+def _cut(parts: list[Piece]) -> Iterator[Piece]:
+    """The pieces, with long tables in parts of their own."""
+    for piece in parts:
+        lines = piece.text.split("\n")
+        if piece.kind != "table":
+            yield piece
+            continue
+        head, rows = lines[:2], lines[2:]
+        several = -(-len(rows) // (ROWS if max(map(len, rows)) < LONG else ROWS // 2))
+        share = -(-len(rows) // several)
+        for first in range(0, len(rows), share):
+            yield Piece("table", "\n".join(head + rows[first : first + share]))
+
+
+def _height(piece: Piece) -> float:
+    """Lines of text that a piece takes."""
+    lines = piece.text.count("\n") + 1
+    if piece.kind == "text":
+        return 1.2 + len(_first_sentence(piece.text)) // 85
+    long = max(map(len, piece.text.split("\n"))) >= LONG
+    per_line = {"python": 0.68, "sh": 0.68, "table": 1.44 if long else 0.72}
+    return per_line[piece.kind] * lines if piece.kind in per_line else _HIGH[piece.kind]
+
+
+def _first_sentence(text: str) -> str:
+    """A paragraph up to its first full stop, not counting those inside of formulas and links."""
+    found = re.match(r"((?:\$[^$]*\$|`[^`]*`|[^.]|\.(?!\s))*[.:?])(\s|$)", text)
+    return found[1] if found and not text.startswith(("1. ", "*", "- ")) else text
+
+
+def _slide(title: str, held: list[Piece]) -> str:
+    small = [
+        _shown(Piece(p.kind, _first_sentence(p.text)) if p.kind == "text" else p) for p in held
+    ]
+    notes = [_shown(piece) for piece in held if piece.kind == "text"]
+    aside = f"<aside>{''.join(notes)}</aside>" if notes else ""
+    return f"<section><h2>{html.escape(title)}</h2><div>{''.join(small)}</div>{aside}</section>"
+
+
+def _shown(piece: Piece) -> str:
+    if piece.kind in ("python", "sh"):
+        return f"<pre>{html.escape(piece.text)}</pre>"
+    return markdown.markdown(on_page_markdown(embedded(piece.text)), extensions=["tables"])
+
+
+_HEAD = """<head>
+<meta charset=utf-8>
+<meta name=viewport content="width=device-width">
+<title>From Rosenblatt to Viterbi</title>
+<style>
+@page { size: 1280px 720px; margin: 0; }
+* { box-sizing: border-box; }
+body { margin: 0; background: #e6e6e2; color: #1d2126; font: 24px/1.4 system-ui, sans-serif; }
+section { position: relative; width: 1280px; height: 720px; margin: 0 auto; padding: 36px 64px;
+  background: #fff; overflow: hidden; break-after: page; break-inside: avoid; }
+h2 { margin: 0 0 14px; font-size: 34px; color: #0b5fa5; }
+p, ul, ol { margin: 10px 0; }
+pre { margin: 10px 0; padding: 10px 16px; background: #f3f4f1; border-left: 4px solid #0b5fa5;
+  font: 16px/1.3 ui-monospace, "DejaVu Sans Mono", monospace; white-space: pre-wrap; }
+code { font: 0.85em ui-monospace, "DejaVu Sans Mono", monospace; }
+table { border-collapse: collapse; font-size: 19px; line-height: 1.25; }
+th, td { padding: 2px 14px; border-bottom: 1px solid #d9dcd6; text-align: left; }
+img { display: block; max-width: 100%; height: 350px; margin: 0 auto; }
+math[display=block] { margin: 8px 0; font-size: 1.1em; }
+aside { display: none; }
+@media screen {
+  section { display: none; }
+  section.on { display: block; }
+  .notes section.on { height: auto; min-height: 720px; overflow: visible; }
+  .notes section.on aside { display: block; margin-top: 20px; border-top: 2px solid #d9dcd6;
+    font-size: 19px; }
+}
+</style>
+</head>"""
+_SCRIPT = """<script>
+const all = [...document.querySelectorAll("section")];
+const go = n => {
+  const to = Math.max(0, Math.min(all.length - 1, n));
+  all.forEach((one, i) => one.classList.toggle("on", i === to));
+  history.replaceState(null, "", "#" + (to + 1));
+};
+const at = () => all.findIndex(one => one.classList.contains("on"));
+addEventListener("keydown", event => {
+  if (["ArrowRight", "PageDown", " "].includes(event.key)) go(at() + 1);
+  else if (["ArrowLeft", "PageUp"].includes(event.key)) go(at() - 1);
+  else if (event.key === "Home") go(0);
+  else if (event.key === "End") go(all.length - 1);
+  else if (event.key === "n") document.body.classList.toggle("notes");
+  else return;
+  event.preventDefault();
+});
+addEventListener("click", event => go(at() + (event.clientX < innerWidth / 3 ? -1 : 1)));
+addEventListener("hashchange", () => go(location.hash.slice(1) - 1));
+go((location.hash.slice(1) || 1) - 1);
+</script>"""
+
+
+def main() -> None:
+    """Write both."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "lecture")
+    folder = parser.parse_args().out
+    folder.mkdir(parents=True, exist_ok=True)
+    text = TOUR.read_text(encoding="utf-8")
+    book = json.dumps(notebook(text), ensure_ascii=False, indent=1)
+    (folder / "tour.ipynb").write_text(book + "\n", encoding="utf-8")
+    (folder / "slides.html").write_text(slides(text), encoding="utf-8")
+    print(f"{folder / 'tour.ipynb'}\n{folder / 'slides.html'}")
+
+
+if __name__ == "__main__":
+    main()
