@@ -215,6 +215,7 @@ def tag_file(
     *,
     threads: int = 1,
     part: Range | None = None,
+    tidy: bool = True,
 ) -> FileResult:
     r"""Tag a file into another, unless that was done before.
 
@@ -246,6 +247,9 @@ def tag_file(
     part
         The range of the file to tag, into a file of its own; None for all of it. See
         `seqtag.tagging.parts`.
+    tidy
+        Whether to look for what a killed process has left of `target`, which lists its folder; see
+        `seqtag.files.remove_leftovers`.
 
     Raises
     ------
@@ -271,7 +275,7 @@ def tag_file(
     'skipped'
     """
     begun = time.perf_counter()
-    work = Work(source, target, Models.of(model), options or TagOptions(), part)
+    work = Work(source, target, Models.of(model), options or TagOptions(), part, tidy=tidy)
     return work.result(begun, work.tagged(threads) if work.reason else work.before)
 
 
@@ -280,7 +284,7 @@ class Work:
 
     Parameters
     ----------
-    source, target, models, options, part
+    source, target, models, options, part, tidy
         As `tag_file` takes them.
 
     Attributes
@@ -304,7 +308,10 @@ class Work:
         models: Models,
         options: TagOptions,
         part: Range | None = None,
+        *,
+        tidy: bool = True,
     ):
+        self._tidy = tidy
         self.models, self.options, self.part = models, options, part
         place, self.output = place_of(source), place_of(target)
         check_output(self.output.name, [place.name])
@@ -326,7 +333,7 @@ class Work:
         """Tag the file; return its manifest, which is written."""
         begun = time.perf_counter()
         chain = self.models.chain(self.options.only)
-        with self.output.output() as out:
+        with self.output.output(tidy=self._tidy) as out:
             format, counts, digest = self._write(out, chain, threads)
             self.manifest.remove()  # which is of the file that is replaced now
         return self.concluded(begun, format, counts, digest)
@@ -349,7 +356,7 @@ class Work:
             "tokens": counts.tokens,
             "seconds": round(time.perf_counter() - begun, 3),
         }
-        with self.manifest.output() as out:
+        with self.manifest.output(tidy=self._tidy) as out:
             out.write((json.dumps(found, indent=2, ensure_ascii=False) + "\n").encode())
         return found
 

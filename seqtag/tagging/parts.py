@@ -108,6 +108,8 @@ def join_parts(
     model: AnyModel | Sequence[AnyModel],
     options: TagOptions | None,
     parts: Sequence[Range],
+    *,
+    tidy: bool = True,
 ) -> FileResult:
     """Write a file from its parts, all of which are tagged, and remove these.
 
@@ -115,7 +117,7 @@ def join_parts(
 
     Parameters
     ----------
-    source, target, model, options
+    source, target, model, options, tidy
         As `seqtag.tag_file` takes them.
     parts
         All parts of `source`, in their order.
@@ -129,7 +131,7 @@ def join_parts(
     """
     begun = time.perf_counter()
     models, options = Models.of(model), options or TagOptions()
-    whole = Work(source, target, models, options)
+    whole = Work(source, target, models, options, tidy=tidy)
     done = whole.before
     if whole.reason:
         works = [Work(source, part_of(target, part), models, options, part) for part in parts]
@@ -138,7 +140,7 @@ def join_parts(
                 name = work.output.name
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
         counts = Counts()
-        with whole.output.output() as out:
+        with whole.output.output(tidy=tidy) as out:
             for piece in _joined(works, counts, options.to):
                 out.write(piece)
             digest = _digest_of(whole, works)

@@ -56,7 +56,7 @@ class Place(ReadablePlace, Protocol):
     """Where a file is, or will be."""
 
     @contextmanager
-    def output(self) -> Iterator[Output]:
+    def output(self, *, tidy: bool = True) -> Iterator[Output]:
         """What is written here, whole or not at all; compressed if the name says so."""
 
     def remove(self) -> None:
@@ -155,9 +155,9 @@ class _LocalPlace:
         return Path(self.name).open("rb")
 
     @contextmanager
-    def output(self) -> Iterator[Output]:
+    def output(self, *, tidy: bool = True) -> Iterator[Output]:
         Path(self.name).parent.mkdir(parents=True, exist_ok=True)
-        with Output(self.name) as out:
+        with Output(self.name, tidy=tidy) as out:
             yield out
 
     def remove(self) -> None:
@@ -197,12 +197,12 @@ class _RemotePlace:
         return found
 
     @contextmanager
-    def output(self) -> Iterator[Output]:
+    def output(self, *, tidy: bool = True) -> Iterator[Output]:
         # A store shows a file when it is there as a whole; one that is sent in pieces would be
         # completed by an error as well.
         with tempfile.TemporaryDirectory(prefix="seqtag-") as folder:
             local = Path(folder, PurePosixPath(self._path).name)
-            with Output(local) as out:
+            with Output(local, tidy=tidy) as out:
                 yield out
             with naming(self.name):
                 parent = str(PurePosixPath(self._path).parent)

@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from seqtag.tagging.parts import cut_file, join_parts, part_of, remove_parts
 from seqtag.tagging.ranges import Head, Range
 from tests.command_line import SENTENCES, call, conllu, home
 
-COLUMNS = "".join(f"{word} X\n" for word in "the dog sees a cat .".split()) + "\n"
+COLUMNS = "the X\ndog X\nsees X\na X\ncat X\n. X\n\n"
 TREES = "( (S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .)) )\n(S (DT a)\n   (NN cat))\n" * 8
 POS = "[ the/DT dog/NN ]\nbarks/VBZ ./.\n=====\n\n[ a/DT cat/NN ]\n\n\nsees/VBZ\n\n" * 6
 TEXT = "Time flies like an arrow.  So it does!\nOn and on.\n\n\u3000Fruit flies\u00a0do not.\n"
@@ -62,9 +63,8 @@ def compared(data: bytes, model, size: int, name: str = "in", **asked) -> int:
         try:
             tag_file(source, whole, model, options)
         except CorpusError:
-            with pytest.raises(CorpusError):
+            with suppress(CorpusError):  # as the whole does
                 assert not parts_of(source, joined, model, size, options)
-                raise CorpusError("nothing to cut")
             return 0
         found = parts_of(source, joined, model, size, options)
         if found:
@@ -220,24 +220,10 @@ def test_any_rows(lengths, between, end, size):
     compared(text.encode(), tagger, size, format="conllu", to="tsv")
 
 
-pieces = st.sampled_from(
-    [
-        "Time flies.",
-        "Why?",
-        "é",
-        "😀",
-        " ",
-        "  ",
-        "\n",
-        "\n",
-        "\n\n",
-        "\r\n",
-        "\n \n",
-        "\t",
-        "\u3000",
-    ]
-    + ["\u00a0", "\u2029", "\u0301", "\u200d", "\ufeff", "\x85", "\x1c", "# sent_id = 7", '"', "1"]
-)
+WORDS = ["Time flies.", "Why?", "é", "😀", "1", '"', "# sent_id = 7"]
+SPACES = [" ", "  ", "\n", "\n", "\n\n", "\r\n", "\n \n", "\t", "\u3000", "\u00a0", "\x85", "\x1c"]
+MARKS = ["\u2029", "\u0301", "\u200d", "\ufeff"]
+pieces = st.sampled_from([*WORDS, *SPACES, *MARKS])
 
 
 @settings(max_examples=25)
