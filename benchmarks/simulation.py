@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import heapq
+import json
 from collections import Counter, deque
 from dataclasses import dataclass, field, fields, replace
 from math import exp
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.cluster import section
 from benchmarks.measure import ROOT
 from benchmarks.text import table
 
@@ -291,8 +293,7 @@ No schedule is faster than the largest of these (seconds):
 
 {bounds}
 
-{why}
-"""
+{why}{beside}"""
 
 WHY = """\
 - **Whole files stop at the largest**: it is the time that is left when there are cores enough for
@@ -359,6 +360,14 @@ def plot(outcomes: dict[str, dict[int, Outcome]], work: float, path: Path) -> No
         use.set(xscale="log", ylim=(0, 100), xlabel="cores", ylabel="%", title="Use of the cores")
         time.legend()
         save(figure, path)
+
+
+def beside(figures: Path) -> str:
+    """The section of what `benchmarks.cluster` has measured; nothing if it did not."""
+    if not figures.exists():
+        return ""
+    found = section(json.loads(figures.read_text(encoding="utf-8")))
+    return f"\n## Beside others\n\nWritten by `python -m benchmarks.cluster`. {found}"
 
 
 def changed(figures: Any, words: Sequence[str]) -> Any:
@@ -431,6 +440,7 @@ def page(measured: Measured, assumed: Assumed, machine: str, commands: str, fold
             what=f"the {name}",
             end=int(round(work / floor, -2)),
         ),
+        beside=beside(folder / "scale" / "cluster.json"),
     )
 
 
