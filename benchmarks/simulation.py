@@ -1,7 +1,8 @@
 """Tagging at the scale of a crawl, simulated: ``python -m benchmarks.simulation``.
 
 A driver hands tasks to cores, one by one; a core tags a task, or is killed on the way, and comes
-back; what was killed is done again from its start. Sizes of files have a heavy tail. Everything
+back; what was killed is done again from its start. The ranges of a file are joined by one more
+task, when the last of them is tagged. Sizes of files have a heavy tail. Everything
 else is a figure measured on real runs, `Measured`, or an assumption, `Assumed`; both stand on the
 page that is written, docs/scale.md.
 """
@@ -10,7 +11,8 @@ from __future__ import annotations
 
 import argparse
 import heapq
-from collections import deque
+import json
+from collections import Counter, deque
 from dataclasses import dataclass, field, fields, replace
 from math import exp
 from pathlib import Path
@@ -18,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.cluster import section
 from benchmarks.measure import ROOT
 from benchmarks.text import table
 
@@ -39,6 +42,7 @@ class Measured:
     start: float = field(default=3, metadata={"of": "seconds until a worker takes its first task"})
     task: float = field(default=0.012, metadata={"of": "seconds a task costs its worker besides"})
     driver: float = field(default=0.0025, metadata={"of": "seconds a task costs the driver"})
+    join: float = field(default=1.7e8, metadata={"of": "bytes of ranges joined a second"})
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,6 @@ class Assumed:
     kills: float = field(default=0.05, metadata={"of": "kills an hour and core"})
     back: float = field(default=60.0, metadata={"of": "seconds until a killed core is back"})
     storage: float = field(default=200e9, metadata={"of": "bytes a second that the storage gives"})
-    join: float = field(default=4e8, metadata={"of": "bytes of ranges joined a second"})
     attempts: int = field(default=3, metadata={"of": "attempts before a task is given up"})
     seed: int = field(default=1, metadata={"of": "seed"})
 
@@ -104,23 +107,40 @@ def pieces(sizes: np.ndarray, longest: float) -> np.ndarray:
     return np.repeat(sizes / counts, counts)
 
 
-def tasks_of(measured: Measured, assumed: Assumed, split: bool) -> np.ndarray:
-    """Seconds of each task on an undisturbed core, in the order that they are handed out.
+class Tasks(NamedTuple):
+    """What is handed out, the longest first."""
 
-    With `split`, files beyond `PIECE` are ranges, and what joins them is a part of their time. The
-    largest go first.
+    seconds: np.ndarray
+    """Of each task on an undisturbed core."""
+    files: np.ndarray
+    """The file that each is of; -1 for a whole one."""
+    joins: dict[int, float]
+    """Seconds of the joining of each file that is cut."""
+
+
+def tasks_of(measured: Measured, assumed: Assumed, split: bool) -> Tasks:
+    """Files, or with `split` the ranges of those beyond `PIECE`.
+
+    >>> found = tasks_of(Measured(), Assumed(tokens=1e9), split=True)
+    >>> len(found.joins) == len({*found.files.tolist()} - {-1})
+    True
     """
     sizes = file_sizes(assumed)
-    joined = 0.0
+    files = np.full(len(sizes), -1)
+    joins: dict[int, float] = {}
     if split:
         longest = PIECE / measured.read_per_token
-        joined = sizes[sizes > longest].sum()
-        sizes = pieces(sizes, longest)
+        cut = np.flatnonzero(sizes > longest)
+        files[cut] = cut
+        joins = {
+            int(i): measured.task + float(sizes[i]) * measured.written_per_token / measured.join
+            for i in cut
+        }
+        counts = np.ceil(sizes / longest).astype(int).clip(1)
+        files, sizes = np.repeat(files, counts), pieces(sizes, longest)
     seconds = measured.task + sizes / measured.tokens_per_second
-    if split:
-        large = sizes > longest / 2  # about those that have to be joined
-        seconds[large] += joined * measured.written_per_token / assumed.join / large.sum()
-    return np.sort(seconds)[::-1]
+    order = np.argsort(-seconds, kind="stable")
+    return Tasks(seconds[order], files[order], joins)
 
 
 def simulate(
@@ -128,7 +148,7 @@ def simulate(
 ) -> Outcome:
     """One job.
 
-    Every core takes the next task when it is free and the driver has time for it. Kills come at
+    Each core takes the next task when it is free and the driver has time for it. Kills come at
     random, equally often on each core; a task that was killed goes to the front of the queue. The
     storage is no faster than it is: that is a floor under the whole job.
 
@@ -137,47 +157,68 @@ def simulate(
     >>> 3.5 < one / four <= 4
     True
     """
-    seconds = tasks_of(measured, assumed, split)
+    tasks = tasks_of(measured, assumed, split)
     rate = (assumed.kills if kills is None else kills) / 3600
-    rng = np.random.default_rng(assumed.seed)
-    queue = deque((float(s), 0) for s in seconds)
+    chances = _chances(rate, assumed.seed)
+    queue = deque((float(s), 0, int(f)) for s, f in zip(tasks.seconds, tasks.files, strict=True))
+    left = Counter(tasks.files.tolist())
+    ready: list[tuple[float, float, int]] = []  # joins: from when on, seconds, attempts
     free = [measured.start] * cores
     driver, end, done, again, killed, failed = 0.0, 0.0, 0.0, 0.0, 0, 0
-    chances: Iterator[float] = iter(())
-    while queue:
-        duration, attempts = queue.popleft()
-        driver = max(driver, free[0]) + measured.driver
-        lives = float("inf")
-        if rate:
-            lives = next(chances, -1.0)
-            if lives < 0:
-                chances = iter(rng.exponential(1 / rate, 100_000).tolist())
-                lives = next(chances)
+    while queue or ready:
+        now = max(driver, free[0])
+        joining = bool(ready) and (not queue or ready[0][0] <= now)
+        if joining:
+            since, duration, attempts = heapq.heappop(ready)
+            now, file = max(now, since), -1
+        else:
+            duration, attempts, file = queue.popleft()
+        driver = now + measured.driver
+        lives = next(chances)
         if lives >= duration:
-            heapq.heapreplace(free, driver + duration)
-            end, done = max(end, driver + duration), done + duration
+            ended = driver + duration
+            heapq.heapreplace(free, ended)
+            end, done = max(end, ended), done + (0 if joining else duration)
+            left[file] -= 1
+            if file >= 0 and not left[file]:  # tasks are handed out in order, so this ends last
+                heapq.heappush(ready, (ended, tasks.joins[file], 0))
             continue
         heapq.heapreplace(free, driver + lives + assumed.back)
         again, killed = again + lives, killed + 1
-        if attempts + 1 < assumed.attempts:
-            queue.appendleft((duration, attempts + 1))
-        else:
+        if attempts + 1 >= assumed.attempts:
             failed += 1
             end = max(end, driver + lives)
+        elif joining:
+            heapq.heappush(ready, (driver + lives, duration, attempts + 1))
+        else:
+            queue.appendleft((duration, attempts + 1, file))
     end = max(end, bounds(measured, assumed, cores, split)["storage"])
-    work = assumed.tokens / measured.tokens_per_second * done / seconds.sum()
-    return Outcome(end, work / (end * cores), again, killed, failed, len(seconds))
+    work = assumed.tokens / measured.tokens_per_second * done / tasks.seconds.sum()
+    count = len(tasks.seconds) + len(tasks.joins)
+    return Outcome(end, work / (end * cores), again, killed, failed, count)
+
+
+def _chances(rate: float, seed: int) -> Iterator[float]:
+    """How long a core lives, again and again."""
+    rng = np.random.default_rng(seed)
+    while True:
+        yield from rng.exponential(1 / rate, 100_000).tolist() if rate else [float("inf")]
 
 
 def bounds(measured: Measured, assumed: Assumed, cores: int, split: bool) -> dict[str, float]:
     """What no schedule can be faster than, in seconds."""
     sizes = file_sizes(assumed)
-    count = len(pieces(sizes, PIECE / measured.read_per_token)) if split else len(sizes)
-    largest = PIECE / measured.read_per_token if split else sizes.max()
+    longest = PIECE / measured.read_per_token
+    cut = sizes[sizes > longest] if split else sizes[:0]
+    count = len(pieces(sizes, longest)) + len(cut) if split else len(sizes)
+    largest = longest if split else sizes.max()
     carried = assumed.tokens * (measured.read_per_token + measured.written_per_token)
+    # To join is to read the input and the ranges, and to write these again.
+    carried += cut.sum() * (measured.read_per_token + 2 * measured.written_per_token)
     return {
         "work": assumed.tokens / measured.tokens_per_second / cores,
         "largest task": largest / measured.tokens_per_second,
+        "joining": cut.max(initial=0) * measured.written_per_token / measured.join,
         "driver": count * measured.driver,
         "storage": carried / assumed.storage,
         "start": measured.start,
@@ -194,7 +235,10 @@ Python, seqtag and the model, without Ray's own, which is some seconds more.
 With gold words and `en-ewt-upos` alone (four files of 71 MB of CoNLL-U) it is 479,000 and 483,000
 words a second with one worker, 823,000 and 761,000 with two: 1.7 and 1.6 times as much.
 `seqtag tag` on the same files, one command after another, takes 10.0 and 10.8 s, the cluster with
-one worker 8.5 and 8.5 s: it loads the model once."""
+one worker 8.5 and 8.5 s: it loads the model once.
+
+Joining: processor time for 84 MB of CoNLL-U whose sentences are numbered anew, the slowest case, on
+a machine with other work on it; the disk comes on top."""
 
 LINES = {
     "whole files": (False, None),
@@ -225,9 +269,10 @@ What it takes to tag a terabyte, and where more cores stop helping. This page is
 {assumed}
 
 Sizes of files are log-normal: {files:,} files, on average {mean:.1f} million words, the largest
-{largest:.1f} thousand million; the largest hundredth hold {share:.0f} % of all words. *Ranges* are
-what files would be cut into at sentence borders, and joined again; `seqtag cluster tag` does not do
-that yet, so that cutting large files is up to you.
+{largest:.1f} thousand million; the largest hundredth hold {share:.0f} % of all words; those go
+first, as they do where they are named first. *Ranges* are what
+`seqtag cluster tag --split {piece:.0f}MB` cuts files into, at sentence borders; when the last range
+of a file is tagged, one more task joins them to the bytes that one task would have written.
 
 ## What a terabyte costs
 
@@ -248,13 +293,14 @@ No schedule is faster than the largest of these (seconds):
 
 {bounds}
 
-{why}
-"""
+{why}{beside}"""
 
 WHY = """\
 - **Whole files stop at the largest**: it is the time that is left when there are cores enough for
   all others, and kills make it worse. A long task is the one that is hit, it begins again from
   nothing, and where it is killed each time it is given up, though nothing is wrong with it.
+- **Ranges stop at the joining** of the largest file, which is one task, of {join:,.0f} s here. It
+  writes once more what the ranges hold. Who needs no joined files cuts the large ones beforehand.
 - **The driver** hands out one task after another. Ranges of {piece:.0f} MB are {tasks:,} tasks;
   larger ones are fewer, but wait longer for the last, and lose more to a kill.
 - **The storage** gives what it gives: {cores:,} cores would read and write {wanted:,.0f} GB a
@@ -262,8 +308,8 @@ WHY = """\
 - **Start-up**, {start:g} s for a worker, is nothing until the work of a core takes as long.
 
 With ranges the end is at about {end:,} cores, where the work of each core takes as long as {what}
-takes in all; several jobs, each with a part of the files and a driver of its own, move {what} out
-of the way as far as the storage allows.
+takes in all. Several jobs, each with a part of the files and a driver of its own, move the driver
+out of the way as far as the storage allows.
 """
 
 
@@ -314,6 +360,14 @@ def plot(outcomes: dict[str, dict[int, Outcome]], work: float, path: Path) -> No
         use.set(xscale="log", ylim=(0, 100), xlabel="cores", ylabel="%", title="Use of the cores")
         time.legend()
         save(figure, path)
+
+
+def beside(figures: Path) -> str:
+    """The section of what `benchmarks.cluster` has measured; nothing if it did not."""
+    if not figures.exists():
+        return ""
+    found = section(json.loads(figures.read_text(encoding="utf-8")))
+    return f"\n## Beside others\n\nWritten by `python -m benchmarks.cluster`. {found}"
 
 
 def changed(figures: Any, words: Sequence[str]) -> Any:
@@ -370,6 +424,7 @@ def page(measured: Measured, assumed: Assumed, machine: str, commands: str, fold
         files=len(sizes),
         mean=sizes.mean() / 1e6,
         largest=sizes[0] / 1e9,
+        piece=PIECE / 1e6,
         share=100 * sizes[: len(sizes) // 100].sum() / sizes.sum(),
         cost=cost(measured),
         table=table(head, rows),
@@ -381,9 +436,11 @@ def page(measured: Measured, assumed: Assumed, machine: str, commands: str, fold
             piece=PIECE / 1e6,
             tasks=outcomes["ranges of 64 MB"][CORES[0]].tasks,
             start=measured.start,
+            join=floors["joining"],
             what=f"the {name}",
             end=int(round(work / floor, -2)),
         ),
+        beside=beside(folder / "scale" / "cluster.json"),
     )
 
 

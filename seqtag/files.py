@@ -198,6 +198,9 @@ class Output:
         Target, or ``"-"``.
     compress
         Whether the name decides on compression; without, bytes are written as they are.
+    tidy
+        Whether to look for what a killed process has left of the file. That lists the folder: who
+        writes many files into one does better to call `remove_leftovers` once.
 
     Raises
     ------
@@ -220,8 +223,8 @@ class Output:
 
     _temporary: Path | None = None  # before there is anything to remove
 
-    def __init__(self, path: str | os.PathLike[str], *, compress: bool = True):
-        self._process = os.getpid()
+    def __init__(self, path: str | os.PathLike[str], *, compress: bool = True, tidy: bool = True):
+        self._process, self._tidy = os.getpid(), tidy
         self._held: int | None = None  # keeps the lock of the temporary file
         self._file: Any = None
         self._packed: BinaryIO | None = None
@@ -291,7 +294,8 @@ class Output:
         if is_file is False:
             self._file = self._target.open("wb")  # a device or a pipe; a directory is an error
         else:
-            remove_leftovers(self._target.parent, self._target.name)
+            if self._tidy:
+                remove_leftovers(self._target.parent, self._target.name)
             self._take_over_permissions(self._create(private=bool(is_file)))
         if self._compression is not None:
             self._packed = self._compression.compressor(self._file)

@@ -231,6 +231,16 @@ def test_what_another_machine_may_write_is_left_alone_for_a_day(tmp_path, monkey
     assert set(tmp_path.iterdir()) == {target, fresh, folder}
 
 
+def test_the_folder_is_not_looked_through_if_somebody_else_does(tmp_path, monkeypatch):
+    monkeypatch.setattr(files.os, "listdir", lambda _: pytest.fail("looked through"))
+    left = files._temporary_name(tmp_path / "out")
+    left.touch()
+    with Output(tmp_path / "out", tidy=False) as out:
+        out.write(b"new")
+    assert (tmp_path / "out").read_bytes() == b"new"
+    assert left.exists()
+
+
 @posix
 def test_where_there_are_no_locks_age_decides(tmp_path, monkeypatch):
     import fcntl

@@ -81,7 +81,9 @@ tagging.streams
 tagging.pipeline
 tagging.chain
 tagging.places tagging.rows
+tagging.ranges
 tagging.files
+tagging.parts
 tagging
 training.scan
 training.data training.known_labels training.calibration training.interruption training.notes

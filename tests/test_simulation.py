@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import doctest
+import json
 import sys
 
 import numpy as np
 import pytest
 
 from tests.conftest import ROOT
+from tests.test_cluster_benchmark import FOUND
 
 sys.path.append(str(ROOT))  # the suite stands beside the package and is not installed
 
@@ -58,3 +60,17 @@ def test_the_page_says_its_figures(tmp_path, monkeypatch):
     assert "| seconds a task costs the driver | 0.25 |" in text
     assert "Measured by hand." in text
     assert (tmp_path / "scale" / "simulation.svg").read_text().startswith("<?xml")
+    assert "Beside others" not in text
+    (tmp_path / "scale" / "cluster.json").write_text(json.dumps(FOUND))
+    assert "## Beside others" in simulation.page(measured, SMALL, "a machine", "", tmp_path)
+
+
+def test_ranges_of_a_file_are_joined_when_all_are_tagged():
+    one = Assumed(tokens=4e7, median=4e7, spread=0, kills=0)
+    found = simulate(Measured(), one, 100, split=True)
+    assert found.tasks == 4 + 1
+    measured = Measured()
+    joining = 4e7 * measured.written_per_token / measured.join
+    least = 1e7 / measured.tokens_per_second + joining
+    assert least < found.seconds < least + 5
+    assert found.busy < 0.04  # of a hundred cores four have worked, and joining is no tagging

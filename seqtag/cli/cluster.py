@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,19 @@ if TYPE_CHECKING:
     from seqtag.training.runs import Epoch
 
 _ROWS = ("jsonl", "parquet")
+_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+
+
+def _bytes_of(context: click.Context, parameter: click.Parameter, value: str | None) -> int:
+    """A number of bytes, from words such as 64MB; 0 for none."""
+    if value is None:
+        return 0
+    found = re.fullmatch(r"([0-9]{1,15}) ?(KB|MB|GB|)", value, re.IGNORECASE | re.ASCII)
+    size = int(found[1]) * _UNITS[found[2].upper()] if found else 0
+    if not size:
+        msg = f"expected a size above 0 as 64MB (or KB, GB, or bytes), found {value!r}"
+        raise click.BadParameter(msg, context, parameter)
+    return size
 
 
 @click.group("cluster")
@@ -110,6 +124,13 @@ workers_option = click.option(
 @click.option(
     "--in-flight", type=click.IntRange(1), help="Files at a time (default: two for each worker)."
 )
+@click.option(
+    "--split",
+    metavar="SIZE",
+    callback=_bytes_of,
+    help="Cut files above this size, as 64MB, into parts of about so much, which are tagged apart "
+    "and joined to the same bytes (default: one file is one task).",
+)
 @click.option("--summary", help="File for the summary (default: summary.json in the folder).")
 @max_sentence_option
 @threads_option
@@ -127,6 +148,7 @@ def tag(
     suffix: str | None,
     attempts: int,
     in_flight: int | None,
+    split: int,
     summary: str | None,
     limits: Limits,
     threads: int,
@@ -144,6 +166,7 @@ def tag(
     Examples:
       seqtag cluster tag -m en crawl/*.txt.gz --format text -o tagged
       seqtag cluster tag -m en --only upos --base crawl "crawl/**/*.parquet" -o tagged
+      seqtag cluster tag -m en --split 64MB --format text books.txt -o tagged
       seqtag cluster tag -m english.seqtag @files.txt -o s3://tagged --address auto
     """
     from seqtag.cluster.engine import connected, require_ray
@@ -178,6 +201,7 @@ def tag(
             threads=threads,
             attempts=attempts,
             in_flight=in_flight,
+            split=split,
             listener=_shown(notes, bar),
         )
     _write_failures(folder, report)
@@ -311,14 +335,14 @@ def _checked(models: Sequence[str], options: TagOptions, jobs: Sequence[Job]) ->
     return copies
 
 
-def _shown(notes: Notes, bar: Mover) -> Callable[[FileResult | Failure, Report], None]:
+def _shown(notes: Notes, bar: Mover) -> Callable[[FileResult | Failure | None, Report], None]:
     """What shows how far the work is."""
     from seqtag.cluster.tagging import Failure
 
-    def show(done: FileResult | Failure, report: Report) -> None:
+    def show(done: FileResult | Failure | None, report: Report) -> None:
         if isinstance(done, Failure):
             notes(f"{done.file} failed: {done.error}")
-        bar(1, f"{report.tokens_per_second:,} tokens/s")
+        bar(0 if done is None else 1, f"{report.tokens_per_second:,} tokens/s")
 
     return show
 
@@ -370,6 +394,8 @@ def _conclude(
             f"note: {report.formats['text']} files were raw text and became CoNLL-U under their "
             "own names; --format text puts .conllu behind them"
         )
+    for reason, count in report.uncut.items():
+        notes(f"note: {count} large files were not cut into parts: {reason}")
     for copy in copies:
         with suppress(OSError):
             if hashlib.sha256(bytes_of_model(copy.name)).hexdigest() != copy.digest:

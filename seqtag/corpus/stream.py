@@ -139,6 +139,8 @@ class ByteStream:
         Path, ``"-"``, or an object with ``read`` that returns bytes.
     limits
         What is refused.
+    offset
+        Bytes of the file before `source`, if that is a part of it; messages count them.
 
     Examples
     --------
@@ -148,8 +150,11 @@ class ByteStream:
     ['a\n\n', 'b\n']
     """
 
-    def __init__(self, source: str | os.PathLike[str] | BinaryIO, limits: Limits = LIMITS):
+    def __init__(
+        self, source: str | os.PathLike[str] | BinaryIO, limits: Limits = LIMITS, offset: int = 0
+    ):
         self.limits = limits
+        self._offset = offset
         self._owned = False
         if isinstance(source, str | os.PathLike) and os.fspath(source) != "-":
             self.name = os.fspath(source)
@@ -243,7 +248,7 @@ class ByteStream:
             If a line is longer than the limit, unless lines are cut, or a sentence has too many
             bytes, or too many rows in a table.
         """
-        data, line, offset, begun, breaks = bytearray(), 1, 0, 0, 0
+        data, line, offset, begun, breaks = bytearray(), 1, self._offset, 0, 0
         due = most = self.limits.sentence  # line breaks at which to look for a long sentence
         for chunk in self._all_chunks():
             searched = len(data)

@@ -54,6 +54,8 @@ class SegmentedText:
         Whether sentences are given out as they come, and not in large blocks.
     writer
         Writes the sentences; one writer numbers the sentences of several texts through.
+    continues
+        Whether the text goes on behind a paragraph of the same document: no new one begins.
 
     Raises
     ------
@@ -76,8 +78,10 @@ class SegmentedText:
         paragraphs: str = "auto",
         flush: bool | None = None,
         writer: ConlluWriter | None = None,
+        continues: bool = False,
     ):
         self.source = stream.source
+        self._opening = "# newpar\n" if continues else "# newdoc\n# newpar\n"
         self._stream, self._segmenter, self._splitter = stream, segmenter, splitter
         self._mode = check_mode(paragraphs)
         self._writer = writer or ConlluWriter()
@@ -200,7 +204,7 @@ class SegmentedText:
             if SEPARATOR in window.text[behind : starts[first]]:
                 opens[number] = "# newpar\n"
         if not window.opened:
-            opens[0] = "# newdoc\n# newpar\n"
+            opens[0] = self._opening
         words: Sequence[dict[int, tuple[str, ...]]] = [{}] * len(bounds)
         if self._splitter is not None:
             forms = [original[a:b] for a, b in zip(starts, ends, strict=True)]

@@ -166,8 +166,11 @@ class Chain:
         paragraphs: str,
         flush: bool | None,
         token_ranges: bool,
+        continues: bool = False,
     ) -> list[AnyStream]:
         """The streams with raw text cut by the model, if one has learnt to and may.
+
+        With `continues` it goes on behind a paragraph of the same document.
 
         Raises
         ------
@@ -186,7 +189,9 @@ class Chain:
             return list(streams)
         writer = ConlluWriter(token_ranges=token_ranges)
         return [
-            cutter.segmented(stream, paragraphs=paragraphs, flush=flush, writer=writer)
+            cutter.segmented(
+                stream, paragraphs=paragraphs, flush=flush, writer=writer, continues=continues
+            )
             if stream.format == "text"
             else stream
             for stream in streams
@@ -200,6 +205,7 @@ class Chain:
         *,
         flush: bool | None = None,
         counts: Counts | None = None,
+        continues: bool = False,
     ) -> Iterator[bytes]:
         r"""What some open files are written as, piece by piece, one file behind the other.
 
@@ -213,6 +219,8 @@ class Chain:
             As `seqtag.tagging.streams.tag_text` takes them.
         counts
             Where to count.
+        continues
+            Whether raw text goes on behind a paragraph of the same document.
 
         Raises
         ------
@@ -235,6 +243,7 @@ class Chain:
             paragraphs=options.paragraphs,
             flush=flush,
             token_ranges=options.token_ranges,
+            continues=continues,
         )
         asked = options.asked(named=len(self.shown) > 1)
         to = options.to or _format_of(cut, self.columns)

@@ -13,29 +13,35 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
-from seqtag.corpus import LIMITS, read
+from seqtag.corpus import LIMITS, SentenceStream, read
+from seqtag.corpus.detect import Layout
+from seqtag.corpus.stream import ByteStream
+from seqtag.errors import CorpusError
 from seqtag.files import check_output
 from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model
 from seqtag.tagging.chain import Chain, TagOptions
 from seqtag.tagging.pipeline import no_such_model, of_models
-from seqtag.tagging.places import DigestingFile, digest_of, is_address, place_of
+from seqtag.tagging.places import DigestingFile, RangePlace, digest_of, is_address, place_of
 from seqtag.tagging.rows import RowTagger, row_format
 from seqtag.tagging.streams import Counts
 from seqtag.tagging.tagger import Tagger
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from os import PathLike
 
     from seqtag.files import Output
     from seqtag.tagging.pipeline import Loaded
-    from seqtag.tagging.places import Facts, Place
+    from seqtag.tagging.places import Facts, Place, ReadablePlace
+    from seqtag.tagging.ranges import Range
 
 DONE = ".done"
 """What the name of a manifest ends in, behind the name of the file."""
@@ -208,6 +214,8 @@ def tag_file(
     options: TagOptions | None = None,
     *,
     threads: int = 1,
+    part: Range | None = None,
+    tidy: bool = True,
 ) -> FileResult:
     r"""Tag a file into another, unless that was done before.
 
@@ -236,6 +244,12 @@ def tag_file(
         How to read, tag and write; None for the defaults.
     threads
         Threads to decode on.
+    part
+        The range of the file to tag, into a file of its own; None for all of it. See
+        `seqtag.tagging.parts`.
+    tidy
+        Whether to look for what a killed process has left of `target`, which lists its folder; see
+        `seqtag.files.remove_leftovers`.
 
     Raises
     ------
@@ -261,31 +275,154 @@ def tag_file(
     'skipped'
     """
     begun = time.perf_counter()
-    options = options or TagOptions()
-    input, output = place_of(source), place_of(target)
-    check_output(output.name, [input.name])
-    manifest = place_of(output.name + DONE)
-    models = Models.of(model)
-    facts = input.facts()
-    if facts is None:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), input.name)
-    recipe = {"version": __version__, "model": list(models.digests), "options": options.as_json()}
-    before = _read(manifest)
-    reason = _reason(before, recipe, input, facts, output)
-    if reason:
-        before = _tag(input, output, manifest, models, options, threads, recipe, facts)
-    return FileResult(
-        input.name,
-        output.name,
-        "tagged" if reason else "skipped",
-        reason,
-        before["format"],
-        before["sentences"],
-        before["tokens"],
-        before["input"]["bytes"],
-        before["output"]["bytes"],
-        time.perf_counter() - begun,
-    )
+    work = Work(source, target, Models.of(model), options or TagOptions(), part, tidy=tidy)
+    return work.result(begun, work.tagged(threads) if work.reason else work.before)
+
+
+class Work:
+    """A file to tag, or a part of one: what there is, and what was done before.
+
+    Parameters
+    ----------
+    source, target, models, options, part, tidy
+        As `tag_file` takes them.
+
+    Attributes
+    ----------
+    input, output, manifest
+        Where these are.
+    facts
+        What the input looked like at the start.
+    recipe
+        What it is to be made with.
+    before
+        What the manifest says; empty if there is none.
+    reason
+        Why the file is to be tagged; empty if it was.
+    """
+
+    def __init__(
+        self,
+        source: str | PathLike[str],
+        target: str | PathLike[str],
+        models: Models,
+        options: TagOptions,
+        part: Range | None = None,
+        *,
+        tidy: bool = True,
+    ):
+        self._tidy = tidy
+        self.models, self.options, self.part = models, options, part
+        place, self.output = place_of(source), place_of(target)
+        check_output(self.output.name, [place.name])
+        self.input = RangePlace(place, part.start, part.end) if part else place
+        self.manifest = place_of(self.output.name + DONE)
+        facts = self.input.facts()
+        if facts is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place.name)
+        self.facts = facts
+        asked = options.as_json()
+        if part:
+            format, columns, separator, paragraphs = part.head
+            asked["range"] = [part.start, part.end, format, [*columns], separator, paragraphs]
+        self.recipe = {"version": __version__, "model": list(models.digests), "options": asked}
+        self.before = _read(self.manifest)
+        self.reason = _reason(self.before, self.recipe, self.input, self.facts, self.output)
+
+    def tagged(self, threads: int) -> dict[str, Any]:
+        """Tag the file; return its manifest, which is written."""
+        begun = time.perf_counter()
+        chain = self.models.chain(self.options.only)
+        with self.output.output(tidy=self._tidy) as out:
+            format, counts, digest = self._write(out, chain, threads)
+            self.manifest.remove()  # which is of the file that is replaced now
+        return self.concluded(begun, format, counts, digest)
+
+    def concluded(self, begun: float, format: str, counts: Counts, digest: str) -> dict[str, Any]:
+        """Write the manifest of the file that is there now, and return it."""
+        written = self.output.facts()
+        found = {
+            "manifest": _FORMAT,
+            **self.recipe,
+            "format": format,
+            "input": {
+                "name": self.input.name,
+                "bytes": self.facts.bytes,
+                "stamp": self.facts.stamp,
+                "sha256": digest,
+            },
+            "output": {"name": self.output.name, "bytes": written.bytes if written else 0},
+            "sentences": counts.sentences,
+            "tokens": counts.tokens,
+            "seconds": round(time.perf_counter() - begun, 3),
+        }
+        with self.manifest.output(tidy=self._tidy) as out:
+            out.write((json.dumps(found, indent=2, ensure_ascii=False) + "\n").encode())
+        return found
+
+    def result(self, begun: float, done: Mapping[str, Any]) -> FileResult:
+        """What became of the file, by its manifest."""
+        return FileResult(
+            self.input.name,
+            self.output.name,
+            "tagged" if self.reason else "skipped",
+            self.reason,
+            done["format"],
+            done["sentences"],
+            done["tokens"],
+            done["input"]["bytes"],
+            done["output"]["bytes"],
+            time.perf_counter() - begun,
+        )
+
+    def _write(self, out: Output, chain: Chain, threads: int) -> tuple[str, Counts, str]:
+        """Write the file tagged; return its format, what is in it, and its digest."""
+        input, options = self.input, self.options
+        format = self.part.head.format if self.part else row_format(input.name, options.format)
+        if format == "parquet":  # which is read from its end
+            digest, rows = digest_of(input), RowTagger(chain, options, threads)
+            with input.open() as file:
+                rows.parquet(file, out, input.name)
+            return format, rows.counts, digest
+        begin = self.part.start if self.part else 0
+        with input.open() as file, self._lines_counted():
+            digesting: Any = DigestingFile(file, input.name)
+            if format == "jsonl":
+                rows = RowTagger(chain, options, threads)
+                for piece in rows.json_lines(digesting, begin):
+                    out.write(piece)
+                return format, rows.counts, digesting.digest()
+            counts, stream = Counts(), self._stream(digesting)
+            how = options
+            if self.part and self.part.head.paragraphs:
+                how = replace(options, paragraphs=self.part.head.paragraphs)
+            pieces = chain.tagged([stream], how, threads, counts=counts, continues=begin > 0)
+            for piece in pieces:
+                out.write(piece)
+            return stream.format, counts, digesting.digest()
+
+    def _stream(self, file: Any) -> SentenceStream:
+        """The input, open to be read; a part is what the head of the file is."""
+        limits = LIMITS._replace(sentence=self.options.max_sentence)
+        if self.part is None:
+            return read(file, self.options.format, columns=self.options.columns, limits=limits)
+        head = self.part.head
+        layout = Layout(head.format, head.columns, head.separator)
+        return SentenceStream(ByteStream(file, limits, self.part.start), layout)
+
+    @contextmanager
+    def _lines_counted(self) -> Iterator[None]:
+        """Let errors in a part name the line of the file."""
+        try:
+            yield
+        except CorpusError as error:
+            if self.part is None or not self.part.start or error.line is None:
+                raise
+            before = RangePlace(place_of(self.input.name), 0, self.part.start)
+            with before.open() as file:
+                lines = sum(chunk.count(b"\n") for chunk in iter(partial(file.read, 1 << 20), b""))
+            place = error.line + lines
+            raise type(error)(error.message, source=error.source, line=place) from error
 
 
 def _read(manifest: Place) -> dict[str, Any]:
@@ -303,7 +440,7 @@ def _read(manifest: Place) -> dict[str, Any]:
 def _reason(
     before: Mapping[str, Any],
     recipe: Mapping[str, Any],
-    input: Place,
+    input: ReadablePlace,
     facts: Facts,
     output: Place,
 ) -> Reason:
@@ -323,65 +460,3 @@ def _reason(
     if same_name and facts.stamp is not None and facts.stamp == known["stamp"]:
         return ""
     return "" if digest_of(input) == known["sha256"] else "input"
-
-
-def _tag(
-    input: Place,
-    output: Place,
-    manifest: Place,
-    models: Models,
-    options: TagOptions,
-    threads: int,
-    recipe: Mapping[str, Any],
-    facts: Facts,
-) -> dict[str, Any]:
-    """Tag a file; return its manifest, which is written."""
-    begun = time.perf_counter()
-    chain = models.chain(options.only)
-    with output.output() as out:
-        format, counts, digest = _write(input, out, chain, options, threads)
-        manifest.remove()  # which is of the file that is replaced now
-    written = output.facts()
-    found = {
-        "manifest": _FORMAT,
-        **recipe,
-        "format": format,
-        "input": {
-            "name": input.name,
-            "bytes": facts.bytes,
-            "stamp": facts.stamp,
-            "sha256": digest,
-        },
-        "output": {"name": output.name, "bytes": written.bytes if written else 0},
-        "sentences": counts.sentences,
-        "tokens": counts.tokens,
-        "seconds": round(time.perf_counter() - begun, 3),
-    }
-    with manifest.output() as out:
-        out.write((json.dumps(found, indent=2, ensure_ascii=False) + "\n").encode())
-    return found
-
-
-def _write(
-    input: Place, out: Output, chain: Chain, options: TagOptions, threads: int
-) -> tuple[str, Counts, str]:
-    """Write a file tagged; return its format, what is in it, and its digest."""
-    format = row_format(input.name, options.format)
-    if format == "parquet":  # which is read from its end
-        digest, rows = digest_of(input), RowTagger(chain, options, threads)
-        with input.open() as file:
-            rows.parquet(file, out, input.name)
-        return format, rows.counts, digest
-    with input.open() as file:
-        digesting: Any = DigestingFile(file, input.name)
-        if format == "jsonl":
-            rows = RowTagger(chain, options, threads)
-            for piece in rows.json_lines(digesting):
-                out.write(piece)
-            return format, rows.counts, digesting.digest()
-        counts = Counts()
-        limits = LIMITS._replace(sentence=options.max_sentence)
-        stream = read(digesting, options.format, columns=options.columns, limits=limits)
-        for piece in chain.tagged([stream], options, threads, counts=counts):
-            out.write(piece)
-        return stream.format, counts, digesting.digest()

@@ -193,6 +193,7 @@ class Pipeline:
         paragraphs: str = "auto",
         flush: bool | None = None,
         writer: ConlluWriter | None = None,
+        continues: bool = False,
     ) -> SegmentedText:
         """An open text as CoNLL-U without annotation; see `SegmentedText`.
 
@@ -214,6 +215,7 @@ class Pipeline:
             paragraphs=paragraphs,
             flush=flush,
             writer=writer,
+            continues=continues,
         )
 
     # ----------------------------------------------------------------- files

@@ -6,6 +6,7 @@ Local files need nothing; addresses are read and written by fsspec, which is imp
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import tempfile
 import time
@@ -39,8 +40,8 @@ class Facts(NamedTuple):
     stamp: str | None
 
 
-class Place(Protocol):
-    """Where a file is, or will be."""
+class ReadablePlace(Protocol):
+    """Where a file is."""
 
     name: str
 
@@ -50,12 +51,22 @@ class Place(Protocol):
     def open(self) -> BinaryIO:
         """The file, to be read from the start or from anywhere."""
 
+
+class Place(ReadablePlace, Protocol):
+    """Where a file is, or will be."""
+
     @contextmanager
-    def output(self) -> Iterator[Output]:
+    def output(self, *, tidy: bool = True) -> Iterator[Output]:
         """What is written here, whole or not at all; compressed if the name says so."""
 
     def remove(self) -> None:
         """Take the file away, if there is one."""
+
+    def names(self) -> list[str]:
+        """Names of the files in a folder; none if there is no such folder."""
+
+    def remove_folder(self) -> None:
+        """Take an empty folder away, if there is one."""
 
 
 def is_address(name: str | os.PathLike[str]) -> bool:
@@ -144,13 +155,23 @@ class _LocalPlace:
         return Path(self.name).open("rb")
 
     @contextmanager
-    def output(self) -> Iterator[Output]:
+    def output(self, *, tidy: bool = True) -> Iterator[Output]:
         Path(self.name).parent.mkdir(parents=True, exist_ok=True)
-        with Output(self.name) as out:
+        with Output(self.name, tidy=tidy) as out:
             yield out
 
     def remove(self) -> None:
         Path(self.name).unlink(missing_ok=True)
+
+    def names(self) -> list[str]:
+        try:
+            return os.listdir(self.name)  # noqa: PTH208  (a third of the time)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def remove_folder(self) -> None:
+        with suppress(OSError):  # somebody else's file is in it
+            Path(self.name).rmdir()
 
 
 class _RemotePlace:
@@ -176,12 +197,12 @@ class _RemotePlace:
         return found
 
     @contextmanager
-    def output(self) -> Iterator[Output]:
+    def output(self, *, tidy: bool = True) -> Iterator[Output]:
         # A store shows a file when it is there as a whole; one that is sent in pieces would be
         # completed by an error as well.
         with tempfile.TemporaryDirectory(prefix="seqtag-") as folder:
             local = Path(folder, PurePosixPath(self._path).name)
-            with Output(local) as out:
+            with Output(local, tidy=tidy) as out:
                 yield out
             with naming(self.name):
                 parent = str(PurePosixPath(self._path).parent)
@@ -191,6 +212,75 @@ class _RemotePlace:
     def remove(self) -> None:
         with suppress(FileNotFoundError):
             self._system.rm_file(self._path)
+
+    def names(self) -> list[str]:
+        try:
+            found = self._system.ls(self._path, detail=False, refresh=True)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return [PurePosixPath(path).name for path in found if path.strip("/") != self._inside]
+
+    def remove_folder(self) -> None:
+        with suppress(OSError):  # stores have none, or somebody else's file is in it
+            self._system.rmdir(self._path)
+
+    @property
+    def _inside(self) -> str:
+        return self._path.strip("/")
+
+
+class RangePlace:
+    """A range of the bytes of a file, which is read like a file.
+
+    Parameters
+    ----------
+    place
+        The file.
+    start, end
+        Where the range begins and ends.
+
+    Attributes
+    ----------
+    name
+        That of the file.
+    """
+
+    def __init__(self, place: Place, start: int, end: int):
+        self.name = place.name
+        self._place, self._start, self._end = place, start, end
+
+    def facts(self) -> Facts | None:
+        """Size of the range and stamp of the file; None if there is no file."""
+        found = self._place.facts()
+        if found is None:
+            return None
+        return Facts(max(0, min(self._end, found.bytes) - self._start), found.stamp)
+
+    def open(self) -> BinaryIO:
+        """The range, to be read from its start."""
+        file = self._place.open()
+        file.seek(self._start)
+        return io.BufferedReader(_RangeFile(file, self._end - self._start), _CHUNK)
+
+
+class _RangeFile(io.RawIOBase):
+    """So many bytes of an open file, which is closed with this one."""
+
+    def __init__(self, file: BinaryIO, left: int):
+        self._file, self._left = file, left
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(min(len(buffer), self._left))
+        self._left -= len(data)
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 class DigestingFile:
@@ -225,7 +315,7 @@ class DigestingFile:
         return self._sha256.hexdigest()
 
 
-def digest_of(place: Place) -> str:
+def digest_of(place: ReadablePlace) -> str:
     """SHA-256 of a file."""
     with place.open() as file:
         return DigestingFile(file, place.name).digest()

@@ -206,15 +206,17 @@ class RowTagger:
         return dict(sentence.written()) if len(sentence) else {name: [] for name in self.names}
 
     # ----------------------------------------------------------------- JSON Lines
-    def json_lines(self, file: BinaryIO) -> Iterator[bytes]:
+    def json_lines(self, file: BinaryIO, offset: int = 0) -> Iterator[bytes]:
         """The lines of an open file of JSON objects, with their new fields.
+
+        `offset` is how many bytes of the file are before these.
 
         Raises
         ------
         CorpusError
             If a line is no object; or as `tag`.
         """
-        stream = ByteStream(file, LIMITS)
+        stream = ByteStream(file, LIMITS, offset)
         for block in stream.blocks(after_last_line):
             lines = block.text.removesuffix("\n").split("\n")
             for start in range(0, len(lines), _BATCH_ROWS):

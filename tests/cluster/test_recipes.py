@@ -32,6 +32,8 @@ def place(tmp_path, monkeypatch) -> Path:
 
 def test_there_is_one_for_each():
     assert sorted(RECIPES) == ["Dask", "Ray Data", "Spark", "datasets"]
+    for name, text in RECIPES.items():
+        compile(text, name, "exec")
 
 
 @pytest.mark.filterwarnings("ignore")

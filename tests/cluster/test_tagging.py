@@ -3,6 +3,7 @@
 # ruff: noqa: F401, F811, TC001  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import shutil
@@ -15,7 +16,8 @@ from seqtag.cluster.inputs import Job
 from seqtag.cluster.tagging import Failure, ModelCopy, Report, Trouble, attempt, tag_files
 from seqtag.files import _temporary_name
 from seqtag.tagging.chain import TagOptions
-from seqtag.tagging.files import FileResult
+from seqtag.tagging.files import FileResult, tag_file
+from seqtag.tagging.ranges import Range
 from tests.cluster.engines import FakeRay, fake
 from tests.command_line import SENTENCES, call, conllu, home
 
@@ -124,6 +126,115 @@ def test_interrupted_it_ends_all_tasks_and_leaves_no_rest(place, fake):
     assert not left.exists()
     report = run(fake)
     assert (report.tagged, report.skipped) == (3, 2)
+
+
+# ----------------------------------------------------------------- files in parts
+def in_parts(ray: FakeRay, **more) -> Report:
+    return run(ray, split=500, **more)
+
+
+def lone(number: int) -> bytes:
+    """What a file becomes that is tagged by itself."""
+    tag_file(f"in/{number}.conllu", f"lone/{number}.conllu", "my.seqtag")
+    return Path("lone", f"{number}.conllu").read_bytes()
+
+
+def test_large_files_are_tagged_in_parts_and_joined(place, fake):
+    Path("in/2.conllu").write_text(conllu(SENTENCES[:2], labels=False))
+    heard = []
+    report = in_parts(fake, listener=lambda done, _: heard.append(done))
+    assert (report.tagged, report.failures) == (5, [])
+    assert report.parts == heard.count(None) > 8
+    assert len([done for done in heard if done is not None]) == 5
+    few = sum(len(sentence.split()) for sentence in SENTENCES[:2])
+    assert (report.tokens, report.sentences) == (4 * WORDS + few, 4 * len(SENTENCES) + 2)
+    assert report.bytes_read == sum(path.stat().st_size for path in Path("in").iterdir())
+    assert all(Path(f"out/{n}.conllu").read_bytes() == lone(n) for n in range(5))
+    assert names("out") == sorted(f"{n}.conllu{end}" for n in range(5) for end in ("", ".done"))
+    again = in_parts(fake)
+    assert (again.skipped, again.parts, again.tokens) == (5, 0, 0)
+    assert run(fake).skipped == 5  # cut or not, they are the same
+
+
+def test_a_part_that_costs_every_worker_fails_its_file_alone(place, fake):
+    fake.lose = lambda source, *more: (
+        source.endswith("3.conllu") and isinstance(more[-1], Range) and more[-1].start > 400
+    )
+    report = in_parts(fake, attempts=2)
+    [failure] = report.failures
+    assert (failure.file, failure.attempts) == ("in/3.conllu", 2)
+    assert failure.error.startswith("bytes ")
+    assert failure.error.endswith(": the worker was lost: The worker died unexpectedly")
+    assert report.tagged == 4
+    done = {path.name for path in Path("out/3.conllu.parts").iterdir()}
+    assert any(name.startswith("0-") for name in done)
+    left = _temporary_name(Path("out/3.conllu.parts/0-1").absolute())
+    left.touch()
+    fake.lose = lambda *_: False
+    report = in_parts(fake)
+    assert (report.tagged, report.skipped) == (1, 4)
+    assert 0 < report.tokens < WORDS  # the part that was done stays done
+    assert Path("out/3.conllu").read_bytes() == lone(3)
+    assert not Path("out/3.conllu.parts").exists()
+
+
+def test_what_a_part_holds_is_said_with_its_line(place, fake):
+    Path("in/1.conllu").write_text(BROKEN)
+    [failure] = in_parts(fake).failures
+    assert failure.attempts == 1
+    assert f"{place}/in/1.conllu:61: expected 10 tab-separated columns" in failure.error
+    assert not Path("out/1.conllu").exists()
+
+
+def test_joining_that_is_lost_is_tried_again(place, fake):
+    lost = []
+
+    def lose(source, *more):
+        if isinstance(more[-1], list) and not lost:
+            lost.append(source)
+            return True
+        return False
+
+    fake.lose = lose
+    report = in_parts(fake)
+    assert (len(lost), report.tagged, report.attempts_lost) == (1, 5, 1)
+
+
+def test_parts_of_before_go_when_a_file_is_done_as_a_whole(place, fake):
+    fake.lose = lambda source, *more: isinstance(more[-1], list)
+    assert len(in_parts(fake, attempts=1).failures) == 5
+    assert Path("out/0.conllu.parts").is_dir()
+    fake.lose = lambda *_: False
+    assert run(fake).tagged == 5
+    assert names("out") == sorted(f"{n}.conllu{end}" for n in range(5) for end in ("", ".done"))
+
+
+def test_large_files_that_cannot_be_cut_stay_whole(place, fake, call):
+    with gzip.open("in/4.conllu", "wt") as file:
+        file.write("".join(conllu([f"{n} . ! ?"], labels=False) for n in range(1000)))
+    done = call(*TAG, "in/*.conllu", "--split", "1 kb")
+    assert done.code == 0
+    assert "note: 1 large files were not cut into parts: they are compressed" in done.err
+    found = json.loads(Path("out/summary.json").read_text())
+    assert (found["tagged"], found["uncut"]) == (5, {"they are compressed": 1})
+    assert found["parts"] == 8
+    assert "split" not in found["options"]
+
+
+@pytest.mark.parametrize("size", ["0", "64 MiB", "-1", "MB", "1.5GB"])
+def test_sizes_that_are_none(place, fake, call, size):
+    done = call(*TAG, "in/0.conllu", "--split", size)
+    assert done.code == 2
+    assert f"expected a size above 0 as 64MB (or KB, GB, or bytes), found '{size}'" in done.err
+
+
+def test_folders_are_looked_through_once(place, fake, monkeypatch):
+    seen = []
+    monkeypatch.setattr(tagging, "_tidied", set())
+    monkeypatch.setattr(tagging, "remove_leftovers", lambda folder: seen.append(str(folder)))
+    monkeypatch.setattr("seqtag.files.remove_leftovers", lambda *_: pytest.fail("each time"))
+    run(fake)
+    assert seen == [str(place / "out"), "out"]  # by the worker and, at the end, the driver
 
 
 # ----------------------------------------------------------------- the command

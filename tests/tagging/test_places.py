@@ -12,7 +12,7 @@ import pytest
 
 from seqtag.errors import CorpusError
 from seqtag.tagging.files import tag_file
-from seqtag.tagging.places import digest_of, file_system, place_of
+from seqtag.tagging.places import RangePlace, digest_of, file_system, place_of
 from tests.command_line import conllu, home
 
 
@@ -105,3 +105,33 @@ def test_without_fsspec_the_extra_is_named(monkeypatch):
         "s3://a/b: expected the package fsspec for files at s3://, found none; install it, or "
         "seqtag with the extra ray"
     )
+
+
+def test_a_range_is_read_like_a_file(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"0123456789")
+    found = RangePlace(place_of(path), 2, 6)
+    assert (found.name, found.facts().bytes) == (str(path), 4)
+    with found.open() as file:
+        assert (file.read(3), file.read(), file.read()) == (b"234", b"5", b"")
+    beyond = RangePlace(place_of(path), 8, 20)
+    assert beyond.facts().bytes == 2
+    with beyond.open() as file:
+        assert file.read() == b"89"
+    assert RangePlace(place_of(path), 20, 30).facts().bytes == 0
+    assert RangePlace(place_of(tmp_path / "none"), 0, 1).facts() is None
+
+
+def test_folders(tmp_path, memory):
+    with place_of(f"{memory}/a").output() as out:
+        out.write(b"x")
+    (tmp_path / "a").touch()
+    for folder in (place_of(tmp_path), place_of(memory)):
+        assert folder.names() == ["a"]
+        folder.remove_folder()  # which has a file in it
+        assert folder.names() == ["a"]
+    for nothing in (tmp_path / "none", tmp_path / "a", f"{memory}/none"):
+        assert place_of(nothing).names() == []
+    (tmp_path / "a").unlink()
+    place_of(tmp_path).remove_folder()
+    assert not tmp_path.exists()
