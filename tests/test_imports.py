@@ -26,8 +26,8 @@ catalogue
 settings
 engine.arrays
 engine.checks engine.interface
-engine.keys engine.reference
-engine.alternatives
+engine.keys engine.reference engine.bigrams
+engine.alternatives engine.exchange
 engine.frozen
 engine.native
 engine.backend
@@ -83,7 +83,8 @@ tagging.chain
 tagging.places tagging.rows
 tagging.files
 tagging
-training.scan
+training.scan training.word_bigrams
+training.word_classes
 training.data training.known_labels training.calibration training.interruption training.notes
 training.mixing
 training.standings
@@ -121,7 +122,7 @@ cluster.train
 cluster
 cli.common cli.inputs cli.names
 cli.hints cli.options cli.training
-cli.bundle cli.calibrate cli.cluster cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.tag cli.templates cli.train cli.tune
+cli.bundle cli.calibrate cli.classes cli.cluster cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.tag cli.templates cli.train cli.tune
 cli.compare cli.report cli.serve
 cli
 __init__
