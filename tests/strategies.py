@@ -34,7 +34,7 @@ each_backend = pytest.mark.parametrize(
 
 def install(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the whole package run on a backend."""
-    names = "Weights Frozen index_features hash_strings BigramCounter Exchange TokenScanner"
+    names = "Weights Frozen index_features hash_strings BigramCounter Exchange Scanner TokenScanner"
     for name in names.split():
         monkeypatch.setattr(backends, name, getattr(backend, name))
 
