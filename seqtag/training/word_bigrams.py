@@ -190,6 +190,10 @@ class WordBigrams:
             if first is None:
                 return
             blocks, make = chain([first], blocks), lambda: _TableNumbering(self, stream)
+            if not stream.separator:  # blank lines
+                yield from self.numbered(stream.parse(blocks, first.line))
+                stream.report()
+                return
         elif (
             isinstance(stream, SentenceStream)
             and stream.format == "tokens"

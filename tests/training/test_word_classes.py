@@ -195,9 +195,11 @@ def test_a_mark_at_the_head_of_a_file_is_no_part_of_a_word(backend, monkeypatch)
 
 
 @each_backend
-def test_an_empty_table_has_no_words(backend, monkeypatch):
+@pytest.mark.parametrize(("text", "words"), [(b"", 0), (b"\n\n", 0), (b"a\nb\n\na\n", 3)])
+def test_tables_may_be_empty_or_have_one_column(backend, monkeypatch, text, words):
     install(backend, monkeypatch)
-    assert sum(WordBigrams().read(read(io.BytesIO(b""), "conllu"))) == 0
+    stream = read(io.BytesIO(text), "columns", columns=["form"])
+    assert sum(WordBigrams().read(stream)) == words
 
 
 @each_backend
