@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.rounds import train_shards
     from seqtag.training.train import train
+    from seqtag.training.word_classes import WordClasses, learn_classes
 
 __all__ = [
     "BinaryPerceptron",
@@ -34,8 +35,10 @@ __all__ = [
     "TagOptions",
     "Tagger",
     "VotedPerceptron",
+    "WordClasses",
     "__version__",
     "evaluate",
+    "learn_classes",
     "load",
     "read",
     "tag_file",
@@ -53,7 +56,9 @@ _HOME = {
     "TagOptions": "tagging.chain",
     "Tagger": "tagging.tagger",
     "VotedPerceptron": "classifiers",
+    "WordClasses": "training.word_classes",
     "evaluate": "evaluation",
+    "learn_classes": "training.word_classes",
     "load": "tagging.pipeline",
     "read": "corpus",
     "tag_file": "tagging.files",

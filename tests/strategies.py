@@ -34,7 +34,8 @@ each_backend = pytest.mark.parametrize(
 
 def install(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the whole package run on a backend."""
-    for name in ("Weights", "Frozen", "index_features", "hash_strings"):
+    names = "Weights Frozen index_features hash_strings BigramCounter Exchange Scanner TokenScanner"
+    for name in names.split():
         monkeypatch.setattr(backends, name, getattr(backend, name))
 
 

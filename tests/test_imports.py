@@ -26,8 +26,8 @@ catalogue
 settings
 engine.arrays
 engine.checks engine.interface
-engine.keys engine.reference
-engine.alternatives
+engine.keys engine.reference engine.bigrams
+engine.alternatives engine.exchange
 engine.frozen
 engine.native
 engine.backend
@@ -50,7 +50,7 @@ corpus.aliases corpus.oddities
 corpus.stream
 corpus.sentence
 corpus.table corpus.text corpus.memory corpus.records
-corpus.conllu corpus.penn corpus.surface
+corpus.conllu corpus.penn corpus.surface corpus.word_tables
 corpus.formats corpus.nltk_corpora
 corpus.detect corpus.documents corpus.write
 corpus.read corpus.token_lists
@@ -85,7 +85,8 @@ tagging.ranges
 tagging.files
 tagging.parts
 tagging
-training.scan
+training.scan training.word_bigrams
+training.word_classes
 training.data training.known_labels training.calibration training.interruption training.notes
 training.mixing
 training.standings
@@ -123,7 +124,7 @@ cluster.train
 cluster
 cli.common cli.inputs cli.names
 cli.hints cli.options cli.training
-cli.bundle cli.calibrate cli.cluster cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.tag cli.templates cli.train cli.tune
+cli.bundle cli.calibrate cli.classes cli.cluster cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.tag cli.templates cli.train cli.tune
 cli.compare cli.report cli.serve
 cli
 __init__

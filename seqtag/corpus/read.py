@@ -17,6 +17,7 @@ from seqtag.corpus.stream import (
     Limits,
     after_last_blank_line,
     after_last_character,
+    after_last_line,
 )
 from seqtag.corpus.table import ColumnReader, find_separator
 from seqtag.errors import CorpusError
@@ -172,6 +173,16 @@ class SentenceStream:
         with self:
             for block in self._stream.blocks(after_last_character):
                 yield block.text
+
+    def lines(self) -> Iterator[Block]:
+        """The text in pieces of whole lines, instead of its sentences."""
+        with self:
+            yield from self._stream.blocks(after_last_line)
+
+    @property
+    def limits(self) -> Limits:
+        """What of the file is refused."""
+        return self._stream.limits
 
     def head(self) -> str:
         """The beginning of the text, 64 kB or less, which stays to be read."""

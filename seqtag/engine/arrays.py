@@ -375,3 +375,23 @@ class Paths(NamedTuple):
     ptr: IntArray  # (S + 1,) int64: sentence s has the sequences ptr[s] to ptr[s + 1]
     score: FloatArray  # (sequences,) float64
     labels: IntArray  # int32: sequences end to end, each as long as its sentence
+
+
+# --------------------------------------------------------------------------- bigrams
+MAX_BIGRAMS = 2**31 - 1
+"""Bigrams that are counted at most, all repetitions too: counts have 32 bits."""
+
+MAX_CLASSES = 4096
+"""Classes of words at most: what the kernel keeps grows with their square."""
+
+
+class Bigrams(NamedTuple):
+    """How often each word stands before each other, only where it does.
+
+    Every text begins and ends with the same word, its boundary, so that each word is as often the
+    first of a bigram as the second.
+    """
+
+    ptr: IntArray  # (V + 1,) int64: word v stands before after[ptr[v]:ptr[v + 1]], ascending
+    after: IntArray  # int32: words
+    counts: IntArray  # int32, at least 1: how often

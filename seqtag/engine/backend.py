@@ -16,9 +16,12 @@ from seqtag.errors import BackendError
 
 __all__ = [
     "BACKEND",
+    "BigramCounter",
     "Characters",
+    "Exchange",
     "Frozen",
     "Scanner",
+    "TokenScanner",
     "Weights",
     "hash_strings",
     "index_features",
@@ -65,13 +68,24 @@ def get(name: str) -> Backend:
             native.Frozen,
             native.index_features,
             native.hash_strings,
+            native.BigramCounter,
+            native.Exchange,
             native.Scanner,
             native.write_sentences,
             native.Characters,
+            native.TokenScanner,
         )
-    from seqtag.engine import frozen, keys, reference
+    from seqtag.engine import bigrams, exchange, frozen, keys, reference
 
-    return Backend(name, reference.Weights, frozen.Frozen, keys.index_features, keys.hash_strings)
+    return Backend(
+        name,
+        reference.Weights,
+        frozen.Frozen,
+        keys.index_features,
+        keys.hash_strings,
+        bigrams.BigramCounter,
+        exchange.Exchange,
+    )
 
 
 BACKEND = _choose()
@@ -79,6 +93,16 @@ BACKEND = _choose()
 if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     _warn_of_source_tree()
 
-_, Weights, Frozen, index_features, hash_strings, Scanner, write_sentences, Characters = get(
-    BACKEND
-)
+(
+    _,
+    Weights,
+    Frozen,
+    index_features,
+    hash_strings,
+    BigramCounter,
+    Exchange,
+    Scanner,
+    write_sentences,
+    Characters,
+    TokenScanner,
+) = get(BACKEND)

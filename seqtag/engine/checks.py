@@ -13,6 +13,8 @@ import numpy as np
 from seqtag.engine.arrays import (
     EXACT_FLOAT,
     MAX_BIGRAM_LABELS,
+    MAX_BIGRAMS,
+    MAX_CLASSES,
     MAX_LABELS,
     MAX_OFFSET,
     MAX_ROWS,
@@ -20,6 +22,7 @@ from seqtag.engine.arrays import (
     MAX_WORDS,
     RULES,
     Allowed,
+    Bigrams,
     BoolArray,
     CellStates,
     Cost,
@@ -297,3 +300,36 @@ def _check_rows(rows: Rows, width: int) -> None:
     require((rows.labels < width).all(), "a cell's label is out of range")
     require(_ascending_within(ptr, rows.labels), "the labels of a row must ascend")
     require(keys.all() and (keys[1:] > keys[:-1]).all(), "keys must ascend")
+
+
+# --------------------------------------------------------------------------- bigrams
+def check_words(words: IntArray, sentence_ptr: IntArray) -> None:
+    """Refuse sentences of words that cannot be counted."""
+    require((words >= 1).all(), "words must be at least 1")
+    require(
+        _ascending(sentence_ptr, len(words)),
+        "sentence_ptr must ascend from 0 to the number of tokens",
+    )
+
+
+def check_numbers(numbers: IntArray, last: int) -> None:
+    """Refuse numbers that do not go from 0 on, or of fewer words than `last` and those before."""
+    require(len(numbers) > last, "numbers must hold one number per word")
+    require((numbers >= 0).all(), "numbers must be at least 0")
+
+
+def check_exchange(bigrams: Bigrams, classes: IntArray, open: int) -> None:
+    """Refuse bigrams and classes that do not fit together."""
+    ptr, after, counts = bigrams
+    V = len(classes)
+    require(
+        len(ptr) == V + 1 and _ascending(ptr, len(after)) and len(counts) == len(after),
+        "ptr must ascend from 0 to the number of bigrams, one step per word",
+    )
+    require(_within(after, V), "after holds a word out of range")
+    fits = bool((counts >= 1).all()) and counts.sum(dtype=np.int64) <= MAX_BIGRAMS
+    require(fits, "counts must be at least 1, and 2**31 - 1 in all")
+    require(0 <= open <= MAX_CLASSES and _within(classes, MAX_CLASSES), "classes are 4096 at most")
+    first = np.bincount(np.repeat(np.arange(V), np.diff(ptr)), counts, V)
+    second = np.bincount(after, counts, V)
+    require((first == second).all(), "each word must be as often the first as the second of a pair")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from seqtag.engine.arrays import (
         Allowed,
+        Bigrams,
         BoolArray,
         ByteArray,
         Cells,
@@ -119,6 +120,47 @@ class Scanner(Protocol):
         """The text scanned last with the labels in their places."""
 
 
+class TokenScanner(Protocol):
+    """Reads text in tokens piece by piece; of the native backend only."""
+
+    def scan(self, text: bytes, file_start: bool) -> tuple[IntArray, IntArray]:
+        """Type ids (words,) of whole lines, and sentence_ptr, one step per line."""
+
+    def new_values(self) -> list[bytes]:
+        """Tokens that were numbered since the last call, in order."""
+
+
+class BigramCounter(Protocol):
+    """Counts which words stand side by side; see `seqtag.engine.bigrams.BigramCounter`."""
+
+    @property
+    def total(self) -> int:
+        """Bigrams counted, all repetitions too."""
+
+    def add(self, words: IntArray, sentence_ptr: IntArray) -> None:
+        """Count the bigrams of some sentences."""
+
+    def counts(self, words: int) -> IntArray:
+        """How often each of the first words was counted: (words,) int64."""
+
+    def table(self, numbers: IntArray) -> Bigrams:
+        """The table of all bigrams, with other numbers for the words."""
+
+
+class Exchange(Protocol):
+    """Words in classes, made better word by word; see `seqtag.engine.exchange.Exchange`."""
+
+    @property
+    def classes(self) -> IntArray:
+        """The class of each word, (V,) int32."""
+
+    def objective(self) -> int:
+        """The part of the log-likelihood that the classes have in hand."""
+
+    def visit(self, first: int, last: int) -> int:
+        """Move the words first to last - 1, one after the other; how many change their class."""
+
+
 class WriteSentences(Protocol):
     """Writes sentences of raw text as CoNLL-U; of the native backend only."""
 
@@ -181,6 +223,9 @@ class Backend(NamedTuple):
         [KeyPlan, IntArray, HashArray, IntArray, int], tuple[HashArray, IntArray, IntArray]
     ]
     hash_strings: Callable[[Sequence[str]], HashArray]
+    BigramCounter: Callable[[], BigramCounter]
+    Exchange: Callable[[Bigrams, IntArray, int], Exchange]
     Scanner: Callable[..., Scanner] | None = None  # without one, seqtag.corpus reads alone
     write_sentences: WriteSentences | None = None
     Characters: Callable[[Sequence[int]], Characters] | None = None  # nor seqtag.segmentation
+    TokenScanner: Callable[[], TokenScanner] | None = None

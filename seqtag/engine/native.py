@@ -11,6 +11,7 @@ import numpy as np
 from seqtag.engine.arrays import (
     ANY_LABEL,
     Allowed,
+    Bigrams,
     BoolArray,
     Cells,
     CellStates,
@@ -258,6 +259,32 @@ class Frozen:
         return Paths(*self._frozen.n_best(types, hashes, sentence_ptr, n, workspace, allowed))
 
 
+class BigramCounter:
+    """Counts which words stand side by side; see `seqtag.engine.bigrams.BigramCounter`."""
+
+    def __init__(self) -> None:
+        self._counter = _kernel.BigramCounter()
+
+    def add(self, words: IntArray, sentence_ptr: IntArray) -> None:
+        """Count the bigrams of some sentences."""
+        self._counter.add(words, sentence_ptr)
+
+    @property
+    def total(self) -> int:
+        """Bigrams counted, all repetitions too."""
+        return self._counter.total
+
+    def counts(self, words: int) -> IntArray:
+        """How often each of the first words was counted: (words,) int64."""
+        return self._counter.counts(words)
+
+    def table(self, numbers: IntArray) -> Bigrams:
+        """The table of all bigrams, with other numbers for the words."""
+        return Bigrams(*self._counter.table(numbers))
+
+
+Exchange = _kernel.Exchange
 Scanner = _kernel.Scanner
+TokenScanner = _kernel.TokenScanner
 write_sentences = _kernel.write_sentences
 Characters = _kernel.Characters

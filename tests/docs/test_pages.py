@@ -34,6 +34,7 @@ PAGES = {
     "docs/how-to/spacy.md": ("spacy",),
     "docs/how-to/tables.md": ("pandas", "polars", "pyarrow"),
     "docs/how-to/train-on-shards.md": (),
+    "docs/how-to/word-classes.md": (),
 }
 """The pages with blocks to run, and the libraries that each needs."""
 

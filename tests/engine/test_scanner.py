@@ -74,3 +74,16 @@ def test_a_scanner_refuses_labels_that_do_not_fit():
             scanner.splice(text, labels, names)
         assert str(error.value) == message
     assert scanner.splice(text, [int32(1, 0)], [[b"N", b"V"]]) == b"a\tV\nb\tN\n"
+
+
+def test_tokens_are_numbered_line_by_line():
+    scanner = native.TokenScanner()
+    types, sentence_ptr = scanner.scan(b"\xef\xbb\xbfa b\r\n\n \t\nb  c\ta ", True)
+    np.testing.assert_array_equal(types, int32(0, 1, 1, 2, 0))
+    assert sentence_ptr.tolist() == [0, 2, 2, 2, 5]
+    assert scanner.new_values() == [b"a", b"b", b"c"]
+    types, sentence_ptr = scanner.scan("é\u00a0x a\n".encode(), False)
+    np.testing.assert_array_equal(types, int32(3, 0))
+    assert sentence_ptr.tolist() == [0, 2]
+    assert scanner.new_values() == ["é\u00a0x".encode()]
+    assert [array.tolist() for array in scanner.scan(b"", True)] == [[], [0]]

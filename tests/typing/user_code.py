@@ -75,6 +75,15 @@ def read_and_train(path: Path) -> seqtag.Tagger:
     return seqtag.train(path, dev=str(path), label="upos", seed=2, runs=2, threads=2)
 
 
+def find_classes(path: Path) -> None:
+    found = seqtag.learn_classes([path, str(path)], 100, min_count=5, format="tokens", threads=2)
+    assert_type(found, seqtag.WordClasses)
+    assert_type(found.of("dog"), str)
+    assert_type(found.members(0), list[str])
+    assert_type(seqtag.learn_classes([["a", "dog"]], on_pass=print).passes[0].perplexity, float)
+    found.save(path, source="news")
+
+
 def evaluate(tagger: seqtag.Tagger, path: Path) -> float:
     test = [sentence for sentence in seqtag.read(path) if sentence]
     report = seqtag.evaluate(

@@ -5,10 +5,12 @@
 #include <new>
 
 #include "bind_characters.h"
+#include "bind_exchange.h"
 #include "bind_frozen.h"
 #include "bind_scanner.h"
 #include "bind_sentences.h"
 #include "bind_tables.h"
+#include "bind_tokens.h"
 #include "bind_weights.h"
 
 namespace nb = nanobind;
@@ -47,4 +49,6 @@ NB_MODULE(SEQTAG_KERNEL, m) {
   seqtag::bind_sentences(m);
   seqtag::bind_characters(m);
   seqtag::bind_tables(m);
+  seqtag::bind_tokens(m);
+  seqtag::bind_exchange(m);
 }

@@ -1,0 +1,106 @@
+// Bigrams and classes of words. interface.py: BigramCounter, Exchange.
+#pragma once
+#include "bigrams.h"
+#include "bind.h"
+#include "exchange.h"
+
+namespace seqtag {
+
+using PyBigrams = std::tuple<In<int64_t>, In<int32_t>, In<int32_t>>;
+
+inline void add_bigrams(BigramCounter& counter, In<int32_t> words, In<int64_t> sentence_ptr) {
+  bool fits = true;
+  for (size_t i = 0; i < words.shape(0); ++i) fits = fits && words(i) >= 1;
+  require(fits, "words must be at least 1");
+  require(ascending(sentence_ptr, words.shape(0)), "sentence_ptr must ascend from 0 to the number of tokens");
+  const size_t sentences = sentence_ptr.shape(0) - 1;
+  int64_t more = int64_t(words.shape(0));
+  for (size_t s = 0; s < sentences; ++s) more += sentence_ptr(s) < sentence_ptr(s + 1);
+  require(counter.has_room(more), "more than 2**31 - 1 bigrams");
+  nb::gil_scoped_release release;
+  counter.add(words.data(), sentence_ptr.data(), sentences);
+}
+
+inline nb::tuple table_of_bigrams(BigramCounter& counter, In<int32_t> numbers) {
+  require(int64_t(numbers.shape(0)) > counter.last(), "numbers must hold one number per word");
+  int32_t size = 0;
+  bool fits = true;
+  for (size_t i = 0; i < numbers.shape(0); ++i) {
+    fits = fits && numbers(i) >= 0 && numbers(i) < std::numeric_limits<int32_t>::max();
+    if (fits && numbers(i) >= size) size = numbers(i) + 1;
+  }
+  require(fits, "numbers must be at least 0");
+  BigramTable table;
+  {
+    nb::gil_scoped_release release;
+    table = counter.table(numbers.data(), size_t(size));
+  }
+  return nb::make_tuple(to_numpy(std::move(table.ptr)), to_numpy(std::move(table.after)),
+                        to_numpy(std::move(table.counts)));
+}
+
+inline Exchange make_exchange(const PyBigrams& bigrams, In<int32_t> classes, int open) {
+  const auto& [ptr, after, counts] = bigrams;
+  const size_t words = classes.shape(0);
+  require(ptr.shape(0) == words + 1 && ascending(ptr, after.shape(0)) && counts.shape(0) == after.shape(0),
+          "ptr must ascend from 0 to the number of bigrams, one step per word");
+  require(within(after.data(), after.shape(0), int64_t(words)), "after holds a word out of range");
+  int64_t total = 0;
+  bool fits = true;
+  for (size_t i = 0; i < counts.shape(0); ++i) {
+    fits = fits && counts(i) >= 1;
+    total += counts(i);
+  }
+  require(fits && total <= BigramCounter::kMost, "counts must be at least 1, and 2**31 - 1 in all");
+  require(open >= 0 && open <= kMaxClasses && within(classes.data(), words, kMaxClasses), "classes are 4096 at most");
+  std::vector<int64_t> balance(words, 0);
+  for (size_t v = 0; v < words; ++v)
+    for (int64_t i = ptr(v); i < ptr(v + 1); ++i) {
+      balance[v] += counts(size_t(i));
+      balance[size_t(after(size_t(i)))] -= counts(size_t(i));
+    }
+  for (int64_t difference : balance)
+    require(difference == 0, "each word must be as often the first as the second of a pair");
+  return Exchange({{ptr.data(), ptr.data() + ptr.shape(0)},
+                   {after.data(), after.data() + after.shape(0)},
+                   {counts.data(), counts.data() + counts.shape(0)}},
+                  {classes.data(), classes.data() + words}, open);
+}
+
+inline int64_t visit_words(Exchange& exchange, int64_t first, int64_t last) {
+  require(0 <= first && first <= last && last <= int64_t(exchange.words()), "words out of range");
+  require(exchange.open() > 0 || first == last, "no class takes words");
+  nb::gil_scoped_release release;
+  return exchange.visit(size_t(first), size_t(last));
+}
+
+inline nb::object entropies_of(In<int32_t> n) {
+  const Entropies entropy;
+  std::vector<int64_t> found;
+  for (size_t i = 0; i < n.shape(0); ++i) found.push_back(entropy(n(i)));
+  return to_numpy(std::move(found));
+}
+
+inline void bind_exchange(nb::module_& m) {
+  nb::class_<BigramCounter>(m, "BigramCounter")
+      .def(nb::init<>())
+      .def("add", &add_bigrams, nb::arg("words"), nb::arg("sentence_ptr"))
+      .def_prop_ro("total", &BigramCounter::total)
+      .def(
+          "counts", [](BigramCounter& counter, size_t words) { return to_numpy(counter.counts(words)); },
+          nb::arg("words"))
+      .def("table", &table_of_bigrams, nb::arg("numbers"));
+  nb::class_<Exchange>(m, "Exchange")
+      .def(
+          "__init__",
+          [](Exchange* self, const PyBigrams& bigrams, In<int32_t> classes, int open) {
+            new (self) Exchange(make_exchange(bigrams, classes, open));
+          },
+          nb::arg("bigrams"), nb::arg("classes"), nb::arg("open"))
+      .def_prop_ro("classes", [](const Exchange& self) { return to_numpy(std::vector<int32_t>(self.classes())); })
+      .def("objective", &Exchange::objective)
+      .def("visit", &visit_words, nb::arg("first"), nb::arg("last"));
+  m.def("entropies", &entropies_of, nb::arg("n"));
+}
+
+}  // namespace seqtag

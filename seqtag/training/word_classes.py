@@ -1,0 +1,343 @@
+"""Word classes from raw text: words that stand in the same places get the same class.
+
+The text is counted (`seqtag.training.word_bigrams`), and words are exchanged between classes until
+these foretell each other well (`seqtag.engine.exchange`). Nothing is random: the same text gives
+the same classes, byte for byte, on every machine.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from seqtag.corpus import LIMITS, Limits, SentenceStream, read
+from seqtag.corpus.nltk_corpora import PREFIX
+from seqtag.corpus.word_tables import write_word_table
+from seqtag.engine import backend
+from seqtag.engine.arrays import MAX_CLASSES
+from seqtag.engine.exchange import UNIT, entropies
+from seqtag.errors import CorpusError, OptionError
+from seqtag.training.word_bigrams import LOOKED_UP, WordBigrams, looked_up
+from seqtag.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from seqtag.corpus import Sentence
+    from seqtag.engine.arrays import IntArray
+    from seqtag.training.word_bigrams import Frequent
+
+CLASSES, MIN_COUNT, PASSES = 500, 3, 4
+"""What is learnt if nobody says otherwise."""
+
+RARE = "rare"
+"""The class of all other words."""
+
+_FILES = (str, os.PathLike, SentenceStream)
+_AT_ONCE = 256  # words visited before one may interrupt
+
+
+class Pass(NamedTuple):
+    """One visit to every word.
+
+    Attributes
+    ----------
+    number
+        From 1 on.
+    moved
+        Words that changed their class.
+    perplexity
+        Of the text under the class bigram model: from how many words each one is as hard to guess
+        as by chance. The lower, the better.
+    """
+
+    number: int
+    moved: int
+    perplexity: float
+
+
+class WordClasses:
+    """Words and their classes, as `learn_classes` finds them.
+
+    Attributes
+    ----------
+    words : list of str
+        Those with a class of their own choice, the most frequent first, in the form in which they
+        are looked up: the normal form in lower case, digits as 0.
+    classes : ndarray
+        The class of each word, from 0 on, (words,) int32. Some classes may be empty.
+    number : int
+        How many classes there were to choose from.
+    passes : list of Pass
+        How it went.
+    tokens, types : int
+        Words of the text, and distinct ones among them.
+    min_count : int
+        How often a word had to be seen.
+
+    Examples
+    --------
+    >>> classes = learn_classes([["a", "dog", "barks"], ["a", "cat", "sleeps"]] * 3, classes=3)
+    >>> classes
+    <WordClasses: 5 words in 3 classes, from 18 words of text>
+    """
+
+    def __init__(
+        self,
+        frequent: Frequent,
+        classes: IntArray,
+        number: int,
+        passes: Sequence[Pass],
+        *,
+        tokens: int,
+        types: int,
+        min_count: int,
+    ):
+        self.words = frequent.words
+        self.classes = classes[: len(self.words)]
+        self.number = number
+        self.passes = list(passes)
+        self.tokens, self.types, self.min_count = tokens, types, min_count
+        self._class_of: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        return (
+            f"<WordClasses: {len(self.words)} words in {self.number} classes, from {self.tokens} "
+            "words of text>"
+        )
+
+    def __len__(self) -> int:
+        """Count the words that have a class of their own choice."""
+        return len(self.words)
+
+    def of(self, word: str) -> str:
+        """The class of a word, however it is spelled: a number, or ``rare``."""
+        if not self._class_of:
+            numbers = map(str, self.classes.tolist())
+            self._class_of = dict(zip(self.words, numbers, strict=True))
+        return self._class_of.get(looked_up([word])[0], RARE)
+
+    def members(self, number: int) -> list[str]:
+        """The words of a class, the most frequent ones first."""
+        return [self.words[i] for i in np.flatnonzero(self.classes == number)]
+
+    def save(self, path: str | os.PathLike[str], source: str = "") -> None:
+        """Write the classes to a file, whole or not at all; its format is told in the docs.
+
+        Parameters
+        ----------
+        path
+            File to write; its name without the ending is what the table will be called. ``"-"``
+            is standard output.
+        source
+            What the text was, to be noted in the file.
+
+        Raises
+        ------
+        CorpusError
+            If the name or the source has a tab or line break.
+        OSError
+            As the system reports it.
+        """
+        name = Path(path).name
+        header: dict[str, object] = {"name": name.partition(".")[0] if name != "-" else "classes"}
+        header |= {"words": LOOKED_UP, "absent": RARE}
+        if source:
+            header["source"] = source
+        header |= {
+            "tokens": self.tokens,
+            "types": self.types,
+            "classes": self.number,
+            "min-count": self.min_count,
+            "passes": len(self.passes),
+            "perplexity": f"{self.passes[-1].perplexity:.2f}",
+            "by": f"seqtag {__version__}",
+        }
+        order = np.argsort(self.classes, kind="stable")
+        rows = ((self.words[i], str(self.classes[i])) for i in order.tolist())
+        write_word_table(path, header, rows)
+
+
+def check_options(classes: int, min_count: int, passes: int) -> None:
+    """Refuse numbers that make no sense.
+
+    Raises
+    ------
+    OptionError
+        If so.
+    """
+    if not 1 <= classes <= MAX_CLASSES:
+        msg = f"expected from 1 to {MAX_CLASSES} classes, found {classes}"
+        raise OptionError(msg)
+    for name, number in (("min-count", min_count), ("passes", passes)):
+        if number < 1:
+            msg = f"expected {name} of at least 1, found {number}"
+            raise OptionError(msg)
+
+
+def cluster(
+    counted: WordBigrams,
+    classes: int = CLASSES,
+    min_count: int = MIN_COUNT,
+    passes: int = PASSES,
+    *,
+    on_pass: Callable[[Pass], object] | None = None,
+    on_words: Callable[[int], object] | None = None,
+) -> WordClasses:
+    """The classes of words that were counted.
+
+    Parameters
+    ----------
+    counted
+        The words.
+    classes, min_count, passes, on_pass
+        As `learn_classes` takes them.
+    on_words
+        Is told after some words how many they were.
+
+    Raises
+    ------
+    OptionError
+        As `check_options`.
+    CorpusError
+        If there are fewer words than classes.
+    """
+    check_options(classes, min_count, passes)
+    if not counted.tokens:
+        msg = "expected words to learn classes from, found none"
+        raise CorpusError(msg)
+    frequent = counted.frequent(min_count)
+    words = len(frequent.words)
+    if words < classes:
+        msg = (
+            f"expected at least {classes} words that come {min_count} times or more, one for each "
+            f"class, found {words}; ask for fewer classes, a lower min-count, or give more text"
+        )
+        raise CorpusError(msg)
+    start = np.append(np.arange(words) % classes, [classes, classes + 1]).astype(np.int32)
+    exchange = backend.Exchange(frequent.bigrams, start, classes)
+    of_words = int(entropies(frequent.counts).sum())
+    total = int(frequent.counts.sum())
+    done = []
+    for number in range(1, passes + 1):
+        moved = 0
+        for first in range(0, words, _AT_ONCE):
+            last = min(first + _AT_ONCE, words)
+            moved += exchange.visit(first, last)
+            if on_words:
+                on_words(last - first)
+        bits = -(of_words + exchange.objective()) * UNIT / total
+        done.append(Pass(number, moved, float(2.0**bits)))
+        if on_pass:
+            on_pass(done[-1])
+    return WordClasses(
+        frequent,
+        exchange.classes,
+        classes,
+        done,
+        tokens=counted.tokens,
+        types=counted.types,
+        min_count=min_count,
+    )
+
+
+def learn_classes(
+    text: str | os.PathLike[str] | SentenceStream | Iterable[Any],
+    classes: int = CLASSES,
+    min_count: int = MIN_COUNT,
+    passes: int = PASSES,
+    *,
+    format: str = "auto",
+    columns: Sequence[str] | None = None,
+    limits: Limits = LIMITS,
+    threads: int = 1,
+    on_pass: Callable[[Pass], object] | None = None,
+) -> WordClasses:
+    r"""Put the words of raw text into classes, by what stands beside them.
+
+    Labels are not looked at. What the classes are good for: `seqtag train --classes`.
+
+    Parameters
+    ----------
+    text
+        File in any format that `seqtag.read` reads, ``"-"`` for standard input, or an open one;
+        several of these; or sentences, as lists of words or as `seqtag.read` gives them. Raw text
+        is cut by NLTK's rules for English; text in tokens, one sentence a line, is read fast.
+    classes
+        Classes to choose from, 1 to 4096. Time grows with their number.
+    min_count
+        Words seen less often are all in one more class, ``rare``. The boundary of sentences has
+        a class of its own too.
+    passes
+        Visits to every word.
+    format, columns, limits
+        As `seqtag.read` takes them.
+    threads
+        To read on. The classes are the same on any number.
+    on_pass
+        Is told of each pass.
+
+    Returns
+    -------
+    WordClasses
+        The words and their classes; of equally good ones, a word is in the one with the lowest
+        number.
+
+    Raises
+    ------
+    OptionError
+        If a number makes no sense.
+    CorpusError
+        As `seqtag.read` does; and if there are no words, or fewer frequent ones than classes.
+    TypeError
+        If a sentence is none.
+
+    Examples
+    --------
+    >>> animals, verbs = ("dog", "cat", "bird"), ("runs", "sleeps", "sings")
+    >>> sentences = [["the", a, v] for a in animals for v in verbs]
+    >>> found = learn_classes(sentences, classes=3)
+    >>> found.of("Dog") == found.of("cat") == found.of("bird"), found.of("dog") == found.of("runs")
+    (True, False)
+    >>> found.members(0), found.of("fish")
+    (['the'], 'rare')
+    """
+    check_options(classes, min_count, passes)
+    if threads < 1:
+        msg = f"expected at least 1 thread, found {threads}"
+        raise OptionError(msg)
+    counted = WordBigrams()
+    given: Iterable[Any] = text if not isinstance(text, _FILES) else [text]
+    sentences: list[Sentence | Sequence[str]] = []
+    for each in given:
+        if isinstance(each, _FILES):
+            with ExitStack() as files:
+                if not isinstance(each, SentenceStream):
+                    each = read(each, format, columns=columns, limits=limits)
+                    files.enter_context(each)
+                for _ in counted.read(each, threads):
+                    pass
+        else:
+            sentences.append(each)
+            if len(sentences) == 10_000:
+                counted.add(sentences)
+                sentences.clear()
+    counted.add(sentences)
+    return cluster(counted, classes, min_count, passes, on_pass=on_pass)
+
+
+def source_of(names: Iterable[str]) -> str:
+    """The names of some files, as a table notes where it is from: without their folders.
+
+    >>> source_of(["/corpora/a.txt", "nltk:brown", "-"])
+    'a.txt, nltk:brown, stdin'
+    """
+    shown = (
+        name if name.startswith(PREFIX) else "stdin" if name == "-" else Path(name).name
+        for name in names
+    )
+    return " ".join(", ".join(shown).split())

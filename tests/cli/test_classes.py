@@ -1,0 +1,194 @@
+"""seqtag classes: files in, a table of words out."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+import seqtag
+from tests.command_line import call, home, run
+
+TEXT = b"the dog sees a cat\na dog hears the cat\nthe cat likes the dog\n" * 5
+
+
+@pytest.fixture
+def raw(tmp_path):
+    path = tmp_path / "raw.txt"
+    path.write_bytes(TEXT)
+    return path
+
+
+def rows_of(table: bytes) -> dict[str, str]:
+    lines = table.decode().splitlines()
+    return dict(line.split("\t") for line in lines if "\t" in line)
+
+
+def test_a_table_is_written_and_each_pass_told(raw, tmp_path):
+    done = run(
+        "classes",
+        raw,
+        "-o",
+        tmp_path / "news.classes",
+        "-K",
+        3,
+        "--passes",
+        2,
+        "--format",
+        "tokens",
+    )
+    assert (done.code, done.out) == (0, b"")
+    lines = done.err.splitlines()
+    assert [line.partition(",")[0] for line in lines[:2]] == [
+        "seqtag: pass 1: 3 words moved",
+        "seqtag: pass 2: 0 words moved",
+    ]
+    assert lines[2:] == [
+        f"seqtag: {tmp_path / 'news.classes'}: 7 words in 3 classes, from 75 words of text (7 types)"
+    ]
+    table = (tmp_path / "news.classes").read_bytes()
+    assert table.startswith(
+        b"# seqtag table 1\n# name: news\n# words: lower0\n# absent: rare\n# source: raw.txt\n"
+    )
+    rows = rows_of(table)
+    assert rows["dog"] == rows["cat"] != rows["sees"] == rows["hears"] == rows["likes"]
+    assert rows["the"] == rows["a"]
+
+
+def test_the_command_and_the_function_agree(raw, tmp_path, call):
+    found = seqtag.learn_classes(raw, classes=2, min_count=6, passes=3, format="tokens")
+    found.save(tmp_path / "a.classes", source="raw.txt")
+    done = call(
+        "classes",
+        raw,
+        "-o",
+        tmp_path / "b.classes",
+        "--classes",
+        2,
+        "--min-count",
+        6,
+        "--passes",
+        3,
+        "--format",
+        "tokens",
+        "--threads",
+        2,
+        "-q",
+    )
+    assert (done.code, done.err) == (0, "")
+    a, b = ((tmp_path / name).read_bytes() for name in ("a.classes", "b.classes"))
+    assert a.replace(b"name: a", b"name: b") == b
+
+
+def test_from_standard_input_to_standard_output():
+    done = run("classes", "-", "-o", "-", "-K", 2, "--format", "tokens", stdin=gzip.compress(TEXT))
+    assert done.code == 0
+    assert done.out.startswith(b"# seqtag table 1\n# name: classes\n")
+    assert b"# source: stdin\n" in done.out
+    assert len(rows_of(done.out)) == 7
+
+
+def test_raw_text_is_cut_by_rules_and_a_note_says_so(tmp_path, call):
+    (tmp_path / "raw.txt").write_bytes(b"The dog barks. It doesn't sing.\n" * 3)
+    done = call("classes", tmp_path / "raw.txt", "-o", "-", "-K", 1, "--format", "text")
+    assert done.code == 0
+    assert {"n't", ".", "dog"} <= rows_of(done.out).keys()
+    assert done.notes == [
+        f"seqtag: note: {tmp_path / 'raw.txt'}: cut by NLTK's rules for English; a pipeline that has "
+        "learnt to cut text does it by -m, and text in tokens is read by --format tokens"
+    ]
+
+
+def test_raw_text_is_cut_by_a_pipeline(tmp_path, call):
+    words = ["Der", "Hund", "bellt", "."]
+    train = "".join(
+        "# text = Der Hund bellt.\n"
+        + "".join(
+            f"{i}\t{w}\t_\tX\t_\t_\t_\t_\t_\t{'SpaceAfter=No' if w == 'bellt' else '_'}\n"
+            for i, w in enumerate(words, 1)
+        )
+        + "\n"
+        for _ in range(20)
+    )
+    (tmp_path / "train.conllu").write_text(train)
+    model = tmp_path / "de.seqtag"
+    assert call("train", tmp_path / "train.conllu", "--label", "tokens,upos", "-m", model).code == 0
+    (tmp_path / "raw.txt").write_bytes(b"Der Hund bellt. Der Hund bellt.\n")
+    done = call(
+        "classes",
+        tmp_path / "raw.txt",
+        "-o",
+        "-",
+        "-K",
+        1,
+        "--min-count",
+        2,
+        "-m",
+        model,
+        "--format",
+        "text",
+    )
+    assert (done.code, [n for n in done.notes if "NLTK" in n]) == (0, [])
+    assert rows_of(done.out) == {"der": "0", "hund": "0", "bellt": "0", ".": "0"}
+
+
+def test_a_model_that_does_not_cut_text_is_refused(raw, home, call):
+    model = home / "upos.seqtag"
+    done = call("classes", raw, "-o", "-", "-m", model, "--format", "text")
+    assert (done.code, done.out) == (2, b"")
+    assert "expected a pipeline that has learnt tokens for -m, found other models" in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["-K", "0"], 2, "expected from 1 to 4096 classes, found 0"),
+        (["-K", "5000"], 2, "expected from 1 to 4096 classes, found 5000"),
+        (["--min-count", "0"], 2, "expected min-count of at least 1, found 0"),
+        (["--passes", "0"], 2, "expected passes of at least 1, found 0"),
+        (["--threads", "0"], 2, "Invalid value for '--threads'"),
+        (["--format", "tsv"], 2, "Invalid value for '--format'"),
+        (["-K", "8"], 1, "expected at least 8 words that come 3 times or more, one for each class"),
+        (
+            ["-K", "1", "--max-sentence", "4"],
+            1,
+            "raw.txt:1: expected at most 4 words in a sentence",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_nothing_written(
+    raw, tmp_path, call, options, code, message
+):
+    done = call("classes", raw, "-o", tmp_path / "x.classes", "--format", "tokens", *options)
+    assert (done.code, done.out) == (code, b"")
+    assert message in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["raw.txt"]
+
+
+def test_an_empty_file_is_refused(tmp_path, call):
+    (tmp_path / "raw.txt").write_bytes(b"\n\n")
+    done = call("classes", tmp_path / "raw.txt", "-o", "-", "--format", "tokens")
+    assert (done.code, done.err) == (
+        1,
+        "seqtag: expected words to learn classes from, found none\n",
+    )
+
+
+def test_files_are_not_replaced_unasked(raw, tmp_path, call):
+    target = tmp_path / "x.classes"
+    target.write_bytes(b"mine")
+    asked = ["classes", raw, "-o", target, "-K", 2, "--format", "tokens"]
+    done = call(*asked)
+    assert (done.code, target.read_bytes()) == (2, b"mine")
+    assert "is there already; overwrite it with --force" in done.err
+    assert call(*asked, "--force").code == 0
+    assert target.read_bytes().startswith(b"# seqtag table 1\n")
+    assert call("classes", raw, "-o", raw, "--force").code == 1
+    assert raw.read_bytes() == TEXT
+
+
+def test_standard_input_is_read_once(call):
+    done = call("classes", "-", "-", "-o", "-")
+    assert (done.code, done.out) == (2, b"")
+    assert 'expected "-" (standard input) once, found it again' in done.err

@@ -1,0 +1,306 @@
+"""Word classes: what is counted, in any format; what is found; what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import random
+
+import numpy as np
+import pytest
+
+import seqtag
+from seqtag.corpus import Limits, read
+from seqtag.engine import backend as backends
+from seqtag.errors import CorpusError, OptionError
+from seqtag.training import word_bigrams
+from seqtag.training.word_bigrams import WordBigrams
+from seqtag.training.word_classes import cluster, learn_classes
+from tests.strategies import each_backend, install
+
+DETERMINERS, NOUNS, VERBS = ("the", "a", "this"), ("dog", "cat", "bird"), ("sees", "hears", "likes")
+
+
+def toy(seed: int = 1, count: int = 300) -> list[list[str]]:
+    """Sentences of a grammar of three classes."""
+    draw = random.Random(seed)
+    return [
+        [draw.choice(words) for words in (DETERMINERS, NOUNS, VERBS, DETERMINERS, NOUNS)]
+        for _ in range(count)
+    ]
+
+
+def tokens(sentences) -> bytes:
+    return "".join(" ".join(words) + "\n" for words in sentences).encode()
+
+
+def table_of(found, tmp_path) -> bytes:
+    found.save(tmp_path / "found.classes")
+    return (tmp_path / "found.classes").read_bytes()
+
+
+# ----------------------------------------------------------------- what is found
+@each_backend
+def test_the_classes_of_a_toy_grammar_are_found(backend, monkeypatch):
+    install(backend, monkeypatch)
+    found = learn_classes(toy(), classes=3)
+    assert {frozenset(found.members(c)) for c in range(3)} == {
+        frozenset(words) for words in (DETERMINERS, NOUNS, VERBS)
+    }
+    assert len(found) == 9
+
+
+@each_backend
+def test_two_classes_part_words_that_take_turns(backend, monkeypatch):
+    install(backend, monkeypatch)
+    draw = random.Random(3)
+    text = [
+        [draw.choice(words) for words in (DETERMINERS, NOUNS) * draw.randint(1, 3)]
+        for _ in range(200)
+    ]
+    found = learn_classes(text, classes=2)
+    assert {frozenset(found.members(c)) for c in range(2)} == {
+        frozenset(DETERMINERS),
+        frozenset(NOUNS),
+    }
+
+
+def test_one_class_holds_all_frequent_words():
+    found = learn_classes(toy(), classes=1)
+    assert found.members(0) == found.words
+    assert found.passes[-1].moved == 0
+
+
+def test_a_pass_never_makes_the_text_harder_to_guess_and_the_last_ones_move_nothing():
+    told = []
+    found = learn_classes(toy(), classes=3, passes=6, on_pass=told.append)
+    assert found.passes == told
+    perplexities = [each.perplexity for each in told]
+    assert perplexities == sorted(perplexities, reverse=True)
+    assert [each.number for each in told] == [1, 2, 3, 4, 5, 6]
+    assert told[-1].moved == 0
+
+
+def test_perplexity_is_that_of_the_class_bigram_model():
+    """Two words in one class, each half of it, the boundary behind each: two bits for two tokens."""
+    found = learn_classes([["a"], ["b"]] * 8, classes=1)
+    assert found.passes[-1].perplexity == pytest.approx(2**0.5)
+
+
+def test_words_are_in_the_order_of_their_counts_then_of_letters():
+    text = [["b", "a", "c", "c"], ["b", "a", "d"]]
+    assert learn_classes(text, classes=1, min_count=1).words == ["a", "b", "c", "d"]
+    assert learn_classes([*text, ["b"]], classes=1, min_count=2).words == ["b", "a", "c"]
+
+
+def test_spellings_that_are_looked_up_as_one_are_one_word():
+    text = [["The", "don’t", "１９８４"], ["THE", "don't", "2001"]]
+    found = learn_classes(text, classes=1, min_count=2)
+    assert found.words == ["0000", "don't", "the"]
+    assert [found.of(word) for word in ("tHe", "1066", "Don’t", "dog")] == ["0", "0", "0", "rare"]
+
+
+def test_rare_words_count_as_one_word():
+    counted = WordBigrams()
+    counted.add([["a", "x"], ["a", "y"], ["a", "z"]])
+    frequent = counted.frequent(2)
+    assert frequent.words == ["a"]
+    assert frequent.counts.tolist() == [3, 3, 3]  # a, the rare word, the boundary
+    ptr, after, counts = frequent.bigrams
+    assert ptr.tolist() == [0, 1, 2, 3]
+    assert after.tolist() == [1, 2, 0]
+    assert counts.tolist() == [3, 3, 3]
+
+
+def test_without_rare_words_their_class_is_empty():
+    counted = WordBigrams()
+    counted.add([["a"]])
+    assert counted.frequent(1).counts.tolist() == [1, 0, 1]
+    assert cluster(counted, 1, 1).classes.tolist() == [0]
+
+
+def test_words_that_no_table_can_hold_are_rare():
+    found = learn_classes([["a", "b\tc", "", "d\n"]] * 5, classes=1)
+    assert found.words == ["a"]
+
+
+# ----------------------------------------------------------------- what is read
+FILES = {
+    "tokens": tokens(toy()),
+    "gz": gzip.compress(tokens(toy())),
+    "xz": lzma.compress(tokens(toy())),
+    "columns": "\n\n".join("\n".join(f"{w} X" for w in words) for words in toy()).encode(),
+    "conllu": "".join(
+        "".join(f"{i}\t{w}" + "\t_" * 8 + "\n" for i, w in enumerate(words, 1)) + "\n"
+        for words in toy()
+    ).encode(),
+    "tagged": "".join(" ".join(f"{w}/X" for w in words) + "\n" for words in toy()).encode(),
+    "text": "".join(" ".join(words) + ".\n" for words in toy()).replace(".", "").encode(),
+    "odd": tokens(toy()).replace(b" ", b" \t ").replace(b"\n", b" \r\n\n").removesuffix(b" \r\n\n"),
+}
+FORMATS = {"gz": "tokens", "xz": "tokens", "odd": "tokens"}
+
+
+@each_backend
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_every_format_gives_the_same_classes(backend, name, threads, monkeypatch, tmp_path):
+    wanted = table_of(learn_classes(toy(), classes=3), tmp_path)
+    install(backend, monkeypatch)
+    monkeypatch.setattr("seqtag.corpus.stream.CHUNK", 500)  # in many blocks
+    (tmp_path / "file").write_bytes(FILES[name])
+    found = learn_classes(
+        tmp_path / "file", classes=3, format=FORMATS.get(name, name), threads=threads
+    )
+    assert table_of(found, tmp_path) == wanted
+
+
+@each_backend
+def test_odd_blocks_of_tables_are_read_in_python_and_count_the_same(backend, monkeypatch, tmp_path):
+    wanted = table_of(learn_classes(toy(), classes=3), tmp_path)
+    install(backend, monkeypatch)
+    monkeypatch.setattr("seqtag.corpus.stream.CHUNK", 500)
+    parts = FILES["columns"].split(b"\n\n")
+    parts[150] += b"\n \n\n"  # a blank line more than there need be
+    stream = read(io.BytesIO(b"\n\n".join(parts)), "columns", columns=["form", "x"])
+    found = learn_classes(stream, classes=3)
+    assert table_of(found, tmp_path) == wanted
+
+
+def test_several_sources_are_one_text(tmp_path):
+    sentences = toy()
+    (tmp_path / "a.txt").write_bytes(tokens(sentences[:100]))
+    whole = learn_classes(sentences, classes=3)
+    stream = read(io.BytesIO(tokens(sentences[100:200])), "tokens")
+    last = read(io.BytesIO(tokens(sentences[200:])), "tokens")
+    parts = learn_classes([tmp_path / "a.txt", stream, *last], classes=3, format="tokens")
+    assert table_of(parts, tmp_path) == table_of(whole, tmp_path)
+    assert (parts.tokens, parts.types) == (1500, 9)
+
+
+def test_many_sentences_of_lists_are_counted_piece_by_piece(monkeypatch):
+    monkeypatch.setattr(word_bigrams, "_SENTENCES", 7)
+    counted = WordBigrams()
+    counted.add(iter(toy()))
+    assert counted.tokens == 1500
+
+
+@each_backend
+def test_a_mark_at_the_head_of_a_file_is_no_part_of_a_word(backend, monkeypatch):
+    install(backend, monkeypatch)
+    counted = WordBigrams()
+    assert sum(counted.read(read(io.BytesIO(b"\xef\xbb\xbfa b\na"), "tokens"))) == 3
+    assert counted.types == 2
+
+
+@each_backend
+@pytest.mark.parametrize(("text", "words"), [(b"", 0), (b"\n\n", 0), (b"a\nb\n\na\n", 3)])
+def test_tables_may_be_empty_or_have_one_column(backend, monkeypatch, text, words):
+    install(backend, monkeypatch)
+    stream = read(io.BytesIO(text), "columns", columns=["form"])
+    assert sum(WordBigrams().read(stream)) == words
+
+
+@each_backend
+def test_a_sentence_that_is_too_long_is_refused_with_its_line(backend, monkeypatch):
+    install(backend, monkeypatch)
+    stream = read(io.BytesIO(b"a b\n\na b c d\n"), "tokens", limits=Limits(sentence=3))
+    with pytest.raises(CorpusError) as error:
+        learn_classes(stream, classes=1)
+    assert str(error.value) == (
+        "<stream>:3: expected at most 3 words in a sentence, found more in the one that starts "
+        "here; mark where its sentences end, or allow more with --max-sentence"
+    )
+
+
+# ----------------------------------------------------------------- what is written
+def test_the_file_says_what_it_is(tmp_path):
+    found = learn_classes(toy(), classes=3)
+    found.save(tmp_path / "toy.small.classes", source="a made-up grammar")
+    lines = (tmp_path / "toy.small.classes").read_text().splitlines()
+    rows = [line.split("\t") for line in lines if "\t" in line]
+    assert lines[: -len(rows)] == [
+        "# seqtag table 1",
+        "# name: toy",
+        "# words: lower0",
+        "# absent: rare",
+        "# source: a made-up grammar",
+        "# tokens: 1500",
+        "# types: 9",
+        "# classes: 3",
+        "# min-count: 3",
+        "# passes: 4",
+        f"# perplexity: {found.passes[-1].perplexity:.2f}",
+        f"# by: seqtag {seqtag.__version__}",
+    ]
+    assert rows == [[w, str(c)] for c in range(3) for w in found.members(c)]
+
+
+# ----------------------------------------------------------------- what is refused
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"classes": 0}, "expected from 1 to 4096 classes, found 0"),
+        ({"classes": 4097}, "expected from 1 to 4096 classes, found 4097"),
+        ({"min_count": 0}, "expected min-count of at least 1, found 0"),
+        ({"passes": 0}, "expected passes of at least 1, found 0"),
+        ({"threads": 0}, "expected at least 1 thread, found 0"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(options, message):
+    with pytest.raises(OptionError) as error:
+        learn_classes(toy(), **options)
+    assert str(error.value) == message
+
+
+def test_fewer_words_than_classes_are_refused():
+    with pytest.raises(CorpusError) as error:
+        learn_classes(toy(), classes=10)
+    assert str(error.value) == (
+        "expected at least 10 words that come 3 times or more, one for each class, found 9; ask "
+        "for fewer classes, a lower min-count, or give more text"
+    )
+
+
+@pytest.mark.parametrize("text", [[], [[]], [[], []]])
+def test_no_words_are_refused(text):
+    with pytest.raises(CorpusError) as error:
+        learn_classes(text)
+    assert str(error.value) == "expected words to learn classes from, found none"
+
+
+@pytest.mark.parametrize("sentence", [[1, 2], [None], {1: 2}])
+def test_sentences_that_are_none_are_refused(sentence):
+    with pytest.raises(TypeError) as error:
+        learn_classes([["a"], sentence])
+    assert str(error.value) == f"expected sentences as lists of words, found {sentence!r}"
+
+
+def test_a_string_is_no_sentence():
+    with pytest.raises(TypeError) as error:
+        WordBigrams().add(["a b"])
+    assert str(error.value) == "expected sentences as lists of words, found 'a b'"
+
+
+def test_more_words_than_are_counted_are_refused(monkeypatch):
+    monkeypatch.setattr(word_bigrams, "MAX_BIGRAMS", 10)
+    with pytest.raises(CorpusError) as error:
+        learn_classes(read(io.BytesIO(b"a b c d e f g h i\n"), "tokens"), classes=1)
+    assert str(error.value) == (
+        "<stream>: expected at most 10 words and sentences to learn classes from, found more; "
+        "give a part of the text"
+    )
+
+
+def test_native_scanners_are_in_use_where_there_are_any(monkeypatch):
+    """The tests above compare something with something else."""
+    if backends.TokenScanner is None:
+        pytest.skip("the native kernel was not built")
+    called = []
+    monkeypatch.setattr(WordBigrams, "numbered", lambda *_: called.append(1) or iter([]))
+    counted = WordBigrams()
+    assert sum(counted.read(read(io.BytesIO(FILES["tokens"]), "tokens"))) == 1500
+    assert sum(counted.read(read(io.BytesIO(FILES["conllu"]), "conllu"))) == 1500
+    assert not called
+    assert isinstance(counted.frequent(1).counts, np.ndarray)
