@@ -26,7 +26,7 @@ catalogue
 settings
 engine.arrays
 engine.checks engine.interface
-engine.keys engine.reference
+engine.keys engine.lists engine.reference
 engine.alternatives
 engine.frozen
 engine.native

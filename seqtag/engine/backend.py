@@ -19,9 +19,11 @@ __all__ = [
     "Characters",
     "Frozen",
     "Scanner",
+    "Values",
     "Weights",
     "hash_strings",
     "index_features",
+    "label_lists",
     "write_sentences",
 ]
 
@@ -65,13 +67,23 @@ def get(name: str) -> Backend:
             native.Frozen,
             native.index_features,
             native.hash_strings,
+            native.Values,
+            native.label_lists,
             native.Scanner,
             native.write_sentences,
             native.Characters,
         )
-    from seqtag.engine import frozen, keys, reference
+    from seqtag.engine import frozen, keys, lists, reference
 
-    return Backend(name, reference.Weights, frozen.Frozen, keys.index_features, keys.hash_strings)
+    return Backend(
+        name,
+        reference.Weights,
+        frozen.Frozen,
+        keys.index_features,
+        keys.hash_strings,
+        lists.Values,
+        lists.label_lists,
+    )
 
 
 BACKEND = _choose()
@@ -79,6 +91,15 @@ BACKEND = _choose()
 if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     _warn_of_source_tree()
 
-_, Weights, Frozen, index_features, hash_strings, Scanner, write_sentences, Characters = get(
-    BACKEND
-)
+(
+    _,
+    Weights,
+    Frozen,
+    index_features,
+    hash_strings,
+    Values,
+    label_lists,
+    Scanner,
+    write_sentences,
+    Characters,
+) = get(BACKEND)

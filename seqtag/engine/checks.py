@@ -297,3 +297,10 @@ def _check_rows(rows: Rows, width: int) -> None:
     require((rows.labels < width).all(), "a cell's label is out of range")
     require(_ascending_within(ptr, rows.labels), "the labels of a row must ascend")
     require(keys.all() and (keys[1:] > keys[:-1]).all(), "keys must ascend")
+
+
+# --------------------------------------------------------------------------- lists
+def check_named(names: int, ids: IntArray, ptr: IntArray) -> None:
+    """Refuse ids without a name, and rows that are not those of the ids."""
+    require(_ascending(ptr, len(ids)), "ptr must ascend from 0 to the number of ids")
+    require(_within(ids, names), "an id without a name")

@@ -119,6 +119,16 @@ class Scanner(Protocol):
         """The text scanned last with the labels in their places."""
 
 
+class Values(Protocol):
+    """Strings, numbered as they come; see `seqtag.engine.lists.Values`."""
+
+    def number(self, rows: list[Sequence[str]], count: int) -> NDArray[np.int32]:
+        """The number of each of some values, all rows end to end: (count,) int32."""
+
+    def new_values(self) -> list[str]:
+        """Values that were numbered since the last call, in order."""
+
+
 class WriteSentences(Protocol):
     """Writes sentences of raw text as CoNLL-U; of the native backend only."""
 
@@ -181,6 +191,8 @@ class Backend(NamedTuple):
         [KeyPlan, IntArray, HashArray, IntArray, int], tuple[HashArray, IntArray, IntArray]
     ]
     hash_strings: Callable[[Sequence[str]], HashArray]
+    Values: Callable[[], Values]
+    label_lists: Callable[[list[str], IntArray, IntArray], list[list[str]]]
     Scanner: Callable[..., Scanner] | None = None  # without one, seqtag.corpus reads alone
     write_sentences: WriteSentences | None = None
     Characters: Callable[[Sequence[int]], Characters] | None = None  # nor seqtag.segmentation

@@ -260,4 +260,6 @@ class Frozen:
 
 Scanner = _kernel.Scanner
 write_sentences = _kernel.write_sentences
+Values = _kernel.Values
+label_lists = _kernel.label_lists
 Characters = _kernel.Characters

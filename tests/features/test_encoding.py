@@ -152,19 +152,19 @@ def encoder():
 
 
 def test_types_are_numbered_as_they_come(encoder):
-    types = encoder.encode([["the", "cat", "the"], ["DT", "NN", "DT"]], 3)
+    types = encoder.encode([[["the", "cat"], ["the"]], [["DT", "NN"], ["DT"]]], 3)
     assert types.dtype == np.int32
     assert types.tolist() == [[0, 1, 0], [0, 1, 0]]
     assert encoder.hashes[:, 0].tolist() == [hash_string(v) for v in ("the", "he", "dt")]
     assert encoder.hashes[:, 1].tolist() == [hash_string(v) for v in ("cat", "at", "nn")]
-    types = encoder.encode([["dog", "cat"], ["NN", "NN"]], 2)
+    types = encoder.encode([[["dog", "cat"]], [["NN", "NN"]]], 2)
     assert types.tolist() == [[2, 1], [1, 1]]
     assert encoder.hashes[0, 2] == hash_string("dog")
     assert len(encoder) == 3
 
 
 def test_an_absent_attribute_has_hash_0_and_an_empty_one_has_not(encoder):
-    encoder.encode([["a", ""], ["X", "Y"]], 2)
+    encoder.encode([[["a", ""]], [["X", "Y"]]], 2)
     hashes = encoder.hashes
     assert hashes[:2, 0].tolist() == [hash_string("a"), 0]  # "a" is too short for suffix(2)
     assert hashes[:2, 1].tolist() == [hash_string(""), 0]
@@ -174,7 +174,7 @@ def test_the_table_grows_and_keeps_what_it_had(encoder):
     many = [f"w{n}" for n in range(3000)]
     for begin in range(0, 3000, 500):
         block = many[begin : begin + 500]
-        types = encoder.encode([block, ["X"] * 500], 500)
+        types = encoder.encode([[block], [["X"] * 500]], 500)
         assert types[0].tolist() == list(range(begin, begin + 500))
     assert encoder.hashes[0, :3000].tolist() == [hash_string(word) for word in many]
 
@@ -188,9 +188,10 @@ def test_types_numbered_by_the_caller_are_as_those_numbered_here(blocks):
         new = [word for word in dict.fromkeys(block) if word not in known]
         taken.extend("form", len(known), new)
         known += new
-        assert here.number("form", block).tolist() == [known.index(word) for word in block]
-        assert here.number("pos", block, len(block)).dtype == np.int32
-        taken.number("pos", iter(block), len(block))
+        found = here.number("form", [block], len(block))
+        assert found.tolist() == [known.index(word) for word in block]
+        assert here.number("pos", [block], len(block)).dtype == np.int32
+        taken.number("pos", [tuple(block)], len(block))
         assert len(here) == len(taken) == len(known)
         assert (here.hashes[:, : len(known)] == taken.hashes[:, : len(known)]).all()
 
@@ -204,7 +205,7 @@ def test_attributes_run_once_per_type():
 
     encoder = Encoder(parse("form[0]\nform[-1]").compile(["form"]), counted)
     for _ in range(2):
-        encoder.encode([["a", "b", "a"]], 3)
+        encoder.encode([[["a", "b", "a"]]], 3)
     assert calls == ["a", "b"]
 
 

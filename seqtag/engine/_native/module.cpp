@@ -6,6 +6,7 @@
 
 #include "bind_characters.h"
 #include "bind_frozen.h"
+#include "bind_lists.h"
 #include "bind_scanner.h"
 #include "bind_sentences.h"
 #include "bind_tables.h"
@@ -45,6 +46,7 @@ NB_MODULE(SEQTAG_KERNEL, m) {
   seqtag::bind_frozen(m);
   seqtag::bind_scanner(m);
   seqtag::bind_sentences(m);
+  seqtag::bind_lists(m);
   seqtag::bind_characters(m);
   seqtag::bind_tables(m);
 }
