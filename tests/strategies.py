@@ -34,7 +34,7 @@ each_backend = pytest.mark.parametrize(
 
 def install(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the whole package run on a backend."""
-    for name in ("Weights", "Frozen", "index_features", "hash_strings"):
+    for name in ("Weights", "Frozen", "index_features", "bundle_features", "hash_strings"):
         monkeypatch.setattr(backends, name, getattr(backend, name))
 
 

@@ -16,8 +16,13 @@ def has_avx2() -> bool: ...
 def hash_strings(blob: bytes, offsets: IntArray) -> HashArray: ...
 def label_lists(names: list[str], ids: IntArray, ptr: IntArray) -> list[list[str]]: ...
 def index_features(
-    plan: Plan, types: IntArray, hashes: HashArray, sentence_ptr: IntArray, min_count: int
-) -> tuple[HashArray, IntArray, IntArray]: ...
+    plan: Plan,
+    types: IntArray,
+    hashes: HashArray,
+    sentence_ptr: IntArray,
+    min_count: int,
+    bundled: bool,
+) -> tuple[HashArray, IntArray, IntArray, IntArray, IntArray]: ...
 
 class Values:
     def __init__(self) -> None: ...
@@ -65,6 +70,8 @@ class Weights32:
         choices: ByteArray | None,
         asked: Callable[[], bool] | None,
         ask_every: float,
+        bundle_ptr: IntArray | None,
+        bundles: IntArray | None,
     ) -> tuple[int, int, IntArray, IntArray]: ...
     def decode(
         self,
@@ -74,6 +81,8 @@ class Weights32:
         values: FloatArray | None,
         edge_ptr: IntArray | None,
         edges: IntArray | None,
+        bundle_ptr: IntArray | None,
+        bundles: IntArray | None,
     ) -> IntArray: ...
     def cells(
         self, average: bool

@@ -95,6 +95,7 @@ def check_parts(parts: Parts, labels: int) -> None:
 
 def check_instances(layout: Layout, x: Instances) -> None:
     """Refuse a corpus that does not fit itself or the weights."""
+    require(x.bundles is None, "expected features written out, found bundles")
     tokens, width = len(x.token_ptr) - 1, len(x.features)
     require(
         tokens >= 0 and _ascending(x.sentence_ptr, tokens),

@@ -193,6 +193,13 @@ class Backend(NamedTuple):
     hash_strings: Callable[[Sequence[str]], HashArray]
     Values: Callable[[], Values]
     label_lists: Callable[[list[str], IntArray, IntArray], list[list[str]]]
+    bundle_features: (
+        Callable[
+            [KeyPlan, IntArray, HashArray, IntArray, int],
+            tuple[HashArray, IntArray, IntArray, IntArray, IntArray],
+        ]
+        | None
+    ) = None  # the reference has memory enough for what it has time for
     Scanner: Callable[..., Scanner] | None = None  # without one, seqtag.corpus reads alone
     write_sentences: WriteSentences | None = None
     Characters: Callable[[Sequence[int]], Characters] | None = None  # nor seqtag.segmentation

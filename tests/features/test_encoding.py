@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from seqtag.engine.arrays import pointers
+from seqtag.engine.arrays import Instances, pointers
 from seqtag.engine.keys import LEFT, RIGHT, hash_string, key_plan, keys
 from seqtag.features.encoder import Encoder
 from seqtag.features.language import parse
-from tests.strategies import REFERENCE, each_backend, words
+from tests.strategies import NATIVE, REFERENCE, each_backend, needs_native, words
 
 MASK = (1 << 64) - 1
 
@@ -129,6 +129,33 @@ def test_features_are_numbered_by_first_appearance(backend, instance, min_count)
     assert names.tolist() == kept
     assert token_ptr.tolist() == pointers(map(len, rows)).tolist()
     assert features.tolist() == list(chain.from_iterable(rows))
+
+
+@needs_native
+@given(encoded(), st.integers(1, 3))
+def test_bundles_stand_for_the_same_features(instance, min_count):
+    templates, columns, types, hashes, ptr = instance
+    arguments = key_plan(templates, columns), types, hashes, ptr, min_count
+    plain = REFERENCE.index_features(*arguments)
+    names, token_ptr, features, bundle_ptr, bundles = NATIVE.bundle_features(*arguments)
+    sizes = np.diff(bundle_ptr)
+    assert (sizes > 1).all()
+    assert features.min(initial=0) == -len(sizes)  # each of them is used
+    found = Instances(ptr, token_ptr, features, None, None, None, bundle_ptr, bundles).written_out()
+    assert [names.tolist(), *(a.tolist() for a in found[1:3])] == [a.tolist() for a in plain]
+    assert found.bundles is found.bundle_ptr is None
+    assert found.written_out() is found
+
+
+@needs_native
+def test_bundles_are_of_templates_in_a_row_that_look_at_one_place():
+    """Two templates of word 0, one of word -1, and two more of word 0 around a conjunction."""
+    templates = [((0, 0),), ((1, 0),), ((0, -1),), ((1, 0), (0, 0)), ((0, 0), (0, 1)), ((0, 0),)]
+    hashes = np.array([[3, 5], [7, 0]], np.uint64)  # the second word lacks the second attribute
+    arguments = key_plan(templates, [0, 0]), np.array([[0, 0, 1]], np.int32), hashes
+    *_, features, bundle_ptr, bundles = NATIVE.bundle_features(*arguments, np.array([0, 3]), 1)
+    assert features.tolist() == [-1, 2, 3, 4, 5, -1, 6, 3, 7, 5, 8, 6, 9, 10]
+    assert (bundle_ptr.tolist(), bundles.tolist()) == ([0, 2], [0, 1])
 
 
 @each_backend
