@@ -117,15 +117,16 @@ template <class Real> class PyWeights {
 
   // arrays.py: Cells, flat.
   nb::tuple cells(bool average) {
-    const State<Real> state = gather([average](const auto& w) {
+    State<Real> state = gather([average](const auto& w) {
       return
           [average, seen = w.seen](const Cell<Real>& c) { return average ? averaged(c, seen) : Cell<Real>{c.w, 0, 0}; };
     });
     nb::list out;
-    for (const auto* rows : {&state.emission, &state.edge, &state.trigram}) {
-      out.append(to_numpy(std::vector<int64_t>(rows->ptr)));
-      out.append(to_numpy(std::vector<int32_t>(rows->column)));
+    for (auto* rows : {&state.emission, &state.edge, &state.trigram}) {
+      out.append(to_numpy(std::move(rows->ptr)));
+      out.append(to_numpy(std::move(rows->column)));
       out.append(field(rows->cell, &Cell<Real>::w));
+      std::vector<Cell<Real>>().swap(rows->cell);
     }
     out.append(field(state.chain, &Cell<Real>::w));
     return nb::tuple(out);
