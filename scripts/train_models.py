@@ -89,7 +89,7 @@ def unrounded_accuracy(tagger: seqtag.Tagger, cells: Cells, keys: np.ndarray, pa
     sentences = [sentence for sentence in seqtag.read(path) if sentence]
     words = [word for sentence in sentences for word in sentence.words]
     encoder = Encoder(compiled, hash_strings)
-    types = encoder.encode([words], len(words))
+    types = encoder.encode([[words]], len(words))
     found = decoder.decode(types, encoder.hashes, pointers(map(len, sentences)))
     gold = [label for sentence in sentences for label in tagger.model.column.of(sentence)]
     right = [tagger.outputs[i] == label for i, label in zip(found, gold, strict=True)]

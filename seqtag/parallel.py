@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from time import sleep
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+_WAY = 1e-6  # seconds without Python's lock, which else is handed over every few milliseconds only
 
 
 def in_order(
@@ -37,6 +40,7 @@ def in_order(
             while failure is None:
                 try:
                     pending.append(pool.submit(work, next(items)))
+                    sleep(_WAY)
                 except StopIteration:
                     break
                 except Exception as error:  # of the items: the work before it comes first

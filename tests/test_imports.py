@@ -26,7 +26,7 @@ catalogue
 settings
 engine.arrays
 engine.checks engine.interface
-engine.keys engine.reference engine.bigrams
+engine.keys engine.lists engine.reference engine.bigrams
 engine.alternatives engine.exchange
 engine.frozen
 engine.native

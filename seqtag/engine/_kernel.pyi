@@ -14,9 +14,20 @@ _Known = tuple[int, HashArray, IntArray, NDArray[np.uint16]]
 
 def has_avx2() -> bool: ...
 def hash_strings(blob: bytes, offsets: IntArray) -> HashArray: ...
+def label_lists(names: list[str], ids: IntArray, ptr: IntArray) -> list[list[str]]: ...
 def index_features(
-    plan: Plan, types: IntArray, hashes: HashArray, sentence_ptr: IntArray, min_count: int
-) -> tuple[HashArray, IntArray, IntArray]: ...
+    plan: Plan,
+    types: IntArray,
+    hashes: HashArray,
+    sentence_ptr: IntArray,
+    min_count: int,
+    bundled: bool,
+) -> tuple[HashArray, IntArray, IntArray, IntArray, IntArray]: ...
+
+class Values:
+    def __init__(self) -> None: ...
+    def number(self, rows: list[Sequence[str]], count: int) -> NDArray[np.int32]: ...
+    def new_values(self) -> list[str]: ...
 
 class Plan:
     def __init__(
@@ -59,6 +70,8 @@ class Weights32:
         choices: ByteArray | None,
         asked: Callable[[], bool] | None,
         ask_every: float,
+        bundle_ptr: IntArray | None,
+        bundles: IntArray | None,
     ) -> tuple[int, int, IntArray, IntArray]: ...
     def decode(
         self,
@@ -68,6 +81,8 @@ class Weights32:
         values: FloatArray | None,
         edge_ptr: IntArray | None,
         edges: IntArray | None,
+        bundle_ptr: IntArray | None,
+        bundles: IntArray | None,
     ) -> IntArray: ...
     def cells(
         self, average: bool

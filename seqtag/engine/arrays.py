@@ -72,6 +72,9 @@ class Instances(NamedTuple):
     that ends at n.  If every token has all of the same features, they are given once: `features`
     is one token's, and only `values` goes on for all of them. Without values the rows of a token
     are distinct.
+
+    Rows that many tokens have together may stand in a bundle, to save memory: a feature ``-1 - b``
+    stands for the rows ``bundles[bundle_ptr[b]:bundle_ptr[b+1]]``. `written_out` is without.
     """
 
     sentence_ptr: IntArray  # (S + 1,) int64
@@ -80,6 +83,30 @@ class Instances(NamedTuple):
     values: FloatArray | None = None  # (nnz,) float32 or float64
     edge_ptr: IntArray | None = None  # (N + 1,) int64
     edges: IntArray | None = None  # (edge nnz,) int32
+    bundle_ptr: IntArray | None = None  # (B + 1,) int64
+    bundles: IntArray | None = None  # (rows in bundles,) int32
+
+    def written_out(self) -> Instances:
+        """The same without bundles.
+
+        >>> x = Instances(*map(np.array, ([0, 2], [0, 2, 3], [4, -1, -1])))
+        >>> x._replace(bundle_ptr=np.array([0, 2]), bundles=np.array([7, 6])).written_out()[1:3]
+        (array([0, 3, 5]), array([4, 7, 6, 7, 6]))
+        """
+        if self.bundle_ptr is None or self.bundles is None:
+            return self
+        bundle = -1 - self.features
+        alone = bundle < 0
+        bundle[alone] = 0
+        sizes = np.append(np.diff(self.bundle_ptr), 1)
+        many = np.where(alone, 1, sizes[bundle])
+        ends = np.concatenate([[0], np.cumsum(many)])
+        place = np.repeat(self.bundle_ptr[bundle] - ends[:-1], many) + np.arange(ends[-1])
+        rows = np.repeat(self.features, many)
+        bundled = np.repeat(~alone, many)
+        rows[bundled] = self.bundles[place[bundled]]
+        plain = self._replace(token_ptr=ends[self.token_ptr], features=rows)
+        return plain._replace(bundle_ptr=None, bundles=None)
 
     def tokens(self, s: int) -> range:
         """Token numbers of sentence s."""

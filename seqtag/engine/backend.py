@@ -22,9 +22,12 @@ __all__ = [
     "Frozen",
     "Scanner",
     "TokenScanner",
+    "Values",
     "Weights",
+    "bundle_features",
     "hash_strings",
     "index_features",
+    "label_lists",
     "write_sentences",
 ]
 
@@ -70,12 +73,15 @@ def get(name: str) -> Backend:
             native.hash_strings,
             native.BigramCounter,
             native.Exchange,
+            native.Values,
+            native.label_lists,
+            native.bundle_features,
             native.Scanner,
             native.write_sentences,
             native.Characters,
             native.TokenScanner,
         )
-    from seqtag.engine import bigrams, exchange, frozen, keys, reference
+    from seqtag.engine import bigrams, exchange, frozen, keys, lists, reference
 
     return Backend(
         name,
@@ -85,6 +91,8 @@ def get(name: str) -> Backend:
         keys.hash_strings,
         bigrams.BigramCounter,
         exchange.Exchange,
+        lists.Values,
+        lists.label_lists,
     )
 
 
@@ -101,6 +109,9 @@ if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     hash_strings,
     BigramCounter,
     Exchange,
+    Values,
+    label_lists,
+    bundle_features,
     Scanner,
     write_sentences,
     Characters,

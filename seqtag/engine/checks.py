@@ -98,6 +98,7 @@ def check_parts(parts: Parts, labels: int) -> None:
 
 def check_instances(layout: Layout, x: Instances) -> None:
     """Refuse a corpus that does not fit itself or the weights."""
+    require(x.bundles is None, "expected features written out, found bundles")
     tokens, width = len(x.token_ptr) - 1, len(x.features)
     require(
         tokens >= 0 and _ascending(x.sentence_ptr, tokens),
@@ -333,3 +334,10 @@ def check_exchange(bigrams: Bigrams, classes: IntArray, open: int) -> None:
     first = np.bincount(np.repeat(np.arange(V), np.diff(ptr)), counts, V)
     second = np.bincount(after, counts, V)
     require((first == second).all(), "each word must be as often the first as the second of a pair")
+
+
+# --------------------------------------------------------------------------- lists
+def check_named(names: int, ids: IntArray, ptr: IntArray) -> None:
+    """Refuse ids without a name, and rows that are not those of the ids."""
+    require(_ascending(ptr, len(ids)), "ptr must ascend from 0 to the number of ids")
+    require(_within(ids, names), "an id without a name")

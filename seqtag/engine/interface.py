@@ -161,6 +161,16 @@ class Exchange(Protocol):
         """Move the words first to last - 1, one after the other; how many change their class."""
 
 
+class Values(Protocol):
+    """Strings, numbered as they come; see `seqtag.engine.lists.Values`."""
+
+    def number(self, rows: list[Sequence[str]], count: int) -> NDArray[np.int32]:
+        """The number of each of some values, all rows end to end: (count,) int32."""
+
+    def new_values(self) -> list[str]:
+        """Values that were numbered since the last call, in order."""
+
+
 class WriteSentences(Protocol):
     """Writes sentences of raw text as CoNLL-U; of the native backend only."""
 
@@ -225,6 +235,15 @@ class Backend(NamedTuple):
     hash_strings: Callable[[Sequence[str]], HashArray]
     BigramCounter: Callable[[], BigramCounter]
     Exchange: Callable[[Bigrams, IntArray, int], Exchange]
+    Values: Callable[[], Values]
+    label_lists: Callable[[list[str], IntArray, IntArray], list[list[str]]]
+    bundle_features: (
+        Callable[
+            [KeyPlan, IntArray, HashArray, IntArray, int],
+            tuple[HashArray, IntArray, IntArray, IntArray, IntArray],
+        ]
+        | None
+    ) = None  # the reference has memory enough for what it has time for
     Scanner: Callable[..., Scanner] | None = None  # without one, seqtag.corpus reads alone
     write_sentences: WriteSentences | None = None
     Characters: Callable[[Sequence[int]], Characters] | None = None  # nor seqtag.segmentation

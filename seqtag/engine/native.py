@@ -75,7 +75,16 @@ def index_features(
     plan: KeyPlan, types: IntArray, hashes: HashArray, sentence_ptr: IntArray, min_count: int
 ) -> tuple[HashArray, IntArray, IntArray]:
     """Number the features of a corpus: (keys of the rows, token_ptr, features)."""
-    return _kernel.index_features(_kernel.Plan(*plan), types, hashes, sentence_ptr, min_count)
+    plain = _kernel.Plan(*plan), types, hashes, sentence_ptr, min_count
+    return _kernel.index_features(*plain, bundled=False)[:3]
+
+
+def bundle_features(
+    plan: KeyPlan, types: IntArray, hashes: HashArray, sentence_ptr: IntArray, min_count: int
+) -> tuple[HashArray, IntArray, IntArray, IntArray, IntArray]:
+    """The same with bundles: (keys of the rows, token_ptr, features, bundle_ptr, bundles)."""
+    bundled = _kernel.Plan(*plan), types, hashes, sentence_ptr, min_count
+    return _kernel.index_features(*bundled, bundled=True)
 
 
 class Weights:
@@ -153,6 +162,8 @@ class Weights:
                 None if choices is None else np.ascontiguousarray(choices, np.uint8),
                 None if pause is None else pause.asked,
                 0.0 if pause is None else pause.every,
+                x.bundle_ptr,
+                x.bundles,
             )
         except MemoryError as error:
             raise no_room(self._layout) from error
@@ -162,7 +173,7 @@ class Weights:
 
     def decode(self, x: Instances) -> IntArray:
         """Best labels (N,) int32 of every token under the current weights."""
-        return self._weights.decode(*self._arrays(x))
+        return self._weights.decode(*self._arrays(x), x.bundle_ptr, x.bundles)
 
     def cells(self, average: bool = False) -> Cells:
         """The weights that are not zero, of w or of its average."""
@@ -287,4 +298,6 @@ Exchange = _kernel.Exchange
 Scanner = _kernel.Scanner
 TokenScanner = _kernel.TokenScanner
 write_sentences = _kernel.write_sentences
+Values = _kernel.Values
+label_lists = _kernel.label_lists
 Characters = _kernel.Characters

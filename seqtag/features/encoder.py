@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from seqtag.engine import backend
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -32,26 +34,13 @@ class Column(NamedTuple):
         >>> Column.of(["to", "be", "to"])
         Column(types=['to', 'be'], ids=array([0, 1, 0], dtype=int32))
         """
-        types = _Types()
-        ids = np.fromiter(map(types.__getitem__, values), np.int32)
-        return cls(types.new, ids)
+        types, found = backend.Values(), list(values)
+        ids = types.number([found], len(found))
+        return cls(types.new_values(), ids)
 
     def values(self) -> list[str]:
         """The value of every token."""
         return list(map(self.types.__getitem__, self.ids.tolist()))
-
-
-class _Types(dict[str, int]):
-    """Type ids by value; a value not seen before gets the next id and is noted as new."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.new: list[str] = []
-
-    def __missing__(self, value: str) -> int:
-        self[value] = number = len(self)
-        self.new.append(value)
-        return number
 
 
 class Encoder:
@@ -74,7 +63,8 @@ class Encoder:
     ):
         self._compiled = compiled
         self._hash_strings = hash_strings
-        self._types = {column: _Types() for column in compiled.columns}
+        self._types = {column: backend.Values() for column in compiled.columns}
+        self._numbered = dict.fromkeys(compiled.columns, 0)
         self._table = np.zeros((len(compiled.attributes), 1024), np.uint64)
         self._count = 0
 
@@ -87,29 +77,30 @@ class Encoder:
         """Hash of each attribute's value per type, 0 if absent: (attributes, types) uint64."""
         return self._table
 
-    def encode(self, columns: Sequence[Iterable[str]], tokens: int) -> np.ndarray:
+    def encode(self, columns: Sequence[list[Sequence[str]]], tokens: int) -> np.ndarray:
         """Type ids (columns, tokens) int32.
 
         Parameters
         ----------
         columns
-            The values of each of the templates' columns, all sentences end to end.
+            The values of each of the templates' columns, sentence by sentence.
         tokens
             Number of values in each column.
         """
         pairs = zip(self._types, columns, strict=True)
-        numbers = [self.number(column, values, tokens) for column, values in pairs]
+        numbers = [self.number(column, rows, tokens) for column, rows in pairs]
         if len(numbers) == 1:
             return numbers[0][None]
         return np.stack(numbers) if numbers else np.empty((0, tokens), np.int32)
 
-    def number(self, column: str, values: Iterable[str], count: int = -1) -> np.ndarray:
-        """Type ids of some values of a column: (count,) int32."""
-        types = self._types[column]
-        ids = np.fromiter(map(types.__getitem__, values), np.int32, count)
-        if types.new:
-            new, types.new = types.new, []
-            self._fill(column, len(types) - len(new), new, {})
+    def number(self, column: str, rows: list[Sequence[str]], count: int) -> np.ndarray:
+        """Type ids of some values of a column, all rows end to end: (count,) int32."""
+        types, known = self._types[column], self._numbered[column]
+        ids = types.number(rows, count)
+        new = types.new_values()
+        if new:
+            self._fill(column, known, new, {})
+            self._numbered[column] += len(new)
         return ids
 
     def extend(

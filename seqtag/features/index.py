@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from seqtag.features.templates import CompiledTemplates
 
 
+_MANY = 2**26  # features from which on memory counts more than a little time
+
+
 class IndexedCorpus(NamedTuple):
     """The joint feature map of a corpus: which cells of w its sentences touch.
 
@@ -49,6 +52,7 @@ def index_corpus(
     parts: Parts | None = None,
     pieces: NDArray[np.int64] | None = None,
     known: tuple[NDArray[np.uint64], NDArray[np.uint64]] | None = None,
+    bundled: bool = False,
 ) -> IndexedCorpus:
     """Number the features of a corpus.
 
@@ -71,6 +75,8 @@ def index_corpus(
         see beyond the ends of pieces, labels do not.
     known
         Keys of features, and of edge features, that get a row however rare they are.
+    bundled
+        Whether the rows may stand in bundles where there are many; not with `known`.
     """
     sentence_ptr = pointers(lengths)
     encoder = Encoder(compiled, backend.hash_strings)
@@ -86,9 +92,16 @@ def index_corpus(
 
     emission_plan, edge_plan = compiled.key_plans()
     keep, keep_edges = known or (None, None)
-    keys, token_ptr, features = index(emission_plan, keep)
     piece_ptr = sentence_ptr if pieces is None else pointers(pieces)
-    instances = Instances(piece_ptr, token_ptr, features)
+    many = types.shape[1] * len(compiled.templates) >= _MANY
+    if bundled and many and keep is None and backend.bundle_features is not None:
+        keys, token_ptr, features, bundle_ptr, bundles = backend.bundle_features(
+            emission_plan, types, encoder.hashes, sentence_ptr, min_count
+        )
+        instances = Instances(piece_ptr, token_ptr, features, None, None, None, bundle_ptr, bundles)
+    else:
+        keys, token_ptr, features = index(emission_plan, keep)
+        instances = Instances(piece_ptr, token_ptr, features)
     edge_keys = np.zeros(0, np.uint64)
     if compiled.edges:
         edge_keys, edge_ptr, edges = index(edge_plan, keep_edges)

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_BLOCK = 2**15  # rows
+_NO_ROWS = [(np.zeros(0, np.int64),), (np.zeros(0, np.int32),), (np.zeros(0),)]
+
+
 def mean(runs: Sequence[Cells]) -> Cells:
     """The mean of the weights of several runs over the same features."""
     if len(runs) == 1:
@@ -34,19 +38,40 @@ def mean(runs: Sequence[Cells]) -> Cells:
         labels: Sequence[NDArray[Any]],
         weights: Sequence[NDArray[Any]],
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        width = 1 + max((int(label.max()) for label in labels if len(label)), default=0)
-        ids = [
-            np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)) * width + label
-            for ptr, label in zip(ptrs, labels, strict=True)
-        ]
-        distinct, which = np.unique(np.concatenate(ids), return_inverse=True)
-        total = np.bincount(which.reshape(-1), np.concatenate(weights), len(distinct))
-        ptr = np.searchsorted(distinct // width, np.arange(len(ptrs[0])))
-        return ptr.astype(np.int64), (distinct % width).astype(np.int32), total / len(runs)
+        blocks = []
+        for begin in range(0, len(ptrs[0]) - 1, _BLOCK):  # what is made on the way is large
+            spans = [ptr[begin : begin + _BLOCK + 1] for ptr in ptrs]
+            cells = [slice(int(span[0]), int(span[-1])) for span in spans]
+            blocks.append(
+                _mean_of_rows(
+                    spans,
+                    [label[cell] for label, cell in zip(labels, cells, strict=True)],
+                    [weight[cell] for weight, cell in zip(weights, cells, strict=True)],
+                )
+            )
+        counts, label, weight = (
+            np.concatenate(parts) for parts in (zip(*blocks, strict=True) if blocks else _NO_ROWS)
+        )
+        return pointers(counts), label, weight
 
     *sparse, chains = zip(*runs, strict=True)
     found = [rows(*sparse[i : i + 3]) for i in range(0, len(sparse), 3)]
     return Cells._make([*end_to_end.from_iterable(found), np.mean(chains, axis=0)])
+
+
+def _mean_of_rows(
+    ptrs: Sequence[NDArray[Any]], labels: Sequence[NDArray[Any]], weights: Sequence[NDArray[Any]]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Cells per row, their labels, and the mean weight of each over some runs."""
+    width = 1 + max((int(label.max()) for label in labels if len(label)), default=0)
+    ids = [
+        np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)) * width + label
+        for ptr, label in zip(ptrs, labels, strict=True)
+    ]
+    distinct, which = np.unique(np.concatenate(ids), return_inverse=True)
+    total = np.bincount(which.reshape(-1), np.concatenate(weights), len(distinct))
+    counts = np.bincount(distinct // width, minlength=len(ptrs[0]) - 1)
+    return counts, (distinct % width).astype(np.int32), total / len(labels)
 
 
 def freeze(cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: int) -> FrozenWeights:

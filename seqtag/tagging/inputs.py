@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,6 +11,25 @@ if TYPE_CHECKING:
 
 Tokens = list[dict[str, Any]]
 """The words of a ``conllu.TokenList``."""
+
+
+def rows_of_columns(sentences: Sequence[Any], columns: Sequence[str]) -> list[list[Sequence[str]]]:
+    """The values of each column, sentence by sentence; those of the forms if there is no column.
+
+    Raises
+    ------
+    TypeError
+        As `columns_of`.
+
+    Examples
+    --------
+    >>> rows_of_columns([["Time"], {"form": ["flies"]}], ["form"])
+    [[['Time'], ['flies']]]
+    """
+    if len(columns) <= 1 and {*map(type, sentences)} == {list}:
+        return [list(sentences)]
+    rows = [columns_of(sentence, columns) for sentence in sentences]
+    return [list(map(itemgetter(c), rows)) for c in range(max(1, len(columns)))]
 
 
 def columns_of(sentence: Any, columns: Sequence[str]) -> Sequence[Sequence[str]]:

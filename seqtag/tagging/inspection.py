@@ -7,7 +7,6 @@ found by making the keys of its features again; the others keep their number.
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -85,9 +84,9 @@ def _name(
 ) -> None:
     """Add the names of the features of some sentences, given as columns."""
     compiled = model.compiled
-    ptr = pointers(len(columns[0]) for columns in batch)
-    flat = [list(chain.from_iterable(each[c] for each in batch)) for c in range(len(batch[0]))]
-    types = encoder.encode(flat[: len(compiled.columns)], int(ptr[-1]))
+    ptr = pointers(len(each[0]) for each in batch)
+    columns = [[each[c] for each in batch] for c in range(len(compiled.columns))]
+    types = encoder.encode(columns, int(ptr[-1]))
     templates = model.templates.templates
     kinds = (
         (model.weights.emission, compiled.templates, [t for t in templates if not t.label_offsets]),

@@ -210,7 +210,7 @@ class TableTagger:
         for row, column, source in zip(types, columns, self._plan.sources[number], strict=True):
             if isinstance(source, _Filled):
                 filled = lemmas.get(source.tagger) or _Values(labels[source.tagger], source.names)
-                row[:] = encoder.number(column, filled.names)[filled.ids]
+                row[:] = encoder.number(column, [filled.names], len(filled.names))[filled.ids]
             else:
                 at = self._plan.read.index(str(source))
                 encoder.extend(column, scanned.known[at], scanned.new[at], self._shared[at])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import accumulate, chain, islice, pairwise, repeat
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from seqtag.engine.arrays import Allowed, pointers
 from seqtag.errors import SeqtagError
 from seqtag.features.encoder import Encoder
 from seqtag.parallel import in_order
-from seqtag.tagging.inputs import Tokens, columns_of, fill, tokens_of
+from seqtag.tagging.inputs import Tokens, fill, rows_of_columns, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -63,7 +62,7 @@ class Worker(NamedTuple):
 class Batch(NamedTuple):
     """Some sentences as type ids."""
 
-    token_lists: list[Tokens | None]  # of sentences that are conllu.TokenLists
+    token_lists: list[Tokens | None]  # of sentences that are conllu.TokenLists; none of plain lists
     bounds: list[int]  # where sentences begin, and where the last ends
     types: NDArray[np.int32]  # (columns, tokens) int32
     worker: Worker  # whose ids they are
@@ -149,15 +148,15 @@ class Workers:
         self, sentences: Sequence[Any], given: Sequence[Given | None], worker: Worker
     ) -> Batch:
         """Some sentences as type ids of the worker's."""
-        token_lists = [tokens_of(sentence) for sentence in sentences]
-        rows = [columns_of(sentence, self.model.compiled.columns) for sentence in sentences]
-        bounds = list(accumulate((len(row[0]) for row in rows), initial=0))
-        count = len(self.model.compiled.columns)
-        columns = [chain.from_iterable(map(itemgetter(c), rows)) for c in range(count)]
+        plain = {*map(type, sentences)} <= {list}
+        token_lists = [] if plain else [tokens_of(sentence) for sentence in sentences]
+        names = self.model.compiled.columns
+        columns = rows_of_columns(sentences, names)
+        bounds = list(accumulate(map(len, columns[0]), initial=0))
         try:
-            types = worker.encoder.encode(columns, bounds[-1])
+            types = worker.encoder.encode(columns[: len(names)], bounds[-1])
         except (TypeError, AttributeError, SeqtagError) as error:
-            words = (word for row in rows for values in row for word in values)
+            words = chain.from_iterable(values for rows in columns for values in rows)
             odd = [word for word in words if not isinstance(word, str)]
             if not odd:
                 raise
@@ -165,7 +164,7 @@ class Workers:
             raise TypeError(msg) from error
         forms: list[Sequence[str]] = []
         if self.model.coding.needs_forms:
-            forms = [row[self.model.compiled.columns.index("form")] for row in rows]
+            forms = columns[names.index("form")]
         allowed = self._allowed(given, bounds, forms)
         return Batch(token_lists, bounds, types, worker, forms, list(given), allowed)
 
@@ -223,9 +222,8 @@ class Workers:
     def _spelt(self, batch: Batch, ids: NDArray[np.int32]) -> list[list[str]]:
         """Label ids as labels, sentence by sentence; what is given stays."""
         coding = self.model.coding
-        names = self.outputs if coding.is_local else self.model.labels
-        labels = list(map(names.__getitem__, ids.tolist()))
-        found = [labels[a:b] for a, b in pairwise(batch.bounds)]
+        names = self.outputs if coding.is_local else list(self.model.labels)
+        found = backend.label_lists(names, ids, batch.sentence_ptr)
         if coding.needs_forms:
             found = list(map(coding.as_written, found, batch.forms))
         elif not coding.is_local:
@@ -242,7 +240,7 @@ class Workers:
     def _written(self, batch: Batch, ids: NDArray[np.int32]) -> list[list[str]]:
         """Labels, sentence by sentence, also written into sentences that are `conllu.TokenList`."""
         found = self._spelt(batch, ids)
-        for tokens, each in zip(batch.token_lists, found, strict=True):
+        for tokens, each in zip(batch.token_lists, found, strict=False):
             if tokens is not None:
                 fill(tokens, self.model.column.split(each))
         return found

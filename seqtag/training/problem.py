@@ -169,6 +169,7 @@ def pose(
         parts,
         examples.pieces,
         (init.weights.emission.keys, init.weights.edge.keys) if init else None,
+        bundled=not settings.dropout,
     )
     words = form.types if form else []
     last = max((available.index(name) for name in compiled.columns), default=-1)

@@ -244,6 +244,7 @@ def train(
         problem = pose(examples, column, coding, template_set, features, values, model)
         stage = folder.stage(str(column)) if folder else None
         schedule = replace(schedule, checkpoints=stage)
+        del examples, corpus  # memory for the epochs
         return Tagger(fit(problem, schedule, held_out))
 
 

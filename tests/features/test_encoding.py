@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from seqtag.engine.arrays import pointers
+from seqtag.engine.arrays import Instances, pointers
 from seqtag.engine.keys import LEFT, RIGHT, hash_string, key_plan, keys
 from seqtag.features.encoder import Encoder
 from seqtag.features.language import parse
-from tests.strategies import REFERENCE, each_backend, words
+from tests.strategies import NATIVE, REFERENCE, each_backend, needs_native, words
 
 MASK = (1 << 64) - 1
 
@@ -131,6 +131,33 @@ def test_features_are_numbered_by_first_appearance(backend, instance, min_count)
     assert features.tolist() == list(chain.from_iterable(rows))
 
 
+@needs_native
+@given(encoded(), st.integers(1, 3))
+def test_bundles_stand_for_the_same_features(instance, min_count):
+    templates, columns, types, hashes, ptr = instance
+    arguments = key_plan(templates, columns), types, hashes, ptr, min_count
+    plain = REFERENCE.index_features(*arguments)
+    names, token_ptr, features, bundle_ptr, bundles = NATIVE.bundle_features(*arguments)
+    sizes = np.diff(bundle_ptr)
+    assert (sizes > 1).all()
+    assert features.min(initial=0) == -len(sizes)  # each of them is used
+    found = Instances(ptr, token_ptr, features, None, None, None, bundle_ptr, bundles).written_out()
+    assert [names.tolist(), *(a.tolist() for a in found[1:3])] == [a.tolist() for a in plain]
+    assert found.bundles is found.bundle_ptr is None
+    assert found.written_out() is found
+
+
+@needs_native
+def test_bundles_are_of_templates_in_a_row_that_look_at_one_place():
+    """Two templates of word 0, one of word -1, and two more of word 0 around a conjunction."""
+    templates = [((0, 0),), ((1, 0),), ((0, -1),), ((1, 0), (0, 0)), ((0, 0), (0, 1)), ((0, 0),)]
+    hashes = np.array([[3, 5], [7, 0]], np.uint64)  # the second word lacks the second attribute
+    arguments = key_plan(templates, [0, 0]), np.array([[0, 0, 1]], np.int32), hashes
+    *_, features, bundle_ptr, bundles = NATIVE.bundle_features(*arguments, np.array([0, 3]), 1)
+    assert features.tolist() == [-1, 2, 3, 4, 5, -1, 6, 3, 7, 5, 8, 6, 9, 10]
+    assert (bundle_ptr.tolist(), bundles.tolist()) == ([0, 2], [0, 1])
+
+
 @each_backend
 def test_more_features_than_the_first_table_holds(backend):
     """5,000 types: the kernel's table of keys grows several times."""
@@ -152,19 +179,19 @@ def encoder():
 
 
 def test_types_are_numbered_as_they_come(encoder):
-    types = encoder.encode([["the", "cat", "the"], ["DT", "NN", "DT"]], 3)
+    types = encoder.encode([[["the", "cat"], ["the"]], [["DT", "NN"], ["DT"]]], 3)
     assert types.dtype == np.int32
     assert types.tolist() == [[0, 1, 0], [0, 1, 0]]
     assert encoder.hashes[:, 0].tolist() == [hash_string(v) for v in ("the", "he", "dt")]
     assert encoder.hashes[:, 1].tolist() == [hash_string(v) for v in ("cat", "at", "nn")]
-    types = encoder.encode([["dog", "cat"], ["NN", "NN"]], 2)
+    types = encoder.encode([[["dog", "cat"]], [["NN", "NN"]]], 2)
     assert types.tolist() == [[2, 1], [1, 1]]
     assert encoder.hashes[0, 2] == hash_string("dog")
     assert len(encoder) == 3
 
 
 def test_an_absent_attribute_has_hash_0_and_an_empty_one_has_not(encoder):
-    encoder.encode([["a", ""], ["X", "Y"]], 2)
+    encoder.encode([[["a", ""]], [["X", "Y"]]], 2)
     hashes = encoder.hashes
     assert hashes[:2, 0].tolist() == [hash_string("a"), 0]  # "a" is too short for suffix(2)
     assert hashes[:2, 1].tolist() == [hash_string(""), 0]
@@ -174,7 +201,7 @@ def test_the_table_grows_and_keeps_what_it_had(encoder):
     many = [f"w{n}" for n in range(3000)]
     for begin in range(0, 3000, 500):
         block = many[begin : begin + 500]
-        types = encoder.encode([block, ["X"] * 500], 500)
+        types = encoder.encode([[block], [["X"] * 500]], 500)
         assert types[0].tolist() == list(range(begin, begin + 500))
     assert encoder.hashes[0, :3000].tolist() == [hash_string(word) for word in many]
 
@@ -188,9 +215,10 @@ def test_types_numbered_by_the_caller_are_as_those_numbered_here(blocks):
         new = [word for word in dict.fromkeys(block) if word not in known]
         taken.extend("form", len(known), new)
         known += new
-        assert here.number("form", block).tolist() == [known.index(word) for word in block]
-        assert here.number("pos", block, len(block)).dtype == np.int32
-        taken.number("pos", iter(block), len(block))
+        found = here.number("form", [block], len(block))
+        assert found.tolist() == [known.index(word) for word in block]
+        assert here.number("pos", [block], len(block)).dtype == np.int32
+        taken.number("pos", [tuple(block)], len(block))
         assert len(here) == len(taken) == len(known)
         assert (here.hashes[:, : len(known)] == taken.hashes[:, : len(known)]).all()
 
@@ -204,7 +232,7 @@ def test_attributes_run_once_per_type():
 
     encoder = Encoder(parse("form[0]\nform[-1]").compile(["form"]), counted)
     for _ in range(2):
-        encoder.encode([["a", "b", "a"]], 3)
+        encoder.encode([[["a", "b", "a"]]], 3)
     assert calls == ["a", "b"]
 
 

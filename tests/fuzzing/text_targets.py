@@ -223,7 +223,7 @@ def templates(data: bytes) -> str:
     keys = []
     for backend in (REFERENCE, NATIVE or REFERENCE):
         encoder = Encoder(compiled, backend.hash_strings)
-        types = encoder.encode([_PROBE] * len(compiled.columns), len(_PROBE))
+        types = encoder.encode([[_PROBE]] * len(compiled.columns), len(_PROBE))
         keys.append((types.tolist(), encoder.hashes.tolist()))
     assert keys[0] == keys[1]
     return "accepted"

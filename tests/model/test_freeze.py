@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain, pairwise
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -80,6 +81,15 @@ def test_mean_of_runs(instance):
         assert len(ptr) == rows + 1
         for begin, end in pairwise(ptr):
             assert (np.diff(label[begin:end]) > 0).all()
+
+
+@given(weights(runs=3), st.integers(1, 3))
+def test_the_mean_is_the_same_block_by_block(instance, block):
+    whole = mean(instance[1])
+    with patch("seqtag.model.freeze._BLOCK", block):
+        found = mean(instance[1])
+    for one, other in zip(whole, found, strict=True):
+        assert (one.dtype, one.tolist()) == (other.dtype, other.tolist())
 
 
 @given(weights(runs=1))

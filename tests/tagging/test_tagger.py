@@ -212,9 +212,11 @@ def test_a_token_list_is_read_as_its_file_is(conllu_file):
     )
     [sentence], [tokens] = read(conllu_file), conllu.parse(CONLLU)
     assert learned.tag(tokens) == learned.tag(sentence) == ["VERB", "PRON", "PUNCT"]
-    types = learned._idle[-1].encoder._types  # no value was new in the second form
-    assert list(types["xpos"]) == ["V", "_"]
-    assert list(types["feats"]) == ["Mood=Imp|Number=Plur", "Case=Acc", "_"]
+    encoder = learned._idle[-1].encoder  # no value was new in the second form
+    assert len(encoder) == 3
+    assert encoder.number("xpos", [["V", "_", "new"]], 3).tolist() == [0, 1, 2]
+    feats = ["Mood=Imp|Number=Plur", "Case=Acc", "_", "new"]
+    assert encoder.number("feats", [feats], 4).tolist() == [0, 1, 2, 3]
 
 
 def test_an_empty_token_list(word_tagger):

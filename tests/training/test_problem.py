@@ -8,9 +8,11 @@ import pytest
 
 from seqtag.corpus import sentence_of
 from seqtag.errors import LabelError, TemplateError
+from seqtag.features import index
 from seqtag.features.language import parse
 from seqtag.training import train as training
 from seqtag.training.train import train
+from tests.strategies import corpus, needs_native
 
 
 def word(number: int) -> str:
@@ -91,3 +93,19 @@ def test_many_lemmas_are_no_surprise(caplog):
         tagger = train(sentences, label="lemma", templates=parse("form[0]"), epochs=1)
     assert tagger.labels == ("lower 0 0  xxxxxxxxx",)
     assert not caplog.records
+
+
+@needs_native
+@pytest.mark.parametrize(
+    "order", ["", "label[-1]\n", "label[-1] + pos[0]\n", "label[-2] + label[-1]\n"]
+)
+def test_features_in_bundles_teach_the_same(monkeypatch, tmp_path, order):
+    sentences = corpus("the D T, cat N N; a D T, dog N N, the D T; old A X", "form pos tag")
+    templates = parse(f"form[0]\nsuffix(1)[0]\npos[0]\nprefix(1)[0]\nlower[0]\nform[-1]\n{order}")
+    taught = []
+    for many in (1, 2**30):
+        monkeypatch.setattr(index, "_MANY", many)
+        tagger = train(sentences, label="tag", templates=templates, min_count=1, epochs=3)
+        tagger.save(tmp_path / "model")
+        taught.append((tmp_path / "model").read_bytes())
+    assert taught[0] == taught[1]

@@ -59,15 +59,17 @@ inline nb::object hash_strings(nb::bytes blob, In<int64_t> offsets) {
 }
 
 inline nb::tuple py_index_features(const PyPlan& plan, In2<int32_t> types, In2<uint64_t> hashes,
-                                   In<int64_t> sentence_ptr, int64_t min_count) {
+                                   In<int64_t> sentence_ptr, int64_t min_count, bool bundled) {
   const Columns x = columns_of(plan, types, hashes, sentence_ptr);
   FeatureIndex found;
   {
     nb::gil_scoped_release release;
-    found = index_features(plan.plan(), x, sentence_ptr.data(), sentence_ptr.shape(0) - 1, min_count);
+    const Plan templates = plan.plan();
+    found = FeatureIndexer(templates, x, sentence_ptr.data(), sentence_ptr.shape(0) - 1).index(min_count, bundled);
   }
   return nb::make_tuple(to_numpy(std::move(found.keys)), to_numpy(std::move(found.token_ptr)),
-                        to_numpy(std::move(found.features)));
+                        to_numpy(std::move(found.features)), to_numpy(std::move(found.bundle_ptr)),
+                        to_numpy(std::move(found.bundles)));
 }
 
 class PyFrozen {
@@ -262,7 +264,7 @@ inline void bind_frozen(nb::module_& m) {
       nb::arg("attribute_column"));
   m.def("hash_strings", &hash_strings, nb::arg("blob"), nb::arg("offsets"));
   m.def("index_features", &py_index_features, nb::arg("plan"), nb::arg("types"), nb::arg("hashes"),
-        nb::arg("sentence_ptr"), nb::arg("min_count"));
+        nb::arg("sentence_ptr"), nb::arg("min_count"), nb::arg("bundled"));
   nb::class_<PyFrozen>(m, "Frozen")
       .def(nb::init<int, const PyPlan&, const PyPlan&, const PyRows&, const PyRows&, const PyRows&, In<float>,
                     In<float>, In2<float>, const PyParts&, const PyKnown&>(),

@@ -63,8 +63,8 @@ template <class Real> class PyWeights {
                         MaybeEdgePtr edge_ptr, MaybeEdges edges, In<int32_t> y, In<int64_t> visits,
                         const std::string& rule, Real step, Real margin, std::optional<In2<Real>> cost,
                         bool ties_are_mistakes, bool record, std::optional<In2<uint8_t>> choices, nb::object asked,
-                        double ask_every) {
-    const auto x = instances(sentence_ptr, token_ptr, features, values, edge_ptr, edges);
+                        double ask_every, MaybeEdgePtr bundle_ptr, MaybeEdges bundles) {
+    const auto x = instances(sentence_ptr, token_ptr, features, values, edge_ptr, edges, bundle_ptr, bundles);
     require(y.shape(0) + 1 == token_ptr.shape(0), "y must hold one label per token");
     const size_t K = size_t(labels_), several = choices ? choices->shape(0) : 0;
     bool fine = choices || within(y.data(), y.shape(0), labels_);
@@ -105,8 +105,8 @@ template <class Real> class PyWeights {
   }
 
   nb::object decode(In<int64_t> sentence_ptr, In<int64_t> token_ptr, In<int32_t> features, MaybeValues values,
-                    MaybeEdgePtr edge_ptr, MaybeEdges edges) {
-    const auto x = instances(sentence_ptr, token_ptr, features, values, edge_ptr, edges);
+                    MaybeEdgePtr edge_ptr, MaybeEdges edges, MaybeEdgePtr bundle_ptr, MaybeEdges bundles) {
+    const auto x = instances(sentence_ptr, token_ptr, features, values, edge_ptr, edges, bundle_ptr, bundles);
     std::vector<int32_t> labels(token_ptr.shape(0) - 1);
     {
       nb::gil_scoped_release release;
@@ -117,15 +117,16 @@ template <class Real> class PyWeights {
 
   // arrays.py: Cells, flat.
   nb::tuple cells(bool average) {
-    const State<Real> state = gather([average](const auto& w) {
+    State<Real> state = gather([average](const auto& w) {
       return
           [average, seen = w.seen](const Cell<Real>& c) { return average ? averaged(c, seen) : Cell<Real>{c.w, 0, 0}; };
     });
     nb::list out;
-    for (const auto* rows : {&state.emission, &state.edge, &state.trigram}) {
-      out.append(to_numpy(std::vector<int64_t>(rows->ptr)));
-      out.append(to_numpy(std::vector<int32_t>(rows->column)));
+    for (auto* rows : {&state.emission, &state.edge, &state.trigram}) {
+      out.append(to_numpy(std::move(rows->ptr)));
+      out.append(to_numpy(std::move(rows->column)));
       out.append(field(rows->cell, &Cell<Real>::w));
+      std::vector<Cell<Real>>().swap(rows->cell);
     }
     out.append(field(state.chain, &Cell<Real>::w));
     return nb::tuple(out);
@@ -202,7 +203,8 @@ template <class Real> class PyWeights {
   }
 
   Instances<Real> instances(const In<int64_t>& sentence_ptr, const In<int64_t>& token_ptr, const In<int32_t>& features,
-                            const MaybeValues& values, const MaybeEdgePtr& edge_ptr, const MaybeEdges& edges) const {
+                            const MaybeValues& values, const MaybeEdgePtr& edge_ptr, const MaybeEdges& edges,
+                            const MaybeEdgePtr& bundle_ptr, const MaybeEdges& bundles) const {
     require(token_ptr.shape(0) > 0 && ascending(sentence_ptr, token_ptr.shape(0) - 1),
             "sentence_ptr must ascend from 0 to the number of tokens");
     const size_t width = features.shape(0), tokens = token_ptr.shape(0) - 1;
@@ -210,7 +212,18 @@ template <class Real> class PyWeights {
     for (size_t n = 0; dense && n < tokens; ++n) dense = token_ptr(n + 1) - token_ptr(n) == int64_t(width);
     require(dense || ascending(token_ptr, width), "token_ptr must ascend from 0 to the number of features");
     require(token_ptr(0) == 0, "token_ptr must ascend from 0 to the number of features");
-    require(within(features.data(), features.shape(0), int64_t(rows_)), "features holds a row out of range");
+    require(bundle_ptr.has_value() == bundles.has_value(), "bundle_ptr and bundles go together");
+    if (bundle_ptr) {
+      require(!values, "bundles are of features without values");
+      require(ascending(*bundle_ptr, bundles->shape(0)), "bundle_ptr must ascend from 0 to the number of rows bundled");
+      require(within(bundles->data(), bundles->shape(0), int64_t(rows_)), "bundles holds a row out of range");
+      const int64_t most = int64_t(bundle_ptr->shape(0)) - 1;
+      bool fine = true;
+      for (size_t k = 0; k < width; ++k) fine &= features(k) >= -most && features(k) < int64_t(rows_);
+      require(fine, "features holds a row out of range");
+    } else {
+      require(within(features.data(), width, int64_t(rows_)), "features holds a row out of range");
+    }
     require(dense || !values || values->shape(0) == features.shape(0), "values must be as long as features");
     require(edge_ptr.has_value() == edges.has_value(), "edge_ptr and edges go together");
     if (edge_ptr) {
@@ -225,7 +238,9 @@ template <class Real> class PyWeights {
             edge_ptr ? edge_ptr->data() : nullptr,
             edges ? edges->data() : nullptr,
             sentence_ptr.shape(0) - 1,
-            dense};
+            dense,
+            bundle_ptr ? bundle_ptr->data() : nullptr,
+            bundles ? bundles->data() : nullptr};
   }
 };
 
@@ -238,9 +253,10 @@ template <class Real> void bind_weights(nb::module_& m, const char* name) {
            nb::arg("values").none(), nb::arg("edge_ptr").none(), nb::arg("edges").none(), nb::arg("y"),
            nb::arg("visits"), nb::arg("rule"), nb::arg("step"), nb::arg("margin"), nb::arg("cost").none(),
            nb::arg("ties_are_mistakes"), nb::arg("record"), nb::arg("choices").none(), nb::arg("asked").none(),
-           nb::arg("ask_every"))
+           nb::arg("ask_every"), nb::arg("bundle_ptr").none(), nb::arg("bundles").none())
       .def("decode", &W::decode, nb::arg("sentence_ptr"), nb::arg("token_ptr"), nb::arg("features"),
-           nb::arg("values").none(), nb::arg("edge_ptr").none(), nb::arg("edges").none())
+           nb::arg("values").none(), nb::arg("edge_ptr").none(), nb::arg("edges").none(), nb::arg("bundle_ptr").none(),
+           nb::arg("bundles").none())
       .def("cells", &W::cells, nb::arg("average"))
       .def("state", &W::state)
       .def("restore", &W::restore, nb::arg("emission"), nb::arg("edge"), nb::arg("trigram"), nb::arg("chain"),

@@ -1,6 +1,9 @@
 // The features of a corpus, numbered. keys.py: index_features().
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -54,74 +57,154 @@ class KeyNumbers {
 
 // Rows by order of first appearance, rare keys left out; and those of every token.
 struct FeatureIndex {
-  std::vector<uint64_t> keys;      // (rows,)
-  std::vector<int64_t> token_ptr;  // (tokens + 1,)
-  std::vector<int32_t> features;   // rows
+  std::vector<uint64_t> keys;       // (rows,)
+  std::vector<int64_t> token_ptr;   // (tokens + 1,)
+  std::vector<int32_t> features;    // rows; -1 - b stands for those of bundle b
+  std::vector<int64_t> bundle_ptr;  // (bundles + 1,)
+  std::vector<int32_t> bundles;     // rows
 };
 
-inline FeatureIndex index_features(const Plan& plan, const Columns& x, const int64_t* sentence_ptr, size_t sentences,
-                                   int64_t min_count) {
-  FeatureIndex found;
-  constexpr int32_t kAbsent = -1, kUnknown = -2;
-  KeyNumbers table;
-  std::vector<uint64_t> keys;
-  std::vector<int32_t> count, ids;
-  auto number = [&](uint64_t key) {
-    if (key == 0) return kAbsent;
-    const int32_t row = table.number(key);
-    if (size_t(row) == count.size()) count.push_back(0);
-    return row;
-  };
-  const size_t F = plan.templates, most = x.capacity + 2;
-  std::vector<char> local(F);  // these are looked up once per type
-  for (size_t k = 0; k < F; ++k) local[k] = is_local(plan, k);
-  std::vector<int32_t> row_of(most * F, kUnknown);  // (types, templates): a local template looks at one column
-  ids.resize(x.tokens * F);
-  int32_t* id = ids.data();
-  for (size_t s = 0; s < sentences; ++s) {
-    const int64_t begin = sentence_ptr[s], end = sentence_ptr[s + 1];
-    keys.clear();
-    for (int64_t n = begin; n < end; ++n)
-      for (size_t k = 0; k < F; ++k) {
-        if (local[k]) continue;
-        keys.push_back(key_at(plan, x, k, n, begin, end));
-        if (keys.back()) table.prefetch(keys.back());
-      }
-    const uint64_t* key = keys.data();
-    for (int64_t n = begin; n < end; ++n)
-      for (size_t k = 0; k < F; ++k) {
-        if (local[k]) {
-          const int64_t term = plan.term_ptr[k];
-          const int32_t column = plan.attribute_column[plan.term_attribute[term]];
-          const size_t type = place_of(x, column, n + plan.term_offset[term], begin, end);
-          int32_t& row = row_of[type * F + k];
-          if (row == kUnknown) row = number(key_at(plan, x, k, n, begin, end));
-          *id = row;
-        } else {
-          *id = number(*key++);
-        }
-        if (*id >= 0) ++count[size_t(*id)];
-        ++id;
-      }
-  }
-  std::vector<int32_t> new_row(count.size(), kAbsent);
-  size_t seen = 0;
-  for (size_t r = 0; r < count.size(); ++r)
-    if (count[r] >= min_count) {
-      new_row[r] = int32_t(found.keys.size());
-      found.keys.push_back(table.keys()[r]);
-      seen += size_t(count[r]);
+// Finds the features of a corpus in two passes: the first numbers keys, and keeps the numbers of templates
+// that look at several positions only; the others' follow from the types, so that the second has them again.
+class FeatureIndexer {
+ public:
+  FeatureIndexer(const Plan& plan, const Columns& x, const int64_t* sentence_ptr, size_t sentences)
+      : plan_(plan), x_(x), sentence_ptr_(sentence_ptr), sentences_(sentences), F_(plan.templates),
+        row_of_((x.capacity + 2) * F_, kUnknown) {
+    for (size_t k = 0; k < F_; ++k) {
+      const bool local = is_local(plan, k);
+      const int32_t term = local ? int32_t(plan.term_ptr[k]) : 0;
+      const int32_t column = local ? plan.attribute_column[plan.term_attribute[term]] : -1;
+      const int32_t offset = local ? plan.term_offset[term] : 0;
+      if (!local || runs_.empty() || runs_.back().column != column || runs_.back().offset != offset)
+        runs_.push_back({k, k, column, offset});
+      runs_.back().last = k + 1;
     }
-  found.features.resize(seen);
-  found.token_ptr.reserve(x.tokens + 1);
-  found.token_ptr.push_back(0);
-  int32_t* feature = found.features.data();
-  for (size_t i = 0, n = 0; n < x.tokens; ++n) {
-    for (size_t k = 0; k < F; ++k, ++i)
-      if (ids[i] >= 0 && new_row[size_t(ids[i])] >= 0) *feature++ = new_row[size_t(ids[i])];
-    found.token_ptr.push_back(feature - found.features.data());
   }
-  return found;
-}
+
+  // bundled: what several templates in a row find for a type is written once.
+  FeatureIndex index(int64_t min_count, bool bundled) {
+    FeatureIndex found;
+    size_t seen = number_keys(min_count, found.keys);
+    std::vector<int32_t> code_of(bundled ? (x_.capacity + 2) * runs_.size() : 0, kUnknown);
+    std::vector<int32_t> rows;
+    found.bundle_ptr.push_back(0);
+    found.features.reserve(seen);  // pages never touched take no memory
+    found.token_ptr.reserve(x_.tokens + 1);
+    found.token_ptr.push_back(0);
+    size_t block = 0, at = 0;
+    for_each_token([&](int64_t n, int64_t begin, int64_t end) {
+      for (size_t r = 0; r < runs_.size(); ++r) {
+        const Run& run = runs_[r];
+        if (run.column < 0) {
+          if (at == blocks_[block].size()) {
+            std::vector<int32_t>().swap(blocks_[block++]);
+            at = 0;
+          }
+          const int32_t id = blocks_[block][at++];
+          if (id >= 0 && new_row_[size_t(id)] >= 0) found.features.push_back(new_row_[size_t(id)]);
+          continue;
+        }
+        const size_t place = place_of(x_, run.column, n + run.offset, begin, end);
+        const int32_t* row = &row_of_[place * F_];
+        if (!bundled || run.last - run.first < 2) {
+          for (size_t k = run.first; k < run.last; ++k)
+            if (row[k] >= 0) found.features.push_back(row[k]);
+          continue;
+        }
+        int32_t& code = code_of[place * runs_.size() + r];
+        if (code == kUnknown) {
+          rows.clear();
+          std::copy_if(row + run.first, row + run.last, std::back_inserter(rows), [](int32_t id) { return id >= 0; });
+          code = rows.empty() ? kNothing : rows.size() == 1 ? rows[0] : -1 - int32_t(found.bundle_ptr.size() - 1);
+          if (rows.size() > 1) {
+            found.bundles.insert(found.bundles.end(), rows.begin(), rows.end());
+            found.bundle_ptr.push_back(int64_t(found.bundles.size()));
+          }
+        }
+        if (code != kNothing) found.features.push_back(code);
+      }
+      found.token_ptr.push_back(int64_t(found.features.size()));
+    });
+    return found;
+  }
+
+ private:
+  static constexpr int32_t kAbsent = -1, kUnknown = std::numeric_limits<int32_t>::min(), kNothing = kUnknown + 1;
+  static constexpr size_t kBlock = size_t(1) << 24;  // so much that the memory of a block goes back when it is done
+  struct Run {  // templates [first, last) that look at one position of one column; or one that does not
+    size_t first, last;
+    int32_t column, offset;  // column -1: several positions
+  };
+  const Plan& plan_;
+  const Columns& x_;
+  const int64_t* sentence_ptr_;
+  size_t sentences_, F_;
+  std::vector<Run> runs_;
+  std::vector<int32_t> row_of_;               // (types, templates): of local templates
+  std::vector<std::vector<int32_t>> blocks_;  // numbers of the keys of the others, token by token
+  std::vector<int32_t> new_row_;              // by number: the row, or kAbsent
+
+  template <class Visit> void for_each_token(Visit visit) const {
+    for (size_t s = 0; s < sentences_; ++s)
+      for (int64_t n = sentence_ptr_[s]; n < sentence_ptr_[s + 1]; ++n)
+        visit(n, sentence_ptr_[s], sentence_ptr_[s + 1]);
+  }
+
+  // Numbers all keys, and rows those that come often enough; how many features those make.
+  size_t number_keys(int64_t min_count, std::vector<uint64_t>& out_keys) {
+    KeyNumbers table;
+    std::vector<uint64_t> keys;
+    std::vector<int32_t> count;
+    auto number = [&](uint64_t key) {
+      if (key == 0) return kAbsent;
+      const int32_t id = table.number(key);
+      if (size_t(id) == count.size()) count.push_back(0);
+      return id;
+    };
+    blocks_.emplace_back();
+    for (size_t s = 0; s < sentences_; ++s) {
+      const int64_t begin = sentence_ptr_[s], end = sentence_ptr_[s + 1];
+      keys.clear();
+      for (int64_t n = begin; n < end; ++n)
+        for (const Run& run : runs_) {
+          if (run.column >= 0) continue;
+          keys.push_back(key_at(plan_, x_, run.first, n, begin, end));
+          if (keys.back()) table.prefetch(keys.back());
+        }
+      const uint64_t* key = keys.data();
+      for (int64_t n = begin; n < end; ++n)
+        for (const Run& run : runs_) {
+          if (run.column < 0) {
+            const int32_t id = number(*key++);
+            if (id >= 0) ++count[size_t(id)];
+            keep(id);
+            continue;
+          }
+          int32_t* row = &row_of_[place_of(x_, run.column, n + run.offset, begin, end) * F_];
+          for (size_t k = run.first; k < run.last; ++k) {
+            if (row[k] == kUnknown) row[k] = number(key_at(plan_, x_, k, n, begin, end));
+            if (row[k] >= 0) ++count[size_t(row[k])];
+          }
+        }
+    }
+    size_t seen = 0;
+    new_row_.assign(count.size(), kAbsent);
+    for (size_t r = 0; r < count.size(); ++r)
+      if (count[r] >= min_count) {
+        new_row_[r] = int32_t(out_keys.size());
+        out_keys.push_back(table.keys()[r]);
+        seen += size_t(count[r]);
+      }
+    for (int32_t& row : row_of_)
+      if (row >= 0) row = new_row_[size_t(row)];
+    return seen;
+  }
+  void keep(int32_t id) {
+    if (blocks_.back().size() == kBlock) blocks_.emplace_back();
+    if (blocks_.back().empty()) blocks_.back().reserve(kBlock);
+    blocks_.back().push_back(id);
+  }
+};
 
 }  // namespace seqtag

@@ -7,6 +7,7 @@
 #include "bind_characters.h"
 #include "bind_exchange.h"
 #include "bind_frozen.h"
+#include "bind_lists.h"
 #include "bind_scanner.h"
 #include "bind_sentences.h"
 #include "bind_tables.h"
@@ -47,6 +48,7 @@ NB_MODULE(SEQTAG_KERNEL, m) {
   seqtag::bind_frozen(m);
   seqtag::bind_scanner(m);
   seqtag::bind_sentences(m);
+  seqtag::bind_lists(m);
   seqtag::bind_characters(m);
   seqtag::bind_tables(m);
   seqtag::bind_tokens(m);

@@ -39,9 +39,14 @@ template <class Real, class Visit> void for_each_cell(const std::vector<Cell<Rea
 template <class Real, class Each, class Value> CellRows<Real> gather(size_t rows, Each each, Value value) {
   CellRows<Real> found;
   found.ptr.assign(rows + 1, 0);
+  auto none = [](const Cell<Real>& c) { return c.w == 0 && c.u == 0 && c.g == 0; };
+  size_t many = 0;
+  each([&](size_t, int, const Cell<Real>& cell) { many += !none(value(cell)); });
+  found.column.reserve(many);
+  found.cell.reserve(many);
   each([&](size_t row, int column, const Cell<Real>& cell) {
     const Cell<Real> c = value(cell);
-    if (c.w == 0 && c.u == 0 && c.g == 0) return;
+    if (none(c)) return;
     found.column.push_back(column);
     found.cell.push_back(c);
     found.ptr[row + 1] = int64_t(found.column.size());

@@ -150,9 +150,17 @@ template <class Real, class Rows> struct Weights {
   // What decoding one sentence needs, kept from one to the next.
   struct Scratch {
     std::vector<Real> potentials, part_scores, others;
+    WrittenOut<Real> sentence;  // if there are bundles
     Decoder<Real> decoder;
     SecondOrderDecoder<Real> second;
   };
+
+  // Emission potentials of a sentence, which is written out if there are bundles.
+  void score(const Instances<Real>& x, int64_t first, size_t T, Scratch& space) const {
+    if (!x.bundle_ptr) return emissions(x, first, T, space);
+    space.sentence.write(x, first, T);
+    emissions(space.sentence.instances(), 0, T, space);
+  }
 
   // Emission potentials (T, stride) of the tokens first ... first + T, into space.potentials.
   void emissions(const Instances<Real>& x, int64_t first, size_t T, Scratch& space) const {
@@ -201,7 +209,7 @@ template <class Real, class Rows> struct Weights {
     for (size_t s = 0; s < x.sentences; ++s) {
       const int64_t first = x.sentence_ptr[s];
       const size_t T = size_t(x.sentence_ptr[s + 1] - first);
-      emissions(x, first, T, space);
+      score(x, first, T, space);
       decode(x, first, T, space, nullptr, out_labels + first);
     }
   }
@@ -252,10 +260,13 @@ template <class Real, class Rows> struct Weights {
   struct Sentences {
     Weights& weights;
     const Instances<Real>& x;
-    void score(size_t, int64_t first, size_t T, Scratch& space) { weights.emissions(x, first, T, space); }
+    void score(size_t, int64_t first, size_t T, Scratch& space) { weights.score(x, first, T, space); }
     void learn(size_t, int64_t first, size_t T, const int32_t* gold, const int32_t* y_hat, const Scratch& space,
                const Step<Real>& rate) {
-      weights.update(x, first, T, gold, y_hat, space, rate);
+      if (x.bundle_ptr)
+        weights.update(space.sentence.instances(), 0, T, gold, y_hat, space, rate);
+      else
+        weights.update(x, first, T, gold, y_hat, space, rate);
     }
   };
 

@@ -45,15 +45,17 @@ template <class Real> struct Step {
 template <class Real> struct DenseRows {
   size_t rows;
   int labels, stride;
+  int width;  // of the rows of u and g, which are not summed: without padding, but where they are moved as vectors
   struct Free {
     void operator()(Real* p) const { std::free(p); }
   };
-  std::unique_ptr<Real[], Free> w, u, g;  // (rows, stride); pages never touched take no memory
+  std::unique_ptr<Real[], Free> w, u, g;  // (rows, stride), (rows, width); pages never touched take no memory
   static constexpr bool contiguous = true;
 
-  DenseRows(size_t row_count, int width, bool adaptive)
-      : rows(row_count), labels(width), stride(padded<Real>(width)), w(zeros()), u(zeros()),
-        g(adaptive ? zeros() : nullptr) {}
+  DenseRows(size_t row_count, int label_count, bool adaptive)
+      : rows(row_count), labels(label_count), stride(padded<Real>(labels)),
+        width(stride == lanes<Real> ? stride : labels), w(zeros(stride)), u(zeros(width)),
+        g(adaptive ? zeros(width) : nullptr) {}
 
   bool far() const { return rows * size_t(stride) * sizeof(Real) > 1 << 20; }  // not all in the cache
   void prefetch(size_t row) const {
@@ -69,16 +71,16 @@ template <class Real> struct DenseRows {
     for (; j < stride; j += lanes<Real>) sum_columns<1>(out, j, row, value, n);
   }
   SEQTAG_INLINE void prefetch_update(size_t row, int label) const {  // w is at hand after scoring
-    SEQTAG_PREFETCH(&u[row * stride + label]);
-    if (g) SEQTAG_PREFETCH(&g[row * stride + label]);
+    SEQTAG_PREFETCH(&u[row * width + label]);
+    if (g) SEQTAG_PREFETCH(&g[row * width + label]);
   }
   void update(size_t row, int label, Real delta, const Step<Real>& step) {
-    const size_t i = row * stride + label;
-    step.apply(w[i], u[i], g ? &g[i] : nullptr, delta);
+    const size_t i = row * width + label;
+    step.apply(w[row * stride + label], u[i], g ? &g[i] : nullptr, delta);
   }
   void put(size_t row, int label, const Cell<Real>& cell) {
-    const size_t i = row * stride + label;
-    w[i] = cell.w;
+    const size_t i = row * width + label;
+    w[row * stride + label] = cell.w;
     u[i] = cell.u;
     if (g) g[i] = cell.g;
   }
@@ -86,8 +88,8 @@ template <class Real> struct DenseRows {
   template <class Visit> void for_each_cell(Visit visit) const {
     for (size_t r = 0; r < rows; ++r)
       for (int k = 0; k < labels; ++k) {
-        const size_t i = r * stride + k;
-        visit(r, k, Cell<Real>{w[i], u[i], g ? g[i] : Real(0)});
+        const size_t i = r * width + k;
+        visit(r, k, Cell<Real>{w[r * stride + k], u[i], g ? g[i] : Real(0)});
       }
   }
 
@@ -105,9 +107,9 @@ template <class Real> struct DenseRows {
     }
     for (int i = 0; i < vectors; ++i) store(out + j + i * lanes<Real>, sum[i]);
   }
-  Real* zeros() const {
-    const size_t n = std::max<size_t>(1, rows * stride);
-    if (n / stride < rows) throw std::bad_alloc();
+  Real* zeros(int columns) const {
+    const size_t n = std::max<size_t>(1, rows * size_t(columns));
+    if (n / size_t(columns) < rows) throw std::bad_alloc();
     void* p = std::calloc(n, sizeof(Real));
     if (!p) throw std::bad_alloc();
     return static_cast<Real*>(p);
