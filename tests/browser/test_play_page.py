@@ -263,7 +263,7 @@ def prefixes(p):
 
 def test_the_tour_is_on_the_page(new_page):
     page = new_page()
-    page.goto(PAGE.as_uri() + "#plane;points=2,4m1,-2m;at=6")
+    page.goto(PAGE.as_uri() + "#plane&points=2,4m1,-2m&at=6")
     assert "3 ≤ (R / γ)², which is 11.56" in page.inner_text("#bound")
     assert page.locator("#weights tbody tr").first.inner_text().split() == ["w", "−4", "0"]
     page.goto(PAGE.as_uri() + "#lattice")
@@ -304,7 +304,7 @@ def put(page, p, q):
 
 
 def points(page):
-    return re.search("points=([^;]*)", page.url)[1]
+    return re.search("points=([^&]*)", page.url)[1]
 
 
 def test_clicks_put_change_and_erase_points(page):
@@ -402,7 +402,7 @@ def test_run_goes_on_until_it_is_stopped(page):
 
 
 def test_what_decides_and_what_a_tie_is_can_be_chosen(page):
-    page.goto(PAGE.as_uri() + "#plane;points=2,4m-6,1m;at=2")
+    page.goto(PAGE.as_uri() + "#plane&points=2,4m-6,1m&at=2")
     assert page.inner_text("#mistakes") == "2"
     page.select_option("#ties", "decide")
     page.keyboard.press("Escape")
@@ -522,19 +522,19 @@ def test_light_and_dark(new_page):
     assert shade(dark, "body") < 40 and shade(dark, "#plot .ground-minus") < 60
 
 
-@pytest.mark.parametrize("width", [320, 360, 390, 768, 1920])
-@pytest.mark.parametrize("part", ["plane", "lattice"])
-def test_no_screen_is_too_narrow(new_page, width, part):
+@pytest.mark.parametrize("width", [320, 360, 768, 1920])
+def test_no_screen_is_too_narrow(new_page, width):
     page = new_page(viewport={"width": width, "height": 740}, has_touch=True)
     page.goto(PAGE.as_uri())
-    page.locator(f"#open-{part}").tap()
-    page.select_option(*(("#preset", "circle") if part == "plane" else ("#story", "cake")))
-    page.locator(f'#{part} [data-do="last"]').tap()
     for box in page.locator("details").all():
         box.evaluate("e => (e.open = true)")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    buttons = page.locator(f"#{part} [data-do]").all()
-    assert min(button.bounding_box()["height"] for button in buttons) >= 34
+    for part, field, name in (("plane", "#preset", "circle"), ("lattice", "#story", "cake")):
+        page.locator(f"#open-{part}").tap()
+        page.select_option(field, name)
+        page.locator(f'#{part} [data-do="last"]').tap()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        buttons = page.locator(f"#{part} [data-do]").all()
+        assert min(button.bounding_box()["height"] for button in buttons) >= 34
 
 
 def test_a_tap_puts_a_point(new_page):
@@ -591,10 +591,10 @@ def test_everything_has_a_name(page, part):
 
 def test_hostile_addresses_are_harmless(page):
     for bad in (
-        "#plane;points=<img src=x onerror=alert(1)>9,9p1,1p;map=none;passes=x;at=-5;seed=1e99;order=seed",
-        "#lattice;labels=<b>;text=<img src=x onerror=alert(1)>/X;w=a,b:1e999;visit=1e9;step=-3",
-        "#lattice;labels=;text=;w=;first=99",
-        "#%E0%A4%A;text=%E0%A4%A",
+        "#plane&points=<img src=x onerror=alert(1)>9,9p1,1p&map=none&passes=x&at=-5&seed=1e99&order=seed",
+        "#lattice&labels=<b>&text=<img src=x onerror=alert(1)>/X&w=a,b:1e999&visit=1e9&step=-3",
+        "#lattice&labels=&text=&w=&first=99",
+        "#%E0%A4%A&text=%E0%A4%A",
         "#elsewhere",
     ):
         page.goto(PAGE.as_uri() + bad)
@@ -610,10 +610,11 @@ def test_the_page_is_one_file_of_the_house():
         r"""(src|href)=["'](?!data:)|@import|url\(|https?:(?!//www\.w3\.org/)""", text
     )
     assert "default-src 'none'" in text
-    house = text.split("<style>\n")[1].split("\n/* The page:")[0].splitlines()
-    assert len(house) > 40
-    rules = asset("common.css").splitlines()
-    assert [line for line in house if line not in rules] == []
+    house = text.split("<style>\n")[1].split("\n/* The page:")[0]
+    assert len(house) > 2500
+    kept = {" ".join(rule.split()) for rule in asset("common.css").replace("}", "}\n\n").split("\n\n")}
+    rules = [" ".join(rule.split()) for rule in house.replace("}", "}\n\n").split("\n\n")]
+    assert [rule for rule in rules if rule not in kept] == []
 
 
 def test_the_documentation_links_to_the_page():
