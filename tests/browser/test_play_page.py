@@ -611,7 +611,7 @@ def test_the_page_is_one_file_of_the_house():
     )
     assert "default-src 'none'" in text
     house = text.split("<style>\n")[1].split("\n/* The page:")[0]
-    assert len(house) > 2500
+    assert len(house) > 2000
     kept = {
         " ".join(rule.split()) for rule in asset("common.css").replace("}", "}\n\n").split("\n\n")
     }
