@@ -382,10 +382,12 @@ def test_a_link_brings_the_same_state(page, new_page, part):
         page.press("#seed", "Tab")
         page.locator('#plane [data-do="leap"]').click(click_count=5)
     else:
-        page.select_option("#story", "cake")
-        page.fill("#word-3", "brake")
-        page.select_option("#gold-3", "1")
-        page.locator('#lattice [data-do="leap"]').click(click_count=3)
+        page.locator('#lattice [data-do="last"]').click(click_count=3)
+        page.fill("#word-0", "we")  # after three sentences: the average goes on
+        page.press("#word-0", "Tab")
+        page.select_option("#gold-0", "0")
+        assert "seen=3" in page.url and "&u=" in page.url and "we/DET" in page.url
+        page.locator('#lattice [data-do="last"]').click()
     other = new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     other.goto(page.url)
     other.select_option("#preset" if part == "plane" else "#story", "own")
