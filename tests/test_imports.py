@@ -84,13 +84,14 @@ tagging.places tagging.rows
 tagging.files
 tagging
 training.scan
-training.data training.known_labels training.calibration training.interruption training.notes
+training.data training.known_labels training.ways training.calibration training.interruption training.notes
 training.mixing
 training.standings
 training.partial
 training.tokens training.words training.warm_start
 training.problem training.checkpoints
 training.runs
+training.choice
 training.online
 training.train
 training.pipeline training.shards
