@@ -217,7 +217,8 @@ templates_option = click.option(
     "--templates",
     metavar="PRESET|FILE",
     shell_complete=names.templates,
-    help="Feature templates: pos, chunk, ner, morph or a file (default: what fits the label).",
+    help="Feature templates: pos, chunk, ner, morph or a file (default: what fits the label), or "
+    "auto: presets that fit are tried before training.",
 )
 skip_unlabelled_option = click.option(
     "--skip-unlabelled", is_flag=True, help='Leave out sentences with a label "_".'
