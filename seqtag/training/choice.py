@@ -43,6 +43,7 @@ _BLOCK = 50  # sentences that stand together stay together: they share their rar
 _OF = 4  # blocks one is held out: with three, or two, English seemed to gain where it loses
 _ENOUGH = 120_000  # tokens to learn from and to hold out; of more, blocks are left out
 _TOO_FEW = 2_000  # tokens that say nothing
+_MOST = 1_000_000  # labels of all words together, 2 MB of a model; first parts may have more
 _RUN = 0  # no other run has its orders
 
 _log = logging.getLogger("seqtag")
@@ -229,6 +230,9 @@ def tried(problem: Problem, examples: TrainingData, schedule: Schedule) -> Trial
     if values != [0]:
         words = labels_of_words(problem.compiled, columns, *gold)
         known = {value: words.kept_to(value, problem.labels) for value in values}
+        if len(values) > 1:
+            known = {v: kept for v, kept in known.items() if len(kept.labels) <= _MOST}
+        values = list(known)
     held_out = examples.where(cut.held_out)
     model = replace(problem, known_labels=ANY_LABEL).model(cells)
     if model.coding.written is None and not model.coding.changes_labels:

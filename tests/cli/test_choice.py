@@ -30,6 +30,8 @@ def test_train_says_what_it_chose(path, tmp_path, capsys):
     assert main(["info", model, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["training"]
     assert f"known-labels {told['known_labels']}, by" in err
+    assert main(["info", model]) == 0
+    assert re.search(r"chosen by trial +known_labels\n", capsys.readouterr().out)
     assert {*told["chosen"]["known_labels"]} == {"scores", "metric", "tokens"}
 
 

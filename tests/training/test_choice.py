@@ -125,6 +125,12 @@ def test_known_words_keep_to_their_first_part():
     assert tagger.tag(["to", "wb"]) == ["X", "V|Case=to"]
 
 
+def test_what_would_make_a_model_large_is_left_out(monkeypatch):
+    monkeypatch.setattr(choice, "_MOST", 250)
+    tagger = trained(parts(), templates=parse(SPLIT))
+    assert [*chosen(tagger)["scores"]] == ["1", "0"]
+
+
 def test_of_equals_the_usual_value_is_chosen():
     sentences = corpus("; ".join(["a X, b Y, c Z"] * 60))
     assert trained(sentences).info["training"]["known_labels"] == 0
