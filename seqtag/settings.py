@@ -35,6 +35,8 @@ class Setting:
         What it does, in a sentence.
     choices
         The words that are allowed, if it is a word.
+    words
+        Words that are allowed in place of a number.
     least, most
         The range of a number; with `open_ends` these two are just outside of it.
     """
@@ -44,6 +46,7 @@ class Setting:
     default: Value
     help: str
     choices: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     least: float = -inf
     most: float = inf
     open_ends: str = ""
@@ -64,9 +67,10 @@ class Setting:
             return f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
         kind = "a whole number" if self.type is int else "a number"
         low = f"{'above' if 'least' in self.open_ends else 'from'} {self.least:,}"
+        instead = f", {', '.join(self.words[:-1])} or {self.words[-1]}" if self.words else ""
         if "most" in self.open_ends:
-            return f"{kind} {low} to below {self.most:,}"
-        return f"{kind} {low}, at most {self.most:,}"
+            return f"{kind} {low} to below {self.most:,}{instead}"
+        return f"{kind} {low}, at most {self.most:,}{instead}"
 
     def check(self, value: Value) -> Value:
         """The value in the setting's type, if it is allowed.
@@ -78,6 +82,8 @@ class Setting:
         """
         if self.type is float and type(value) is int:
             value = float(value)
+        if value in self.words and isinstance(value, str):
+            return value
         if type(value) is not self.type or not self._allows(value):
             msg = f"the setting {self.name} expects {self.expected}, found {value!r}"
             raise TemplateError(msg)
@@ -159,11 +165,13 @@ class Settings:
         "Give weights to whole labels, or to the parts of labels such as NOUN|Case=Nom.",
         choices=("whole", "split"),
     )
-    known_labels: int = _setting(
+    known_labels: int | str = _setting(
         0,
-        "Words seen so often in training keep to the labels they had there; 0 restricts none.",
+        "Words seen so often in training keep to the labels they had there; 0 restricts none. "
+        "first: words keep to first parts, NOUN of NOUN|Case=Nom; auto: tried before training.",
         least=0,
         most=10**9,
+        words=("first", "auto"),
     )
 
     def with_values(self, values: Mapping[str, Value | None]) -> Settings:
@@ -186,12 +194,27 @@ class Settings:
         }
         return replace(self, **changed)  # type: ignore[arg-type]
 
+    def without_auto(self) -> Settings:
+        """These settings where nothing is tried: known-labels is 1 for labels in parts, else 0.
+
+        >>> Settings(known_labels="auto", label_parts="split").without_auto().known_labels
+        1
+        """
+        if self.known_labels != "auto":
+            return self
+        return replace(self, known_labels=int(self.label_parts == "split"))
+
     def to_dict(self) -> dict[str, Value]:
         """The values by their names in Python."""
         return asdict(self)
 
 
-_TYPES: dict[str, type[int] | type[float] | type[str]] = {"int": int, "float": float, "str": str}
+_TYPES: dict[str, type[int] | type[float] | type[str]] = {
+    "int": int,
+    "int | str": int,  # a number, or a word in its place
+    "float": float,
+    "str": str,
+}
 
 SETTINGS: dict[str, Setting] = {
     name: Setting(name, _TYPES[str(each.type)], cast("Value", each.default), **each.metadata)

@@ -87,13 +87,14 @@ tagging.parts
 tagging
 training.scan training.word_bigrams
 training.word_classes
-training.data training.known_labels training.calibration training.interruption training.notes
+training.data training.known_labels training.ways training.calibration training.interruption training.notes
 training.mixing
 training.standings
 training.partial
 training.tokens training.words training.warm_start
 training.problem training.checkpoints
 training.runs
+training.choice
 training.online
 training.train
 training.pipeline training.shards

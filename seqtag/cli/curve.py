@@ -11,7 +11,7 @@ import click
 from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, check_target, print_json, say
 from seqtag.cli.hints import note_backend
-from seqtag.cli.options import force_option, sentences_of, training_options
+from seqtag.cli.options import force_option, quick_option, sentences_of, training_options
 from seqtag.files import Output
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 @click.option("--plot", metavar="FILE", help="Draw the curves: .png or .svg (needs matplotlib).")
 @force_option
 @training_options
+@quick_option
 @click.pass_context
 def command(
     context: click.Context,

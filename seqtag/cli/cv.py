@@ -9,7 +9,7 @@ import click
 from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.hints import note_backend
-from seqtag.cli.options import sentences_of, threads_option, training_options
+from seqtag.cli.options import quick_option, sentences_of, threads_option, training_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +41,7 @@ _BLOCKS = 10  # for each fold, where no documents are known
     "sentence, or the name of a comment (# NAME = ...) or column that tells documents apart.",
 )
 @training_options
+@quick_option
 @threads_option
 def command(
     files: tuple[str, ...],

@@ -35,7 +35,7 @@ def templates(_: click.Context, __: click.Parameter, begun: str) -> list[Complet
     """Names of the presets, and files."""
     from seqtag.features.language import preset_names
 
-    return [*_beginning(begun, preset_names()), _FILES]
+    return [*_beginning(begun, [*preset_names(), "auto"]), _FILES]
 
 
 def labels(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:

@@ -34,7 +34,7 @@ class SettingValue(Parameter):
     def __init__(self, setting: Setting):
         self.setting = setting
         kinds = {int: "INTEGER", float: "NUMBER", str: "WORD"}
-        self.name = "|".join(setting.choices) or kinds[setting.type]
+        self.name = "|".join(setting.choices or (kinds[setting.type], *setting.words))
 
     def convert(
         self, value: Any, param: click.Parameter | None, context: click.Context | None
@@ -51,7 +51,11 @@ class SettingValue(Parameter):
         self, _: click.Context, __: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """The values that there are, of a setting that is a choice."""
-        return [CompletionItem(c) for c in self.setting.choices if c.startswith(incomplete)]
+        return [
+            CompletionItem(word)
+            for word in (*self.setting.choices, *self.setting.words)
+            if word.startswith(incomplete)
+        ]
 
 
 def setting_options(command: Command) -> Command:
@@ -213,10 +217,18 @@ templates_option = click.option(
     "--templates",
     metavar="PRESET|FILE",
     shell_complete=names.templates,
-    help="Feature templates: pos, chunk, ner, morph or a file (default: what fits the label).",
+    help="Feature templates: pos, chunk, ner, morph or a file (default: what fits the label), or "
+    "auto: presets that fit are tried before training.",
 )
 skip_unlabelled_option = click.option(
     "--skip-unlabelled", is_flag=True, help='Leave out sentences with a label "_".'
+)
+
+
+quick_option = click.option(
+    "--quick",
+    is_flag=True,
+    help="Try nothing before training: settings that are auto have their usual values.",
 )
 
 

@@ -18,7 +18,13 @@ from seqtag.cli.common import (
 )
 from seqtag.cli.hints import note_backend
 from seqtag.cli.inputs import located
-from seqtag.cli.options import force_option, reading_format, threads_option, training_options
+from seqtag.cli.options import (
+    force_option,
+    quick_option,
+    reading_format,
+    threads_option,
+    training_options,
+)
 from seqtag.cli.training import (
     check_checkpoints,
     checkpoint_option,
@@ -77,6 +83,7 @@ if TYPE_CHECKING:
 )
 @resume_option
 @training_options
+@quick_option
 @threads_option
 @force_option
 @click.pass_context

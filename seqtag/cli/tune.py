@@ -9,7 +9,7 @@ import click
 from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.hints import note_backend
-from seqtag.cli.options import Parameter, sentences_of, training_options
+from seqtag.cli.options import Parameter, quick_option, sentences_of, training_options
 from seqtag.settings import SETTINGS, find_setting
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class Choices(Parameter):
 )
 @click.option("--trials", type=click.IntRange(1), help="Try so many combinations, drawn at random.")
 @training_options
+@quick_option
 @click.pass_context
 def command(
     context: click.Context,

@@ -44,6 +44,7 @@ from seqtag.training.online import OnlineTagger, learnt_ids
 from seqtag.training.problem import pose
 from seqtag.training.runs import Schedule
 from seqtag.training.train import train
+from seqtag.training.ways import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +84,7 @@ class SequencePerceptron(BaseEstimator):
     templates
         Preset, template file, or templates, for words and tuples. By default the preset that fits
         the labels: ``pos`` for labels like NOUN, ``chunk`` for B-NP with tuples, ``ner`` for
-        B-PER with words alone.
+        B-PER with words alone. ``auto`` tries those that fit, as in `seqtag.train`.
     columns
         Names of the columns of tuples, by which templates know them; by default form and pos.
     order
@@ -144,7 +145,7 @@ class SequencePerceptron(BaseEstimator):
         encoding: str | None = None,
         dropout: float | None = None,
         label_parts: str | None = None,
-        known_labels: int | None = None,
+        known_labels: int | str | None = None,
         constrain: bool = True,
         runs: int = 1,
         patience: int | None = None,
@@ -447,7 +448,8 @@ class SequencePerceptron(BaseEstimator):
                 min_count=1,
             )
         self._columns = column_names(self.columns, sentences[0][0])
-        templates = self._templates(gold)
+        wanted = self.templates == AUTO and self.order is None
+        templates = AUTO if wanted else self._templates(gold)
         dev = held_out and list(with_columns(held_out[0], self._columns, held_out[1], "<X_dev>"))
         schedule = self._schedule()
         return train(
@@ -466,7 +468,7 @@ class SequencePerceptron(BaseEstimator):
     def _templates(self, gold: list[list[str]]) -> TemplateSet:
         """Those asked for, or the preset that fits the labels."""
         templates = self.templates
-        if templates is None:
+        if templates is None or templates == AUTO:
             chunks = scheme_of(label_data(gold).transitions()) is not None
             templates = ("chunk" if "pos" in self._columns else "ner") if chunks else "pos"
         if not isinstance(templates, TemplateSet):

@@ -26,6 +26,7 @@ _PRESETS = {
     "tokens": "segment",
     "words": "multiword",
 }
+_POS = ("upos", "xpos", "pos")
 NO_LABELS = ("id", "form")
 """Columns that are never labels: a label would overwrite what the words are."""
 
@@ -91,6 +92,11 @@ class LabelColumn:
     def preset(self) -> str:
         """Name of the templates that fit these labels."""
         return _PRESETS.get(self.name, "pos")
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the name says what kind of labels they are."""
+        return self.name in (*_PRESETS, *_POS)
 
     @property
     def may_be_empty(self) -> bool:

@@ -47,6 +47,10 @@ def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
         dev = training["dev"]
         score = f"{dev['metric']} {100 * dev['score']:.2f} ({dev['signature']})"
         facts.append(("dev score", score))
+    chosen = training.get("chosen")
+    if isinstance(chosen, dict) and chosen:
+        tried = [name for name in ("templates", "known_labels") if name in chosen]
+        facts.append(("chosen by trial", ", ".join(tried)))
     return facts
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from seqtag.engine import backend
-from seqtag.engine.arrays import KnownLabels, pointers
+from seqtag.engine.arrays import ANY_LABEL, KnownLabels, pointers
 from seqtag.features.encoder import Column
 from seqtag.model.known_words import known_attribute
 
@@ -40,6 +40,12 @@ class WordLabels(NamedTuple):
     row_ptr: NDArray[np.int64]
     labels: NDArray[np.uint16]
 
+    def kept_to(self, known_labels: int | str, labels: Sequence[str]) -> KnownLabels:
+        """What the setting ``known-labels`` says, which is not ``auto``; `labels` by number."""
+        if isinstance(known_labels, str):
+            return to_first_parts(self.often(1), labels)
+        return self.often(known_labels) if known_labels else ANY_LABEL
+
     def often(self, min_count: int) -> KnownLabels:
         """Those of words seen so often."""
         kept = self.counts >= min_count
@@ -62,6 +68,33 @@ class WordLabels(NamedTuple):
         word, label = np.unique(pairs, axis=1)
         row_ptr = pointers(np.bincount(word, minlength=len(keys)))
         return cls(corpora[0].attribute, keys, counts, row_ptr, label.astype(np.uint16))
+
+
+def first_parts(labels: Sequence[str]) -> np.ndarray:
+    """For each label the number of its first part, ``NOUN`` of ``NOUN|Case=Nom``.
+
+    >>> first_parts(["ADJ", "NOUN", "NOUN|Case=Nom"]).tolist()
+    [0, 1, 1]
+    """
+    number: dict[str, int] = {}
+    return np.array(
+        [number.setdefault(label.partition("|")[0], len(number)) for label in labels], np.int64
+    )
+
+
+def to_first_parts(known: KnownLabels, labels: Sequence[str]) -> KnownLabels:
+    """The same words, with all labels whose first part one of theirs has."""
+    first = first_parts(labels)
+    alike = [np.flatnonzero(first == part) for part in range(int(first.max(initial=-1)) + 1)]
+    found: dict[tuple[int, ...], np.ndarray] = {}  # many words have the same parts
+    rows = []
+    for row in np.split(first[known.labels], known.row_ptr[1:-1])[: len(known.keys)]:
+        parts = tuple(np.unique(row).tolist())
+        if parts not in found:
+            found[parts] = np.sort(np.concatenate([alike[part] for part in parts]))
+        rows.append(found[parts])
+    flat = np.concatenate([*rows, np.zeros(0, np.int64)]).astype(np.uint16)
+    return KnownLabels(known.attribute, known.keys, pointers(map(len, rows)), flat)
 
 
 def labels_of_words(

@@ -27,6 +27,7 @@ from seqtag.parallel import in_order
 from seqtag.settings import Settings, Value
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import checkpoints_in
+from seqtag.training.choice import settled
 from seqtag.training.data import Source, TrainingData, check_labels, open_corpus
 from seqtag.training.interruption import AtOnce, put_off
 from seqtag.training.notes import note_data
@@ -106,6 +107,7 @@ def train_parts(
     checkpoint: str | PathLike[str] | None = None,
     checkpoint_every: float | None = None,
     resume: bool = False,
+    quick: bool = False,
     **settings: Any,
 ) -> list[Model]:
     """Train the parts of a pipeline.
@@ -133,6 +135,9 @@ def train_parts(
         A model to go on from. Parts that it has go on from its own, others begin anew.
     checkpoint, checkpoint_every, resume
         As for `seqtag.train`; a part that was finished is not trained again.
+    quick
+        As for `seqtag.train`. What is tried is tried for each part, on its own columns; the models
+        that tag the folds do as it says.
     **settings
         As for `seqtag.train`, of all parts.
 
@@ -186,7 +191,7 @@ def train_parts(
             texts, sentences, begins, schedule, settings, on_part, asked=labels is not None
         )
         of_columns = _column_models(
-            _plan(names, begins), words, held_out, schedule, settings, on_part
+            _plan(names, begins), words, held_out, schedule, settings, on_part, quick=quick
         )
         return _until_interrupted(chain(of_text, of_columns))
 
@@ -238,6 +243,8 @@ def _column_models(
     schedule: Schedule,
     settings: Mapping[str, Any],
     on_part: Callable[[str], None],
+    *,
+    quick: bool,
 ) -> Iterator[Model]:
     """The models of the columns, each of which sees the tags of those before it."""
     seen = _Words({"form": words.columns["form"]}, words.lengths)
@@ -247,10 +254,11 @@ def _column_models(
         on_part(name)
         labels, gold_dev = words.columns[name], dev and dev.columns[name]
         of_part = _of_part(schedule, name)
-        model = _fit(part, seen, labels, of_part, settings, seen_dev, gold_dev)
+        model = _fit(part, seen, labels, of_part, settings, seen_dev, gold_dev, quick=quick)
         yield model
         if any(name in later.columns for later in parts[number + 1 :]):
-            seen.columns[name] = _jackknifed(part, seen, labels, of_part, settings)
+            chosen = {**settings, "known_labels": model.training["known_labels"]}
+            seen.columns[name] = _jackknifed(part, seen, labels, of_part, chosen)
             if seen_dev:
                 seen_dev.columns[name] = _tags(model, seen_dev)
 
@@ -316,10 +324,12 @@ def _fit_text(
             raise
         _log.warning("%s: not learnt (%s)", name, error.message.partition(";")[0])
         return None
-    values = Settings().with_values(templates.settings) if init is None else settings_of(init)
-    values = values.with_values(settings)
+    if init is None:
+        values = Settings().with_values(templates.settings).with_values(settings)
+    else:
+        values = settings_of(init, settings=settings)
     problem = pose(examples, column, LabelCoding(), templates, available, values, init)
-    return fit(problem, schedule)
+    return fit(settled(problem, examples, schedule, quick=True), schedule)
 
 
 def _says_something(column: Column, name: str) -> bool:
@@ -347,7 +357,7 @@ def _fitting(part: _Part, labels: Column) -> dict[str, Value]:
     if part.column.name in ("upos", "xpos") and len(labels.ids) < _FEW_WORDS:
         return {"min_count": 1, "dropout": 0.1}
     if part.column.name == "feats" and len(labels.types) <= _FEW_LABELS:
-        return {"known_labels": 0, "label_parts": "whole"}
+        return {"label_parts": "whole"}
     return {}
 
 
@@ -359,17 +369,20 @@ def _fit(
     settings: Mapping[str, Any],
     dev: _Words | None = None,
     dev_labels: Column | None = None,
+    *,
+    quick: bool = True,
 ) -> Model:
     """The model of a part."""
     if part.init is None:
         values = Settings().with_values(part.templates.settings)
         values = values.with_values(_fitting(part, labels)).with_values(settings)
     else:
-        values = settings_of(part.init).with_values(settings)
+        values = settings_of(part.init, settings=settings)
     examples = words.examples(part.columns, labels)
     coding = coding_of(examples, part.column, values, init=part.init)
     available = list(words.columns)
     problem = pose(examples, part.column, coding, part.templates, available, values, part.init)
+    problem = settled(problem, examples, schedule, quick=quick)
     held_out = None
     if dev is not None and dev_labels is not None:
         held_out = dev.examples(part.columns, dev_labels)

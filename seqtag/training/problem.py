@@ -30,7 +30,7 @@ from seqtag.model.known_words import KnownWords
 from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.data import check_labels
-from seqtag.training.known_labels import labels_of_words
+from seqtag.training.known_labels import labels_of_words, to_first_parts
 from seqtag.training.partial import learnt_labels, score_labelled
 from seqtag.training.warm_start import WarmStart, check_columns, merged_known_labels
 
@@ -185,7 +185,7 @@ def pose(
         compiled=compiled,
         known_words=init.known_words.with_words(words) if init else KnownWords.of(words),
         parts=parts,
-        known_labels=_known_labels(
+        known_labels=known_labels_of(
             compiled, examples.columns, (y, choices), labels, settings, init
         ),
         origin=_origin(examples, init),
@@ -212,25 +212,30 @@ def check_forms(
         raise TemplateError(msg, source=templates.source)
 
 
-def _known_labels(
+def known_labels_of(
     compiled: CompiledTemplates,
     columns: Sequence[Column],
     gold: tuple[NDArray[np.int32], NDArray[np.bool_] | None],
     labels: Sequence[str],
     settings: Settings,
-    init: Model | None,
+    init: Model | None = None,
 ) -> KnownLabels:
-    """The labels that known words may have, in this corpus and in the model to go on from."""
-    often = settings.known_labels
-    if not often:
+    """The labels that known words may have, in this corpus and in the model to go on from.
+
+    Where that is still to be chosen they may have any.
+    """
+    setting = settings.known_labels
+    if setting in (0, "auto"):
         return ANY_LABEL
     found = labels_of_words(compiled, columns, *gold)
     if init is None:
-        return found.often(often)
+        return found.kept_to(setting, labels)
     words = columns[compiled.columns.index("form")].types
     known = [word for word in words if word in init.known_words]
     before = backend.hash_strings([*map(str, compiled.apply_many(found.attribute, known))])
-    return merged_known_labels(init, labels, found.often(1), found.often(often), before)
+    often = found.often(1 if isinstance(setting, str) else setting)
+    merged = merged_known_labels(init, labels, found.often(1), often, before)
+    return to_first_parts(merged, labels) if isinstance(setting, str) else merged
 
 
 def _origin(examples: TrainingData, init: Model | None) -> dict[str, Any]:

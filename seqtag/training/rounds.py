@@ -30,6 +30,7 @@ from seqtag.training.problem import Problem, check_forms, fitting, wonder_at_man
 from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.shards import Agreed, Agreement, Plan, Reading, Shard, Topic, train_shard
 from seqtag.training.train import coding_of, fit
+from seqtag.training.ways import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -153,7 +154,8 @@ def train_shards(
         Makes the `Crew` that works, of the shards and how they are read; by default they are in
         this process.
     **settings
-        As in `seqtag.train`; ``epochs`` are the rounds.
+        As in `seqtag.train`; ``epochs`` are the rounds. Nothing is tried before training, as with
+        ``quick`` there.
 
     Raises
     ------
@@ -195,6 +197,8 @@ def reading_of(
     limits: Limits,
 ) -> Reading:
     """How shards are read; a file of templates is read here, for it may be nowhere else."""
+    if templates == AUTO:  # nothing is tried on shards
+        templates = None
     if not (templates is None or isinstance(templates, TemplateSet)):
         templates = load_templates(templates)
     return Reading(label, templates, settings, skip_unlabelled, format, columns, limits)
@@ -336,7 +340,6 @@ def _agree(
         )
     ]
     words = [found for found in crew.begin(plans) if found is not None]
-    often = settings.known_labels
     nothing = np.zeros(1, np.int64)
     x = Instances(nothing, nothing, np.zeros(0, np.int32))
     last = max((topic.available.index(name) for name in compiled.columns), default=-1)
@@ -352,7 +355,9 @@ def _agree(
         compiled=compiled,
         known_words=agreement.words,
         parts=parts,
-        known_labels=WordLabels.sum(words).often(often) if words else ANY_LABEL,
+        known_labels=(
+            WordLabels.sum(words).kept_to(settings.known_labels, labels) if words else ANY_LABEL
+        ),
         origin=agreement.origin,
     )
     return problem, plans, agreement.sentences

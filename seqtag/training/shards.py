@@ -80,7 +80,8 @@ class Topic(NamedTuple):
         """What is learnt from files with these columns."""
         available = [name for name in columns if name not in column.columns]
         templates, settings = templates_of(reading.templates, column, available, reading.settings)
-        return cls(column, available, templates, settings, templates.compile(available))
+        fixed = settings.without_auto()  # what one shard finds need not be true of all
+        return cls(column, available, templates, fixed, templates.compile(available))
 
 
 class Survey(NamedTuple):

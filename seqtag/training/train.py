@@ -17,6 +17,7 @@ from seqtag.model.freeze import mean
 from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import checkpoints_in
+from seqtag.training.choice import best_way
 from seqtag.training.data import Source, check_labels, open_corpus
 from seqtag.training.notes import note_data
 from seqtag.training.problem import judge_of, pose
@@ -29,6 +30,7 @@ from seqtag.training.warm_start import (
     model_for,
     settings_of,
 )
+from seqtag.training.ways import AUTO, Way, columns_of, fitting_labels, names_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -69,6 +71,7 @@ class Options(TypedDict, total=False):
     checkpoint: str | PathLike[str] | None
     checkpoint_every: float | None
     resume: bool
+    quick: bool
     epochs: int | None
     update: str | None
     step: float | None
@@ -77,7 +80,7 @@ class Options(TypedDict, total=False):
     encoding: str | None
     dropout: float | None
     label_parts: str | None
-    known_labels: int | None
+    known_labels: int | str | None
 
 
 @overload
@@ -115,6 +118,7 @@ def train(
     checkpoint: str | PathLike[str] | None = None,
     checkpoint_every: float | None = None,
     resume: bool = False,
+    quick: bool = False,
     **settings: Any,
 ) -> Tagger:
     r"""Train a tagger with the averaged structured perceptron.
@@ -135,7 +139,8 @@ def train(
         last column of other formats. With `labels`, what they are called: ``label`` by default.
     templates
         Preset (``pos``, ``chunk``, ``ner``, ``morph``), template file, or templates; by default
-        the preset that fits the label.
+        the preset that fits the label: by the column's name, or by what its labels look like.
+        ``auto`` tries all that fit on sentences held out of the training part.
     seed
         Of the shuffling. The same data, seed and seqtag give the same bytes.
     shuffle
@@ -176,6 +181,9 @@ def train(
         Go on from the newest checkpoint in the folder, to the same bytes as if nothing had
         happened; begin at the start if there is none yet. Without, a folder that has some is
         refused.
+    quick
+        Try nothing before training: settings that choose themselves have the value that is good
+        for most corpora.
     **settings
         Those of `seqtag.settings.SETTINGS`, which says what each does: ``epochs``, ``update``,
         ``step``, ``margin``, ``min_count``, ``encoding``, ``dropout``, ``label_parts`` and
@@ -227,8 +235,8 @@ def train(
             column = corpus.label_column(label or default_label(begin))
             model = model_for(begin, column, settings)
             features = [name for name in corpus.columns if name not in column.columns]
-            template_set, values = templates_of(templates, column, features, settings, model)
-            needed = template_set.compile(features).columns
+            ways = ways_of(templates, column, features, settings, model)
+            needed = columns_of(ways, features)
             examples = corpus.gather(needed, column, skip_unlabelled, unlabelled)
             check_labels(examples.labels.types, column, corpus.name)
             held_out = None
@@ -240,10 +248,18 @@ def train(
         if unlabelled and examples.labelled().all():
             _log.warning("no word has the label %r: every word is labelled", unlabelled)
         asked = settings.get("encoding") is not None
-        coding = coding_of(examples, column, values, constrain=constrain, asked=asked, init=model)
-        problem = pose(examples, column, coding, template_set, features, values, model)
+
+        def posed(way: Way) -> tuple[Problem, TrainingData]:
+            data, values = way.part_of(examples, needed), way.settings
+            coding = coding_of(data, column, values, constrain=constrain, asked=asked, init=model)
+            return pose(data, column, coding, way.templates, features, values, model), data
+
+        ways = fitting_labels(ways, examples, column)
+        tries = ways if templates == AUTO else ways[:1]
+        way, problem = best_way(tries, posed, schedule, quick=quick)
         stage = folder.stage(str(column)) if folder else None
         schedule = replace(schedule, checkpoints=stage)
+        held_out = held_out and way.part_of(held_out, needed)
         del examples, corpus  # memory for the epochs
         return Tagger(fit(problem, schedule, held_out))
 
@@ -382,6 +398,24 @@ def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) 
     }
 
 
+def ways_of(
+    templates: str | PathLike[str] | TemplateSet | None,
+    column: LabelColumn,
+    available: Sequence[str],
+    settings: Mapping[str, Any],
+    init: Model | None = None,
+) -> list[Way]:
+    """Ways to learn a column; as `templates_of`, but several where labels or a trial decide."""
+    names: Sequence[Any] = [templates]
+    if templates == AUTO or (templates is None and not column.is_known):
+        names = [None] if init else names_for(column, available) or [None]
+    ways = []
+    for name in names:
+        chosen, values = templates_of(name, column, available, settings, init)
+        ways.append(Way(str(name), chosen, values, chosen.compile(available).columns))
+    return ways
+
+
 def templates_of(
     templates: str | PathLike[str] | TemplateSet | None,
     column: LabelColumn,
@@ -414,5 +448,5 @@ def templates_of(
         if chosen is None and column.is_lemma:  # tags are of use, but not needed
             fitting = fitting.within(available)
         return fitting, Settings().with_values(fitting.settings).with_values(settings)
-    values = settings_of(init, chosen.settings if chosen else {}).with_values(settings)
+    values = settings_of(init, chosen.settings if chosen else {}, settings)
     return merged_templates(init, chosen), values

@@ -266,10 +266,14 @@ def _models(init: Loaded | None) -> Sequence[Model]:
     return [init.model] if isinstance(init, Tagger) else init.models
 
 
-def settings_of(model: Model, templates: Mapping[str, Value] | None = None) -> Settings:
-    """The settings that a model was trained with, after those of new templates.
+def settings_of(
+    model: Model,
+    templates: Mapping[str, Value] | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Those given, then those of new templates, then those that a model was trained with.
 
-    How labels are learnt is settled by the model.
+    How labels are learnt is settled by the model, and so is what should choose itself.
     """
     names = [setting.attribute for setting in SETTINGS.values()]
     old = {name: model.training[name] for name in names if name in model.training}
@@ -277,7 +281,11 @@ def settings_of(model: Model, templates: Mapping[str, Value] | None = None) -> S
         "encoding": model.coding.learnt if model.coding.changes_labels else "keep",
         "label_parts": "split" if model.parts else "whole",
     }
-    return Settings().with_values(old).with_values(templates or {}).with_values(settled)
+    begun = Settings().with_values(old)
+    values = begun.with_values(templates or {}).with_values(settled).with_values(settings or {})
+    if values.known_labels == "auto":
+        return replace(values, known_labels=begun.known_labels)
+    return values
 
 
 def merged_templates(model: Model, templates: TemplateSet | None) -> TemplateSet:

@@ -31,6 +31,7 @@ PAGES = {
     "docs/how-to/partial-annotation.md": (),
     "docs/how-to/python-lists.md": ("nltk",),
     "docs/how-to/resume.md": (),
+    "docs/how-to/settings.md": (),
     "docs/how-to/spacy.md": ("spacy",),
     "docs/how-to/tables.md": ("pandas", "polars", "pyarrow"),
     "docs/how-to/train-on-shards.md": (),

@@ -262,7 +262,7 @@ def test_order(text, order):
         ),
         (
             "set known-labels -1",
-            "my.txt:1: the setting known-labels expects a whole number from 0, at most 1,000,000,000, found -1",
+            "my.txt:1: the setting known-labels expects a whole number from 0, at most 1,000,000,000, first or auto, found -1",
         ),
         (
             "set dropout 1",

@@ -132,11 +132,11 @@ def test_the_tags_that_later_parts_see_are_of_models_that_did_not_see_the_senten
     seen = []
     fit = pipeline._fit
 
-    def spy(part, words, *arguments):
+    def spy(part, words, *arguments, **options):
         if part.column.name == "lemma":
             column = words.columns["upos"]
             seen.extend(column.values())
-        return fit(part, words, *arguments)
+        return fit(part, words, *arguments, **options)
 
     monkeypatch.setattr(pipeline, "_fit", spy)
     train_parts(sentences, ["upos", "lemma"])

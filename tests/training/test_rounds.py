@@ -56,7 +56,7 @@ def test_one_shard_is_plain_training(data, options):
 
 def test_one_shard_is_plain_training_with_the_preset_of_a_file(sample_dir):
     path = sample_dir / "en-sample-train.conllu"
-    plain, shard = train(path, epochs=2), seqtag.train_shards([path], epochs=2)
+    plain, shard = train(path, epochs=2, quick=True), seqtag.train_shards([path], epochs=2)
     assert weights_of(shard) == weights_of(plain)
 
 

@@ -1,0 +1,366 @@
+"""Settings that choose themselves: what they give on sentences held out of the training part.
+
+A training with some of the sentences, by the same templates and for as many epochs as the real
+one, says what another text would: with fewer epochs, or words that were learnt from, known words
+would seem to gain by keeping to their labels where they lose.  That setting changes decoding only,
+so that one training tells of all its values.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from seqtag.engine import backend
+from seqtag.engine.arrays import ANY_LABEL, Instances, pointers
+from seqtag.engine.epochs import learn
+from seqtag.features.encoder import Column
+from seqtag.features.templates import AttributeUse
+from seqtag.tagging.tagger import Tagger
+from seqtag.tagging.workers import Worker
+from seqtag.training.interruption import put_off
+from seqtag.training.known_labels import first_parts, labels_of_words
+from seqtag.training.problem import judge_of, known_labels_of
+from seqtag.training.runs import drop_features, recipe_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from seqtag.engine.arrays import Cells, KnownLabels
+    from seqtag.model.model import Model
+    from seqtag.training.data import TrainingData
+    from seqtag.training.problem import Problem
+    from seqtag.training.runs import Schedule
+    from seqtag.training.ways import Way
+
+_BLOCK = 50  # sentences that stand together stay together: they share their rare words
+_OF = 4  # blocks one is held out: with three, or two, English seemed to gain where it loses
+_ENOUGH = 120_000  # tokens to learn from and to hold out; of more, blocks are left out
+_TOO_FEW = 2_000  # tokens that say nothing
+_MOST = 1_000_000  # labels of all words together, 2 MB of a model; first parts may have more
+_RUN = 0  # no other run has its orders
+
+_log = logging.getLogger("seqtag")
+
+
+class Trial(NamedTuple):
+    """What one training gave on the sentences held out.
+
+    Attributes
+    ----------
+    scores
+        By value of ``known-labels``.
+    metric
+        Of the scores.
+    tokens
+        How many were held out.
+    """
+
+    scores: Mapping[int | str, float]
+    metric: str
+    tokens: int
+
+    @property
+    def best(self) -> int | str:
+        """The value with the highest score; of equals the first."""
+        return max(self.scores, key=self.scores.__getitem__)
+
+    @property
+    def score(self) -> float:
+        """The highest score."""
+        return self.scores[self.best]
+
+    def told(self) -> dict[str, Any]:
+        """What a model says of it."""
+        scores = {str(value): score for value, score in self.scores.items()}
+        return {"scores": scores, "metric": self.metric, "tokens": self.tokens}
+
+
+class Parted(NamedTuple):
+    """Sentences to learn from and sentences held out, (sentences,) bool each."""
+
+    learnt: NDArray[np.bool_]
+    held_out: NDArray[np.bool_]
+
+
+def parted(lengths: NDArray[np.int64], enough: int = _ENOUGH) -> Parted | None:
+    """Cut a training part for a trial; None if it is too small.
+
+    Parameters
+    ----------
+    lengths
+        Tokens per sentence.
+    enough
+        Tokens to keep of more, from all over the corpus; not quite so many.
+
+    Examples
+    --------
+    >>> found = parted(np.full(600, 20))
+    >>> int(found.learnt.sum()), int(found.held_out.sum())
+    (450, 150)
+    """
+    sentences, tokens = len(lengths), int(lengths.sum())
+    if sentences < 2 * _OF or tokens < _TOO_FEW:
+        return None
+    block = np.arange(sentences) // max(1, min(_BLOCK, sentences // (3 * _OF)))
+    kept = (block // _OF) % -(-tokens // enough) == 0
+    held_out = kept & (block % _OF == 1)
+    return Parted(kept & ~held_out, held_out)
+
+
+def settled(
+    problem: Problem,
+    examples: TrainingData,
+    schedule: Schedule,
+    *,
+    quick: bool = False,
+    trial: Trial | None = None,
+) -> Problem:
+    """A problem whose ``known-labels`` is a number, or a kind of labels.
+
+    Parameters
+    ----------
+    problem
+        Its setting may be ``auto``; others stay as they are.
+    examples
+        What it was made of.
+    schedule
+        Its seed is that of the trial; what stops it stops the trial.
+    quick
+        Try nothing: take what `seqtag.settings.Settings.without_auto` says.
+    trial
+        One that was made already.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the trial is interrupted; there is no model then.
+    """
+    if problem.settings.known_labels != "auto":
+        return problem
+    if not _knows_words(problem):
+        _log.info("known-labels auto: no template looks at normal, by which words are known: 0")
+        return replace(problem, settings=replace(problem.settings, known_labels=0))
+    if not quick and trial is None:
+        trial = tried(problem, examples, schedule)
+    settings, origin = problem.settings.without_auto(), problem.origin
+    if trial is not None:
+        settings = replace(settings, known_labels=trial.best)
+        origin = {**origin, "chosen": {**origin.get("chosen", {}), "known_labels": trial.told()}}
+        _say("known-labels", trial)
+    return replace(
+        problem,
+        settings=settings,
+        origin=origin,
+        known_labels=known_labels_of(
+            problem.compiled,
+            examples.columns,
+            (problem.y, problem.choices),
+            problem.labels,
+            settings,
+        ),
+    )
+
+
+def best_way(
+    ways: Sequence[Way],
+    pose: Callable[[Way], tuple[Problem, TrainingData]],
+    schedule: Schedule,
+    *,
+    quick: bool = False,
+) -> tuple[Way, Problem]:
+    """The way that does best, and what is to be learnt by it; the first if nothing is tried.
+
+    Parameters
+    ----------
+    ways
+        One or several.
+    pose
+        What is to be learnt by a way, and its examples.
+    schedule, quick
+        As in `settled`.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If a trial is interrupted.
+    """
+    best, (problem, examples), trials = ways[0], pose(ways[0]), dict[str, Trial]()
+    first = tried(problem, examples, schedule) if len(ways) > 1 and not quick else None
+    if first is not None:
+        trials[best.name] = first
+        for way in ways[1:]:
+            other, data = pose(way)
+            trial = tried(other, data, schedule)
+            if trial is None:
+                continue
+            trials[way.name] = trial
+            if trial.score > trials[best.name].score:
+                best, problem, examples = way, other, data
+        shown = Trial({name: trial.score for name, trial in trials.items()}, *first[1:])
+        problem = replace(problem, origin={**problem.origin, "chosen": {"templates": shown.told()}})
+        _say("templates", shown)
+    trial = trials.get(best.name)
+    return best, settled(problem, examples, schedule, quick=quick, trial=trial)
+
+
+def tried(problem: Problem, examples: TrainingData, schedule: Schedule) -> Trial | None:
+    """What a training with some of the sentences gives on others; None if there are too few.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it is interrupted.
+    """
+    cut = None if examples.pieces is not None else parted(examples.lengths)
+    if cut is None:
+        return None
+    tokens = np.repeat(cut.learnt, examples.lengths)
+    columns = [Column(column.types, column.ids[tokens]) for column in examples.columns]
+    gold = (problem.y[tokens], problem.choices)
+    cells = _learnt(problem, gold[0], _some_of(problem, cut.learnt, tokens), schedule)
+    values = _candidates(problem)
+    known: dict[int | str, KnownLabels] = {0: ANY_LABEL}
+    if values != [0]:
+        words = labels_of_words(problem.compiled, columns, *gold)
+        known = {value: words.kept_to(value, problem.labels) for value in values}
+        if len(values) > 1:
+            known = {v: kept for v, kept in known.items() if len(kept.labels) <= _MOST}
+        values = list(known)
+    held_out = examples.where(cut.held_out)
+    model = replace(problem, known_labels=ANY_LABEL).model(cells)
+    if model.coding.written is None and not model.coding.changes_labels:
+        right = problem.y[np.repeat(cut.held_out, examples.lengths)]
+        scores, metric = _accuracies(model, held_out, right, known), "accuracy"
+    else:
+        reports = {v: judge_of(replace(problem, known_labels=known[v]), held_out) for v in values}
+        found = {value: judge(cells) for value, judge in reports.items()}
+        scores = {value: report.score for value, report in found.items()}
+        metric = found[values[0]].metric
+    return Trial(scores, metric, int(held_out.lengths.sum()))
+
+
+def _accuracies(
+    model: Model,
+    examples: TrainingData,
+    right: NDArray[np.int32],
+    known: Mapping[int | str, KnownLabels],
+) -> dict[int | str, float]:
+    """The accuracy that a model has where known words keep to these labels.
+
+    Each word is looked at once. Where the best labels of a sentence are allowed, they stay the
+    best, so that only the other sentences are decoded again.
+    """
+    free = Tagger(model)
+    worker = free.new_worker()
+    for name, column in zip(model.compiled.columns, examples.columns, strict=True):
+        worker.encoder.extend(name, 0, column.types)
+    types = np.array([column.ids for column in examples.columns], np.int32)
+    ids = free.decode_types(types, pointers(examples.lengths), worker)
+    sentence = np.repeat(np.arange(len(examples.lengths)), examples.lengths)
+    scores = {}
+    for value, words in known.items():
+        found = ids.copy()
+        again = np.zeros(len(examples.lengths), bool)
+        if words.attribute >= 0:
+            form = types[model.compiled.columns.index("form")]
+            forbidden = _forbidden(words, worker.encoder.hashes[words.attribute][form], ids)
+            again[sentence[forbidden]] = True
+        if again.any():
+            tokens = again[sentence]
+            kept = Tagger(replace(model, known_labels=words))
+            ptr = pointers(examples.lengths[again])
+            some = np.ascontiguousarray(types[:, tokens])
+            found[tokens] = kept.decode_types(some, ptr, Worker(worker.encoder, []))
+        scores[value] = float(np.mean(found[right >= 0] == right[right >= 0]))
+    return scores
+
+
+def _forbidden(
+    words: KnownLabels, keys: NDArray[np.uint64], labels: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """Which tokens, of these words and labels, have a label that their word may not have."""
+    if not len(words.keys):
+        return np.zeros(len(keys), bool)
+    row = np.searchsorted(words.keys, keys).clip(max=len(words.keys) - 1)
+    width = int(max(labels.max(initial=0), words.labels.max(initial=0))) + 1
+    rows = np.repeat(np.arange(len(words.keys)), np.diff(words.row_ptr))
+    allowed = np.isin(row * width + labels, rows * width + words.labels)
+    found: NDArray[np.bool_] = (words.keys[row] == keys) & ~allowed
+    return found
+
+
+def _say(what: str, trial: Trial) -> None:
+    """Say what was tried, what it gave, and what was chosen."""
+    _log.info(
+        "%s %s, by %s on %s tokens held out of the training part (%s)",
+        what,
+        trial.best,
+        trial.metric,
+        f"{trial.tokens:,}",
+        ", ".join(f"{value}: {100 * score:.2f}" for value, score in trial.scores.items()),
+    )
+
+
+def _candidates(problem: Problem) -> list[int | str]:
+    """Values to try, that of `seqtag.settings.Settings.without_auto` first."""
+    setting = problem.settings.known_labels
+    if setting != "auto":
+        return [setting]
+    if not _knows_words(problem):
+        return [0]
+    found: list[int | str] = [1, 0] if problem.settings.label_parts == "split" else [0, 1]
+    labels = problem.labels
+    if problem.parts is not None and 1 < len({*first_parts(labels).tolist()}) < len(labels):
+        found.append("first")
+    return found
+
+
+def _knows_words(problem: Problem) -> bool:
+    """Whether the templates look at what words are known by."""
+    return AttributeUse("form", "normal") in problem.compiled.attributes
+
+
+def _some_of(
+    problem: Problem, sentences: NDArray[np.bool_], tokens: NDArray[np.bool_]
+) -> Instances:
+    """Some sentences as rows of the features that are frequent enough among them."""
+    x, rows = problem.corpus.instances, problem.corpus.layout.rows
+    counts = np.diff(x.token_ptr)[tokens]
+    features = x.features[np.repeat(tokens, np.diff(x.token_ptr))]
+    often = np.bincount(features, minlength=rows)[features] >= problem.settings.min_count
+    found = Instances(
+        pointers(np.diff(x.sentence_ptr)[sentences]),
+        np.concatenate([[0], np.cumsum(often)])[pointers(counts)].astype(np.int64),
+        features[often],
+    )
+    if x.edge_ptr is None or x.edges is None:
+        return found
+    counts = np.diff(x.edge_ptr)
+    return found._replace(
+        edge_ptr=pointers(counts[tokens]), edges=x.edges[np.repeat(tokens, counts)]
+    )
+
+
+def _learnt(problem: Problem, y: NDArray[np.int32], x: Instances, schedule: Schedule) -> Cells:
+    """The averaged weights of a training."""
+    settings, sentences = problem.settings, len(x.sentence_ptr) - 1
+    with put_off(schedule.stop):
+        kept = learn(
+            backend.Weights(problem.corpus.layout, "float32", settings.update, None),
+            lambda epoch: drop_features(x, settings.dropout, schedule.random(_RUN, epoch, 1)),
+            y,
+            lambda epoch: schedule.visits(sentences, _RUN, epoch),
+            recipe_of(settings),
+            stopped=schedule.stop.asked,
+            choices=problem.choices,
+        )
+    if kept.interrupted:
+        raise KeyboardInterrupt
+    return kept.cells

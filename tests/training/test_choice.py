@@ -1,0 +1,415 @@
+"""Settings that choose themselves: what is tried, what it gives, what is said and stored."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import seqtag
+from seqtag.corpus import sentence_of
+from seqtag.engine.arrays import KnownLabels
+from seqtag.errors import TemplateError
+from seqtag.features.encoder import Column
+from seqtag.features.language import parse
+from seqtag.settings import SETTINGS, Settings
+from seqtag.training import choice
+from seqtag.training.choice import Trial, parted, settled, tried
+from seqtag.training.known_labels import to_first_parts
+from seqtag.training.pipeline import train_parts
+from seqtag.training.problem import judge_of, known_labels_of
+from seqtag.training.runs import Schedule
+from seqtag.training.selection import tagger_fit
+from seqtag.training.train import train
+from tests.strategies import corpus
+
+HALF = 150  # sentences; words stand once in each half
+TEMPLATES = parse("normal[0]\nnormal[-1]\nlabel[-1]\nset epochs 3\nset min-count 2")
+SPLIT = "normal[0]\nnormal[-1]\nset epochs 3\nset min-count 2\nset label-parts split"
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Corpora of these tests are not too small."""
+    monkeypatch.setattr(choice, "_TOO_FEW", 100)
+
+
+def word(n):
+    """A word of letters: digits are all one to templates."""
+    return "w" + "".join("abcdefghij"[int(digit)] for digit in str(n))
+
+
+def halves(first, second):
+    """Sentences of three words; what is learnt of a word in one half is asked in the other.
+
+    Blocks of 25 are tried by threes: a word of block b stands in block b + 7 again.
+    """
+    number = [(n + 25) % HALF for n in range(HALF)]
+    found = [first(n) for n in range(HALF)] + [second(n) for n in number]
+    return [
+        sentence_of({name: [row[i] for row in rows] for i, name in enumerate(("form", "tag"))})
+        for rows in found
+    ]
+
+
+def gains():
+    """Words have a label each, which nothing else tells; they are too rare to be learnt."""
+
+    def rows(n):
+        return [("it", "A"), (word(n), "BC"[n % 7 % 2]), ("so", "A")]
+
+    return halves(rows, rows)
+
+
+def loses():
+    """Words have the label that the word before them asks for, another one each time."""
+    return halves(
+        lambda n: [("the", "D"), (word(n), "N"), ("so", "A")],
+        lambda n: [("to", "T"), (word(n), "V"), ("so", "A")],
+    )
+
+
+def parts():
+    """Words keep to their part of speech, which nothing tells; the word before tells the case."""
+
+    def rows(case):
+        return lambda n: [(case, "X"), (word(n), f"{'NV'[n % 7 % 2]}|Case={case}"), ("so", "A")]
+
+    return halves(rows("of"), rows("to"))
+
+
+def trained(data, **options):
+    return train(
+        data, **({"label": "tag", "templates": TEMPLATES, "known_labels": "auto"} | options)
+    )
+
+
+def chosen(tagger):
+    return tagger.info["training"]["chosen"]["known_labels"]
+
+
+# ----------------------------------------------------------------- what is chosen
+def test_known_words_keep_to_their_labels_where_they_gain(caplog):
+    caplog.set_level(logging.INFO, "seqtag")
+    tagger = trained(gains())
+    assert tagger.info["training"]["known_labels"] == 1
+    scores = chosen(tagger)["scores"]
+    assert scores["1"] == 1.0 > scores["0"] > 0.6
+    assert {name: chosen(tagger)[name] for name in ("metric", "tokens")} == {
+        "metric": "accuracy",
+        "tokens": 225,
+    }
+    assert caplog.messages == [
+        "known-labels 1, by accuracy on 225 tokens held out of the training part "
+        f"(0: {100 * scores['0']:.2f}, 1: 100.00)"
+    ]
+    assert tagger.tag(["it", "wb"]) == ["A", "C"]
+
+
+def test_known_words_are_free_where_they_lose():
+    tagger = trained(loses())
+    assert tagger.info["training"]["known_labels"] == 0
+    assert chosen(tagger)["scores"]["0"] == 1.0 > chosen(tagger)["scores"]["1"]
+    assert not len(tagger.model.known_labels.keys)
+
+
+def test_known_words_keep_to_their_first_part():
+    tagger = trained(parts(), templates=parse(SPLIT))
+    assert tagger.info["training"]["known_labels"] == "first"
+    scores = chosen(tagger)["scores"]
+    assert [*scores] == ["1", "0", "first"]
+    assert scores["first"] == 1.0 > max(scores["0"], scores["1"])
+    assert tagger.tag(["of", "wb"]) == ["X", "V|Case=of"]
+    assert tagger.tag(["to", "wb"]) == ["X", "V|Case=to"]
+
+
+def test_what_would_make_a_model_large_is_left_out(monkeypatch):
+    monkeypatch.setattr(choice, "_MOST", 250)
+    tagger = trained(parts(), templates=parse(SPLIT))
+    assert [*chosen(tagger)["scores"]] == ["1", "0"]
+
+
+def test_of_equals_the_usual_value_is_chosen():
+    sentences = corpus("; ".join(["a X, b Y, c Z"] * 60))
+    assert trained(sentences).info["training"]["known_labels"] == 0
+    both = trained(sentences, label_parts="split")
+    assert both.info["training"]["known_labels"] == 1
+
+
+def test_the_model_is_that_of_the_value_that_was_chosen():
+    for data, value in ((gains(), 1), (loses(), 0)):
+        auto, plain = trained(data), trained(data, known_labels=value)
+        for name, tensor in plain.model.tensors().items():
+            assert np.array_equal(auto.model.tensors()[name], tensor)
+
+
+def test_the_same_bytes_for_a_seed_and_any_number_of_threads(tmp_path):
+    found = []
+    for name, options in {"a": {}, "b": {"threads": 2}, "c": {"seed": 2}}.items():
+        path = tmp_path / name
+        trained(gains(), runs=2, dropout=0.1, **options).save(path)
+        found.append(path.read_bytes())
+    assert found[0] == found[1] != found[2]
+
+
+def test_what_is_given_wins():
+    for value in (0, 1, 2, "first"):
+        tagger = trained(gains(), known_labels=value)
+        assert tagger.info["training"]["known_labels"] == value
+        assert "chosen" not in tagger.info["training"]
+
+
+def test_words_without_a_label_are_learnt_around():
+    data = [
+        sentence_of({"form": s.words, "tag": [t if i % 5 else "_" for t in s.column("tag")]})
+        for i, s in enumerate(gains(), 1)
+    ]
+    tagger = trained([s for s in data if s.column("tag")[0] != "_"], unlabelled="_")
+    assert tagger.info["training"]["known_labels"] == 1
+
+
+# ----------------------------------------------------------------- where nothing is tried
+@pytest.mark.parametrize(("label_parts", "value"), [("whole", 0), ("split", 1)])
+def test_quick_takes_the_usual_value(label_parts, value):
+    tagger = trained(loses(), quick=True, label_parts=label_parts)
+    assert tagger.info["training"]["known_labels"] == value
+    assert "chosen" not in tagger.info["training"]
+    assert len(tagger.model.known_labels.keys) > 0 or not value
+
+
+def test_a_small_corpus_says_nothing(monkeypatch):
+    monkeypatch.setattr(choice, "_TOO_FEW", 10_000)
+    assert "chosen" not in trained(gains()).info["training"]
+    assert trained(gains()[:5]).info["training"]["known_labels"] == 0
+
+
+def test_templates_that_do_not_know_words(caplog):
+    caplog.set_level(logging.INFO, "seqtag")
+    tagger = trained(gains(), templates=parse("form[0]\nset epochs 1\nset label-parts split"))
+    assert tagger.info["training"]["known_labels"] == 0
+    assert caplog.messages == [
+        "known-labels auto: no template looks at normal, by which words are known: 0"
+    ]
+
+
+def test_a_model_to_go_on_from_keeps_to_what_it_has():
+    first = trained(gains())
+    again = trained(loses(), init=first)
+    assert again.info["training"]["known_labels"] == 1
+    assert "chosen" not in again.info["training"]
+    free = trained(gains(), init=trained(gains(), known_labels=0))
+    assert free.info["training"]["known_labels"] == 0
+
+
+def test_first_parts_of_a_model_to_go_on_from():
+    """A new label of an old word's part is the word's too."""
+    how = {"templates": parse("normal[0]\nlabel[-1]\nset epochs 1"), "label_parts": "split"}
+    first = trained(corpus("a N|x, b V|x"), known_labels="first", **how)
+    again = trained(corpus("c N|y, d A"), init=first, known_labels="first")
+    rows = zip(again.model.known_labels.row_ptr, again.model.known_labels.row_ptr[1:], strict=False)
+    labels = again.model.known_labels.labels.tolist()
+    sets = sorted([again.model.labels[i] for i in labels[a:b]] for a, b in rows)
+    assert sets == [["A"], ["N|x", "N|y"], ["N|x", "N|y"], ["V|x"]]
+
+
+def test_partial_fit_keeps_to_what_was_chosen():
+    sklearn = pytest.importorskip("seqtag.integrations.sklearn")
+    X = [s.words for s in gains()]
+    y = [s.column("tag") for s in gains()]
+    model = sklearn.SequencePerceptron(templates=TEMPLATES, known_labels="auto").fit(X, y)
+    assert model.tagger_.info["training"]["known_labels"] == 1
+    model.partial_fit([["it", "new"]], [["A", "B"]])
+    assert list(model.predict([["it", "wb"]])[0]) == ["A", "C"]
+
+
+def test_shards_take_the_usual_value():
+    tagger = seqtag.train_shards(
+        [gains()[:200], gains()[200:]],
+        label="tag",
+        templates=TEMPLATES,
+        known_labels="auto",
+    )
+    assert tagger.info["training"]["known_labels"] == 0
+
+
+def test_shards_keep_to_first_parts():
+    """As one training does."""
+    how = {"label": "tag", "templates": parse(SPLIT), "known_labels": "first"}
+    shards = seqtag.train_shards([parts()[:200], parts()[200:]], **how)
+    plain = train(parts(), **how)
+    for found, wanted in zip(shards.model.known_labels, plain.model.known_labels, strict=True):
+        assert np.array_equal(found, wanted)
+
+
+# ----------------------------------------------------------------- stopped and gone on
+def test_a_training_that_goes_on_chooses_the_same(tmp_path):
+    whole = trained(gains(), epochs=4)
+    for name, options in {"stopped": {"epochs": 4}}.items():
+        stop = Stopping(2)
+        with pytest.raises(RuntimeError):
+            trained(gains(), checkpoint=tmp_path / name, on_epoch=stop, **options)
+        again = trained(gains(), checkpoint=tmp_path / name, resume=True, **options)
+        assert again.model.config() == whole.model.config()
+        for tensor, wanted in whole.model.tensors().items():
+            assert np.array_equal(again.model.tensors()[tensor], wanted)
+
+
+class Stopping:
+    """Ends a training at the end of an epoch."""
+
+    def __init__(self, epoch):
+        self.epoch = epoch
+
+    def __call__(self, epoch):
+        if epoch.epoch == self.epoch:
+            raise RuntimeError
+
+
+def test_an_interruption_of_the_trial_leaves_no_model():
+    examples, problem = [], []
+    schedule = Schedule(1, 1, None, 1, None)
+    schedule.stop.ask()
+    found = posed(gains(), problem, examples)
+    with pytest.raises(KeyboardInterrupt):
+        settled(found, examples[0], schedule)
+
+
+def posed(data, problem, examples, **options):
+    """The problem of a training, and its examples, before anything is chosen."""
+
+    def keep(found, data, schedule, **_):
+        problem.append(found)
+        examples.append(data)
+        raise InterruptedError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choice, "settled", keep)
+        with pytest.raises(InterruptedError):
+            trained(data, **options)
+    return problem[0]
+
+
+# ----------------------------------------------------------------- folds and parts
+def test_each_fold_decides_inside_its_own_part():
+    fit = tagger_fit(label="tag", templates=TEMPLATES, known_labels="auto")
+    assert fit(gains())(gains()) > fit(loses())(gains())
+
+
+def test_parts_of_a_pipeline_choose_for_themselves(caplog):
+    caplog.set_level(logging.INFO, "seqtag")
+    data = [
+        sentence_of(
+            {"form": s.words, "upos": s.column("tag"), "xpos": [t.lower() for t in t_of(s)]}
+        )
+        for s in gains()
+    ]
+    parts = train_parts(data, ["upos", "xpos"], epochs=2, min_count=2)
+    assert ["known_labels" in part.training["chosen"] for part in parts] == [True, True]
+    assert sum(message.startswith("known-labels") for message in caplog.messages) == 2
+    quick = train_parts(data, ["upos", "xpos"], epochs=2, quick=True)
+    assert ["chosen" in part.training for part in quick] == [False, False]
+
+
+def t_of(sentence):
+    return sentence.column("tag")
+
+
+# ----------------------------------------------------------------- the trial itself
+def test_a_trial_holds_out_whole_blocks_from_all_over():
+    found = parted(np.full(900, 10))
+    assert not (found.learnt & found.held_out).any()
+    assert (found.learnt | found.held_out).all()
+    changes = np.flatnonzero(np.diff(found.held_out.astype(int)))
+    assert set(np.diff(changes).tolist()) == {50, 150}
+    few = parted(np.full(900, 10), enough=4000)
+    assert int(few.held_out.sum()) == 100
+    assert few.learnt[:50].all()
+    assert few.learnt[500:].any()
+    assert parted(np.full(5, 1000)) is None
+    assert parted(np.full(99, 1)) is None
+
+
+def test_a_trial_learns_from_the_others_only():
+    """Features are frequent among the sentences that it learns from."""
+    examples, problems = [], []
+    problem = posed(gains(), problems, examples)
+    cut = parted(examples[0].lengths)
+    tokens = np.repeat(cut.learnt, examples[0].lengths)
+    x = choice._some_of(problem, cut.learnt, tokens)
+    assert len(x.sentence_ptr) - 1 == cut.learnt.sum()
+    assert len(x.token_ptr) - 1 == tokens.sum()
+    counts = np.bincount(x.features)
+    assert counts[counts > 0].min() >= problem.settings.min_count
+
+
+def test_a_trial_of_a_setting_that_is_given():
+    examples, problems = [], []
+    problem = posed(gains(), problems, examples)
+    given = replace(problem, settings=replace(problem.settings, known_labels=1))
+    schedule = Schedule(1, 1, None, 1, None)
+    auto, one = (tried(p, examples[0], schedule) for p in (problem, given))
+    assert one.scores == {1: auto.scores[1]}
+    assert settled(given, examples[0], schedule) is given
+
+
+@pytest.mark.parametrize("make", [gains, loses, parts])
+def test_a_trial_is_a_training_and_an_evaluation(make):
+    """Only sentences that a value forbids are decoded again, which is to evaluate them all."""
+    examples, problems = [], []
+    options = {"templates": parse(SPLIT)} if make is parts else {}
+    problem = posed(make(), problems, examples, **options)
+    schedule = Schedule(1, 1, None, 1, None)
+    found = tried(problem, examples[0], schedule)
+    cut = parted(examples[0].lengths)
+    for value, score in found.scores.items():
+        given = replace(problem.settings, known_labels=value)
+        tokens = np.repeat(cut.learnt, examples[0].lengths)
+        columns = [Column(c.types, c.ids[tokens]) for c in examples[0].columns]
+        known = known_labels_of(
+            problem.compiled, columns, (problem.y[tokens], None), problem.labels, given
+        )
+        x = choice._some_of(problem, cut.learnt, tokens)
+        cells = choice._learnt(problem, problem.y[tokens], x, schedule)
+        judge = judge_of(replace(problem, known_labels=known), examples[0].where(cut.held_out))
+        assert judge(cells).score == score
+
+
+def test_edges_are_tried_too():
+    templates = parse("normal[0]\nlabel[-1]\nlabel[-1] + normal[-1]\nset epochs 3\nset min-count 2")
+    assert chosen(trained(gains(), templates=templates))["scores"]["1"] == 1.0
+
+
+def test_a_trial_of_chunks_is_judged_by_f1():
+    data = corpus("; ".join(["the B-NP, dog I-NP, runs O", "a B-NP, cat I-NP, sees O"] * 40))
+    assert chosen(trained(data))["metric"] == "conlleval-f1"
+
+
+# ----------------------------------------------------------------- the setting
+def test_first_parts():
+    known = KnownLabels(
+        0, np.array([3, 7], np.uint64), np.array([0, 1, 3]), np.array([1, 0, 2], np.uint16)
+    )
+    found = to_first_parts(known, ["A", "N|x", "N|y", "V"])
+    assert found.labels.tolist() == [1, 2, 0, 1, 2]
+    assert found.row_ptr.tolist() == [0, 2, 5]
+    nothing = KnownLabels(0, known.keys[:0], np.zeros(1, np.int64), known.labels[:0])
+    assert not len(to_first_parts(nothing, ["A"]).keys)
+
+
+def test_the_setting_is_a_number_or_a_word():
+    setting = SETTINGS["known-labels"]
+    assert [setting.parse(text) for text in ("2", "first", "auto")] == [2, "first", "auto"]
+    with pytest.raises(TemplateError) as error:
+        setting.parse("some")
+    assert str(error.value) == (
+        "the setting known-labels expects a whole number from 0, at most 1,000,000,000, first or "
+        "auto, found 'some'"
+    )
+    assert parse("normal[0]\nset known-labels auto").settings == {"known-labels": "auto"}
+    assert Settings(known_labels=3).without_auto().known_labels == 3
+
+
+def test_equals_go_to_the_first():
+    assert Trial({1: 0.5, 0: 0.5, "first": 0.4}, "accuracy", 10).best == 1
