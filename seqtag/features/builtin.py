@@ -61,10 +61,10 @@ def _check_length(name: str, n: int) -> None:
 @attribute("shape")
 def _shape(word: str) -> str:
     """X for an upper-case letter, x for lower case, d for a digit, other characters as they are."""
-    return "".join(map(_character_class, word))
+    return "".join(map(character_class, word))
 
 
-def _character_class(char: str) -> str:
+def character_class(char: str) -> str:
     if char.isupper():
         return "X"
     if char.islower():
@@ -89,16 +89,16 @@ def _outline(word: str) -> str:
     """
     if word.isascii() and word.isalpha() and word.islower():
         return "x"  # the usual case
-    return "".join(kind for kind, _ in groupby(filter(None, map(_character_kind, word))))
+    return "".join(kind for kind, _ in groupby(filter(None, map(character_kind, word))))
 
 
 @cache
-def _character_kind(char: str) -> str:
+def character_kind(char: str) -> str:
     """The class of a character; nothing for a mark or a joiner."""
     category = unicodedata.category(char)
     if category[0] == "S" and char not in "<>^`|~":
         return category
-    return "" if category[0] == "M" or category == "Cf" else _character_class(char)
+    return "" if category[0] == "M" or category == "Cf" else character_class(char)
 
 
 @attribute("is_title")
@@ -224,21 +224,21 @@ def _skeleton(word: str, n: int, classes: str = "") -> str | None:
     Classes say which letters to write as one instead of the vowels: "ae=A iıoöuü=I dt=D". Those
     that are not there stand for their base letter (é for e), or for themselves.
     """
-    letters = _letters_of(classes)
+    letters = letters_of(classes)
     suffix = _suffix(word, n)
     if suffix is None:
         return None
     if letters:
-        skeleton = "".join(letters.get(char) or letters.get(_base(char), char) for char in suffix)
+        skeleton = "".join(letters.get(char) or letters.get(base(char), char) for char in suffix)
     else:
-        skeleton = "".join(map(_vowel_as_v, suffix))
-        if _is_hangul(suffix[0]):
+        skeleton = "".join(map(vowel_as_v, suffix))
+        if is_hangul(suffix[0]):
             skeleton = skeleton[1:]
     return None if skeleton == suffix else skeleton
 
 
 @lru_cache(maxsize=64)
-def _letters_of(classes: str) -> dict[str, str]:
+def letters_of(classes: str) -> dict[str, str]:
     """What to write for each letter of classes such as "ae=A dt=D"."""
     letters: dict[str, str] = {}
     for item in classes.split():
@@ -255,12 +255,12 @@ def _letters_of(classes: str) -> dict[str, str]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _vowel_as_v(char: str) -> str:
+def vowel_as_v(char: str) -> str:
     """V for a vowel; a Hangul syllable as its consonants around V; else the character."""
-    if _is_hangul(char):
+    if is_hangul(char):
         letters = unicodedata.normalize("NFD", char)
         return letters[0] + "V" + letters[2:]
-    return "V" if char not in _CONSONANTS and _is_vowel(_base(char)) else char
+    return "V" if char not in _CONSONANTS and _is_vowel(base(char)) else char
 
 
 def _is_vowel(char: str) -> bool:
@@ -270,10 +270,10 @@ def _is_vowel(char: str) -> bool:
     return char in _VOWELS
 
 
-def _is_hangul(char: str) -> bool:
+def is_hangul(char: str) -> bool:
     return "\uac00" <= char <= "\ud7a3"
 
 
-def _base(char: str) -> str:
+def base(char: str) -> str:
     """The letter without marks."""
     return unicodedata.normalize("NFD", char)[0]
