@@ -14,6 +14,13 @@ _Known = tuple[int, HashArray, IntArray, NDArray[np.uint16]]
 
 def has_avx2() -> bool: ...
 def hash_strings(blob: bytes, offsets: IntArray) -> HashArray: ...
+def hash_attributes(
+    words: list[str],
+    attributes: Sequence[tuple[str, int, Sequence[tuple[int, int]]]],
+    normal: bool,
+    describe: Callable[[int], tuple[IntArray, NDArray[np.uint16], ByteArray]],
+    spell: Callable[[str], tuple[str, str]],
+) -> HashArray: ...
 def index_features(
     plan: Plan, types: IntArray, hashes: HashArray, sentence_ptr: IntArray, min_count: int
 ) -> tuple[HashArray, IntArray, IntArray]: ...

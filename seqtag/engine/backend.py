@@ -20,6 +20,7 @@ __all__ = [
     "Frozen",
     "Scanner",
     "Weights",
+    "hash_attributes",
     "hash_strings",
     "index_features",
     "write_sentences",
@@ -68,6 +69,7 @@ def get(name: str) -> Backend:
             native.Scanner,
             native.write_sentences,
             native.Characters,
+            native.hash_attributes,
         )
     from seqtag.engine import frozen, keys, reference
 
@@ -79,6 +81,14 @@ BACKEND = _choose()
 if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     _warn_of_source_tree()
 
-_, Weights, Frozen, index_features, hash_strings, Scanner, write_sentences, Characters = get(
-    BACKEND
-)
+(
+    _,
+    Weights,
+    Frozen,
+    index_features,
+    hash_strings,
+    Scanner,
+    write_sentences,
+    Characters,
+    hash_attributes,
+) = get(BACKEND)

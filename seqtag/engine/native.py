@@ -261,3 +261,4 @@ class Frozen:
 Scanner = _kernel.Scanner
 write_sentences = _kernel.write_sentences
 Characters = _kernel.Characters
+hash_attributes = _kernel.hash_attributes

@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 
+#include "bind_attributes.h"
 #include "bind_characters.h"
 #include "bind_frozen.h"
 #include "bind_scanner.h"
@@ -47,4 +48,5 @@ NB_MODULE(SEQTAG_KERNEL, m) {
   seqtag::bind_sentences(m);
   seqtag::bind_characters(m);
   seqtag::bind_tables(m);
+  seqtag::bind_attributes(m);
 }
