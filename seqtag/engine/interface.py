@@ -162,7 +162,7 @@ class HashAttributes(Protocol):
         """Hash of each attribute's value per word, 0 if absent: (attributes, words) uint64.
 
         `normal`: whether attributes see the normal forms of words, not what is written.
-        `describe`: what is to be known of 128 code points; asked when a word first needs them.
+        `describe`: what is to be known of 32 code points; asked when a word first needs them.
         `spell`: the form that attributes see, and that in lower case, of a word whose characters
         do not say so one by one.
         """

@@ -65,6 +65,7 @@ def _shape(word: str) -> str:
 
 
 def character_class(char: str) -> str:
+    """What stands for a character in a shape."""
     if char.isupper():
         return "X"
     if char.islower():
@@ -271,6 +272,7 @@ def _is_vowel(char: str) -> bool:
 
 
 def is_hangul(char: str) -> bool:
+    """Whether a character is a syllable of Hangul."""
     return "\uac00" <= char <= "\ud7a3"
 
 

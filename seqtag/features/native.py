@@ -1,13 +1,14 @@
 """Built-in attributes in the kernel: which ones it makes, and what it must know of characters.
 
-The functions of `seqtag.features.builtin` say what each attribute is; the kernel has the same values
-for all words, many times faster. What it knows of characters it is told here, by those functions and
-by the Unicode tables of the Python at work, a block of code points when a word first needs it. An
-attribute that somebody replaced is another function, and so is left to Python.
+The functions of `seqtag.features.builtin` say what each attribute is; the kernel has the same
+values for all words, many times faster. What it knows of characters it is told here, by those
+functions and by the Unicode tables of the Python at work, a block of code points when a word first
+needs it. An attribute that somebody replaced is another function, and so is left to Python.
 """
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 from unicodedata import category, combining, normalize
 
@@ -18,12 +19,15 @@ from seqtag.features import builtin
 from seqtag.features.normal_forms import AS_PLAIN, normal_form
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
     from seqtag.engine.interface import AttributeCall
     from seqtag.features.attributes import AttributeFunction, BoundAttribute
+
+BLOCK = 32
+"""Code points that are described at a time."""
 
 _NAMES: Mapping[AttributeFunction, str] = {
     getattr(builtin, f"_{name}"): name
@@ -51,9 +55,7 @@ _NAMES: Mapping[AttributeFunction, str] = {
     )
 }
 
-_BLOCK = 128  # code points that are described at a time
 _NONE = -1
-_MOST = 3  # code points of the lower case of one, or of what is written for it in a skeleton
 
 # Bits of a character, as the kernel has them (unicode.h).
 _UPPER, _SMALL, _DECIMAL, _ALPHA, _PUNCT, _COMPOSED, _CONTEXTUAL, _BEGINS_LATE = (
@@ -113,57 +115,63 @@ def describe(block: int) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray
     Returns
     -------
     codes : numpy.ndarray
-        (128, 10) int32, -1 for none: what each counts as in a normal form, its lower case (3), what
-        is written for it in a skeleton (3), its letter without marks, its class in a shape, and in an
-        outline (the two letters of a category as one negative number).
+        (32, 10) int32, -1 for none: what each counts as in a normal form, its lower case (3),
+        what is written for it in a skeleton (3), its letter without marks, its class in a shape,
+        and in an outline (the two letters of a category as one negative number).
     bits : numpy.ndarray
-        (128,) uint16, what holds of it.
+        (32,) uint16, what holds of it.
     combining : numpy.ndarray
-        (128,) uint8, its canonical combining class.
+        (32,) uint8, its canonical combining class.
 
     Examples
     --------
-    >>> codes, bits, combining = describe(0)
-    >>> codes[ord("A")].tolist()
+    >>> codes, bits, combining = describe(ord("A") // BLOCK)
+    >>> codes[ord("A") % BLOCK].tolist()
     [65, 97, -1, -1, 65, -1, -1, 65, 88, 88]
     """
-    chars = list(map(chr, range(block * _BLOCK, (block + 1) * _BLOCK)))
-    codes = np.array([_codes_of(char) for char in chars], np.int32)
-    bits = np.array([_bits_of(char) for char in chars], np.uint16)
-    return codes, bits, np.array(list(map(combining, chars)), np.uint8)
-
-
-def _codes_of(char: str) -> list[int]:
-    """A row of what `describe` returns."""
-    kind = builtin.character_kind(char)
-    return [
-        *_padded(char.translate(AS_PLAIN), 1),
-        *_padded(char.lower(), _MOST),
-        *_padded(builtin.vowel_as_v(char), _MOST),
-        ord(builtin.base(char)),
-        ord(builtin.character_class(char)),
-        -(256 * ord(kind[0]) + ord(kind[1])) if len(kind) == 2 else ord(kind or "\0") - (not kind),
-    ]
-
-
-def _padded(text: str, size: int) -> list[int]:
-    """The code points of a text and as many -1 as are missing."""
-    return [*map(ord, text), *[_NONE] * (size - len(text))]
-
-
-def _bits_of(char: str) -> int:
-    """What holds of a character."""
-    kind = category(char)
-    return (
-        _UPPER * char.isupper()
-        | _SMALL * (char.islower() or kind == "Lt")
-        | _DECIMAL * char.isdecimal()
-        | _ALPHA * char.isalpha()
-        | _PUNCT * (kind[0] in "PS")
-        | _COMPOSED * _is_composed(char)
-        | _CONTEXTUAL * (("a" + char).lower() != "a" + char.lower())
-        | _BEGINS_LATE * builtin.is_hangul(char)
+    first = block * BLOCK
+    chars = list(map(chr, range(first, first + BLOCK)))
+    codes = np.full((BLOCK, 10), _NONE, np.int32)
+    plain = [AS_PLAIN.get(code, code) for code in range(first, first + BLOCK)]
+    codes[:, 0] = [_NONE if code is None else code for code in plain]
+    written = (  # where, and what
+        (1, list(map(str.lower, chars))),
+        (4, list(map(builtin.vowel_as_v, chars))),
+        (7, list(map(builtin.base, chars))),
+        (8, list(map(builtin.character_class, chars))),
     )
+    for column, texts in written:
+        for more, letters in enumerate(zip_longest(*texts)):
+            codes[:, column + more] = [_NONE if char is None else ord(char) for char in letters]
+    codes[:, 9] = [_outline_code(builtin.character_kind(char)) for char in chars]
+    return codes, _bits_of(chars), np.fromiter(map(combining, chars), np.uint8, BLOCK)
+
+
+def _outline_code(kind: str) -> int:
+    """The class of a character in an outline as one number."""
+    if len(kind) == 2:
+        return -(256 * ord(kind[0]) + ord(kind[1]))
+    return ord(kind) if kind else _NONE
+
+
+def _bits_of(chars: list[str]) -> NDArray[np.uint16]:
+    """What holds of each character: (characters,) uint16."""
+    categories = list(map(category, chars))
+    holds = (
+        (_UPPER, map(str.isupper, chars)),
+        (_SMALL, map(str.islower, chars)),
+        (_SMALL, (kind == "Lt" for kind in categories)),
+        (_DECIMAL, map(str.isdecimal, chars)),
+        (_ALPHA, map(str.isalpha, chars)),
+        (_PUNCT, (kind[0] in "PS" for kind in categories)),
+        (_COMPOSED, map(_is_composed, chars)),
+        (_CONTEXTUAL, (("a" + char).lower() != "a" + char.lower() for char in chars)),
+        (_BEGINS_LATE, map(builtin.is_hangul, chars)),
+    )
+    bits = np.zeros(len(chars), np.uint16)
+    for bit, each in holds:
+        bits[np.fromiter(each, bool, len(chars))] |= bit
+    return bits
 
 
 _JUNGSEONG = "\u1161"  # a letter that may join the one before it

@@ -54,6 +54,20 @@ class ValueHash {
   void add(uint32_t code) {
     if (left_ == 0) return;
     --left_;
+    add_code(code);
+  }
+  void add(const uint32_t* first, const uint32_t* last) {
+    if (size_t(last - first) > left_) last = first + left_;
+    left_ -= size_t(last - first);
+    for (; first < last; ++first) add_code(*first);
+  }
+  uint64_t value() const { return mix(mix(h_)) | 1; }
+
+ private:
+  uint64_t h_ = 0xcbf29ce484222325ULL;
+  size_t left_ = 1000;
+  void byte(uint32_t b) { h_ = (h_ ^ b) * 0x100000001b3ULL; }
+  void add_code(uint32_t code) {
     if (code < 0x80) return byte(code);
     if (code < 0x800) {
       byte(0xc0 | code >> 6);
@@ -68,12 +82,6 @@ class ValueHash {
     }
     byte(0x80 | (code & 0x3f));
   }
-  uint64_t value() const { return mix(mix(h_)) | 1; }
-
- private:
-  uint64_t h_ = 0xcbf29ce484222325ULL;
-  size_t left_ = 1000;
-  void byte(uint32_t b) { h_ = (h_ ^ b) * 0x100000001b3ULL; }
 };
 
 struct Codes {  // code points one behind the other
@@ -159,7 +167,7 @@ class Attributes {
 
   static uint64_t whole(Codes codes) {
     ValueHash hash;
-    for (uint32_t code : codes) hash.add(code);
+    hash.add(codes.begin(), codes.end());
     return hash.value();
   }
   static uint64_t whole_of(uint32_t code) { return whole({&code, 1}); }
@@ -283,8 +291,20 @@ class Attributes {
   }
   bool is_punct(Codes form) const { return all(form, Character::kPunct); }
   uint64_t flags(Codes form) const {
-    const bool bits[] = {is_title(form),   is_upper(form), has_digit(form),
-                         has_hyphen(form), is_alpha(form), has_inner_upper(form)};
+    uint16_t some = 0, every = form.size ? 0xffff : 0, inner = 0;
+    for (size_t i = 0; i < form.size; ++i) {
+      const uint16_t bits = table_[form.first[i]].bits;
+      some = uint16_t(some | bits);
+      every = uint16_t(every & bits);
+      if (i) inner = uint16_t(inner | bits);
+    }
+    const bool is_upper = (some & Character::kUpper) && !(some & Character::kSmall);
+    const bool bits[] = {is_title(form),
+                         is_upper,
+                         (some & Character::kDecimal) != 0,
+                         has_hyphen(form),
+                         (every & Character::kAlpha) != 0,
+                         (inner & Character::kUpper) != 0};
     ValueHash hash;
     for (bool bit : bits) hash.add(bit ? '1' : '0');
     return hash.value();

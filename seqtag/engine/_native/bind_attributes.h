@@ -21,15 +21,19 @@ class WordReader {
   void read(nb::handle word, Words& out) {
     const size_t form = out.forms.size(), lower = out.lowers.size();
     append(word, out.forms);
-    if (!normalize(word, out.forms, form) || !lower_case(out.forms, form, out.lowers)) {
-      out.forms.resize(form);
-      out.lowers.resize(lower);
-      const nb::object spelt = spell_(word);
-      append(spelt[0], out.forms);
-      append(spelt[1], out.lowers);
-      learn(out.forms, form);
+    if (is_ascii(out.forms, form)) {  // normal, and in lower case each by itself
+      for (size_t i = form; i < out.forms.size(); ++i) out.lowers.push_back(uint32_t(character(out.forms[i]).lower[0]));
+    } else {
+      if (!normalize(word, out.forms, form) || !lower_case(out.forms, form, out.lowers)) {
+        out.forms.resize(form);
+        out.lowers.resize(lower);
+        const nb::object spelt = spell_(word);
+        append(spelt[0], out.forms);
+        append(spelt[1], out.lowers);
+        learn(out.forms, form);
+      }
+      learn(out.lowers, lower);
     }
-    learn(out.lowers, lower);
     out.form_ptr.push_back(out.forms.size());
     out.lower_ptr.push_back(out.lowers.size());
   }
@@ -46,6 +50,11 @@ class WordReader {
     codes.resize(first + size_t(n));
     if (n && !PyUnicode_AsUCS4(word.ptr(), codes.data() + first, n, 0)) throw nb::python_error();
   }
+  static bool is_ascii(const std::vector<uint32_t>& codes, size_t first) {
+    uint32_t some = 0;
+    for (size_t i = first; i < codes.size(); ++i) some |= codes[i];
+    return some < 0x80;
+  }
   void learn(const std::vector<uint32_t>& codes, size_t first) {
     for (size_t i = first; i < codes.size(); ++i) character(codes[i]);
   }
@@ -59,7 +68,7 @@ class WordReader {
     const auto [codes, bits, combining] = nb::cast<Described>(told);
     constexpr size_t n = UnicodeTable::kBlock;
     require(codes.shape(0) == n && codes.shape(1) == Character::kCodes && bits.shape(0) == n && combining.shape(0) == n,
-            "a description of characters must have (128, 10) codes, 128 bits and 128 combining classes");
+            "a description of characters must have (32, 10) codes, 32 bits and 32 combining classes");
     for (size_t i = 0; i < n * Character::kCodes; ++i)
       require(codes.data()[i] < int32_t(UnicodeTable::kCodes) && codes.data()[i] > -0x8000, "codes is out of range");
     auto characters = std::make_unique<UnicodeTable::Block>();

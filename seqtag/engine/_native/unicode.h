@@ -34,7 +34,7 @@ struct Character {
 // Blocks are there for good once they are, so that threads may read while another one learns.
 class UnicodeTable {
  public:
-  static constexpr size_t kCodes = 0x110000, kBlock = 128, kBlocks = kCodes / kBlock;
+  static constexpr size_t kCodes = 0x110000, kBlock = 32, kBlocks = kCodes / kBlock;
   using Block = std::array<Character, kBlock>;
 
   bool knows(uint32_t code) const { return blocks_[code / kBlock].load(std::memory_order_acquire) != nullptr; }
