@@ -35,7 +35,7 @@ engine.epochs
 engine
 features.attributes features.regexes
 features.builtin features.normal_forms
-features.templates
+features.native features.templates
 features.crfpp
 features.language
 features.encoder features.crfsuite

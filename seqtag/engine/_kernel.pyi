@@ -15,6 +15,13 @@ _Known = tuple[int, HashArray, IntArray, NDArray[np.uint16]]
 def has_avx2() -> bool: ...
 def hash_strings(blob: bytes, offsets: IntArray) -> HashArray: ...
 def label_lists(names: list[str], ids: IntArray, ptr: IntArray) -> list[list[str]]: ...
+def hash_attributes(
+    words: list[str],
+    attributes: Sequence[tuple[str, int, Sequence[tuple[int, int]]]],
+    normal: bool,
+    describe: Callable[[int], tuple[IntArray, NDArray[np.uint16], ByteArray]],
+    spell: Callable[[str], tuple[str, str]],
+) -> HashArray: ...
 def index_features(
     plan: Plan,
     types: IntArray,

@@ -25,6 +25,7 @@ __all__ = [
     "Values",
     "Weights",
     "bundle_features",
+    "hash_attributes",
     "hash_strings",
     "index_features",
     "label_lists",
@@ -80,6 +81,7 @@ def get(name: str) -> Backend:
             native.write_sentences,
             native.Characters,
             native.TokenScanner,
+            native.hash_attributes,
         )
     from seqtag.engine import bigrams, exchange, frozen, keys, lists, reference
 
@@ -116,4 +118,5 @@ if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     write_sentences,
     Characters,
     TokenScanner,
+    hash_attributes,
 ) = get(BACKEND)

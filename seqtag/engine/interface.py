@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -192,6 +192,34 @@ class WriteSentences(Protocol):
         """
 
 
+AttributeCall: TypeAlias = "tuple[str, int, Sequence[tuple[int, int]]]"
+"""A built-in attribute: its name, its number (0 if it takes none), and code points with what is
+written for each."""
+
+
+class HashAttributes(Protocol):
+    """Hashes built-in attributes of words; of the native backend only.
+
+    What it does: `seqtag.features.builtin`, `seqtag.engine.keys.hash_string`.
+    """
+
+    def __call__(
+        self,
+        words: list[str],
+        attributes: Sequence[AttributeCall],
+        normal: bool,
+        describe: Callable[[int], tuple[IntArray, NDArray[np.uint16], ByteArray]],
+        spell: Callable[[str], tuple[str, str]],
+    ) -> HashArray:
+        """Hash of each attribute's value per word, 0 if absent: (attributes, words) uint64.
+
+        `normal`: whether attributes see the normal forms of words, not what is written.
+        `describe`: what is to be known of 32 code points; asked when a word first needs them.
+        `spell`: the form that attributes see, and that in lower case, of a word whose characters
+        do not say so one by one.
+        """
+
+
 class Characters(Protocol):
     """Numbers views of texts; of the native backend only.
 
@@ -248,3 +276,4 @@ class Backend(NamedTuple):
     write_sentences: WriteSentences | None = None
     Characters: Callable[[Sequence[int]], Characters] | None = None  # nor seqtag.segmentation
     TokenScanner: Callable[[], TokenScanner] | None = None
+    hash_attributes: HashAttributes | None = None  # Python's own functions do then

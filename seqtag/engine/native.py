@@ -301,3 +301,4 @@ write_sentences = _kernel.write_sentences
 Values = _kernel.Values
 label_lists = _kernel.label_lists
 Characters = _kernel.Characters
+hash_attributes = _kernel.hash_attributes

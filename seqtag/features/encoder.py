@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from seqtag.engine import backend
+from seqtag.features.native import hash_attributes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -115,7 +116,7 @@ class Encoder:
             self._fill(column, first, new, {} if shared is None else shared)
 
     def _fill(self, column: str, first: int, new: list[str], shared: SharedHashes) -> None:
-        """Run the column's attribute functions on its new types."""
+        """Note the attributes of the column's new types."""
         last = first + len(new)
         self._count = max(self._count, last)
         if last > self._table.shape[1]:
@@ -125,10 +126,23 @@ class Encoder:
         compiled = self._compiled
         keys = {n: (compiled.forms, compiled.functions[n]) for n in compiled.attributes_of(column)}
         missing = [number for number, key in keys.items() if key not in shared]
-        for number, values in compiled.apply_all(missing, new):
-            shared[keys[number]] = self._hash_present(values)
+        for number, hashes in self._hashes_of(missing, new):
+            shared[keys[number]] = hashes
         for number, key in keys.items():
             self._table[number, first:last] = shared[key]
+
+    def _hashes_of(
+        self, numbers: list[int], words: list[str]
+    ) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+        """Some attributes by number, each with the hashes of its values, 0 if absent: (words,)."""
+        compiled = self._compiled
+        built_in = {number: compiled.functions[number] for number in numbers}
+        made = hash_attributes(built_in, compiled.forms, words)
+        yield from made.items()
+        others = [number for number in numbers if number not in made]
+        if others:
+            for number, values in compiled.apply_all(others, words):
+                yield number, self._hash_present(values)
 
     def _hash_present(self, values: list[str | None]) -> np.ndarray:
         """Hashes of the values, 0 for None; values that repeat are hashed once."""

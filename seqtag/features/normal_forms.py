@@ -41,7 +41,8 @@ PLAIN_CHARACTERS = _plain_characters()
 space, full-width letters and digits. Guillemets and corner brackets stay: they say which way they
 open."""
 
-_TABLE: dict[int, int | None] = {**PLAIN_CHARACTERS, **dict.fromkeys(map(ord, _INVISIBLE))}
+AS_PLAIN: dict[int, int | None] = {**PLAIN_CHARACTERS, **dict.fromkeys(map(ord, _INVISIBLE))}
+"""The same for `str.translate`, which leaves out what is not seen."""
 
 
 def plain_character(char: str) -> str:
@@ -71,7 +72,7 @@ def normal_form(text: str) -> str:
     """
     if text.isascii():
         return text
-    return normalize("NFC", text.translate(_TABLE)) or text
+    return normalize("NFC", text.translate(AS_PLAIN)) or text
 
 
 def _normal_forms(texts: Sequence[str]) -> Sequence[str]:

@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from seqtag.engine.arrays import Instances, pointers
 from seqtag.engine.keys import LEFT, RIGHT, hash_string, key_plan, keys
+from seqtag.features import attributes
 from seqtag.features.encoder import Encoder
 from seqtag.features.language import parse
 from tests.strategies import NATIVE, REFERENCE, each_backend, needs_native, words
@@ -223,14 +224,18 @@ def test_types_numbered_by_the_caller_are_as_those_numbered_here(blocks):
         assert (here.hashes[:, : len(known)] == taken.hashes[:, : len(known)]).all()
 
 
-def test_attributes_run_once_per_type():
+def test_attributes_run_once_per_type(monkeypatch):
+    monkeypatch.setattr(attributes, "_REGISTRY", dict(attributes._REGISTRY))
     calls = []
 
-    def counted(values):
-        calls.extend(values)
-        return REFERENCE.hash_strings(values)
+    @attributes.attribute("noted")
+    def noted(word):
+        calls.append(word)
+        return word
 
-    encoder = Encoder(parse("form[0]\nform[-1]").compile(["form"]), counted)
+    compiled = parse("noted[0]\nnoted[-1]").compile(["form"])
+    calls.clear()  # the attribute was tried when it was resolved
+    encoder = Encoder(compiled, REFERENCE.hash_strings)
     for _ in range(2):
         encoder.encode([[["a", "b", "a"]]], 3)
     assert calls == ["a", "b"]

@@ -332,7 +332,11 @@ template <class Sum> class Frozen {
           if (place >= sums.known.size()) make_room(c, std::min(2 * place, space.capacity + 2), sums);
           sums.place[size_t(m)] = place;
         }
-      for (int64_t m = first; m <= last; ++m) ready_local(x, c, m, block.begin, block.end, sums);
+      for (int64_t m = first; m <= last; ++m) ready_local(x, c, m, block.begin, block.end, space);
+      space.wanted.add_all(rows_);
+      for (size_t row : space.fresh)
+        if (has_favourites()) note_highest(c, row, sums);
+      space.fresh.clear();
     }
     scattered_.find_keys(plan_, x, block, rows_, space.hashes, keys);
   }
@@ -353,17 +357,22 @@ template <class Sum> class Frozen {
     return m < begin ? 0 : m >= end ? 1 : sums.place[size_t(m)];
   }
 
-  // Sums what local templates give for the type at m, if it is new, else asks for it.
+  // Notes what local templates give for the type at m, if it is new; else asks for the sums.
   SEQTAG_INLINE void ready_local(const Columns& x, size_t c, int64_t m, int64_t begin, int64_t end,
-                                 typename Workspace::TypeSums& sums) const {
+                                 Workspace& space) const {
+    typename Workspace::TypeSums& sums = space.sums[c];
     const std::vector<LocalGroup>& groups = local_[c].groups;
     const size_t row = place_at(x, c, m, begin, end, sums), width = groups.size() * size_t(width_);
     if (row >= sums.known.size()) return;
     Sum* first = &sums.rows[row * width];
     if (!sums.known[row]) {
-      for (size_t g = 0; g < groups.size(); ++g) add_local(x, groups[g], m, begin, end, first + g * size_t(width_));
+      for (size_t g = 0; g < groups.size(); ++g)
+        for (size_t k : groups[g].templates)
+          if (const uint64_t key = key_at(plan_, x, k, m - groups[g].offset, begin, end))
+            space.wanted.want(rows_, key, first + g * size_t(width_));
       sums.known[row] = 1;
-      if (has_favourites()) note_highest(c, row, sums);
+      space.fresh.push_back(row);
+      return;
     }
     if (has_favourites()) return;  // most rows are not looked at
     for (size_t b = 0; b < width * sizeof(Sum); b += 64) SEQTAG_PREFETCH(reinterpret_cast<char*>(first) + b);

@@ -7,6 +7,7 @@
 #include "second_order.h"
 #include "tuples.h"
 #include "viterbi.h"
+#include "wanted_rows.h"
 
 namespace seqtag {
 
@@ -28,6 +29,8 @@ template <class Sum> struct FrozenWorkspace {
   };
   std::vector<TypeSums> sums;  // per column, or columns, that local templates look at
   size_t capacity = 0;
+  WantedRows<Sum> wanted;            // of the types of a block that are new
+  std::vector<size_t> fresh;         // where the sums of those types are
   std::vector<const Sum*> local;     // rows of one token
   std::vector<Sum> nothing;          // a row of zeros
   std::vector<uint64_t> hashes;      // what ScatteredTemplates works with

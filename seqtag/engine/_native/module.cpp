@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 
+#include "bind_attributes.h"
 #include "bind_characters.h"
 #include "bind_exchange.h"
 #include "bind_frozen.h"
@@ -53,4 +54,5 @@ NB_MODULE(SEQTAG_KERNEL, m) {
   seqtag::bind_tables(m);
   seqtag::bind_tokens(m);
   seqtag::bind_exchange(m);
+  seqtag::bind_attributes(m);
 }

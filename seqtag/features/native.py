@@ -1,0 +1,187 @@
+"""Built-in attributes in the kernel: which ones it makes, and what it must know of characters.
+
+The functions of `seqtag.features.builtin` say what each attribute is; the kernel has the same
+values for all words, many times faster. What it knows of characters it is told here, by those
+functions and by the Unicode tables of the Python at work, a block of code points when a word first
+needs it. An attribute that somebody replaced is another function, and so is left to Python.
+"""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+from unicodedata import category, combining, normalize
+
+import numpy as np
+
+from seqtag.engine import backend
+from seqtag.features import builtin
+from seqtag.features.normal_forms import AS_PLAIN, normal_form
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from seqtag.engine.interface import AttributeCall
+    from seqtag.features.attributes import AttributeFunction, BoundAttribute
+
+BLOCK = 32
+"""Code points that are described at a time."""
+
+_NAMES: Mapping[AttributeFunction, str] = {
+    getattr(builtin, f"_{name}"): name
+    for name in (
+        "form",
+        "value",
+        "lower",
+        "normal",
+        "prefix",
+        "suffix",
+        "part",
+        "skeleton",
+        "shape",
+        "short_shape",
+        "outline",
+        "is_title",
+        "is_upper",
+        "has_digit",
+        "has_hyphen",
+        "is_alpha",
+        "has_inner_upper",
+        "is_punct",
+        "flags",
+        "length",
+    )
+}
+
+_NONE = -1
+
+# Bits of a character, as the kernel has them (unicode.h).
+_UPPER, _SMALL, _DECIMAL, _ALPHA, _PUNCT, _COMPOSED, _CONTEXTUAL, _BEGINS_LATE = (
+    1 << n for n in range(8)
+)
+
+
+def hash_attributes(
+    attributes: Mapping[int, BoundAttribute], form: str, words: list[str]
+) -> dict[int, NDArray[np.uint64]]:
+    """Hashes of the values of those attributes that the kernel makes: (words,) uint64, 0 if absent.
+
+    Parameters
+    ----------
+    attributes
+        Attributes by number.
+    form
+        In which form they see the words, one of `seqtag.features.normal_forms.FORMS`.
+    words
+        Words as they are written.
+    """
+    if backend.hash_attributes is None:
+        return {}
+    calls = {number: _call_of(attribute) for number, attribute in attributes.items()}
+    known = {number: call for number, call in calls.items() if call is not None}
+    if not known:
+        return {}
+    spell = _spell_normal if form == "normal" else _spell_written
+    found = backend.hash_attributes(words, list(known.values()), form == "normal", describe, spell)
+    return dict(zip(known, found, strict=True))
+
+
+def _call_of(attribute: BoundAttribute) -> AttributeCall | None:
+    """What to ask the kernel for an attribute; None if it is Python's."""
+    name = _NAMES.get(attribute.function)
+    if name is None:
+        return None
+    number, classes = (*attribute.args, "")[:2] if attribute.args else (0, "")
+    letters = builtin.letters_of(str(classes))
+    return name, int(number), [(ord(char), ord(written)) for char, written in letters.items()]
+
+
+def _spell_normal(word: str) -> tuple[str, str]:
+    """The normal form of a word, and that in lower case."""
+    form = normal_form(word)
+    return form, form.lower()
+
+
+def _spell_written(word: str) -> tuple[str, str]:
+    """A word as it is written, and that in lower case."""
+    return word, word.lower()
+
+
+def describe(block: int) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint8]]:
+    """What the kernel must know of a block of code points.
+
+    Returns
+    -------
+    codes : numpy.ndarray
+        (32, 10) int32, -1 for none: what each counts as in a normal form, its lower case (3),
+        what is written for it in a skeleton (3), its letter without marks, its class in a shape,
+        and in an outline (the two letters of a category as one negative number).
+    bits : numpy.ndarray
+        (32,) uint16, what holds of it.
+    combining : numpy.ndarray
+        (32,) uint8, its canonical combining class.
+
+    Examples
+    --------
+    >>> codes, bits, combining = describe(ord("A") // BLOCK)
+    >>> codes[ord("A") % BLOCK].tolist()
+    [65, 97, -1, -1, 65, -1, -1, 65, 88, 88]
+    """
+    first = block * BLOCK
+    chars = list(map(chr, range(first, first + BLOCK)))
+    codes = np.full((BLOCK, 10), _NONE, np.int32)
+    plain = [AS_PLAIN.get(code, code) for code in range(first, first + BLOCK)]
+    codes[:, 0] = [_NONE if code is None else code for code in plain]
+    written = (  # where, and what
+        (1, list(map(str.lower, chars))),
+        (4, list(map(builtin.vowel_as_v, chars))),
+        (7, list(map(builtin.base, chars))),
+        (8, list(map(builtin.character_class, chars))),
+    )
+    for column, texts in written:
+        for more, letters in enumerate(zip_longest(*texts)):
+            codes[:, column + more] = [_NONE if char is None else ord(char) for char in letters]
+    codes[:, 9] = [_outline_code(builtin.character_kind(char)) for char in chars]
+    return codes, _bits_of(chars), np.fromiter(map(combining, chars), np.uint8, BLOCK)
+
+
+def _outline_code(kind: str) -> int:
+    """The class of a character in an outline as one number."""
+    if len(kind) == 2:
+        return -(256 * ord(kind[0]) + ord(kind[1]))
+    return ord(kind) if kind else _NONE
+
+
+def _bits_of(chars: list[str]) -> NDArray[np.uint16]:
+    """What holds of each character: (characters,) uint16."""
+    categories = list(map(category, chars))
+    holds = (
+        (_UPPER, map(str.isupper, chars)),
+        (_SMALL, map(str.islower, chars)),
+        (_SMALL, (kind == "Lt" for kind in categories)),
+        (_DECIMAL, map(str.isdecimal, chars)),
+        (_ALPHA, map(str.isalpha, chars)),
+        (_PUNCT, (kind[0] in "PS" for kind in categories)),
+        (_COMPOSED, map(_is_composed, chars)),
+        (_CONTEXTUAL, (("a" + char).lower() != "a" + char.lower() for char in chars)),
+        (_BEGINS_LATE, map(builtin.is_hangul, chars)),
+    )
+    bits = np.zeros(len(chars), np.uint16)
+    for bit, each in holds:
+        bits[np.fromiter(each, bool, len(chars))] |= bit
+    return bits
+
+
+_JUNGSEONG = "\u1161"  # a letter that may join the one before it
+_TELLS = normalize("NFC", _JUNGSEONG) is not _JUNGSEONG
+
+
+def _is_composed(char: str) -> bool:
+    """Whether NFC keeps a character, whatever stands before it.
+
+    Python does not say which characters may join the one before them. But it gives back the very
+    text that is surely normal, and makes a new one where it has to look closer.
+    """
+    return char.isascii() or (_TELLS and normalize("NFC", char) is char)
