@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, overload
 
@@ -249,19 +250,31 @@ def train(
             _log.warning("no word has the label %r: every word is labelled", unlabelled)
         asked = settings.get("encoding") is not None
 
-        def posed(way: Way) -> tuple[Problem, TrainingData]:
-            data, values = way.part_of(examples, needed), way.settings
-            coding = coding_of(data, column, values, constrain=constrain, asked=asked, init=model)
-            return pose(data, column, coding, way.templates, features, values, model), data
-
         ways = fitting_labels(ways, examples, column)
         tries = ways if templates == AUTO else ways[:1]
+        coded = partial(coding_of, column=column, constrain=constrain, asked=asked, init=model)
+        posed = partial(_posed, examples, needed, coded, column, features, model)
         way, problem = best_way(tries, posed, schedule, quick=quick)
         stage = folder.stage(str(column)) if folder else None
         schedule = replace(schedule, checkpoints=stage)
         held_out = held_out and way.part_of(held_out, needed)
-        del examples, corpus  # memory for the epochs
+        del examples, corpus, posed  # memory for the epochs
         return Tagger(fit(problem, schedule, held_out))
+
+
+def _posed(
+    examples: TrainingData,
+    needed: Sequence[str],
+    coded: Callable[..., LabelCoding],
+    column: LabelColumn,
+    features: Sequence[str],
+    model: Model | None,
+    way: Way,
+) -> tuple[Problem, TrainingData]:
+    """The problem of learning in a way, and the data it is about."""
+    data, values = way.part_of(examples, needed), way.settings
+    coding = coded(data, settings=values)
+    return pose(data, column, coding, way.templates, features, values, model), data
 
 
 def _listed(
