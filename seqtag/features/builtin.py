@@ -177,29 +177,103 @@ def _test(word: str, regex: str) -> str:
     return _bit(bounded(regex).search(word) is not None)
 
 
+@attribute("length")
+def _length(word: str) -> str:
+    """The number of characters, from 0 to 9; 9 also for longer words."""
+    return str(min(len(word), 9))
+
+
+_SEPARATORS = re.compile("[ _'/.-]")
+
+
+@attribute("part")
+def _part(word: str, n: int) -> str | None:
+    """Part n of the lower-cased word between spaces and the signs _ - ' / and full stops.
+
+    part(1) is the first, part(-1) the last: known in well-known. Parts that are empty do not count;
+    None if there is no such part, or if the word has no more than one.
+    """
+    if n == 0:
+        msg = "part expects a number other than 0 (1 is the first part, -1 the last), found 0"
+        raise TemplateError(msg)
+    parts = list(filter(None, _SEPARATORS.split(word.lower())))
+    return parts[n - (n > 0)] if len(parts) > 1 and abs(n) <= len(parts) else None
+
+
 _VOWELS = frozenset(
-    "aeiouyıæøœəɛɔɨʉ"  # Latin; marks on letters do not matter
+    "aeiouyıæøœəɛɔɨʉ"  # Latin
     "αεηιουω"  # Greek
-    "аеиоуыэюяєіѵӏәөүұӕ"  # Cyrillic
+    "аеиоуыэюяєіәөүұӕѡѣѥѧѩѫѭѵꙋꙑꙗ"  # Cyrillic
     "աեէըիոօ"  # Armenian
     "აეიოუ"  # Georgian
     "ⲁⲉⲏⲓⲟⲩⲱ"  # Coptic
+    "اويىیەېۆۇۈ"  # Arabic: all vowels of Uyghur and Kurdish, the long ones of Arabic and Persian
 )
+_CONSONANTS = frozenset("йў")
+"""Letters that stand for consonants although the letter below their mark is a vowel."""
 
 
 @attribute("skeleton")
-def _skeleton(word: str, n: int) -> str | None:
-    """The suffix of n characters with every vowel letter as V; None without a vowel in it.
+def _skeleton(word: str, n: int, classes: str = "") -> str | None:
+    """The suffix of n characters with every vowel as V; None if that changes nothing.
 
-    Endings that differ by vowel harmony have the same skeleton: Turkish -lar and -ler.
+    Endings that differ by vowel harmony have the same skeleton: Turkish -lar and -ler. Accents do
+    not matter. A Hangul syllable is its first consonant, V and its last consonant; without the
+    first one where the suffix begins, so that the endings of 한 and 간 are the same.
+
+    Classes say which letters to write as one instead of the vowels: "ae=A iıoöuü=I dt=D". Those
+    that are not there stand for their base letter (é for e), or for themselves.
     """
+    letters = _letters_of(classes)
     suffix = _suffix(word, n)
     if suffix is None:
         return None
-    skeleton = "".join("V" if _is_vowel(char) else char for char in suffix)
+    if letters:
+        skeleton = "".join(letters.get(char) or letters.get(_base(char), char) for char in suffix)
+    else:
+        skeleton = "".join(map(_vowel_as_v, suffix))
+        if _is_hangul(suffix[0]):
+            skeleton = skeleton[1:]
     return None if skeleton == suffix else skeleton
 
 
+@lru_cache(maxsize=64)
+def _letters_of(classes: str) -> dict[str, str]:
+    """What to write for each letter of classes such as "ae=A dt=D"."""
+    letters: dict[str, str] = {}
+    for item in classes.split():
+        members, _, written = item.partition("=")
+        twice = [char for char in members if char in letters or members.count(char) > 1]
+        if not members or len(written) != 1 or members != members.lower() or twice:
+            msg = (
+                'skeleton expects classes of letters such as "ae=A dt=D": lower-case letters, '
+                f"each once, then = and what to write for them, one character; found {item!r}"
+            )
+            raise TemplateError(msg)
+        letters.update(dict.fromkeys(members, written))
+    return letters
+
+
 @lru_cache(maxsize=1 << 12)
+def _vowel_as_v(char: str) -> str:
+    """V for a vowel; a Hangul syllable as its consonants around V; else the character."""
+    if _is_hangul(char):
+        letters = unicodedata.normalize("NFD", char)
+        return letters[0] + "V" + letters[2:]
+    return "V" if char not in _CONSONANTS and _is_vowel(_base(char)) else char
+
+
 def _is_vowel(char: str) -> bool:
-    return unicodedata.normalize("NFD", char)[0] in _VOWELS
+    if "\u0900" <= char < "\u0d80":  # Indic scripts from Devanagari to Malayalam are laid out alike
+        place = ord(char) % 0x80
+        return 0x05 <= place <= 0x14 or 0x3E <= place <= 0x4C  # letters; signs
+    return char in _VOWELS
+
+
+def _is_hangul(char: str) -> bool:
+    return "\uac00" <= char <= "\ud7a3"
+
+
+def _base(char: str) -> str:
+    """The letter without marks."""
+    return unicodedata.normalize("NFD", char)[0]

@@ -82,6 +82,18 @@ def registry(monkeypatch):
         ("match", ("[0-9]+",), "Boeing747-8", "747"),
         ("match", ("[0-9]+",), "Boeing", ""),
         ("match_lower", ("[A-Z]+",), "iPHONe", "phon"),
+        ("length", (), "", "0"),
+        ("length", (), "Walking", "7"),
+        ("length", (), "perceptron", "9"),
+        ("part", (1,), "Well-known", "well"),
+        ("part", (-1,), "Well-known", "known"),
+        ("part", (2,), "có thể", "thể"),
+        ("part", (3,), "l'eau", None),
+        ("part", (-3,), "l'eau", None),
+        ("part", (1,), "word", None),
+        ("part", (1,), "U.S.", "u"),
+        ("part", (1,), "etc.", None),
+        ("part", (1,), "", None),
         ("test", (r"^\d+$",), "1999", "1"),
         ("test", (r"^\d+$",), "1999s", "0"),
     ],
@@ -196,11 +208,11 @@ def test_bad_regular_expression():
 
 
 def test_user_attribute_of_wrong_type(registry):
-    attribute("length")(lambda word: len(word))
+    attribute("size")(lambda word: len(word))
     with pytest.raises(TemplateError) as caught:
-        resolve("length")
+        resolve("size")
     assert str(caught.value) == (
-        "attribute 'length' must return a string or None, found 1 for the word 'a'; "
+        "attribute 'size' must return a string or None, found 1 for the word 'a'; "
         "correct the function"
     )
 
@@ -221,11 +233,79 @@ def test_usual_words_take_no_short_cut_to_another_value(word):
         ("evler", 3, "lVr"),
         ("kitaplar", 3, "lVr"),
         ("Ağaçlarını", 5, "VrVnV"),
+        ("été", 3, "VtV"),
         ("καλός", 4, "VλVς"),
+        ("русский", 2, "Vй"),
+        ("ёж", 2, "Vж"),
+        ("қыздарӱ", 4, "дVрV"),
+        ("տները", 4, "նVրV"),
+        ("კაცები", 3, "VბV"),
+        ("ⲡⲣⲱⲙⲉ", 3, "VⲙV"),
+        ("بالىلار", 3, "لVر"),
+        ("लड़की", 2, "कV"),
+        ("आम", 2, "Vम"),
+        ("വീട്", 3, "Vട്"),
+        ("한", 1, "Vᆫ"),
+        ("간", 1, "Vᆫ"),
+        ("간다", 2, "VᆫᄃV"),
+        ("a간", 2, "VᄀVᆫ"),
         ("brr", 2, None),
         ("ev", 3, None),
         ("中文", 2, None),
+        ("", 1, None),
     ],
 )
 def test_the_skeleton_has_one_letter_for_all_vowels(word, n, skeleton):
     assert resolve("skeleton", (n,))(word) == skeleton
+
+
+@pytest.mark.parametrize(
+    ("word", "n", "skeleton"),
+    [
+        ("evlerde", 5, "lArDA"),
+        ("kitaplarta", 5, "lArDA"),
+        ("gözlüğü", 4, "lIğI"),
+        ("kâr", 3, "kAr"),  # no class has â: the one of its base letter
+        ("göz", 3, "gIz"),
+        ("goz", 3, "goz"),
+        ("brr", 3, None),
+        ("ev", 3, None),
+    ],
+)
+def test_classes_of_letters_stand_in_for_the_vowels(word, n, skeleton):
+    found = resolve("skeleton", (n, "ae=A ıiöuü=I dt=D"))(word)
+    assert found == (None if skeleton == word else skeleton)
+
+
+@pytest.mark.parametrize(
+    ("classes", "item"),
+    [
+        ("ae", "ae"),
+        ("ae=", "ae="),
+        ("=A", "=A"),
+        ("ae=A dt=DD", "dt=DD"),
+        ("AE=A", "AE=A"),
+        ("aea=A", "aea=A"),
+        ("ae=A ie=I", "ie=I"),
+    ],
+)
+def test_classes_that_cannot_be_read(classes, item):
+    with pytest.raises(TemplateError) as caught:
+        resolve("skeleton", (2, classes))
+    assert str(caught.value) == (
+        'skeleton expects classes of letters such as "ae=A dt=D": lower-case letters, each once, '
+        f"then = and what to write for them, one character; found {item!r}"
+    )
+
+
+def test_there_is_no_part_zero():
+    with pytest.raises(TemplateError) as caught:
+        resolve("part", (0,))
+    assert str(caught.value) == (
+        "part expects a number other than 0 (1 is the first part, -1 the last), found 0"
+    )
+
+
+@given(st.text(alphabet="aeéıkß한간다नाا中İ ", max_size=9), st.integers(1, 4))
+def test_a_skeleton_of_classes_is_as_long_as_the_suffix(word, n):
+    assert len(resolve("skeleton", (n, "ae=A"))(word) or "x" * n) == n
