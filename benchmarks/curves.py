@@ -89,8 +89,8 @@ CURVES = {
     "templates": Curve(
         "Features",
         "templates",
-        (3, 6, 9, 14, 19, 27),
-        (3, 27),
+        (3, 6, 9, 14, 19, 33),
+        (3, 33),
         _SECONDS,
         "The first templates of the preset `pos`, on 200,000 tokens. A template is one feature of "
         "a token.",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
-from unicodedata import category
+from unicodedata import category, normalize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,20 +23,22 @@ class Word(NamedTuple):
 
     normal: str
     suffix: str | None  # of three letters
-    shape: str
+    outline: str
     own: tuple[str, ...]
+
+
+def _letter(c: str) -> str:
+    return "X" if c.isupper() else "x" if c.islower() else "d" if c.isdecimal() else c
 
 
 def _kind(c: str) -> str:
     kind = category(c)
     if kind[0] == "S" and c not in "<>^`|~":
         return kind
-    if kind[0] == "M" or kind == "Cf":
-        return ""
-    return "X" if c.isupper() else "x" if c.islower() else "d" if c.isdecimal() else c
+    return "" if kind[0] == "M" or kind == "Cf" else _letter(c)
 
 
-def _shape(word: str) -> str:
+def _outline(word: str) -> str:
     return "".join(c for c, _ in groupby(filter(None, map(_kind, word))))
 
 
@@ -58,10 +60,16 @@ def pos_word(word: str) -> Word:
     lower = word.lower()
     normal = "".join("0" if c.isdecimal() else c for c in lower)
     own = [f"0={word}", f"1={normal}"]
-    own += [f"{8 + n}={lower[-n:]}" for n in range(1, 6) if len(lower) >= n]
-    own += [f"{13 + n}={lower[:n]}" for n in range(1, 6) if len(lower) >= n]
-    own += [f"19={_flags(word)}", f"20={_shape(word)}"]
-    return Word(normal, lower[-3:] if len(lower) >= 3 else None, _shape(word), tuple(own))
+    own += [f"{7 + n}={lower[-n:]}" for n in range(1, 8) if len(lower) >= n]
+    own += [f"{14 + n}={lower[:n]}" for n in range(1, 6) if len(lower) >= n]
+    own += [f"20={_flags(word)}", f"21={_outline(word)}", f"26={''.join(map(_letter, word))}"]
+    bones = "".join("V" if normalize("NFD", c)[0] in "aeiouyæøœ" else c for c in lower)
+    own += [
+        f"{27 + n}={bones[-n:]}"
+        for n in range(3, min(5, len(lower)) + 1)
+        if bones[-n:] != lower[-n:]
+    ]
+    return Word(normal, lower[-3:] if len(lower) >= 3 else None, _outline(word), tuple(own))
 
 
 @cache
@@ -71,15 +79,15 @@ def chunk_word(word: str) -> Word:
     own = [f"2={word}"]
     own += [f"{20 + n}={lower[-n:]}" for n in (2, 3, 4) if len(lower) >= n]
     own += [f"{23 + n}={lower[:n]}" for n in (2, 3) if len(lower) >= n]
-    own.append(f"27={_shape(word)}")
-    return Word(word, None, _shape(word), tuple(own))
+    own.append(f"27={_outline(word)}")
+    return Word(word, None, _outline(word), tuple(own))
 
 
 _LEFT, _RIGHT = Word(LEFT, LEFT, LEFT, ()), Word(RIGHT, RIGHT, RIGHT, ())
 
 
 def pos_features(words: Sequence[str]) -> list[list[str]]:
-    """Features of each word of a sentence, by the 27 templates of ``pos``."""
+    """Features of each word of a sentence, by the 33 templates of ``pos``."""
     row = [_LEFT, _LEFT, *map(pos_word, words), _RIGHT, _RIGHT]
     found = []
     for a, b, word, c, d in zip(row, row[1:], row[2:], row[3:], row[4:], strict=False):
@@ -92,19 +100,18 @@ def pos_features(words: Sequence[str]) -> list[list[str]]:
             f"5={d.normal}",
             f"6={b.normal} {n}",
             f"7={n} {c.normal}",
-            f"8={b.normal} {c.normal}",
-            f"21={b.shape}",
-            f"22={c.shape}",
+            f"22={b.outline}",
+            f"23={c.outline}",
+            f"24={b.outline} {word.outline}",
+            f"25={word.outline} {c.outline}",
         ]
         if c.suffix:
-            features.append(f"23={n} {c.suffix}")
-        if b.suffix:
-            features.append(f"24={b.suffix} {n}")
+            features.append(f"27={n} {c.suffix}")
         if word.suffix:
             if b.suffix:
-                features.append(f"25={b.suffix} {word.suffix}")
+                features.append(f"28={b.suffix} {word.suffix}")
             if c.suffix:
-                features.append(f"26={word.suffix} {c.suffix}")
+                features.append(f"29={word.suffix} {c.suffix}")
         found.append(features)
     return found
 
@@ -142,8 +149,8 @@ def chunk_features(sentence: Sequence[tuple[str, str]]) -> list[list[str]]:
                 f"19={r} {s} {t}",
                 f"20={s} {t} {u}",
                 f"21={s} {form}",
-                f"28={b.shape}",
-                f"29={c.shape}",
+                f"28={b.outline}",
+                f"29={c.outline}",
             ]
         )
     return found

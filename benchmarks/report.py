@@ -56,7 +56,7 @@ DEFINITIONS = """\
 - Figures are medians: of 3 runs (start: 5), or fewer once the runs of a step took 15 s, so that a
   long training is run once.
 - No tool sees the dev part. CRFsuite, sklearn-crfsuite and Vowpal Wabbit get the features of
-  seqtag's presets (27 templates for parts of speech, 30 for chunks) as strings, made in Python as
+  seqtag's presets (33 templates for parts of speech, 30 for chunks) as strings, made in Python as
   their users do; what depends on one word is remembered. They see one label back, as seqtag's
   chunk preset does, its preset for parts of speech sees two. They learn the chunk labels as they
   are (IOB2), seqtag's preset learns them as IOBES. NLTK, spaCy and UDPipe use features of their

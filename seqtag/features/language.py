@@ -257,7 +257,7 @@ def load(name_or_path: str | PathLike[str]) -> TemplateSet:
     --------
     >>> templates = load("pos")
     >>> len(templates.templates), templates.order, templates.settings["epochs"]
-    (29, 2, 10)
+    (35, 2, 10)
     """
     path, source = Path(name_or_path), str(name_or_path)
     if source in preset_names():
