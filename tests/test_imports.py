@@ -50,7 +50,7 @@ corpus.aliases corpus.oddities
 corpus.stream
 corpus.sentence
 corpus.table corpus.text corpus.memory corpus.records
-corpus.conllu corpus.penn corpus.surface
+corpus.conllu corpus.penn corpus.surface corpus.word_tables
 corpus.formats corpus.nltk_corpora
 corpus.detect corpus.documents corpus.write
 corpus.read corpus.token_lists
