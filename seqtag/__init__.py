@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from seqtag.corpus import read
     from seqtag.evaluation import evaluate
+    from seqtag.features.word_tables import WordTable
     from seqtag.tagging.chain import TagOptions
     from seqtag.tagging.document import Document
     from seqtag.tagging.files import FileResult, tag_file
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.rounds import train_shards
     from seqtag.training.train import train
+    from seqtag.training.word_tables import read_table
 
 __all__ = [
     "BinaryPerceptron",
@@ -34,10 +36,12 @@ __all__ = [
     "TagOptions",
     "Tagger",
     "VotedPerceptron",
+    "WordTable",
     "__version__",
     "evaluate",
     "load",
     "read",
+    "read_table",
     "tag_file",
     "train",
     "train_shards",
@@ -53,9 +57,11 @@ _HOME = {
     "TagOptions": "tagging.chain",
     "Tagger": "tagging.tagger",
     "VotedPerceptron": "classifiers",
+    "WordTable": "features.word_tables",
     "evaluate": "evaluation",
     "load": "tagging.pipeline",
     "read": "corpus",
+    "read_table": "training.word_tables",
     "tag_file": "tagging.files",
     "train": "training.train",
     "train_shards": "training.rounds",

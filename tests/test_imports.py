@@ -35,9 +35,11 @@ engine.epochs
 engine
 features.attributes features.regexes
 features.builtin features.normal_forms
+features.word_tables
 features.templates
 features.crfpp
 features.language
+features.table_templates
 features.encoder features.crfsuite
 features.index
 features
@@ -58,6 +60,7 @@ corpus.scanner
 corpus
 model.header model.known_words model.embedded model.freeze model.calibration
 model.container model.tensors
+model.word_tables
 model.model
 model.bundle
 model
@@ -85,6 +88,7 @@ tagging.files
 tagging
 training.scan
 training.data training.known_labels training.calibration training.interruption training.notes
+training.word_tables
 training.mixing
 training.standings
 training.partial

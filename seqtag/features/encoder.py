@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from seqtag.features.normal_forms import FORMS
+from seqtag.features.word_tables import Lookup
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from seqtag.features.attributes import BoundAttribute
     from seqtag.features.templates import CompiledTemplates
+    from seqtag.features.word_tables import Attribute
 
 
-SharedHashes = dict[tuple[str, "BoundAttribute"], np.ndarray]
+SharedHashes = dict[tuple[str, "Attribute"], np.ndarray]
 """Hashes of the values of attributes, by the form of the types and the attribute."""
 
 
@@ -134,10 +137,23 @@ class Encoder:
         compiled = self._compiled
         keys = {n: (compiled.forms, compiled.functions[n]) for n in compiled.attributes_of(column)}
         missing = [number for number, key in keys.items() if key not in shared]
-        for number, values in compiled.apply_all(missing, new):
+        functions = ((number, compiled.functions[number]) for number in missing)
+        lookups = {number: each for number, each in functions if isinstance(each, Lookup)}
+        plain = [number for number in missing if number not in lookups]
+        for number, values in compiled.apply_all(plain, new):
             shared[keys[number]] = self._hash_present(values)
+        for number, lookup in lookups.items():
+            shared[keys[number]] = self._looked_up(lookup, new, shared)
         for number, key in keys.items():
             self._table[number, first:last] = shared[key]
+
+    def _looked_up(self, lookup: Lookup, new: list[str], shared: SharedHashes) -> np.ndarray:
+        """Hashes of what a table says of new types, found by their own: no Python per word."""
+        forms = self._compiled.forms
+        key = forms, lookup.by
+        if key not in shared:
+            shared[key] = self._hash_present(lookup.by.many(FORMS[forms](new)))
+        return lookup.hashes(shared[key])
 
     def _hash_present(self, values: list[str | None]) -> np.ndarray:
         """Hashes of the values, 0 for None; values that repeat are hashed once."""

@@ -6,19 +6,22 @@ The language itself is described in `seqtag.features.language`, which reads it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from seqtag.engine.keys import key_plan
 from seqtag.errors import TemplateError, did_you_mean
-from seqtag.features.attributes import RESERVED, BoundAttribute, attribute_names, resolve
+from seqtag.features.attributes import RESERVED, TABLE_ATTRIBUTES, attribute_names, resolve
 from seqtag.features.normal_forms import FORMS
+from seqtag.features.word_tables import bind
 from seqtag.settings import SETTINGS, Value, check_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from seqtag.engine.arrays import KeyPlan
+    from seqtag.features.word_tables import Attribute, WordTable
 
 NAME = r"[^\W\d][\w.:-]*"
 """Regular expression of the names of columns and attributes."""
@@ -92,6 +95,15 @@ class Term:
                     r"write \" for a quote and \n for a line break"
                 )
                 raise TemplateError(msg)
+        if self.function in TABLE_ATTRIBUTES and not (
+            len(self.args) <= 1 and self.table and re.fullmatch(NAME, self.table)
+        ):
+            found = ", ".join(map(str, self.args))
+            msg = (
+                f"expected {self.function}(TABLE) or {self.function}(COLUMN, TABLE), with a name "
+                f"of letters, digits and _ . : - for the table, found {self.function}({found})"
+            )
+            raise TemplateError(msg)
         if abs(self.offset) > FARTHEST:
             msg = (
                 f"expected an offset from -{FARTHEST} to {FARTHEST}, found {self.offset} "
@@ -101,15 +113,33 @@ class Term:
 
     def __str__(self) -> str:
         column = f"%{self.column}" if isinstance(self.column, int) else self.column
-        bare = column == "form" or column not in (*RESERVED, *attribute_names())
+        bare = column == "form" or not _stands_for_attribute(column)
         if self.function == "form" and not self.args and bare:
             text = column
         else:
             args = [f'"{arg}"' if isinstance(arg, str) else str(arg) for arg in self.args]
+            if self.table is not None:
+                args = list(map(str, self.args))
             if column != "form":
                 args.insert(0, column)
             text = f"{self.function}({', '.join(args)})" if args else self.function
         return f"{text}[{_signed(self.offset)}]"
+
+    @property
+    def table(self) -> str | None:
+        """Name of the table that the attribute looks into, if it does.
+
+        >>> Term("class", args=("en",)).table, Term("stem_pos").table, Term("lower").table
+        ('en', 'lemmas', None)
+        """
+        if self.function not in TABLE_ATTRIBUTES:
+            return None
+        return str(self.args[0]) if self.args else TABLE_ATTRIBUTES[self.function]
+
+
+def _stands_for_attribute(name: str) -> bool:
+    """Whether a bare name is no column: those that need a table's name to be attributes may be."""
+    return name in (*RESERVED, *attribute_names()) and TABLE_ATTRIBUTES.get(name, "") is not None
 
 
 @dataclass(frozen=True)
@@ -180,6 +210,9 @@ class TemplateSet:
         Values by name, see `seqtag.settings.SETTINGS`; those not named are left to the trainer.
     source
         File the templates were read from, for messages; not compared.
+    tables
+        By name, the tables that they look into, `seqtag.features.word_tables`; not compared. They
+        must be there when the templates are compiled.
 
     Raises
     ------
@@ -203,6 +236,7 @@ class TemplateSet:
     templates: tuple[Template, ...]
     settings: Mapping[str, Value] = field(default_factory=dict, hash=False)
     source: str | None = field(default=None, compare=False, repr=False)
+    tables: Mapping[str, WordTable] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.templates:
@@ -243,6 +277,53 @@ class TemplateSet:
         terms = (term for template in self.templates for term in template.terms)
         return list(dict.fromkeys(str(term.column) for term in terms))
 
+    @property
+    def table_names(self) -> list[str]:
+        r"""Names of the tables that the templates look into, in the order of their first use.
+
+        Examples
+        --------
+        >>> from seqtag.features.language import parse
+        >>> parse("class(en)[0]\nstem_rest[0] + lexicon(names)[-1]\nclass(en)[+1]").table_names
+        ['en', 'lemmas', 'names']
+        """
+        terms = (term for template in self.templates for term in template.terms)
+        return list(dict.fromkeys(term.table for term in terms if term.table is not None))
+
+    def with_tables(self, tables: Iterable[WordTable]) -> TemplateSet:
+        """The templates with these tables to look into, beside those that they have."""
+        return replace(self, tables={**self.tables, **{table.name: table for table in tables}})
+
+    def looks_at(self, columns: Sequence[str]) -> tuple[str, ...]:
+        r"""Those of the columns of a corpus that the templates look at, in their order.
+
+        Raises
+        ------
+        TemplateError
+            If a template needs a column that is not there.
+
+        Examples
+        --------
+        >>> from seqtag.features.language import parse
+        >>> parse("%1[0]\nform[-1]").looks_at(["form", "pos", "chunk"])
+        ('form', 'pos')
+        """
+        used = set()
+        for template in self.templates:
+            for term in template.terms:
+                with self._at(template):
+                    used.add(_find_column(term, columns))
+        return tuple(column for column in columns if column in used)
+
+    @contextmanager
+    def _at(self, template: Template) -> Iterator[None]:
+        """Say of errors inside where the template stands."""
+        try:
+            yield
+        except TemplateError as error:
+            line = template.line
+            raise TemplateError(error.message, source=self.source, line=line) from error
+
     def at_order(self, order: int) -> TemplateSet:
         r"""The templates that look back `order` labels at most; settings stay.
 
@@ -254,12 +335,12 @@ class TemplateSet:
         label[-1]
         """
         kept = tuple(t for t in self.templates if len(t.label_offsets) <= order)
-        return TemplateSet(kept, self.settings, self.source)
+        return replace(self, templates=kept)
 
     def without_edges(self) -> TemplateSet:
         """The templates without label bigrams that see words."""
         kept = tuple(t for t in self.templates if not (t.label_offsets and t.terms))
-        return TemplateSet(kept, self.settings, self.source)
+        return replace(self, templates=kept)
 
     def within(self, columns: Sequence[str]) -> TemplateSet:
         r"""The templates that look at these columns only; settings stay.
@@ -272,7 +353,7 @@ class TemplateSet:
         label[-1]
         """
         kept = tuple(t for t in self.templates if all(term.column in columns for term in t.terms))
-        return TemplateSet(kept, self.settings, self.source)
+        return replace(self, templates=kept)
 
     def compile(self, columns: Sequence[str], forms: str = "normal") -> CompiledTemplates:
         r"""Bind the templates to the columns of a corpus.
@@ -288,8 +369,8 @@ class TemplateSet:
         Raises
         ------
         TemplateError
-            If a template needs a column or an attribute that is not there, or there are more than
-            256 different attributes.
+            If a template needs a column, an attribute or a table that is not there, or there are
+            more than 256 different attributes.
 
         Examples
         --------
@@ -301,12 +382,12 @@ class TemplateSet:
         (((0, 0),), ((0, -1), (1, 0)))
         """
         numbers: dict[AttributeUse, int] = {}
-        functions: list[BoundAttribute] = []
+        functions: list[Attribute] = []
         compiled: dict[int, list[tuple[tuple[int, int], ...]]] = {0: [], 1: []}
         for template in self.templates:
             pairs = []
             for term in template.terms:
-                try:
+                with self._at(template):
                     use = AttributeUse(_find_column(term, columns), term.function, term.args)
                     if use not in numbers:
                         if len(numbers) == MOST_ATTRIBUTES:
@@ -315,12 +396,8 @@ class TemplateSet:
                                 f'attributes at most, found "{term}" beyond; leave some out'
                             )
                             raise TemplateError(msg)
-                        functions.append(resolve(use.function, use.args))
+                        functions.append(_bound(term, self.tables))
                         numbers[use] = len(numbers)
-                except TemplateError as error:
-                    raise TemplateError(
-                        error.message, source=self.source, line=template.line
-                    ) from error
                 pairs.append((numbers[use], term.offset))
             if pairs or not template.label_offsets:
                 compiled[len(template.label_offsets)].append(tuple(pairs))
@@ -335,6 +412,7 @@ class TemplateSet:
             trigram=(-2, -1) in plain,
             forms=forms,
             functions=tuple(functions),
+            tables={name: self.tables[name] for name in self.table_names},
         )
 
 
@@ -354,6 +432,13 @@ def check_size(templates: int, terms: int) -> None:
         raise TemplateError(msg)
 
 
+def _bound(term: Term, tables: Mapping[str, WordTable]) -> Attribute:
+    """The attribute of a term with its arguments, and with its table if it looks into one."""
+    if term.table is None:
+        return resolve(term.function, term.args)
+    return bind(term.function, term.args, term.table, tables)
+
+
 def _find_column(term: Term, columns: Sequence[str]) -> str:
     """The name of the term's column, if it is there."""
     if isinstance(term.column, int):
@@ -369,7 +454,7 @@ def _find_column(term: Term, columns: Sequence[str]) -> str:
         f'unknown column {term.column!r} in "{term}"'
         f"{did_you_mean(term.column, [*columns, *names])}; "
         f"columns are {', '.join(columns) or 'none'}; attributes are {', '.join(names)} "
-        "(import the module of your own ones first)"
+        "(name the file of your own ones with --attributes, or import its module first)"
     )
     raise TemplateError(msg)
 
@@ -407,6 +492,8 @@ class CompiledTemplates:
         The form in which attributes see values, one of `seqtag.features.normal_forms.FORMS`.
     functions
         Per attribute, its function: column value -> attribute value or None.
+    tables
+        By name, the tables that some of them look into.
     """
 
     columns: tuple[str, ...]
@@ -416,7 +503,8 @@ class CompiledTemplates:
     bigram: bool
     trigram: bool
     forms: str
-    functions: tuple[BoundAttribute, ...] = field(compare=False, repr=False)
+    functions: tuple[Attribute, ...] = field(compare=False, repr=False)
+    tables: Mapping[str, WordTable] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def order(self) -> int:

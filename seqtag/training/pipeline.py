@@ -35,6 +35,7 @@ from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.tokens import token_examples
 from seqtag.training.train import coding_of, fit
 from seqtag.training.warm_start import part_of, settings_of
+from seqtag.training.word_tables import check_used, given_tables, tables_of
 from seqtag.training.words import word_examples
 
 if TYPE_CHECKING:
@@ -44,8 +45,10 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Limits, Sentence
     from seqtag.features.templates import TemplateSet
+    from seqtag.features.word_tables import WordTable
     from seqtag.model.model import Model
     from seqtag.tagging.pipeline import Loaded
+    from seqtag.training.word_tables import TableSource
 
 TEXT_PARTS: Mapping[str, Callable[[Iterable[Sentence], Sequence[str]], TrainingData]] = {
     "tokens": token_examples,
@@ -93,6 +96,7 @@ def train_parts(
     labels: Sequence[str] | None = None,
     dev: Source | None = None,
     *,
+    tables: Iterable[TableSource] = (),
     seed: int = 1,
     runs: int = 1,
     patience: int | None = None,
@@ -119,6 +123,8 @@ def train_parts(
         their order there, and each sees the tags of those before it.
     dev
         Corpus to score every epoch on; each column keeps the epoch that scores best.
+    tables
+        As for `seqtag.train`; the parts of `PRESETS` look into them, but for lemmas.
     seed, patience, format, columns, limits
         As for `seqtag.train`.
     runs
@@ -153,6 +159,7 @@ def train_parts(
     """
     folder = checkpoints_in(checkpoint, resume=resume, every=checkpoint_every)
     schedule = Schedule(seed, runs, patience, threads, on_epoch)
+    given = tables_of(tables)
     with folder or nullcontext():
         if not isinstance(data, (str, PathLike)) or str(data) == "-":
             data = _in_memory(data, format, columns, limits)
@@ -175,6 +182,9 @@ def train_parts(
         schedule = replace(schedule, checkpoints=stage)
         begins = {name: part_of(init, LabelColumn(name), settings) for name in (*texts, *names)}
 
+        parts = _plan(names, begins, given)
+        check_used(given, [part.templates for part in parts])
+
         def sentences() -> Iterable[Sentence]:
             with ExitStack() as files:
                 [source] = open_corpus(data, format, columns, files, limits).sources
@@ -185,9 +195,7 @@ def train_parts(
         of_text = _text_models(
             texts, sentences, begins, schedule, settings, on_part, asked=labels is not None
         )
-        of_columns = _column_models(
-            _plan(names, begins), words, held_out, schedule, settings, on_part
-        )
+        of_columns = _column_models(parts, words, held_out, schedule, settings, on_part)
         return _until_interrupted(chain(of_text, of_columns))
 
 
@@ -329,7 +337,9 @@ def _says_something(column: Column, name: str) -> bool:
     return len(column.types) > 1
 
 
-def _plan(names: Sequence[str], begins: Mapping[str, Model | None]) -> list[_Part]:
+def _plan(
+    names: Sequence[str], begins: Mapping[str, Model | None], tables: Sequence[WordTable]
+) -> list[_Part]:
     """The parts for some columns, each looking at those before it."""
     parts = []
     for number, name in enumerate(names):
@@ -337,7 +347,8 @@ def _plan(names: Sequence[str], begins: Mapping[str, Model | None]) -> list[_Par
         templates = (
             load_templates(PRESETS[name]).within(visible) if init is None else init.templates
         )
-        columns = templates.compile(visible).columns
+        templates = given_tables(templates, tables, init)
+        columns = templates.looks_at(visible)
         parts.append(_Part(LabelColumn(name), templates, columns, init))
     return parts
 

@@ -29,6 +29,13 @@ from seqtag.training.warm_start import (
     model_for,
     settings_of,
 )
+from seqtag.training.word_tables import (
+    check_used,
+    given_tables,
+    lemma_columns,
+    lemma_table,
+    tables_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Limits, Sentence
     from seqtag.corpus.memory import Labels, Values
+    from seqtag.features.word_tables import WordTable
     from seqtag.labels.column import LabelColumn
     from seqtag.labels.schemes import Transition
     from seqtag.model.model import Model
@@ -44,6 +52,7 @@ if TYPE_CHECKING:
     from seqtag.training.data import TrainingData
     from seqtag.training.problem import Problem
     from seqtag.training.runs import MakeLearner
+    from seqtag.training.word_tables import TableSource
 
 _log = logging.getLogger("seqtag")
 
@@ -53,6 +62,7 @@ class Options(TypedDict, total=False):
 
     label: str | None
     templates: str | PathLike[str] | TemplateSet | None
+    tables: Iterable[TableSource]
     seed: int
     shuffle: bool
     runs: int
@@ -99,6 +109,7 @@ def train(
     dev: Any = None,
     label: str | None = None,
     templates: str | PathLike[str] | TemplateSet | None = None,
+    tables: Iterable[TableSource] = (),
     seed: int = 1,
     shuffle: bool = True,
     runs: int = 1,
@@ -136,6 +147,10 @@ def train(
     templates
         Preset (``pos``, ``chunk``, ``ner``, ``morph``), template file, or templates; by default
         the preset that fits the label.
+    tables
+        Word tables: files, or what `seqtag.read_table` gives. Presets look into all of them, other
+        templates into those that they name: ``class(NAME)[0]``, ``lexicon(NAME)[0]``. They travel
+        in the model.
     seed
         Of the shuffling. The same data, seed and seqtag give the same bytes.
     shuffle
@@ -227,9 +242,16 @@ def train(
             column = corpus.label_column(label or default_label(begin))
             model = model_for(begin, column, settings)
             features = [name for name in corpus.columns if name not in column.columns]
-            template_set, values = templates_of(templates, column, features, settings, model)
-            needed = template_set.compile(features).columns
-            examples = corpus.gather(needed, column, skip_unlabelled, unlabelled)
+            given = tables_of(tables)
+            template_set, values = templates_of(templates, column, features, settings, model, given)
+            check_used(given, [template_set])
+            needed = template_set.looks_at(features)
+            lemmas = lemma_columns(template_set, corpus.columns)
+            examples = corpus.gather((*needed, *lemmas), column, skip_unlabelled, unlabelled)
+            if lemmas:
+                found = lemma_table(*examples.columns[len(needed) :])
+                template_set = template_set.with_tables([found])
+                examples = examples._replace(columns=examples.columns[: len(needed)])
             check_labels(examples.labels.types, column, corpus.name)
             held_out = None
             if dev is not None:
@@ -362,6 +384,7 @@ def fit(
 def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) -> dict[str, Any]:
     """What the weights hang on, as checkpoints say it."""
     origin, begin = problem.origin, problem.origin.get("init_sha256")
+    tables = problem.compiled.tables
     dev = {"sentences": len(held_out.lengths), "sha256": held_out.digest()} if held_out else None
     return {
         "training set": {"sentences": origin["sentences"], "sha256": origin["corpus_sha256"]},
@@ -370,6 +393,7 @@ def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) 
         "model to begin with": {"sha256": begin} if begin else None,
         "templates": str(problem.templates).splitlines(),
         "columns": list(problem.columns),
+        **({"tables": {name: table.digest for name, table in tables.items()}} if tables else {}),
         "scheme": problem.coding.written,
         "learnt_as": problem.coding.learnt,
         "constrain": problem.coding.constrained,
@@ -387,6 +411,7 @@ def templates_of(
     available: Sequence[str],
     settings: Mapping[str, Any],
     init: Model | None = None,
+    tables: Sequence[WordTable] = (),
 ) -> tuple[TemplateSet, Settings]:
     """The templates asked for, or those that fit the labels, and what is set by all together.
 
@@ -402,6 +427,13 @@ def templates_of(
         Those that come before the settings of the templates.
     init
         The model to go on from.
+    tables
+        The word tables to look into.
+
+    Raises
+    ------
+    TemplateError
+        If the model to go on from has other templates, or another table of the same name.
     """
     chosen: TemplateSet | None
     if templates is None or isinstance(templates, TemplateSet):
@@ -412,6 +444,8 @@ def templates_of(
         fitting = chosen or load_templates(column.preset)
         if chosen is None and column.is_lemma:  # tags are of use, but not needed
             fitting = fitting.within(available)
+        fitting = given_tables(fitting, tables)
         return fitting, Settings().with_values(fitting.settings).with_values(settings)
     values = settings_of(init, chosen.settings if chosen else {}).with_values(settings)
-    return merged_templates(init, chosen), values
+    chosen = chosen and given_tables(chosen, tables, init)
+    return given_tables(merged_templates(init, chosen), tables, init), values

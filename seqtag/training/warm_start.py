@@ -312,7 +312,8 @@ def merged_templates(model: Model, templates: TemplateSet | None) -> TemplateSet
         )
         raise TemplateError(msg, source=templates.source)
     both = (*model.templates.templates, *added)
-    return TemplateSet(both, templates.settings, templates.source)
+    tables = {**model.templates.tables, **templates.tables}
+    return TemplateSet(both, templates.settings, templates.source, tables)
 
 
 def _meaning(template: Template) -> object:
