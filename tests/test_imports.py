@@ -41,7 +41,7 @@ features.crfpp
 features.language
 features.table_templates
 features.encoder features.crfsuite
-features.index
+features.index features.user_attributes
 features
 labels.schemes
 labels.parts
@@ -125,7 +125,7 @@ cluster.train
 cluster
 cli.common cli.inputs cli.names
 cli.hints cli.options cli.training
-cli.bundle cli.calibrate cli.cluster cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.tag cli.templates cli.train cli.tune
+cli.bundle cli.calibrate cli.cluster cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.lexicon cli.tag cli.templates cli.train cli.tune
 cli.compare cli.report cli.serve
 cli
 __init__

@@ -31,6 +31,7 @@ COMMANDS = {
     "cv": "Cross-validate: train and score on K folds.",
     "tune": "Search for the best settings.",
     "curve": "Learning curves by epoch and by training size.",
+    "lexicon": "Collect the tags of words in a corpus.",
     "calibrate": "Learn calibrated scores on annotated sentences.",
     "explain": "Show why a word has its label.",
     "inspect": "Show the weights of a model.",

@@ -11,7 +11,13 @@ import click
 from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, check_target, print_json, say
 from seqtag.cli.hints import note_backend
-from seqtag.cli.options import force_option, sentences_of, training_options
+from seqtag.cli.options import (
+    attributes_option,
+    force_option,
+    sentences_of,
+    tables_from,
+    training_options,
+)
 from seqtag.files import Output
 
 if TYPE_CHECKING:
@@ -36,6 +42,7 @@ if TYPE_CHECKING:
 @click.option("--plot", metavar="FILE", help="Draw the curves: .png or .svg (needs matplotlib).")
 @force_option
 @training_options
+@attributes_option
 @click.pass_context
 def command(
     context: click.Context,
@@ -74,6 +81,7 @@ def command(
     if plot:
         _pyplot(context)  # before the work, not after it
         check_target(context, plot, [*files, dev], force=force)
+    tables_from(settings)
     sentences = sentences_of(files, format, columns, notes, limits=limits)
     held_out = sentences_of([dev], format, columns, notes, "dev", limits=limits)
     tokens = sum(map(len, sentences))

@@ -9,7 +9,13 @@ import click
 from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.hints import note_backend
-from seqtag.cli.options import sentences_of, threads_option, training_options
+from seqtag.cli.options import (
+    attributes_option,
+    sentences_of,
+    tables_from,
+    threads_option,
+    training_options,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +48,7 @@ _BLOCKS = 10  # for each fold, where no documents are known
 )
 @training_options
 @threads_option
+@attributes_option
 def command(
     files: tuple[str, ...],
     folds: int,
@@ -70,6 +77,7 @@ def command(
     check_stdout()
     notes = Notes(quiet)
     note_backend(notes)
+    tables_from(settings)
     sentences, groups, unit = _data(files, format, columns, limits, by, folds, notes)
     reports: list[Report] = []
     found = cross_validate(

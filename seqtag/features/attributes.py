@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeVar
@@ -104,6 +104,17 @@ def attribute_names() -> list[str]:
     ['class', 'flags', 'form', 'has_digit']
     """
     return sorted([*_REGISTRY, *TABLE_ATTRIBUTES])
+
+
+def registered() -> dict[str, AttributeFunction]:
+    """The functions that are registered, by their names; a copy."""
+    return dict(_REGISTRY)
+
+
+def unregister(names: Iterable[str]) -> None:
+    """Forget attributes; templates that were compiled keep them."""
+    for name in names:
+        _REGISTRY.pop(name, None)
 
 
 @dataclass(frozen=True)

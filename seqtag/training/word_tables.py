@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from seqtag.corpus import LIMITS
 from seqtag.corpus.word_tables import read_word_table
 from seqtag.errors import CorpusError, TemplateError
+from seqtag.features.attributes import resolve
 from seqtag.features.encoder import Column
+from seqtag.features.normal_forms import FORMS
 from seqtag.features.table_templates import preset_of, with_tables
 from seqtag.features.templates import NAME
 from seqtag.features.word_tables import KINDS, WORDS, WordTable
+from seqtag.training.data import open_corpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
+    from seqtag.corpus import Limits
     from seqtag.features.templates import TemplateSet
     from seqtag.model.model import Model
+    from seqtag.training.data import Source
 
     TableSource = WordTable | str | PathLike[str]
 
@@ -73,7 +80,7 @@ def read_table(
     """
     header, rows = read_word_table(path)
     facts = dict(header)
-    name = name or facts.pop("name", None) or _name_of(path)
+    name = name or facts.pop("name", None) or name_of(path)
     words = facts.pop("words", words)
     kind = kind or ("class" if "classes" in facts else "lexicon")
     odd = [found for found, known in ((words, WORDS), (kind, KINDS)) if found not in known]
@@ -91,8 +98,12 @@ def read_table(
         raise TemplateError(error.message, source=str(path)) from error
 
 
-def _name_of(path: str | PathLike[str]) -> str:
-    """What a table is called by its file: ``news`` for ``news.classes``."""
+def name_of(path: str | PathLike[str]) -> str:
+    """What a table is called by its file.
+
+    >>> name_of("raw/news.classes"), name_of("20-news.tsv")
+    ('news', '_20-news')
+    """
     stem = re.sub(r"[^\w-]", "_", Path(path).name.partition(".")[0])
     return stem if re.match(r"[^\W\d]", stem) else f"_{stem}"
 
@@ -177,7 +188,9 @@ def lemma_table(lemmas: Column, tags: Column) -> WordTable:
 
     Examples
     --------
-    >>> from seqtag.features.encoder import Column
+    >>> from seqtag.features.attributes import resolve
+    from seqtag.features.encoder import Column
+    from seqtag.features.normal_forms import FORMS
     >>> table = lemma_table(Column.of("be Be can run run".split()), Column.of("ABACC"))
     >>> table.of_words(["be", "can", "run"])
     ['A', None, 'C']
@@ -199,3 +212,67 @@ def lemma_table(lemmas: Column, tags: Column) -> WordTable:
     ]
     origin = {"source": "the column lemma of the training data", "min-count": str(_LEAST)}
     return WordTable.of(LEMMAS, rows, "lower", origin=origin)
+
+
+def lexicon_of(
+    data: Source,
+    column: str | None = None,
+    min_count: int = 1,
+    words: str = "form",
+    *,
+    format: str = "auto",
+    columns: Sequence[str] | None = None,
+    limits: Limits = LIMITS,
+) -> tuple[dict[str, str], list[tuple[str, ...]]]:
+    """The values that words have in annotated sentences.
+
+    Parameters
+    ----------
+    data, format, columns, limits
+        As for `seqtag.train`.
+    column
+        The column of the values; by default that which training would learn.
+    min_count
+        How often words must be there.
+    words
+        How words are looked up, one of `seqtag.features.word_tables.WORDS`; those that are looked
+        up alike are one.
+
+    Returns
+    -------
+    header : dict
+        What there is to say of the table.
+    rows : list of tuple
+        Each word with its values, sorted; ``_`` and nothing are no values.
+
+    Raises
+    ------
+    CorpusError
+        If there are no sentences, or no such column.
+    """
+    with ExitStack() as files:
+        corpus = open_corpus(data, format, columns, files, limits)
+        label = corpus.label_column(column)
+        found, lengths = corpus.gather_columns(("form", *label.columns))
+    forms, *values = found.values()
+    looked_up = resolve(WORDS[words]).many(FORMS["normal"](forms.types))
+    names = Column.of(map(str, looked_up))
+    ids = names.ids[forms.ids]
+    counts = np.bincount(ids, minlength=len(names.types))
+    tags = values[0]
+    if len(values) > 1:
+        pairs = zip(tags.values(), values[1].values(), strict=True)
+        tags = Column.of(label.join(pair) for pair in pairs)
+    width = np.int64(len(tags.types))
+    rows: dict[str, list[str]] = {}
+    for pair in np.unique(ids * width + tags.ids).tolist():
+        word, value = names.types[pair // int(width)], tags.types[pair % int(width)]
+        if counts[pair // int(width)] >= min_count and value not in ("", "_"):
+            rows.setdefault(word, []).append(value)
+    header = {
+        "words": words,
+        "column": str(label),
+        "min-count": str(min_count),
+        "tokens": str(int(lengths.sum())),
+    }
+    return header, [(word, *sorted(rows[word])) for word in sorted(rows)]
