@@ -393,7 +393,7 @@ def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) 
         "model to begin with": {"sha256": begin} if begin else None,
         "templates": str(problem.templates).splitlines(),
         "columns": list(problem.columns),
-        **({"tables": {name: table.digest for name, table in tables.items()}} if tables else {}),
+        **{f"table {name}": {"sha256": table.digest} for name, table in tables.items()},
         "scheme": problem.coding.written,
         "learnt_as": problem.coding.learnt,
         "constrain": problem.coding.constrained,
