@@ -35,7 +35,14 @@ from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.tokens import token_examples
 from seqtag.training.train import coding_of, fit
 from seqtag.training.warm_start import part_of, settings_of
-from seqtag.training.word_tables import check_used, given_tables, tables_of
+from seqtag.training.word_tables import (
+    LEMMA_COLUMNS,
+    asks_for_lemmas,
+    check_used,
+    given_tables,
+    lemma_table,
+    tables_of,
+)
 from seqtag.training.words import word_examples
 
 if TYPE_CHECKING:
@@ -67,6 +74,8 @@ _FOLD_EPOCHS = 3
 _FEW_WORDS = 30_000  # of so many, features that are seen once are worth keeping
 _FEW_LABELS = 255  # of so many, known words may have others than they had
 _BLOCK = 50  # sentences that stand together stay together: they share their rare words
+
+_GOLD = ("gold lemma", "gold upos")  # beside what parts see: stems are learnt from these
 
 _log = logging.getLogger("seqtag")
 
@@ -168,7 +177,9 @@ def train_parts(
             if not {*PRESETS} & {*corpus.columns}:
                 corpus.gather_columns(("form",))  # refuses a corpus without sentences
             texts, names = _available(corpus.columns, labels, corpus.name)
-            words = _Words(*corpus.gather_columns(("form", *names)))
+            asked = any(load_templates(PRESETS[name]).table_names for name in names)
+            gold = LEMMA_COLUMNS if asked and {*LEMMA_COLUMNS} <= {*corpus.columns} else ()
+            words = _Words(*corpus.gather_columns(dict.fromkeys(("form", *names, *gold))))
             for name in names if labels is not None else ():
                 check_labels(words.columns[name].types, LabelColumn(name), corpus.name)
             held_out = None
@@ -248,7 +259,9 @@ def _column_models(
     on_part: Callable[[str], None],
 ) -> Iterator[Model]:
     """The models of the columns, each of which sees the tags of those before it."""
-    seen = _Words({"form": words.columns["form"]}, words.lengths)
+    gold = zip(_GOLD, LEMMA_COLUMNS, strict=True)
+    stems = {name: words.columns[column] for name, column in gold if column in words.columns}
+    seen = _Words({"form": words.columns["form"], **stems}, words.lengths)
     seen_dev = dev and _Words({"form": dev.columns["form"]}, dev.lengths)
     for number, part in enumerate(parts):
         name = part.column.name
@@ -379,8 +392,11 @@ def _fit(
         values = settings_of(part.init).with_values(settings)
     examples = words.examples(part.columns, labels)
     coding = coding_of(examples, part.column, values, init=part.init)
-    available = list(words.columns)
-    problem = pose(examples, part.column, coding, part.templates, available, values, part.init)
+    available = [name for name in words.columns if name not in _GOLD]
+    templates = part.templates
+    if asks_for_lemmas(templates) and all(name in words.columns for name in _GOLD):
+        templates = templates.with_tables([lemma_table(*map(words.columns.__getitem__, _GOLD))])
+    problem = pose(examples, part.column, coding, templates, available, values, part.init)
     held_out = None
     if dev is not None and dev_labels is not None:
         held_out = dev.examples(part.columns, dev_labels)

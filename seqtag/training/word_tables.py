@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 LEMMAS = "lemmas"
 """Name of the table that is made of the training data when templates ask for it."""
 
-_LEMMA_COLUMNS = ("lemma", "upos")
+LEMMA_COLUMNS = ("lemma", "upos")
+"""The columns that it is made of."""
+
 _LEAST = 2  # times that a lemma is there to be one that words begin with
 
 
@@ -173,8 +175,13 @@ def check_used(tables: Sequence[WordTable], templates: Sequence[TemplateSet]) ->
 
 def lemma_columns(templates: TemplateSet, columns: Sequence[str]) -> tuple[str, ...]:
     """The columns of training data from which the table of lemmas is to be made, if it is."""
-    asked = LEMMAS in templates.table_names and LEMMAS not in templates.tables
-    return _LEMMA_COLUMNS if asked and {*_LEMMA_COLUMNS} <= {*columns} else ()
+    found = asks_for_lemmas(templates) and {*LEMMA_COLUMNS} <= {*columns}
+    return LEMMA_COLUMNS if found else ()
+
+
+def asks_for_lemmas(templates: TemplateSet) -> bool:
+    """Whether templates look into a table of lemmas that they have not been given."""
+    return LEMMAS in templates.table_names and LEMMAS not in templates.tables
 
 
 def lemma_table(lemmas: Column, tags: Column) -> WordTable:

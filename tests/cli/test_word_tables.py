@@ -127,7 +127,10 @@ def test_a_pipeline_with_tables(folder, call):
     ("options", "message"),
     [
         (("--classes", "names.tsv", "--templates", "mine.txt"), "add class(names)[0], or leave"),
-        (("--lexicon", "mine.txt"), "mine.txt:1: expected a word, a tab and its value, found 'form"),
+        (
+            ("--lexicon", "mine.txt"),
+            "mine.txt:1: expected a word, a tab and its value, found 'form",
+        ),
         (("--lexicon", "names.tsv", "--classes", "names=en.classes"), "found 2 called 'names'"),
         (("--lexicon", "1=names.tsv"), "expected a table with a name of letters, digits and"),
     ],

@@ -16,6 +16,7 @@ from seqtag.features.language import load, parse
 from seqtag.features.word_tables import WordTable
 from seqtag.model.bundle import to_bytes
 from seqtag.tagging.pipeline import Pipeline
+from seqtag.training import pipeline
 from seqtag.training.calibration import calibrate
 from seqtag.training.pipeline import train_parts
 from seqtag.training.selection import cross_validate, tagger_fit
@@ -49,7 +50,7 @@ def treebank(tmp_path):
     text = ""
     for sentence in (rows, rows[::-1]):
         for n, (form, lemma, upos) in enumerate(sentence, 1):
-            text += f"{n}\t{form}\t{lemma}\t{upos}\t_\t_\t_\t_\t_\t_\n"
+            text += f"{n}\t{form}\t{lemma}\t{upos}\t{upos}\t_\t_\t_\t_\t_\n"
         text += "\n"
     (tmp_path / "train.conllu").write_text(text)
     return tmp_path / "train.conllu"
@@ -259,3 +260,19 @@ def test_reading_again_gives_the_same_bytes(treebank, tmp_path):
         for data in (treebank, list(read(treebank)))
     }
     assert len(found) == 1
+
+
+def test_parts_of_a_pipeline_learn_stems_of_their_own_folds(treebank, tmp_path, monkeypatch):
+    (tmp_path / "stems.txt").write_text("form[0]\nstem_rest[0]\nstem_pos[0]\n")
+    monkeypatch.setattr(pipeline, "PRESETS", {"upos": str(tmp_path / "stems.txt"), "xpos": "xpos"})
+    made = []
+
+    def noted(lemmas, tags):
+        made.append(len(lemmas.ids))
+        return lemma_table(lemmas, tags)
+
+    monkeypatch.setattr(pipeline, "lemma_table", noted)
+    models = train_parts(treebank, ["upos", "xpos"], epochs=1)
+    assert [len(model.tables) for model in models] == [1, 0]
+    assert models[0].columns == ["form"] and models[1].columns == ["form", "upos"]
+    assert made == [16, 8, 8]  # the words of the whole, and of each fold without the other
