@@ -35,7 +35,7 @@ engine.epochs
 engine
 features.attributes features.regexes
 features.builtin features.normal_forms
-features.word_tables
+features.word_tables features.terms
 features.templates
 features.crfpp
 features.language

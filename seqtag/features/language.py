@@ -37,14 +37,8 @@ from typing import TYPE_CHECKING
 from seqtag.errors import TemplateError, did_you_mean
 from seqtag.features.attributes import RESERVED, TABLE_ATTRIBUTES, attribute_names, resolve
 from seqtag.features.crfpp import CRFPP_LINE, parse_crfpp
-from seqtag.features.templates import (
-    NAME,
-    STRING,
-    Template,
-    TemplateSet,
-    Term,
-    check_size,
-)
+from seqtag.features.templates import TemplateSet, check_size
+from seqtag.features.terms import NAME, STRING, Template, Term
 from seqtag.files import CONVERT
 from seqtag.settings import Value, find_setting
 

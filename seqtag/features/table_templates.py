@@ -10,35 +10,31 @@ from seqtag.features.language import parse, preset_names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.features.templates import Template, TemplateSet
+    from seqtag.features.templates import TemplateSet
+    from seqtag.features.terms import Template
     from seqtag.features.word_tables import WordTable
 
 _WITHOUT = ("lemma", "multiword", "segment")
 """Presets that look at no tables: lemmas follow from form and tags, the others see characters."""
 
-_CLASSES = """
-class({0})[-2]
-class({0})[-1]
-class({0})[0]
-class({0})[+1]
-class({0})[+2]
-class({0})[-1] + class({0})[0]
-class({0})[0] + class({0})[+1]
-class({0})[-1] + class({0})[+1]
+_AROUND = """
+{0}[-2]
+{0}[-1]
+{0}[0]
+{0}[+1]
+{0}[+2]
+{0}[-1] + {0}[0]
+{0}[0] + {0}[+1]
+{0}[-1] + {0}[+1]
 """
+"""Measured on EWT: for the tags of another corpus as well as for classes; the pairs bring .1."""
 
 _CLASSES_OF_CHUNKS = """
-class({0})[0] + pos[0]
-class({0})[-1] + pos[0]
-pos[-1] + class({0})[0]
-class({0})[0] + pos[+1]
-pos[0] + class({0})[+1]
-"""
-
-_LEXICON = """
-lexicon({0})[-1]
-lexicon({0})[0]
-lexicon({0})[+1]
+{0}[0] + pos[0]
+{0}[-1] + pos[0]
+pos[-1] + {0}[0]
+{0}[0] + pos[+1]
+pos[0] + {0}[+1]
 """
 
 
@@ -68,8 +64,8 @@ def with_tables(templates: TemplateSet, tables: Sequence[WordTable]) -> Template
     >>> from seqtag.features.language import load
     >>> from seqtag.features.word_tables import WordTable
     >>> names = WordTable.of("names", [("Paris", ["city"])])
-    >>> print(*with_tables(load("ner"), [names]).templates[-3:])
-    lexicon(names)[-1] lexicon(names)[0] lexicon(names)[+1]
+    >>> print(*with_tables(load("ner"), [names]).templates[-6:-3])
+    lexicon(names)[0] lexicon(names)[+1] lexicon(names)[+2]
     """
     preset = preset_of(templates)
     found = templates.with_tables(tables)
@@ -86,8 +82,8 @@ def with_tables(templates: TemplateSet, tables: Sequence[WordTable]) -> Template
 
 def _templates_for(table: WordTable, preset: str) -> Sequence[Template]:
     """What a preset asks of a table."""
-    lines = _LEXICON
-    if table.kind == "class":
-        lines = _CLASSES + _CLASSES_OF_CHUNKS * (preset == "chunk")
-    found = parse(lines.format(table.name)).templates
+    lines = _AROUND
+    if preset == "chunk" and table.kind == "class":
+        lines += _CLASSES_OF_CHUNKS
+    found = parse(lines.format(f"{table.kind}({table.name})")).templates
     return [replace(template, line=None) for template in found]

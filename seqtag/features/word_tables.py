@@ -316,11 +316,13 @@ class Stem:
         stem = np.zeros(len(words), np.int64)
         np.maximum.at(stem, np.repeat(np.arange(len(words)), sizes), np.where(found, length, 0))
         if self.name == "stem_rest":
-            pairs = zip(lower, stem.tolist(), strict=True)
-            return [word[n:] if n else None for word, n in pairs]
-        slot = slots[np.minimum(first + stem - 1, max(len(slots) - 1, 0))] if len(slots) else stem
-        pairs = zip(slot.tolist(), stem.tolist(), strict=True)
-        return [self.table.values[s] if n else None for s, n in pairs]
+            return [word[n:] if n else None for word, n in zip(lower, stem.tolist(), strict=True)]
+        last = np.where(stem > 0, first + stem - 1, 0)
+        of_stem = slots[last] if len(slots) else stem
+        return [
+            self.table.values[slot] if n else None
+            for slot, n in zip(of_stem.tolist(), stem.tolist(), strict=True)
+        ]
 
 
 Attribute: TypeAlias = BoundAttribute | Lookup | Stem

@@ -134,7 +134,7 @@ class Model:
     # ----------------------------------------------------------------- files
     def config(self) -> dict[str, Any]:
         """Its configuration, as a model file holds it."""
-        config = {
+        config: dict[str, Any] = {
             "label": self.column.name,
             "scheme": self.coding.written,
             "encoding": self.coding.learnt,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqtag.errors import ModelFileError
-from seqtag.features.templates import NAME
+from seqtag.features.terms import NAME
 from seqtag.features.word_tables import WordTable
 from seqtag.model.header import show
 from seqtag.model.tensors import expect, pack_strings, unpack_strings
@@ -59,7 +59,7 @@ def packed(tables: Sequence[WordTable]) -> dict[str, NDArray[Any]]:
     tensors: dict[str, NDArray[Any]] = {}
     for n, table in enumerate(tables):
         blob, offsets = pack_strings(table.values)
-        arrays = (table.hashes, table.numbers, blob, offsets)
+        arrays: tuple[NDArray[Any], ...] = (table.hashes, table.numbers, blob, offsets)
         tensors |= {f"t{n}.{name}": each for name, each in zip(_TENSORS, arrays, strict=True)}
     return tensors
 

@@ -179,7 +179,7 @@ def train_parts(
             texts, names = _available(corpus.columns, labels, corpus.name)
             asked = any(load_templates(PRESETS[name]).table_names for name in names)
             gold = LEMMA_COLUMNS if asked and {*LEMMA_COLUMNS} <= {*corpus.columns} else ()
-            words = _Words(*corpus.gather_columns(dict.fromkeys(("form", *names, *gold))))
+            words = _Words(*corpus.gather_columns([*dict.fromkeys(("form", *names, *gold))]))
             for name in names if labels is not None else ():
                 check_labels(words.columns[name].types, LabelColumn(name), corpus.name)
             held_out = None

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.features.index import IndexedCorpus
-    from seqtag.features.templates import CompiledTemplates, Template
+    from seqtag.features.templates import CompiledTemplates
+    from seqtag.features.terms import Template
     from seqtag.labels.coding import LabelCoding
     from seqtag.labels.column import LabelColumn
     from seqtag.labels.schemes import Transition

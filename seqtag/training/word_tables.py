@@ -16,7 +16,7 @@ from seqtag.features.attributes import resolve
 from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import FORMS
 from seqtag.features.table_templates import preset_of, with_tables
-from seqtag.features.templates import NAME
+from seqtag.features.terms import NAME
 from seqtag.features.word_tables import KINDS, WORDS, WordTable
 from seqtag.training.data import open_corpus
 

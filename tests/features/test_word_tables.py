@@ -15,7 +15,7 @@ from seqtag.features import word_tables
 from seqtag.features.encoder import Encoder
 from seqtag.features.language import load, parse
 from seqtag.features.table_templates import preset_of, with_tables
-from seqtag.features.templates import Term
+from seqtag.features.terms import Term
 from seqtag.features.word_tables import LONGEST_STEM, WordTable
 from tests.strategies import each_backend, install, words
 
@@ -215,9 +215,9 @@ def test_columns_are_known_without_the_tables():
 def test_presets_look_into_tables():
     found = with_tables(load("chunk"), [CLASSES, NAMES])
     added = [str(each) for each in found.templates[len(load("chunk").templates) :]]
-    assert len(added) == 13 + 3 and found.table_names == ["c", "names"]
+    assert len(added) == 13 + 8 and found.table_names == ["c", "names"]
     assert added[5] == "class(c)[-1] + class(c)[0]" and "class(c)[0] + pos[0]" in added
-    assert added[-2] == "lexicon(names)[0]"
+    assert added[-1] == "lexicon(names)[-1] + lexicon(names)[+1]"
     assert len(with_tables(load("pos"), [CLASSES]).templates) == len(load("pos").templates) + 8
     assert with_tables(found, [CLASSES]) == found
 
