@@ -71,7 +71,6 @@ def command(
     Examples:
       seqtag lexicon other.conllu -o other.lexicon
       seqtag lexicon news.txt --column pos --min-count 2 -o news.lexicon
-      seqtag train train.conllu --lexicon news.lexicon -m better.seqtag
     """
     from seqtag.corpus.word_tables import write_word_table
     from seqtag.training.word_tables import lexicon_of, name_of

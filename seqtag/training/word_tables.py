@@ -195,9 +195,7 @@ def lemma_table(lemmas: Column, tags: Column) -> WordTable:
 
     Examples
     --------
-    >>> from seqtag.features.attributes import resolve
-    from seqtag.features.encoder import Column
-    from seqtag.features.normal_forms import FORMS
+    >>> from seqtag.features.encoder import Column
     >>> table = lemma_table(Column.of("be Be can run run".split()), Column.of("ABACC"))
     >>> table.of_words(["be", "can", "run"])
     ['A', None, 'C']

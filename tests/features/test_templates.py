@@ -343,7 +343,9 @@ def test_unknown_column():
 
 
 def test_unknown_attribute_when_compiling():
-    with pytest.raises(TemplateError, match=r"^unknown attribute 'nope'; attributes are class, flags,"):
+    with pytest.raises(
+        TemplateError, match=r"^unknown attribute 'nope'; attributes are class, flags,"
+    ):
         TemplateSet((Template((Term("nope"),)),)).compile(["form"])
 
 
