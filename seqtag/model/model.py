@@ -25,6 +25,7 @@ from seqtag.engine.arrays import (
     pointers,
 )
 from seqtag.errors import ModelFileError, SeqtagError, TemplateError
+from seqtag.features.attributes import attribute_names
 from seqtag.features.language import parse
 from seqtag.features.normal_forms import FORMS
 from seqtag.labels.coding import LabelCoding
@@ -390,9 +391,9 @@ def _parsed(text: str, columns: Sequence[str], source: str) -> TemplateSet:
         templates = parse(text)
         templates.looks_at(columns)
     except TemplateError as error:
-        if not error.message.startswith("unknown "):
+        name = (error.message.split("'") + ["", ""])[1]
+        if not error.message.startswith("unknown ") or name in attribute_names():
             raise
-        name = error.message.split("'")[1]
         msg = (
             f"expected the attribute {name!r}, with which this model was trained, found none of "
             "that name; name the Python file that has it with --attributes FILE.py, or import it "
