@@ -391,7 +391,7 @@ def _parsed(text: str, columns: Sequence[str], source: str) -> TemplateSet:
         templates = parse(text)
         templates.looks_at(columns)
     except TemplateError as error:
-        name = (error.message.split("'") + ["", ""])[1]
+        name = error.message.partition("'")[2].partition("'")[0]
         if not error.message.startswith("unknown ") or name in attribute_names():
             raise
         msg = (
