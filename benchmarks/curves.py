@@ -33,7 +33,8 @@ from benchmarks.tasks import TASKS, read
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from seqtag.features.templates import Template, TemplateSet
+    from seqtag.features.templates import TemplateSet
+    from seqtag.features.terms import Template
 
 
 class Curve(NamedTuple):

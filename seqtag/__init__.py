@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from seqtag.corpus import read
     from seqtag.evaluation import evaluate
+    from seqtag.features.word_tables import WordTable
     from seqtag.tagging.chain import TagOptions
     from seqtag.tagging.document import Document
     from seqtag.tagging.files import FileResult, tag_file
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from seqtag.training.rounds import train_shards
     from seqtag.training.train import train
     from seqtag.training.word_classes import WordClasses, learn_classes
+    from seqtag.training.word_tables import read_table
 
 __all__ = [
     "BinaryPerceptron",
@@ -36,11 +38,13 @@ __all__ = [
     "Tagger",
     "VotedPerceptron",
     "WordClasses",
+    "WordTable",
     "__version__",
     "evaluate",
     "learn_classes",
     "load",
     "read",
+    "read_table",
     "tag_file",
     "train",
     "train_shards",
@@ -57,10 +61,12 @@ _HOME = {
     "Tagger": "tagging.tagger",
     "VotedPerceptron": "classifiers",
     "WordClasses": "training.word_classes",
+    "WordTable": "features.word_tables",
     "evaluate": "evaluation",
     "learn_classes": "training.word_classes",
     "load": "tagging.pipeline",
     "read": "corpus",
+    "read_table": "training.word_tables",
     "tag_file": "tagging.files",
     "train": "training.train",
     "train_shards": "training.rounds",

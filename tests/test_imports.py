@@ -35,11 +35,14 @@ engine.epochs
 engine
 features.attributes features.regexes
 features.builtin features.normal_forms
-features.native features.templates
+features.word_tables features.terms
+features.native
+features.templates
 features.crfpp
 features.language
+features.table_templates
 features.encoder features.crfsuite
-features.index
+features.index features.user_attributes
 features
 labels.schemes
 labels.parts
@@ -58,6 +61,7 @@ corpus.scanner
 corpus
 model.header model.known_words model.embedded model.freeze model.calibration
 model.container model.tensors
+model.word_tables
 model.model
 model.bundle
 model
@@ -87,7 +91,9 @@ tagging.parts
 tagging
 training.scan training.word_bigrams
 training.word_classes
-training.data training.known_labels training.ways training.calibration training.interruption training.notes
+training.data training.known_labels training.calibration training.interruption training.notes
+training.word_tables
+training.ways
 training.mixing
 training.standings
 training.partial
@@ -125,7 +131,7 @@ cluster.train
 cluster
 cli.common cli.inputs cli.names
 cli.hints cli.options cli.training
-cli.bundle cli.calibrate cli.classes cli.cluster cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.tag cli.templates cli.train cli.tune
+cli.bundle cli.calibrate cli.classes cli.cluster cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.lexicon cli.tag cli.templates cli.train cli.tune
 cli.compare cli.report cli.serve
 cli
 __init__

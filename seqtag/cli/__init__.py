@@ -32,6 +32,7 @@ COMMANDS = {
     "tune": "Search for the best settings.",
     "curve": "Learning curves by epoch and by training size.",
     "classes": "Find classes of words in raw text.",
+    "lexicon": "Collect the tags of words in a corpus.",
     "calibrate": "Learn calibrated scores on annotated sentences.",
     "explain": "Show why a word has its label.",
     "inspect": "Show the weights of a model.",

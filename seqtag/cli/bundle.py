@@ -8,7 +8,7 @@ import click
 
 from seqtag.cli import names
 from seqtag.cli.common import Notes, check_target, load_model
-from seqtag.cli.options import force_option, quiet_option
+from seqtag.cli.options import attributes_option, force_option, quiet_option
 
 if TYPE_CHECKING:
     from seqtag.model.model import Model
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", required=True, help="File to write the models to.")
 @force_option
 @quiet_option
+@attributes_option
 @click.pass_context
 def command(
     context: click.Context, models: tuple[str, ...], output: str, force: bool, quiet: bool

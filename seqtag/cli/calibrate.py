@@ -8,6 +8,7 @@ import click
 
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, print_json, say
 from seqtag.cli.options import (
+    attributes_option,
     columns_option,
     force_option,
     format_option,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 @json_option
 @threads_option
 @quiet_option
+@attributes_option
 @click.pass_context
 def command(
     context: click.Context,

@@ -20,6 +20,7 @@ from seqtag.cli.options import (
     models_option,
     quiet_option,
     reading_format,
+    tables_from,
     tagging_options,
     threads_option,
     training_options,
@@ -299,6 +300,7 @@ def train(
         notes(line_of(epoch, 1))
         epochs.append(epoch)
 
+    tables_from(options)
     options["epochs"] = rounds or options["epochs"]
     options["format"] = reading_format(format, options["columns"])
     dev = located([dev], notes, "dev")[0] if dev else None

@@ -25,6 +25,7 @@ from seqtag.cli.eval import (
     score_texts,
 )
 from seqtag.cli.options import (
+    attributes_option,
     columns_option,
     format_option,
     json_option,
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
 @json_option
 @threads_option
 @quiet_option
+@attributes_option
 @click.pass_context
 def command(
     context: click.Context,

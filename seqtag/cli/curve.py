@@ -11,7 +11,14 @@ import click
 from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, check_target, print_json, say
 from seqtag.cli.hints import note_backend
-from seqtag.cli.options import force_option, quick_option, sentences_of, training_options
+from seqtag.cli.options import (
+    attributes_option,
+    force_option,
+    quick_option,
+    sentences_of,
+    tables_from,
+    training_options,
+)
 from seqtag.files import Output
 
 if TYPE_CHECKING:
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
 @force_option
 @training_options
 @quick_option
+@attributes_option
 @click.pass_context
 def command(
     context: click.Context,
@@ -75,6 +83,7 @@ def command(
     if plot:
         _pyplot(context)  # before the work, not after it
         check_target(context, plot, [*files, dev], force=force)
+    tables_from(settings)
     sentences = sentences_of(files, format, columns, notes, limits=limits)
     held_out = sentences_of([dev], format, columns, notes, "dev", limits=limits)
     tokens = sum(map(len, sentences))

@@ -9,7 +9,14 @@ import click
 from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.hints import note_backend
-from seqtag.cli.options import quick_option, sentences_of, threads_option, training_options
+from seqtag.cli.options import (
+    attributes_option,
+    quick_option,
+    sentences_of,
+    tables_from,
+    threads_option,
+    training_options,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +50,7 @@ _BLOCKS = 10  # for each fold, where no documents are known
 @training_options
 @quick_option
 @threads_option
+@attributes_option
 def command(
     files: tuple[str, ...],
     folds: int,
@@ -71,6 +79,7 @@ def command(
     check_stdout()
     notes = Notes(quiet)
     note_backend(notes)
+    tables_from(settings)
     sentences, groups, unit = _data(files, format, columns, limits, by, folds, notes)
     reports: list[Report] = []
     found = cross_validate(

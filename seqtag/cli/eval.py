@@ -14,6 +14,7 @@ from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, prin
 from seqtag.cli.hints import GoldFile, note_evaluation
 from seqtag.cli.inputs import located
 from seqtag.cli.options import (
+    attributes_option,
     columns_option,
     format_option,
     json_option,
@@ -105,6 +106,7 @@ FAILED = 3
 @limits_options
 @threads_option
 @quiet_option
+@attributes_option
 @click.pass_context
 def command(
     context: click.Context,

@@ -10,6 +10,7 @@ import click
 from seqtag.cli.common import Notes, load_model, print_json, say, usage
 from seqtag.cli.options import (
     ColumnList,
+    attributes_option,
     columns_option,
     format_option,
     json_option,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 @limits_options
 @json_option
 @quiet_option
+@attributes_option
 @click.pass_context
 def command(
     context: click.Context,

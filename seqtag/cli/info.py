@@ -9,7 +9,7 @@ import click
 
 from seqtag.cli import names
 from seqtag.cli.common import load_model, print_json, say
-from seqtag.cli.options import json_option
+from seqtag.cli.options import attributes_option, json_option
 
 if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @click.command("info")
 @click.argument("model", shell_complete=names.models)
 @json_option
+@attributes_option
 def command(model: str, as_json: bool) -> int:
     """Show what a model is: its labels, templates, training data, scores and size.
 

@@ -9,6 +9,7 @@ import click
 from seqtag.cli.common import Notes, check_stdin, load_model, print_json, say, usage
 from seqtag.cli.options import (
     ColumnList,
+    attributes_option,
     columns_option,
     format_option,
     json_option,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 @limits_options
 @json_option
 @quiet_option
+@attributes_option
 @click.pass_context
 def command(
     context: click.Context,
@@ -75,6 +77,7 @@ def command(
     from seqtag.tagging.chain import Chain
     from seqtag.tagging.inspection import names_of, transitions_of, weights_of
     from seqtag.tagging.streams import FilledSentence
+    from seqtag.tagging.summary import text_of_table
 
     notes = Notes(quiet)
     check_stdin(context, names)
@@ -93,12 +96,15 @@ def command(
         else:
             known = names_of(tagger.model, map(FilledSentence, sentences))
             weights = weights_of(tagger.model, known, label, feature)
+        tables = tagger.model.tables
         if as_json:
             rows = [each._asdict() for each in weights[:top]]
-            shown.append({"part": tagger.label, "found": len(weights), "weights": rows})
+            found = {"part": tagger.label, "found": len(weights), "weights": rows}
+            shown.append(found | ({"tables": tagger.info["tables"]} if tables else {}))
             continue
         width = max([len("feature"), *(len(each.feature) for each in weights[:top])])
         say(f"{tagger.label}: {min(top, len(weights))} of {len(weights):,} weights\n")
+        say("".join(f"table {text_of_table(table)}\n" for table in tables))
         say(f"{'weight':>7}  {'feature':<{width}}  label\n")
         for each in weights[:top]:
             say(f"{each.weight:>7g}  {each.feature:<{width}}  {each.label}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -12,6 +13,7 @@ from seqtag.cli import names
 from seqtag.cli.common import PENDING
 from seqtag.corpus import LIMITS, READABLE, WRITABLE, Limits
 from seqtag.errors import TemplateError
+from seqtag.features.word_tables import WORDS
 from seqtag.segmentation.paragraphs import PARAGRAPHS
 from seqtag.settings import SETTINGS, Setting
 
@@ -116,6 +118,84 @@ force_option = click.option(
 threads_option = click.option(
     "--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads to work on."
 )
+
+
+def _load_attributes(
+    context: click.Context, _: click.Parameter, files: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Run the files that register attributes, before anything reads templates or models."""
+    if files and not context.resilient_parsing:
+        from seqtag.features.user_attributes import load_attributes
+
+        for file in files:
+            load_attributes(file)
+    return files
+
+
+attributes_option = click.option(
+    "--attributes",
+    multiple=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_load_attributes,
+    metavar="FILE.py",
+    help="Python file with attributes of your own. It is code and is run: name files only that you "
+    "trust.",
+)
+words_option = click.option(
+    "--words",
+    type=click.Choice(list(WORDS)),
+    default="form",
+    show_default=True,
+    help="How words are looked up: as they are, in lower case, or so with every digit as 0.",
+)
+
+
+def tables_options(command: Command) -> Command:
+    """``--classes``, ``--lexicon`` and ``--words``; `tables_from` reads them."""
+    options = (
+        click.option(
+            "--classes",
+            multiple=True,
+            metavar="[NAME=]FILE",
+            help="Word classes of seqtag classes: presets look into them, and templates with "
+            "class(NAME)[0].",
+        ),
+        click.option(
+            "--lexicon",
+            multiple=True,
+            metavar="[NAME=]FILE",
+            help="Words with values: a table of seqtag lexicon or a TSV of your own. Templates "
+            "look into it with lexicon(NAME)[0].",
+        ),
+        click.option(
+            "--words",
+            type=click.Choice(list(WORDS)),
+            default="form",
+            show_default=True,
+            help="How the words of a --lexicon are looked up that does not say so: as they are, "
+            "in lower case, or so with every digit as 0.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def tables_from(options: dict[str, Any]) -> None:
+    """Put the tables that were asked for under ``tables``, for the functions that train."""
+    from seqtag.training.word_tables import read_table, tables_of
+
+    words = options.pop("words")
+    given = [(value, "class", "form") for value in options.pop("classes")]
+    given += [(value, "lexicon", words) for value in options.pop("lexicon")]
+    tables = []
+    for value, kind, how in given:
+        name, equals, file = value.partition("=")
+        if not equals or Path(value).exists():
+            name, file = "", value
+        tables.append(read_table(file, name=name or None, words=how, kind=kind))
+    options["tables"] = tables_of(tables)
 
 
 _MODE = "seqtag.mode"  # where --strict and --lenient leave what they say
@@ -239,6 +319,7 @@ def training_options(command: Command) -> Command:
         format_option,
         columns_option,
         templates_option,
+        tables_options,
         seed_option,
         setting_options,
         skip_unlabelled_option,

@@ -11,6 +11,7 @@ import click
 from seqtag.cli.common import Notes, check_target, load_model
 from seqtag.cli.eval import part_of, placed
 from seqtag.cli.options import (
+    attributes_option,
     columns_option,
     force_option,
     format_option,
@@ -68,6 +69,7 @@ _POINTS = 5  # of a learning curve
 @seed_option
 @threads_option
 @quiet_option
+@attributes_option
 @click.pass_context
 def command(
     context: click.Context,

@@ -10,7 +10,7 @@ from math import ceil
 import click
 
 from seqtag.cli.common import Notes, Terminated, load_model
-from seqtag.cli.options import quiet_option
+from seqtag.cli.options import attributes_option, quiet_option
 
 
 @click.command("serve")
@@ -56,6 +56,7 @@ from seqtag.cli.options import quiet_option
     help="Longest work on a request; then it ends with status 503.",
 )
 @quiet_option
+@attributes_option
 @click.pass_context
 def command(
     context: click.Context,

@@ -10,6 +10,7 @@ from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usage
 from seqtag.cli.inputs import located
 from seqtag.cli.options import (
+    attributes_option,
     columns_option,
     force_option,
     format_option,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 @limits_options
 @threads_option
 @quiet_option
+@attributes_option
 @click.pass_context
 def command(
     context: click.Context,

@@ -19,9 +19,11 @@ from seqtag.cli.common import (
 from seqtag.cli.hints import note_backend
 from seqtag.cli.inputs import located
 from seqtag.cli.options import (
+    attributes_option,
     force_option,
     quick_option,
     reading_format,
+    tables_from,
     threads_option,
     training_options,
 )
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
 @quick_option
 @threads_option
 @force_option
+@attributes_option
 @click.pass_context
 def command(
     context: click.Context,
@@ -122,7 +125,8 @@ def command(
             raise click.UsageError(msg, context)
     inputs = [*train, *([dev] if dev else [])]
     check_stdin(context, inputs)
-    read = [*inputs, *filter(None, [options["templates"]])]
+    tables = [*options["classes"], *options["lexicon"]]
+    read = [*inputs, *filter(None, [options["templates"]]), *tables]
     check_checkpoints(context, options)
     force = force or (options["resume"] and is_unfinished(model))
     check_target(context, model, read, force=force, model=True)
@@ -142,6 +146,7 @@ def command(
 
     options |= {"format": reading_format(format, columns), "columns": columns, "on_epoch": show}
     options["init"] = options["init"] and load_model(options["init"])
+    tables_from(options)
     label = options["label"]
     with saying_how_to_go_on(options["checkpoint"], notes):
         if label == "all" or (

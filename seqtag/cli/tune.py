@@ -9,7 +9,14 @@ import click
 from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.hints import note_backend
-from seqtag.cli.options import Parameter, quick_option, sentences_of, training_options
+from seqtag.cli.options import (
+    Parameter,
+    attributes_option,
+    quick_option,
+    sentences_of,
+    tables_from,
+    training_options,
+)
 from seqtag.settings import SETTINGS, find_setting
 
 if TYPE_CHECKING:
@@ -61,6 +68,7 @@ class Choices(Parameter):
 @click.option("--trials", type=click.IntRange(1), help="Try so many combinations, drawn at random.")
 @training_options
 @quick_option
+@attributes_option
 @click.pass_context
 def command(
     context: click.Context,
@@ -89,6 +97,7 @@ def command(
     check_stdout()
     notes = Notes(quiet)
     note_backend(notes)
+    tables_from(fixed)
     space = _space(context, choices)
     candidates = random_settings(space, trials, fixed["seed"]) if trials else grid(space)
     found = search(

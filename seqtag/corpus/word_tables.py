@@ -15,10 +15,12 @@ is a row, whatever it begins with: ``#`` is a word.
 
 from __future__ import annotations
 
+from contextlib import closing
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.corpus.sentence import bad_value
+from seqtag.corpus.stream import LIMITS, ByteStream, after_last_line
 from seqtag.errors import CorpusError
 from seqtag.files import Output
 
@@ -28,6 +30,21 @@ if TYPE_CHECKING:
 
 FIRST_LINE = "# seqtag table 1"
 """What a table of words begins with."""
+
+MOST_ROWS = 2**24
+"""Rows that a table may have."""
+
+MOST_VALUES = 1000
+"""Values of a word on a line."""
+
+LONGEST_VALUE = 1000
+"""Characters of a value."""
+
+LONGEST_LINE = 1 << 20
+"""Bytes of a line."""
+
+MOST_FACTS = 100
+"""Keys of a header."""
 
 _LINE = "\t\r\n"
 _ROWS = 10_000  # written at a time
@@ -87,3 +104,123 @@ def write_word_table(
                     )
                     raise CorpusError(msg, source=name)
             out.write("".join("\t".join(row) + "\n" for row in some).encode())
+
+
+class WordRows(NamedTuple):
+    """What a file of a table holds.
+
+    Attributes
+    ----------
+    header
+        What is said of the whole table; empty for a file without header.
+    rows
+        Words with their values, as they come.
+    """
+
+    header: dict[str, str]
+    rows: list[tuple[str, list[str]]]
+
+
+def read_word_table(path: str | os.PathLike[str]) -> WordRows:
+    r"""Read a table of words, whether it has a header or is a plain list of words and values.
+
+    Parameters
+    ----------
+    path
+        The file, which may be compressed, or ``"-"`` for standard input.
+
+    Raises
+    ------
+    CorpusError
+        At the first line that is neither row nor comment, or above a limit, naming file and line.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "names")
+    >>> _ = path.write_text("# seqtag table 1\n# words: form\nParis\tcity\tperson\n#\tsign\n")
+    >>> read_word_table(path)
+    WordRows(header={'words': 'form'}, rows=[('Paris', ['city', 'person']), ('#', ['sign'])])
+    """
+    found = WordRows({}, [])
+    with closing(ByteStream(path, LIMITS._replace(line=LONGEST_LINE))) as stream:
+        has_header = False
+        for block in stream.blocks(after_last_line):
+            lines = block.text.removesuffix("\n").split("\n")
+            for number, line in enumerate(lines, block.line):
+                text = line.removesuffix("\r")
+                try:
+                    if number == 1:
+                        text = text.removeprefix("\ufeff")
+                        has_header = _begins_table(text)
+                    if "\t" in text:
+                        found.rows.append(_row(text))
+                    elif has_header and not found.rows and number > 1:
+                        _add_fact(text, found.header)
+                    elif text.strip() and not text.startswith("#"):
+                        msg = f"expected a word, a tab and its value, found {text!r:.60}"
+                        raise CorpusError(msg)
+                    if len(found.rows) > MOST_ROWS:
+                        msg = f"expected at most {MOST_ROWS:,} words, found more; leave some out"
+                        raise CorpusError(msg)
+                except CorpusError as error:
+                    raise CorpusError(error.message, source=stream.name, line=number) from None
+    if not found.rows:
+        msg = "expected a table of words, with a tab between word and value, found no word"
+        raise CorpusError(msg, source=stream.name)
+    return found
+
+
+def _begins_table(line: str) -> bool:
+    """Whether a first line begins a table with a header.
+
+    Raises
+    ------
+    CorpusError
+        If it is of a later version.
+    """
+    start = FIRST_LINE.rpartition(" ")[0]
+    if line.startswith(start + " ") and line.strip() != FIRST_LINE and "\t" not in line:
+        msg = f"expected {FIRST_LINE!r}, found {line!r:.60}; upgrade seqtag"
+        raise CorpusError(msg)
+    return line.strip() == FIRST_LINE
+
+
+def _row(line: str) -> tuple[str, list[str]]:
+    """The word and the values of a line."""
+    word, *values = line.split("\t")
+    if not word or "" in values:
+        msg = (
+            f"expected a word and its values with a tab between, found an empty one in {line!r:.60}"
+        )
+        raise CorpusError(msg)
+    if len(values) > MOST_VALUES or max(map(len, values)) > LONGEST_VALUE:
+        msg = (
+            f"expected at most {MOST_VALUES:,} values of {LONGEST_VALUE:,} characters, found "
+            f"{len(values):,} of up to {max(map(len, values)):,} for the word {word!r:.60}"
+        )
+        raise CorpusError(msg)
+    return word, values
+
+
+def _add_fact(line: str, out_header: dict[str, str]) -> None:
+    """Add what a line of the header says; others that begin with # are comments."""
+    if not line.strip():
+        return
+    if not line.startswith("#"):
+        msg = f"expected a word, a tab and its value, or a comment, found {line!r:.60}"
+        raise CorpusError(msg)
+    key, colon, value = line[1:].partition(":")
+    key, value = key.strip(), value.strip()
+    if not colon or not key:
+        return
+    if key in out_header or len(out_header) == MOST_FACTS or len(key + value) > LONGEST_VALUE:
+        msg = (
+            f"expected a header of at most {MOST_FACTS} different keys, each with a short value, "
+            f"found {line!r:.60}"
+        )
+        raise CorpusError(msg)
+    out_header[key] = value

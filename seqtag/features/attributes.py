@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeVar
@@ -34,6 +34,15 @@ MAX_LENGTH = 1000
 
 RESERVED = ("bias", "label")
 """Words of the template language that no attribute can take."""
+
+TABLE_ATTRIBUTES: Mapping[str, str | None] = {
+    "class": None,
+    "lexicon": None,
+    "stem_pos": "lemmas",
+    "stem_rest": "lemmas",
+}
+"""Attributes that look words up in a table, and the table if none is named; see
+`seqtag.features.word_tables`."""
 
 _REGISTRY: dict[str, AttributeFunction] = {}
 
@@ -77,7 +86,7 @@ def attribute(name: str, *, replace: bool = False) -> Callable[[_Function], _Fun
         raise TemplateError(msg)
 
     def register(function: _Function) -> _Function:
-        if name in _REGISTRY and not replace:
+        if name in TABLE_ATTRIBUTES or (name in _REGISTRY and not replace):
             msg = f"attribute {name!r} exists already; choose another name or pass replace=True"
             raise TemplateError(msg)
         _REGISTRY[name] = function
@@ -87,14 +96,25 @@ def attribute(name: str, *, replace: bool = False) -> Callable[[_Function], _Fun
 
 
 def attribute_names() -> list[str]:
-    """Names of all registered attributes, sorted.
+    """Names of all attributes, sorted: the registered ones, and those that look into a table.
 
     Examples
     --------
     >>> attribute_names()[:4]
-    ['flags', 'form', 'has_digit', 'has_hyphen']
+    ['class', 'flags', 'form', 'has_digit']
     """
-    return sorted(_REGISTRY)
+    return sorted([*_REGISTRY, *TABLE_ATTRIBUTES])
+
+
+def registered() -> dict[str, AttributeFunction]:
+    """The functions that are registered, by their names; a copy."""
+    return dict(_REGISTRY)
+
+
+def unregister(names: Iterable[str]) -> None:
+    """Forget attributes; templates that were compiled keep them."""
+    for name in names:
+        _REGISTRY.pop(name, None)
 
 
 @dataclass(frozen=True)

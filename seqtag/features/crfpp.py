@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from seqtag.errors import TemplateError
-from seqtag.features.templates import STRING, Term
+from seqtag.features.terms import STRING, Term
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

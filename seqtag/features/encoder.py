@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from seqtag.engine import backend
+from seqtag.features.attributes import BoundAttribute
 from seqtag.features.native import hash_attributes
+from seqtag.features.normal_forms import FORMS
+from seqtag.features.word_tables import Lookup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from seqtag.features.attributes import BoundAttribute
     from seqtag.features.templates import CompiledTemplates
+    from seqtag.features.word_tables import Attribute
 
 
-SharedHashes = dict[tuple[str, "BoundAttribute"], np.ndarray]
+SharedHashes = dict[tuple[str, "Attribute"], np.ndarray]
 """Hashes of the values of attributes, by the form of the types and the attribute."""
 
 
@@ -126,18 +129,33 @@ class Encoder:
         compiled = self._compiled
         keys = {n: (compiled.forms, compiled.functions[n]) for n in compiled.attributes_of(column)}
         missing = [number for number, key in keys.items() if key not in shared]
-        for number, hashes in self._hashes_of(missing, new):
+        functions = ((number, compiled.functions[number]) for number in missing)
+        lookups = {number: each for number, each in functions if isinstance(each, Lookup)}
+        plain = [number for number in missing if number not in lookups]
+        for number, hashes in self._hashes_of(plain, new):
             shared[keys[number]] = hashes
+        for number, lookup in lookups.items():
+            shared[keys[number]] = self._looked_up(lookup, new, shared)
         for number, key in keys.items():
             self._table[number, first:last] = shared[key]
+
+    def _looked_up(self, lookup: Lookup, new: list[str], shared: SharedHashes) -> np.ndarray:
+        """Hashes of what a table says of new types, found by their own: no Python per word."""
+        forms = self._compiled.forms
+        key = forms, lookup.by
+        if key not in shared:
+            made = hash_attributes({0: lookup.by}, forms, new)
+            shared[key] = made[0] if made else self._hash_present(lookup.by.many(FORMS[forms](new)))
+        return lookup.hashes(shared[key])
 
     def _hashes_of(
         self, numbers: list[int], words: list[str]
     ) -> Iterator[tuple[int, NDArray[np.uint64]]]:
         """Some attributes by number, each with the hashes of its values, 0 if absent: (words,)."""
         compiled = self._compiled
-        built_in = {number: compiled.functions[number] for number in numbers}
-        made = hash_attributes(built_in, compiled.forms, words)
+        functions = ((number, compiled.functions[number]) for number in numbers)
+        bound = {number: each for number, each in functions if isinstance(each, BoundAttribute)}
+        made = hash_attributes(bound, compiled.forms, words)
         yield from made.items()
         others = [number for number in numbers if number not in made]
         if others:

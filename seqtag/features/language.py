@@ -9,6 +9,8 @@ One item a line::
     suffix(lemma, 2)[+1]         # an attribute of another column, one word ahead
     test("^\d+$")[0]             # an attribute that takes a regular expression
     lower(%1)[0]                 # a column by its number, counted from 0 (%1 is the second)
+    class(en)[0]                 # what the table en says of the word, see word_tables
+    lexicon(lemma, names)[-1]    # the same of another column, one word back
     label[-1]                    # label bigrams: first order
     label[-1] + pos[0]           # label bigrams that see an observation
     label[-2] + label[-1]        # label trigrams: second order
@@ -33,16 +35,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqtag.errors import TemplateError, did_you_mean
-from seqtag.features.attributes import RESERVED, attribute_names, resolve
+from seqtag.features.attributes import RESERVED, TABLE_ATTRIBUTES, attribute_names, resolve
 from seqtag.features.crfpp import CRFPP_LINE, parse_crfpp
-from seqtag.features.templates import (
-    NAME,
-    STRING,
-    Template,
-    TemplateSet,
-    Term,
-    check_size,
-)
+from seqtag.features.templates import TemplateSet, check_size
+from seqtag.features.terms import NAME, STRING, Template, Term
 from seqtag.files import CONVERT
 from seqtag.settings import Value, find_setting
 
@@ -59,6 +55,7 @@ _TERM = re.compile(
 _ARGUMENT = re.compile(
     rf"\s*(?:(?P<int>-?[0-9]{{1,9}})|(?P<str>{STRING})|(?P<column>{NAME}|%[0-9]{{1,9}}))\s*(?:,|\Z)"
 )
+_COLUMN = re.compile(rf"{NAME}|%[0-9]{{1,9}}")
 _BEFORE_COMMENT = re.compile(
     rf'(?:{STRING}|(?<!\s)(?!\A)\#|[^#"])*'  # up to a quote that none closes, and no later one
     r"(?:(?<!\s)(?!\A)\#|[^#])*"
@@ -178,7 +175,10 @@ def _parse_native(line: str) -> Iterator[_Parts]:
 def _parse_term(found: re.Match[str]) -> Term:
     """The term that _TERM matched."""
     name, offset = found["name"], int(found["offset"])
-    if found["args"] is None and (name[0] == "%" or name not in attribute_names()):
+    if name in TABLE_ATTRIBUTES and (found["args"] is not None or TABLE_ATTRIBUTES[name]):
+        return _parse_table_term(found)
+    is_column = name[0] == "%" or name not in attribute_names() or name in TABLE_ATTRIBUTES
+    if found["args"] is None and is_column:
         if name in RESERVED:
             msg = f"expected {name} alone, found {found[0].strip()!r}"
             raise TemplateError(msg)
@@ -201,6 +201,15 @@ def _parse_term(found: re.Match[str]) -> Term:
         start = argument.end() + (argument[0][-1] != ",")
     resolve(name, args)
     return Term(name, column, tuple(args), offset)
+
+
+def _parse_table_term(found: re.Match[str]) -> Term:
+    """The term of an attribute that looks into a table: it may name a column, then the table."""
+    name, text = found["name"], found["args"] or ""
+    names = [each.strip().strip('"') for each in text.split(",")] if text.strip() else []
+    column = names.pop(0) if len(names) == 2 and _COLUMN.fullmatch(names[0]) else "form"
+    args = () if names == [TABLE_ATTRIBUTES[name]] else tuple(names)
+    return Term(name, _column(column), args, int(found["offset"]))
 
 
 def _column(text: str) -> str | int:

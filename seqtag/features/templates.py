@@ -1,33 +1,27 @@
-"""What a template file holds: terms, templates, settings; and how they bind to columns.
+"""What a template file holds: templates and settings; and how they bind to columns and tables.
 
 The language itself is described in `seqtag.features.language`, which reads it.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from seqtag.engine.keys import key_plan
 from seqtag.errors import TemplateError, did_you_mean
-from seqtag.features.attributes import RESERVED, BoundAttribute, attribute_names, resolve
+from seqtag.features.attributes import attribute_names, resolve
 from seqtag.features.normal_forms import FORMS
+from seqtag.features.word_tables import bind
 from seqtag.settings import SETTINGS, Value, check_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from seqtag.engine.arrays import KeyPlan
-
-NAME = r"[^\W\d][\w.:-]*"
-"""Regular expression of the names of columns and attributes."""
-
-STRING = r'"(?:\\.|[^"\\])*"'
-"""Regular expression of a string with its quotes."""
-
-FARTHEST = 9
-"""Templates see this many words back and ahead at most."""
+    from seqtag.features.terms import Template, Term
+    from seqtag.features.word_tables import Attribute, WordTable
 
 MOST_TEMPLATES = 2000
 """Templates that a set may have."""
@@ -37,135 +31,6 @@ MOST_TERMS = 10_000
 
 MOST_ATTRIBUTES = 256
 """Different attributes that they may look at: a number is kept for each, of every word type."""
-
-
-@dataclass(frozen=True)
-class Term:
-    """An attribute of a column at an offset, such as ``suffix(lemma, 2)[+1]``.
-
-    Parameters
-    ----------
-    function
-        Name of the attribute; ``form`` stands for the value itself.
-    column
-        Name of the column, or its number counted from 0.
-    args
-        Arguments of the attribute: integers of up to 9 digits, and strings.
-    offset
-        Words ahead (or, if negative, back); -9 to 9.
-
-    Raises
-    ------
-    TemplateError
-        If the language cannot write the column or an argument, or the offset is too far.
-
-    Examples
-    --------
-    >>> print(Term("suffix", "lemma", (2,), 1), Term("form", "pos"), Term("lower"))
-    suffix(lemma, 2)[+1] pos[0] lower[0]
-    """
-
-    function: str
-    column: str | int = "form"
-    args: tuple[int | str, ...] = ()
-    offset: int = 0
-
-    def __post_init__(self) -> None:
-        if not (
-            0 <= self.column < 10_000
-            if isinstance(self.column, int)
-            else re.fullmatch(NAME, self.column)
-        ):
-            msg = (
-                "expected a column that begins with a letter and has letters, digits and _ . : - "
-                f"only, or its number from 0 (written %0, %1, ...), found {self.column!r}"
-            )
-            raise TemplateError(msg)
-        for arg in self.args:
-            if isinstance(arg, int):
-                if abs(arg) >= 10**9:
-                    msg = f"expected an argument of up to 9 digits, found {arg}"
-                    raise TemplateError(msg)
-            elif not re.fullmatch(STRING, f'"{arg}"') or re.search(r"[\r\n]", arg):
-                msg = (
-                    f"expected a string without line breaks and bare quotes, found {arg!r}; "
-                    r"write \" for a quote and \n for a line break"
-                )
-                raise TemplateError(msg)
-        if abs(self.offset) > FARTHEST:
-            msg = (
-                f"expected an offset from -{FARTHEST} to {FARTHEST}, found {self.offset} "
-                f'in "{self}"; name a nearer word'
-            )
-            raise TemplateError(msg)
-
-    def __str__(self) -> str:
-        column = f"%{self.column}" if isinstance(self.column, int) else self.column
-        bare = column == "form" or column not in (*RESERVED, *attribute_names())
-        if self.function == "form" and not self.args and bare:
-            text = column
-        else:
-            args = [f'"{arg}"' if isinstance(arg, str) else str(arg) for arg in self.args]
-            if column != "form":
-                args.insert(0, column)
-            text = f"{self.function}({', '.join(args)})" if args else self.function
-        return f"{text}[{_signed(self.offset)}]"
-
-
-@dataclass(frozen=True)
-class Template:
-    """A conjunction of terms, seen together with the current label (and labels before it).
-
-    Parameters
-    ----------
-    terms
-        Terms in the order written; none for a feature that is always on.
-    label_offsets
-        ``()``, ``(-1,)`` for label bigrams, ``(-2, -1)`` for label trigrams (without terms).
-    line
-        Line of the file the template was read from, for messages; not compared.
-
-    Raises
-    ------
-    TemplateError
-        If a term occurs twice, or the labels are none of the above.
-
-    Examples
-    --------
-    >>> print(Template((Term("form", "pos"),), (-1,)))
-    label[-1] + pos[0]
-    >>> print(Template(()))
-    bias
-    """
-
-    terms: tuple[Term, ...]
-    label_offsets: tuple[int, ...] = ()
-    line: int | None = field(default=None, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if self.label_offsets not in ((), (-1,), (-2, -1)):
-            msg = (
-                "expected the labels label[-1] or label[-2] + label[-1] (the current label is "
-                f'always there), found "{self}"'
-            )
-            raise TemplateError(msg)
-        if len(self.label_offsets) == 2 and self.terms:
-            msg = (
-                f'label trigrams cannot see the words, found "{self}"; '
-                "write label[-2] + label[-1] alone, or conjoin the words with label[-1]"
-            )
-            raise TemplateError(msg)
-        if len(set(self.terms)) < len(self.terms):
-            msg = f'expected different terms, found one twice in "{self}"'
-            raise TemplateError(msg)
-
-    def __str__(self) -> str:
-        labels = [f"label[{_signed(offset)}]" for offset in self.label_offsets]
-        return " + ".join(labels + [str(term) for term in self.terms]) or "bias"
-
-
-def _signed(offset: int) -> str:
-    return f"{offset:+d}" if offset else "0"
 
 
 @dataclass(frozen=True)
@@ -180,6 +45,9 @@ class TemplateSet:
         Values by name, see `seqtag.settings.SETTINGS`; those not named are left to the trainer.
     source
         File the templates were read from, for messages; not compared.
+    tables
+        By name, the tables that they look into, `seqtag.features.word_tables`; not compared. They
+        must be there when the templates are compiled.
 
     Raises
     ------
@@ -203,6 +71,7 @@ class TemplateSet:
     templates: tuple[Template, ...]
     settings: Mapping[str, Value] = field(default_factory=dict, hash=False)
     source: str | None = field(default=None, compare=False, repr=False)
+    tables: Mapping[str, WordTable] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.templates:
@@ -243,6 +112,53 @@ class TemplateSet:
         terms = (term for template in self.templates for term in template.terms)
         return list(dict.fromkeys(str(term.column) for term in terms))
 
+    @property
+    def table_names(self) -> list[str]:
+        r"""Names of the tables that the templates look into, in the order of their first use.
+
+        Examples
+        --------
+        >>> from seqtag.features.language import parse
+        >>> parse("class(en)[0]\nstem_rest[0] + lexicon(names)[-1]\nclass(en)[+1]").table_names
+        ['en', 'lemmas', 'names']
+        """
+        terms = (term for template in self.templates for term in template.terms)
+        return list(dict.fromkeys(term.table for term in terms if term.table is not None))
+
+    def with_tables(self, tables: Iterable[WordTable]) -> TemplateSet:
+        """The templates with these tables to look into, beside those that they have."""
+        return replace(self, tables={**self.tables, **{table.name: table for table in tables}})
+
+    def looks_at(self, columns: Sequence[str]) -> tuple[str, ...]:
+        r"""Those of the columns of a corpus that the templates look at, in their order.
+
+        Raises
+        ------
+        TemplateError
+            If a template needs a column that is not there.
+
+        Examples
+        --------
+        >>> from seqtag.features.language import parse
+        >>> parse("%1[0]\nform[-1]").looks_at(["form", "pos", "chunk"])
+        ('form', 'pos')
+        """
+        used = set()
+        for template in self.templates:
+            for term in template.terms:
+                with self._at(template):
+                    used.add(_find_column(term, columns))
+        return tuple(column for column in columns if column in used)
+
+    @contextmanager
+    def _at(self, template: Template) -> Iterator[None]:
+        """Say of errors inside where the template stands."""
+        try:
+            yield
+        except TemplateError as error:
+            line = template.line
+            raise TemplateError(error.message, source=self.source, line=line) from error
+
     def at_order(self, order: int) -> TemplateSet:
         r"""The templates that look back `order` labels at most; settings stay.
 
@@ -254,12 +170,12 @@ class TemplateSet:
         label[-1]
         """
         kept = tuple(t for t in self.templates if len(t.label_offsets) <= order)
-        return TemplateSet(kept, self.settings, self.source)
+        return replace(self, templates=kept)
 
     def without_edges(self) -> TemplateSet:
         """The templates without label bigrams that see words."""
         kept = tuple(t for t in self.templates if not (t.label_offsets and t.terms))
-        return TemplateSet(kept, self.settings, self.source)
+        return replace(self, templates=kept)
 
     def within(self, columns: Sequence[str]) -> TemplateSet:
         r"""The templates that look at these columns only; settings stay.
@@ -272,7 +188,7 @@ class TemplateSet:
         label[-1]
         """
         kept = tuple(t for t in self.templates if all(term.column in columns for term in t.terms))
-        return TemplateSet(kept, self.settings, self.source)
+        return replace(self, templates=kept)
 
     def compile(self, columns: Sequence[str], forms: str = "normal") -> CompiledTemplates:
         r"""Bind the templates to the columns of a corpus.
@@ -288,8 +204,8 @@ class TemplateSet:
         Raises
         ------
         TemplateError
-            If a template needs a column or an attribute that is not there, or there are more than
-            256 different attributes.
+            If a template needs a column, an attribute or a table that is not there, or there are
+            more than 256 different attributes.
 
         Examples
         --------
@@ -301,12 +217,12 @@ class TemplateSet:
         (((0, 0),), ((0, -1), (1, 0)))
         """
         numbers: dict[AttributeUse, int] = {}
-        functions: list[BoundAttribute] = []
+        functions: list[Attribute] = []
         compiled: dict[int, list[tuple[tuple[int, int], ...]]] = {0: [], 1: []}
         for template in self.templates:
             pairs = []
             for term in template.terms:
-                try:
+                with self._at(template):
                     use = AttributeUse(_find_column(term, columns), term.function, term.args)
                     if use not in numbers:
                         if len(numbers) == MOST_ATTRIBUTES:
@@ -315,12 +231,8 @@ class TemplateSet:
                                 f'attributes at most, found "{term}" beyond; leave some out'
                             )
                             raise TemplateError(msg)
-                        functions.append(resolve(use.function, use.args))
+                        functions.append(_bound(term, self.tables))
                         numbers[use] = len(numbers)
-                except TemplateError as error:
-                    raise TemplateError(
-                        error.message, source=self.source, line=template.line
-                    ) from error
                 pairs.append((numbers[use], term.offset))
             if pairs or not template.label_offsets:
                 compiled[len(template.label_offsets)].append(tuple(pairs))
@@ -335,6 +247,7 @@ class TemplateSet:
             trigram=(-2, -1) in plain,
             forms=forms,
             functions=tuple(functions),
+            tables={name: self.tables[name] for name in self.table_names},
         )
 
 
@@ -354,6 +267,13 @@ def check_size(templates: int, terms: int) -> None:
         raise TemplateError(msg)
 
 
+def _bound(term: Term, tables: Mapping[str, WordTable]) -> Attribute:
+    """The attribute of a term with its arguments, and with its table if it looks into one."""
+    if term.table is None:
+        return resolve(term.function, term.args)
+    return bind(term.function, term.args, term.table, tables)
+
+
 def _find_column(term: Term, columns: Sequence[str]) -> str:
     """The name of the term's column, if it is there."""
     if isinstance(term.column, int):
@@ -369,7 +289,7 @@ def _find_column(term: Term, columns: Sequence[str]) -> str:
         f'unknown column {term.column!r} in "{term}"'
         f"{did_you_mean(term.column, [*columns, *names])}; "
         f"columns are {', '.join(columns) or 'none'}; attributes are {', '.join(names)} "
-        "(import the module of your own ones first)"
+        "(name the file of your own ones with --attributes, or import its module first)"
     )
     raise TemplateError(msg)
 
@@ -407,6 +327,8 @@ class CompiledTemplates:
         The form in which attributes see values, one of `seqtag.features.normal_forms.FORMS`.
     functions
         Per attribute, its function: column value -> attribute value or None.
+    tables
+        By name, the tables that some of them look into.
     """
 
     columns: tuple[str, ...]
@@ -416,7 +338,8 @@ class CompiledTemplates:
     bigram: bool
     trigram: bool
     forms: str
-    functions: tuple[BoundAttribute, ...] = field(compare=False, repr=False)
+    functions: tuple[Attribute, ...] = field(compare=False, repr=False)
+    tables: Mapping[str, WordTable] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def order(self) -> int:

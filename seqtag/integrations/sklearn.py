@@ -422,7 +422,7 @@ class SequencePerceptron(BaseEstimator):
         templates = self._templates(gold)
         values = Settings().with_values(templates.settings).with_values(self._settings())
         values = replace(values, min_count=1, dropout=0.0, known_labels=0, encoding="keep")
-        needed = templates.compile(self._columns).columns
+        needed = templates.looks_at(self._columns)
         examples = gathered(sentences, self._columns, gold, needed)
         types, ids = examples.labels
         labels = Column([*types, *(name for name in classes if name not in types)], ids)

@@ -1,7 +1,9 @@
 """The models of a file: one, or those of a pipeline, in the order in which they run.
 
 A file of format 2 holds ``{"parts": [CONFIG, ...]}`` and the tensors of part n as ``pN.NAME``,
-counted from 0.  A file of format 1 is one model by itself, with neither list nor prefix.
+counted from 0.  A file of format 1 is one model by itself, with neither list nor prefix.  Format 3
+is format 2 with word tables, see `seqtag.model.word_tables`; files without tables stay what they
+were, so that older programs read them.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.errors import ModelFileError
 from seqtag.model import container
-from seqtag.model.header import show
-from seqtag.model.model import Model
+from seqtag.model.header import FORMAT_VERSION, MIN_READER, show
+from seqtag.model.model import Model, fitting
+from seqtag.model.word_tables import facts_of, packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from seqtag.features.word_tables import WordTable
     from seqtag.model.container import Contents
 
 _PREFIX = re.compile(r"p(0|[1-9][0-9]?)\.(.+)", re.ASCII)
@@ -39,7 +43,7 @@ def to_bytes(models: Sequence[Model]) -> bytes:
     ModelFileError
         If there are none, too many, or two that label one column.
     """
-    return container.to_bytes(*_packed(models))
+    return container.to_bytes(*_packed(models), format=_format_of(models))
 
 
 def save(path: str | PathLike[str], models: Sequence[Model]) -> int:
@@ -52,7 +56,7 @@ def save(path: str | PathLike[str], models: Sequence[Model]) -> int:
     OSError
         If the file cannot be written.
     """
-    return container.save(path, *_packed(models))
+    return container.save(path, *_packed(models), format=_format_of(models))
 
 
 def digest(model: Model) -> str:
@@ -70,11 +74,15 @@ def models_of(contents: Contents, source: str = "<model>") -> tuple[Model, ...]:
     ModelFileError
         If the file is not one of models, or its parts do not fit together.
     """
+    tables: list[WordTable] = []
+    if contents.format >= FORMAT_VERSION:
+        with fitting(source):
+            contents, tables = unpacked(contents, source)
     parts = _READERS[min(contents.format, max(_READERS))](contents, source)
     _check_number(len(parts), source)
     models: list[Model] = []
     for part in parts:
-        models.append(Model.of(part, source))
+        models.append(Model.of(part, source, tables))
         _check_dense(models, source)
     _check(models, source)
     return tuple(models)
@@ -93,7 +101,23 @@ def _packed(models: Sequence[Model]) -> tuple[dict[str, Any], dict[str, NDArray[
         for number, model in enumerate(models)
         for name, tensor in model.tensors().items()
     }
-    return {"parts": [model.config() for model in models]}, tensors
+    configs = [model.config() for model in models]
+    number: dict[str, int] = {}
+    tables: list[WordTable] = []
+    for model, config in zip(models, configs, strict=True):
+        for table in model.tables:
+            if number.setdefault(table.digest, len(number)) == len(tables):
+                tables.append(table)
+        if model.tables:
+            config["tables"] = [number[table.digest] for table in model.tables]
+    if not tables:
+        return {"parts": configs}, tensors
+    return {"parts": configs, "tables": [*map(facts_of, tables)]}, {**tensors, **packed(tables)}
+
+
+def _format_of(models: Sequence[Model]) -> int:
+    """The format of the file of some models: the oldest that can hold them."""
+    return FORMAT_VERSION if any(model.tables for model in models) else MIN_READER
 
 
 def _check(models: Sequence[Model], source: str | None) -> None:
@@ -164,5 +188,9 @@ def _whole(contents: Contents, source: str) -> list[Contents]:  # noqa: ARG001  
     return [contents]
 
 
-_READERS: Mapping[int, Callable[[Contents, str], list[Contents]]] = {1: _whole, 2: _split}
+_READERS: Mapping[int, Callable[[Contents, str], list[Contents]]] = {
+    1: _whole,
+    2: _split,
+    3: _split,
+}
 """How to find the parts in each format version."""

@@ -34,7 +34,6 @@ from seqtag.files import Output
 from seqtag.model.header import (
     DTYPE_NAMES,
     DTYPES,
-    FORMAT_VERSION,
     MAX_DEPTH,
     MAX_DIMENSIONS,
     MAX_HEADER,
@@ -78,7 +77,7 @@ class Contents(NamedTuple):
 
     config: dict[str, Any]
     tensors: dict[str, NDArray[Any]]
-    format: int = FORMAT_VERSION
+    format: int = MIN_READER
     writer: str = f"seqtag {__version__}"
 
 
@@ -86,7 +85,10 @@ class Contents(NamedTuple):
 
 
 def save(
-    path: str | os.PathLike[str], config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]
+    path: str | os.PathLike[str],
+    config: Mapping[str, Any],
+    tensors: Mapping[str, NDArray[Any]],
+    format: int = MIN_READER,
 ) -> int:
     """Write a model file, all of it or nothing.
 
@@ -99,7 +101,7 @@ def save(
     ----------
     path
         Where to write.  The folder must exist and be writable.
-    config, tensors
+    config, tensors, format
         What `to_bytes` takes; arrays may have any memory layout and byte order.
 
     Returns
@@ -125,7 +127,7 @@ def save(
     ({'order': 1}, [1, -1])
     """
     with located(os.fspath(path)):
-        data = to_bytes(config, tensors)
+        data = to_bytes(config, tensors, format)
     target = Path(path)
     if target.exists() and not target.is_file():
         # Replacing /dev/null or a folder is never what was meant.
@@ -237,7 +239,9 @@ def _announced(start: bytes) -> int:
 # ---- bytes
 
 
-def to_bytes(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> bytes:
+def to_bytes(
+    config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]], format: int = MIN_READER
+) -> bytes:
     """Encode a model; the bytes depend on the values and the seqtag version only.
 
     Parameters
@@ -249,6 +253,8 @@ def to_bytes(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> 
         Arrays by name: integers of 8 to 64 bits, float32 or float64 without NaN and infinity, at
         most 8 dimensions, any size including 0.  Names are ASCII letters, digits, ``_`` and
         ``.``, and start with a letter.  May be empty.
+    format
+        The format version, which is also the oldest reader that understands the file.
 
     Raises
     ------
@@ -279,8 +285,8 @@ def to_bytes(config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> 
         }
     metadata = {
         "config": _checked_config(config),
-        "format": FORMAT_VERSION,
-        "reader": MIN_READER,
+        "format": format,
+        "reader": format,
         "writer": f"seqtag {__version__}",
     }
     metadata["sha256"] = _checksum(canonical(metadata), header, pieces)

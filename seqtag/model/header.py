@@ -21,8 +21,8 @@ from seqtag.errors import ModelFileError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-FORMAT_VERSION = 2  # what is written, and the newest that is read
-MIN_READER = 2  # the oldest reader that understands what is written
+FORMAT_VERSION = 3  # the newest that is read, and written for models that look into word tables
+MIN_READER = 2  # the oldest that is written, for all others: older readers understand those
 MAX_HEADER = 16 * 2**20  # bytes: thousands of labels fit, and a hostile header stays harmless
 MAX_SIZE = 4 * 2**30  # bytes of tensors: a thousand times the usual model
 MAX_DIMENSIONS = 8

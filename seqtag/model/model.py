@@ -24,7 +24,8 @@ from seqtag.engine.arrays import (
     Rows,
     pointers,
 )
-from seqtag.errors import ModelFileError, SeqtagError
+from seqtag.errors import ModelFileError, SeqtagError, TemplateError
+from seqtag.features.attributes import attribute_names
 from seqtag.features.language import parse
 from seqtag.features.normal_forms import FORMS
 from seqtag.labels.coding import LabelCoding
@@ -35,11 +36,13 @@ from seqtag.model.calibration import Calibration, is_calibration
 from seqtag.model.header import show
 from seqtag.model.known_words import KnownWords, known_attribute
 from seqtag.model.tensors import expect, pack_strings, unpack_strings
+from seqtag.model.word_tables import chosen, facts_of
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
     from seqtag.engine.interface import Frozen
     from seqtag.features.templates import CompiledTemplates, TemplateSet
+    from seqtag.features.word_tables import WordTable
     from seqtag.model.container import Contents
 
 Tensors = Mapping[str, NDArray[Any]]
@@ -58,7 +61,7 @@ class Model:
     labels
         The labels as they are learnt; a label's place is its id.
     templates
-        Its feature templates, without settings.
+        Its feature templates, without settings, and the word tables that they look into.
     columns
         The columns of the training files up to the last that templates look at: templates may
         count columns.
@@ -119,6 +122,11 @@ class Model:
         )
 
     @property
+    def tables(self) -> Sequence[WordTable]:
+        """The word tables that its templates look into."""
+        return list(self.compiled.tables.values())
+
+    @property
     def dense(self) -> int:
         """How many weights of label bigrams and trigrams it has, most of them zero."""
         labels, order = len(self.labels), self.compiled.order
@@ -127,7 +135,7 @@ class Model:
     # ----------------------------------------------------------------- files
     def config(self) -> dict[str, Any]:
         """Its configuration, as a model file holds it."""
-        config = {
+        config: dict[str, Any] = {
             "label": self.column.name,
             "scheme": self.coding.written,
             "encoding": self.coding.learnt,
@@ -143,6 +151,11 @@ class Model:
             config["coding"] = self.coding.name
         if self.calibration is not None:  # nor this one
             config["calibration"] = self.calibration.to_dict()
+        if self.tables:  # nor this one; what is shown of tables, a file lists by number
+            config["tables"] = [
+                {**facts_of(table), "entries": len(table), "values": len(table.values)}
+                for table in self.tables
+            ]
         return config
 
     def tensors(self) -> dict[str, NDArray[Any]]:
@@ -150,15 +163,19 @@ class Model:
         return _tensors_of(self)
 
     @classmethod
-    def of(cls, contents: Contents, source: str = "<model>") -> Model:
+    def of(
+        cls, contents: Contents, source: str = "<model>", tables: Sequence[WordTable] = ()
+    ) -> Model:
         """The model of some contents; see `seqtag.model.bundle` for those of a whole file.
+
+        `tables` are those of the file.
 
         Raises
         ------
         ModelFileError
             If they are not those of a model, or do not fit together.
         """
-        return _from_contents(contents, source)
+        return _from_contents(contents, source, tables)
 
 
 @contextmanager
@@ -311,7 +328,7 @@ def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:
     return tensors
 
 
-def _from_contents(contents: Contents, source: str) -> Model:
+def _from_contents(contents: Contents, source: str, tables: Sequence[WordTable]) -> Model:
     """The model of some contents."""
     config, tensors = {"forms": _OLD_FORMS, **contents.config}, contents.tensors
     expect(tensors, _TENSORS, source=source)
@@ -328,7 +345,8 @@ def _from_contents(contents: Contents, source: str) -> Model:
         _check_column(column, source)
         blob, offsets = tensors["labels.blob"], tensors["labels.offsets"]
         labels = unpack_strings(blob, offsets, source=source)
-        templates = parse(config["templates"])
+        own = chosen(config.get("tables", []), tables, source)
+        templates = _parsed(config["templates"], config["columns"], source).with_tables(own)
         compiled = templates.compile(config["columns"], config["forms"])
         keys, row_ptr, allowed, _ = _rows(tensors, "known_labels")
         attribute = known_attribute(compiled) if len(keys) else -1
@@ -359,6 +377,30 @@ def _from_contents(contents: Contents, source: str) -> Model:
             config["calibration"] and Calibration.from_dict(config["calibration"]),
             contents.writer,
         )
+
+
+def _parsed(text: str, columns: Sequence[str], source: str) -> TemplateSet:
+    """The templates of a file.
+
+    Raises
+    ------
+    ModelFileError
+        If they need an attribute that nobody has registered.
+    """
+    try:
+        templates = parse(text)
+        templates.looks_at(columns)
+    except TemplateError as error:
+        name = error.message.partition("'")[2].partition("'")[0]
+        if not error.message.startswith("unknown ") or name in attribute_names():
+            raise
+        msg = (
+            f"expected the attribute {name!r}, with which this model was trained, found none of "
+            "that name; name the Python file that has it with --attributes FILE.py, or import it "
+            "before the model is loaded"
+        )
+        raise ModelFileError(msg, source=source) from error
+    return templates
 
 
 def _check_scheme(config: Mapping[str, Any], source: str) -> None:

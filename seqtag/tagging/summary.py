@@ -10,6 +10,7 @@ from seqtag.settings import SETTINGS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from seqtag.features.word_tables import WordTable
     from seqtag.model.model import Model
     from seqtag.tagging.pipeline import Pipeline
     from seqtag.tagging.tagger import Tagger
@@ -43,6 +44,7 @@ def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
         ("settings", _settings(training)),
         ("epochs kept", ", ".join(map(str, training.get("best_epochs", []))) + cut_short),
     ]
+    facts += [("table", text_of_table(table)) for table in tagger.model.tables]
     if "dev" in training:
         dev = training["dev"]
         score = f"{dev['metric']} {100 * dev['score']:.2f} ({dev['signature']})"
@@ -52,6 +54,19 @@ def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
         tried = [name for name in ("templates", "known_labels") if name in chosen]
         facts.append(("chosen by trial", ", ".join(tried)))
     return facts
+
+
+def text_of_table(table: WordTable) -> str:
+    """What there is to say of a word table.
+
+    >>> from seqtag.features.word_tables import WordTable
+    >>> text_of_table(WordTable.of("names", [("Paris", ["city"])], origin={"source": "a list"}))
+    'names (lexicon of 1 words by form, 1 values; source: a list)'
+    """
+    absent = [] if table.absent is None else [f"others: {table.absent}"]
+    facts = [f"{key}: {value}" for key, value in table.origin.items()]
+    what = f"{table.kind} of {len(table):,} words by {table.words}, {len(table.values):,} values"
+    return f"{table.name} ({'; '.join([what, *absent, *facts])})"
 
 
 def html_of_tagger(tagger: Tagger) -> str:

@@ -36,6 +36,14 @@ from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.tokens import token_examples
 from seqtag.training.train import coding_of, fit
 from seqtag.training.warm_start import part_of, settings_of
+from seqtag.training.word_tables import (
+    LEMMA_COLUMNS,
+    asks_for_lemmas,
+    check_used,
+    given_tables,
+    lemma_table,
+    tables_of,
+)
 from seqtag.training.words import word_examples
 
 if TYPE_CHECKING:
@@ -45,8 +53,10 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Limits, Sentence
     from seqtag.features.templates import TemplateSet
+    from seqtag.features.word_tables import WordTable
     from seqtag.model.model import Model
     from seqtag.tagging.pipeline import Loaded
+    from seqtag.training.word_tables import TableSource
 
 TEXT_PARTS: Mapping[str, Callable[[Iterable[Sentence], Sequence[str]], TrainingData]] = {
     "tokens": token_examples,
@@ -65,6 +75,8 @@ _FOLD_EPOCHS = 3
 _FEW_WORDS = 30_000  # of so many, features that are seen once are worth keeping
 _FEW_LABELS = 255  # of so many, known words may have others than they had
 _BLOCK = 50  # sentences that stand together stay together: they share their rare words
+
+_GOLD = ("gold lemma", "gold upos")  # beside what parts see: stems are learnt from these
 
 _log = logging.getLogger("seqtag")
 
@@ -94,6 +106,7 @@ def train_parts(
     labels: Sequence[str] | None = None,
     dev: Source | None = None,
     *,
+    tables: Iterable[TableSource] = (),
     seed: int = 1,
     runs: int = 1,
     patience: int | None = None,
@@ -121,6 +134,8 @@ def train_parts(
         their order there, and each sees the tags of those before it.
     dev
         Corpus to score every epoch on; each column keeps the epoch that scores best.
+    tables
+        As for `seqtag.train`; the parts of `PRESETS` look into them, but for lemmas.
     seed, patience, format, columns, limits
         As for `seqtag.train`.
     runs
@@ -158,6 +173,7 @@ def train_parts(
     """
     folder = checkpoints_in(checkpoint, resume=resume, every=checkpoint_every)
     schedule = Schedule(seed, runs, patience, threads, on_epoch)
+    given = tables_of(tables)
     with folder or nullcontext():
         if not isinstance(data, (str, PathLike)) or str(data) == "-":
             data = _in_memory(data, format, columns, limits)
@@ -166,7 +182,9 @@ def train_parts(
             if not {*PRESETS} & {*corpus.columns}:
                 corpus.gather_columns(("form",))  # refuses a corpus without sentences
             texts, names = _available(corpus.columns, labels, corpus.name)
-            words = _Words(*corpus.gather_columns(("form", *names)))
+            asked = any(load_templates(PRESETS[name]).table_names for name in names)
+            gold = LEMMA_COLUMNS if asked and {*LEMMA_COLUMNS} <= {*corpus.columns} else ()
+            words = _Words(*corpus.gather_columns([*dict.fromkeys(("form", *names, *gold))]))
             for name in names if labels is not None else ():
                 check_labels(words.columns[name].types, LabelColumn(name), corpus.name)
             held_out = None
@@ -180,6 +198,9 @@ def train_parts(
         schedule = replace(schedule, checkpoints=stage)
         begins = {name: part_of(init, LabelColumn(name), settings) for name in (*texts, *names)}
 
+        parts = _plan(names, begins, given)
+        check_used(given, [part.templates for part in parts])
+
         def sentences() -> Iterable[Sentence]:
             with ExitStack() as files:
                 [source] = open_corpus(data, format, columns, files, limits).sources
@@ -191,7 +212,7 @@ def train_parts(
             texts, sentences, begins, schedule, settings, on_part, asked=labels is not None
         )
         of_columns = _column_models(
-            _plan(names, begins), words, held_out, schedule, settings, on_part, quick=quick
+            parts, words, held_out, schedule, settings, on_part, quick=quick
         )
         return _until_interrupted(chain(of_text, of_columns))
 
@@ -247,7 +268,9 @@ def _column_models(
     quick: bool,
 ) -> Iterator[Model]:
     """The models of the columns, each of which sees the tags of those before it."""
-    seen = _Words({"form": words.columns["form"]}, words.lengths)
+    gold = zip(_GOLD, LEMMA_COLUMNS, strict=True)
+    stems = {name: words.columns[column] for name, column in gold if column in words.columns}
+    seen = _Words({"form": words.columns["form"], **stems}, words.lengths)
     seen_dev = dev and _Words({"form": dev.columns["form"]}, dev.lengths)
     for number, part in enumerate(parts):
         name = part.column.name
@@ -339,7 +362,9 @@ def _says_something(column: Column, name: str) -> bool:
     return len(column.types) > 1
 
 
-def _plan(names: Sequence[str], begins: Mapping[str, Model | None]) -> list[_Part]:
+def _plan(
+    names: Sequence[str], begins: Mapping[str, Model | None], tables: Sequence[WordTable]
+) -> list[_Part]:
     """The parts for some columns, each looking at those before it."""
     parts = []
     for number, name in enumerate(names):
@@ -347,7 +372,8 @@ def _plan(names: Sequence[str], begins: Mapping[str, Model | None]) -> list[_Par
         templates = (
             load_templates(PRESETS[name]).within(visible) if init is None else init.templates
         )
-        columns = templates.compile(visible).columns
+        templates = given_tables(templates, tables, init)
+        columns = templates.looks_at(visible)
         parts.append(_Part(LabelColumn(name), templates, columns, init))
     return parts
 
@@ -380,8 +406,11 @@ def _fit(
         values = settings_of(part.init, settings=settings)
     examples = words.examples(part.columns, labels)
     coding = coding_of(examples, part.column, values, init=part.init)
-    available = list(words.columns)
-    problem = pose(examples, part.column, coding, part.templates, available, values, part.init)
+    available = [name for name in words.columns if name not in _GOLD]
+    templates = part.templates
+    if asks_for_lemmas(templates) and all(name in words.columns for name in _GOLD):
+        templates = templates.with_tables([lemma_table(*map(words.columns.__getitem__, _GOLD))])
+    problem = pose(examples, part.column, coding, templates, available, values, part.init)
     problem = settled(problem, examples, schedule, quick=quick)
     held_out = None
     if dev is not None and dev_labels is not None:

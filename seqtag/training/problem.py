@@ -146,7 +146,7 @@ def pose(
     TemplateError
         If the templates do not fit the columns, the coding, or the model to go on from.
     """
-    needed = templates.compile(available).columns
+    needed = templates.looks_at(available)
     form = examples.columns[needed.index("form")] if "form" in needed else None
     check_forms(coding, column, needed, templates)
     learnt = learnt_labels(examples, coding, form)
@@ -180,7 +180,7 @@ def pose(
         settings=settings,
         column=column,
         coding=replace(coding, constrained=coding.constrained and compiled.order > 0),
-        templates=TemplateSet(templates.templates),
+        templates=TemplateSet(templates.templates, tables=compiled.tables),
         columns=list(available[: last + 1]),
         compiled=compiled,
         known_words=init.known_words.with_words(words) if init else KnownWords.of(words),

@@ -31,6 +31,7 @@ from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.shards import Agreed, Agreement, Plan, Reading, Shard, Topic, train_shard
 from seqtag.training.train import coding_of, fit
 from seqtag.training.ways import AUTO
+from seqtag.training.word_tables import tables_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from seqtag.training.data import Source
     from seqtag.training.mixing import Difference
     from seqtag.training.shards import Numbered, Survey
+    from seqtag.training.word_tables import TableSource
 
 
 class Crew(Protocol):
@@ -119,6 +121,7 @@ def train_shards(
     dev: Source | None = None,
     label: str | None = None,
     templates: str | PathLike[str] | TemplateSet | None = None,
+    tables: Iterable[TableSource] = (),
     seed: int = 1,
     patience: int | None = None,
     constrain: bool = True,
@@ -142,8 +145,10 @@ def train_shards(
     ----------
     shards
         Of each a corpus file, several files, or sentences. Their order counts.
-    dev, label, templates, seed, patience, constrain, skip_unlabelled, format, columns, limits
-        As in `seqtag.train`. Shard s is shuffled as run s there.
+    dev, label, templates, tables, seed, patience, constrain, skip_unlabelled, format, columns, \
+limits
+        As in `seqtag.train`. Shard s is shuffled as run s there. A table of lemmas must be given:
+        none is made of the shards.
     threads
         Shards learnt from at the same time; the model is the same on any number.
     on_epoch
@@ -174,7 +179,10 @@ def train_shards(
     >>> tagger.tag(["the", "dog"]), tagger.info["training"]["shards"]
     (['DT', 'NN'], 2)
     """
-    reading = reading_of(label, templates, settings, skip_unlabelled, format, columns, limits)
+    reading = replace(
+        reading_of(label, templates, settings, skip_unlabelled, format, columns, limits),
+        tables=tables_of(tables),
+    )
     schedule = Schedule(seed, 1, patience, threads, on_epoch)
     if not shards:
         msg = "expected one shard or more, found none"
@@ -350,7 +358,7 @@ def _agree(
         settings=settings,
         column=column,
         coding=replace(coding, constrained=coding.constrained and compiled.order > 0),
-        templates=TemplateSet(templates.templates),
+        templates=TemplateSet(templates.templates, tables=compiled.tables),
         columns=topic.available[: last + 1],
         compiled=compiled,
         known_words=agreement.words,

@@ -37,6 +37,7 @@ from seqtag.training.mixing import Difference, Part, Table
 from seqtag.training.partial import learnt_labels
 from seqtag.training.runs import drop_features, recipe_of
 from seqtag.training.train import templates_of
+from seqtag.training.word_tables import check_used
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from seqtag.engine.arrays import IntArray
     from seqtag.features.encoder import Column
     from seqtag.features.templates import CompiledTemplates, TemplateSet
+    from seqtag.features.word_tables import WordTable
     from seqtag.labels.coding import LabelCoding
     from seqtag.labels.column import LabelColumn
     from seqtag.labels.schemes import Transition
@@ -64,6 +66,7 @@ class Reading:
     format: str = "auto"
     columns: Sequence[str] | None = None
     limits: Limits = LIMITS
+    tables: Sequence[WordTable] = ()
 
 
 class Topic(NamedTuple):
@@ -79,7 +82,10 @@ class Topic(NamedTuple):
     def of(cls, reading: Reading, column: LabelColumn, columns: Sequence[str]) -> Topic:
         """What is learnt from files with these columns."""
         available = [name for name in columns if name not in column.columns]
-        templates, settings = templates_of(reading.templates, column, available, reading.settings)
+        templates, settings = templates_of(
+            reading.templates, column, available, reading.settings, tables=reading.tables
+        )
+        check_used(reading.tables, [templates])
         fixed = settings.without_auto()  # what one shard finds need not be true of all
         return cls(column, available, templates, fixed, templates.compile(available))
 

@@ -32,6 +32,13 @@ from seqtag.training.warm_start import (
     settings_of,
 )
 from seqtag.training.ways import AUTO, Way, columns_of, fitting_labels, names_for
+from seqtag.training.word_tables import (
+    check_used,
+    given_tables,
+    lemma_columns,
+    lemma_table,
+    tables_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Limits, Sentence
     from seqtag.corpus.memory import Labels, Values
+    from seqtag.features.word_tables import WordTable
     from seqtag.labels.column import LabelColumn
     from seqtag.labels.schemes import Transition
     from seqtag.model.model import Model
@@ -47,6 +55,7 @@ if TYPE_CHECKING:
     from seqtag.training.data import TrainingData
     from seqtag.training.problem import Problem
     from seqtag.training.runs import MakeLearner
+    from seqtag.training.word_tables import TableSource
 
 _log = logging.getLogger("seqtag")
 
@@ -56,6 +65,7 @@ class Options(TypedDict, total=False):
 
     label: str | None
     templates: str | PathLike[str] | TemplateSet | None
+    tables: Iterable[TableSource]
     seed: int
     shuffle: bool
     runs: int
@@ -103,6 +113,7 @@ def train(
     dev: Any = None,
     label: str | None = None,
     templates: str | PathLike[str] | TemplateSet | None = None,
+    tables: Iterable[TableSource] = (),
     seed: int = 1,
     shuffle: bool = True,
     runs: int = 1,
@@ -142,6 +153,10 @@ def train(
         Preset (``pos``, ``chunk``, ``ner``, ``morph``), template file, or templates; by default
         the preset that fits the label: by the column's name, or by what its labels look like.
         ``auto`` tries all that fit on sentences held out of the training part.
+    tables
+        Word tables: files, or what `seqtag.read_table` gives. Presets look into all of them, other
+        templates into those that they name: ``class(NAME)[0]``, ``lexicon(NAME)[0]``. They travel
+        in the model.
     seed
         Of the shuffling. The same data, seed and seqtag give the same bytes.
     shuffle
@@ -236,9 +251,16 @@ def train(
             column = corpus.label_column(label or default_label(begin))
             model = model_for(begin, column, settings)
             features = [name for name in corpus.columns if name not in column.columns]
-            ways = ways_of(templates, column, features, settings, model)
+            given = tables_of(tables)
+            ways = ways_of(templates, column, features, settings, model, given)
+            check_used(given, [way.templates for way in ways])
             needed = columns_of(ways, features)
-            examples = corpus.gather(needed, column, skip_unlabelled, unlabelled)
+            lemmas = lemma_columns([way.templates for way in ways], corpus.columns)
+            examples = corpus.gather((*needed, *lemmas), column, skip_unlabelled, unlabelled)
+            if lemmas:
+                found = lemma_table(*examples.columns[len(needed) :])
+                ways = [way.with_lemmas(found) for way in ways]
+                examples = examples._replace(columns=examples.columns[: len(needed)])
             check_labels(examples.labels.types, column, corpus.name)
             held_out = None
             if dev is not None:
@@ -392,6 +414,7 @@ def fit(
 def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) -> dict[str, Any]:
     """What the weights hang on, as checkpoints say it."""
     origin, begin = problem.origin, problem.origin.get("init_sha256")
+    tables = problem.compiled.tables
     dev = {"sentences": len(held_out.lengths), "sha256": held_out.digest()} if held_out else None
     return {
         "training set": {"sentences": origin["sentences"], "sha256": origin["corpus_sha256"]},
@@ -400,6 +423,7 @@ def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) 
         "model to begin with": {"sha256": begin} if begin else None,
         "templates": str(problem.templates).splitlines(),
         "columns": list(problem.columns),
+        **{f"table {name}": {"sha256": table.digest} for name, table in tables.items()},
         "scheme": problem.coding.written,
         "learnt_as": problem.coding.learnt,
         "constrain": problem.coding.constrained,
@@ -417,6 +441,7 @@ def ways_of(
     available: Sequence[str],
     settings: Mapping[str, Any],
     init: Model | None = None,
+    tables: Sequence[WordTable] = (),
 ) -> list[Way]:
     """Ways to learn a column; as `templates_of`, but several where labels or a trial decide."""
     names: Sequence[Any] = [templates]
@@ -424,8 +449,8 @@ def ways_of(
         names = [None] if init else names_for(column, available) or [None]
     ways = []
     for name in names:
-        chosen, values = templates_of(name, column, available, settings, init)
-        ways.append(Way(str(name), chosen, values, chosen.compile(available).columns))
+        chosen, values = templates_of(name, column, available, settings, init, tables)
+        ways.append(Way(str(name), chosen, values, tuple(chosen.looks_at(available))))
     return ways
 
 
@@ -435,6 +460,7 @@ def templates_of(
     available: Sequence[str],
     settings: Mapping[str, Any],
     init: Model | None = None,
+    tables: Sequence[WordTable] = (),
 ) -> tuple[TemplateSet, Settings]:
     """The templates asked for, or those that fit the labels, and what is set by all together.
 
@@ -450,6 +476,13 @@ def templates_of(
         Those that come before the settings of the templates.
     init
         The model to go on from.
+    tables
+        The word tables to look into.
+
+    Raises
+    ------
+    TemplateError
+        If the model to go on from has other templates, or another table of the same name.
     """
     chosen: TemplateSet | None
     if templates is None or isinstance(templates, TemplateSet):
@@ -460,6 +493,8 @@ def templates_of(
         fitting = chosen or load_templates(column.preset)
         if chosen is None and column.is_lemma:  # tags are of use, but not needed
             fitting = fitting.within(available)
+        fitting = given_tables(fitting, tables)
         return fitting, Settings().with_values(fitting.settings).with_values(settings)
     values = settings_of(init, chosen.settings if chosen else {}, settings)
-    return merged_templates(init, chosen), values
+    chosen = chosen and given_tables(chosen, tables, init)
+    return given_tables(merged_templates(init, chosen), tables, init), values

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.features.index import IndexedCorpus
-    from seqtag.features.templates import CompiledTemplates, Template
+    from seqtag.features.templates import CompiledTemplates
+    from seqtag.features.terms import Template
     from seqtag.labels.coding import LabelCoding
     from seqtag.labels.column import LabelColumn
     from seqtag.labels.schemes import Transition
@@ -320,7 +321,8 @@ def merged_templates(model: Model, templates: TemplateSet | None) -> TemplateSet
         )
         raise TemplateError(msg, source=templates.source)
     both = (*model.templates.templates, *added)
-    return TemplateSet(both, templates.settings, templates.source)
+    tables = {**model.templates.tables, **templates.tables}
+    return TemplateSet(both, templates.settings, templates.source, tables)
 
 
 def _meaning(template: Template) -> object:

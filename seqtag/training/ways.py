@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from seqtag.errors import TemplateError
 from seqtag.features.language import load
 from seqtag.labels.schemes import scheme_of
+from seqtag.training.word_tables import asks_for_lemmas
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from seqtag.features.templates import TemplateSet
+    from seqtag.features.word_tables import WordTable
     from seqtag.labels.column import LabelColumn
     from seqtag.settings import Settings
     from seqtag.training.data import TrainingData
@@ -47,6 +49,12 @@ class Way:
     def part_of(self, examples: TrainingData, names: Sequence[str]) -> TrainingData:
         """The columns of this way, of examples whose columns have these names."""
         return examples._replace(columns=[examples.columns[names.index(n)] for n in self.columns])
+
+    def with_lemmas(self, table: WordTable) -> Way:
+        """The way with the table of lemmas, if its templates ask for one."""
+        if not asks_for_lemmas(self.templates):
+            return self
+        return replace(self, templates=self.templates.with_tables([table]))
 
 
 def names_for(column: LabelColumn, available: Sequence[str]) -> list[str]:

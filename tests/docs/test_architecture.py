@@ -166,6 +166,7 @@ CHANGES = (
     "A step rule",
     "A setting",
     "An attribute",
+    "A word table",
     "A model format number",
     "A part of a pipeline",
     "A command",

@@ -27,6 +27,7 @@ PAGES = {
     "docs/how-to/compare.md": (),
     "docs/how-to/confidence.md": (),
     "docs/how-to/from-sklearn-crfsuite.md": ("sklearn", "sklearn_crfsuite"),
+    "docs/how-to/lexicons.md": (),
     "docs/how-to/nltk-conllu.md": ("nltk",),
     "docs/how-to/partial-annotation.md": (),
     "docs/how-to/python-lists.md": ("nltk",),

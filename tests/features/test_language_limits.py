@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from seqtag.errors import TemplateError
 from seqtag.features.language import _BEFORE_COMMENT, parse
-from seqtag.features.templates import STRING, Template, TemplateSet, Term
+from seqtag.features.templates import TemplateSet
+from seqtag.features.terms import STRING, Template, Term
 from tests.features.template_files import message
 
 

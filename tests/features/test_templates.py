@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from seqtag.errors import TemplateError
 from seqtag.features import attributes
 from seqtag.features.language import load, parse, preset_names
-from seqtag.features.templates import AttributeUse, Template, TemplateSet, Term
+from seqtag.features.templates import AttributeUse, TemplateSet
+from seqtag.features.terms import Template, Term
 from seqtag.settings import SETTINGS
 from tests.features.template_files import message
 
@@ -171,7 +172,7 @@ def test_order(text, order):
         ("bias[0]", "my.txt:1: expected bias alone, found 'bias[0]'"),
         (
             "sufix(3)[0]",
-            "my.txt:1: unknown attribute 'sufix', did you mean 'suffix'?; attributes are flags,",
+            "my.txt:1: unknown attribute 'sufix', did you mean 'suffix'?; attributes are class, flags,",
         ),
         ("suffix[0]", "my.txt:1: attribute 'suffix' takes the arguments (n: int), found ()"),
         (
@@ -328,7 +329,7 @@ def test_compile_label_templates(text, bigram, trigram):
 def test_unknown_column():
     assert message("\nform[0] + posx[0]", ["form", "pos"]).startswith(
         "my.txt:2: unknown column 'posx' in \"posx[0]\", did you mean 'pos'?; columns are form, "
-        "pos; attributes are flags, form,"
+        "pos; attributes are class, flags, form,"
     )
     assert message("sufx[0]", ["form"]).startswith(
         "my.txt:1: unknown column 'sufx' in \"sufx[0]\", did you mean 'suffix'?; columns are form;"
@@ -342,7 +343,9 @@ def test_unknown_column():
 
 
 def test_unknown_attribute_when_compiling():
-    with pytest.raises(TemplateError, match=r"^unknown attribute 'nope'; attributes are flags,"):
+    with pytest.raises(
+        TemplateError, match=r"^unknown attribute 'nope'; attributes are class, flags,"
+    ):
         TemplateSet((Template((Term("nope"),)),)).compile(["form"])
 
 

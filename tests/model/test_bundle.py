@@ -11,6 +11,7 @@ from seqtag.errors import ModelFileError
 from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle, container
 from seqtag.model.container import Contents
+from seqtag.model.header import FORMAT_VERSION
 from tests.command_line import chunks
 from tests.conftest import ROOT
 
@@ -57,7 +58,7 @@ def test_a_later_format_that_can_be_read_is_read_as_the_latest_that_is_known(two
 
 
 def test_the_latest_format_is_the_one_that_is_written():
-    assert max(bundle._READERS) == container.FORMAT_VERSION
+    assert max(bundle._READERS) == FORMAT_VERSION
 
 
 def refused(config: object, tensors: dict | None = None) -> str:

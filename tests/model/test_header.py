@@ -140,8 +140,8 @@ FIELDS = [
     ({"sha256": 5}, 'expected a checksum as "sha256", found 5'),
     ({"config": []}, 'expected a JSON object as "config", found []'),
     (
-        {"reader": 3, "writer": "seqtag 9.1", "config": None},
-        "m.seqtag: made by seqtag 9.1, needs reader >= 3, this seqtag is reader 2; upgrade seqtag",
+        {"reader": 4, "writer": "seqtag 9.1", "config": None},
+        "m.seqtag: made by seqtag 9.1, needs reader >= 4, this seqtag is reader 3; upgrade seqtag",
     ),
 ]
 

@@ -131,7 +131,7 @@ COMPLETE = "expected a complete seqtag model, found a damaged one"
         ("templates", None, f"{COMPLETE} ('templates')"),
         ("templates", lambda _: 5, "expected a model whose templates is a text, found 5"),
         ("templates", lambda _: "form[0", "the model does not fit itself: "),
-        ("templates", lambda _: "lemma[0]", "the model does not fit itself: "),
+        ("templates", lambda _: "lemma[0]", "expected the attribute 'lemma', with which "),
         ("columns", None, f"{COMPLETE} ('columns')"),
         ("columns", lambda _: 5, "expected a model whose columns "),
         ("columns", lambda _: [], "the model does not fit itself: "),

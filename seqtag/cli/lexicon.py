@@ -1,0 +1,94 @@
+"""``seqtag lexicon``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from seqtag.cli import names
+from seqtag.cli.common import Notes, check_stdin, check_target
+from seqtag.cli.inputs import located
+from seqtag.cli.options import (
+    columns_option,
+    force_option,
+    format_option,
+    limits_options,
+    quiet_option,
+    reading_format,
+    words_option,
+)
+
+if TYPE_CHECKING:
+    from seqtag.corpus import Limits
+
+
+@click.command("lexicon")
+@click.argument(
+    "tagged", nargs=-1, required=True, metavar="TAGGED...", shell_complete=names.corpora_or_files
+)
+@click.option("-o", "--output", required=True, help="File to write the lexicon to.")
+@click.option(
+    "--column",
+    metavar="COLUMN",
+    shell_complete=names.labels,
+    help="Column of the values (default: upos in CoNLL-U, the last column elsewhere).",
+)
+@click.option(
+    "--min-count",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Leave out words that are there less often.",
+)
+@words_option
+@format_option
+@columns_option
+@limits_options
+@force_option
+@quiet_option
+@click.pass_context
+def command(
+    context: click.Context,
+    tagged: tuple[str, ...],
+    output: str,
+    column: str | None,
+    min_count: int,
+    words: str,
+    format: str,
+    columns: tuple[str, ...] | None,
+    limits: Limits,
+    force: bool,
+    quiet: bool,
+) -> int:
+    """Collect the values that words have in tagged files: their tags in another corpus, say.
+
+    The result is a table: a word, a tab, and its values with tabs between. `seqtag train --lexicon`
+    gives it to templates, and to those of the presets.
+
+    \b
+    Examples:
+      seqtag lexicon other.conllu -o other.lexicon
+      seqtag lexicon news.txt --column pos --min-count 2 -o news.lexicon
+    """
+    from seqtag.corpus.word_tables import write_word_table
+    from seqtag.training.word_tables import lexicon_of, name_of
+
+    notes = Notes(quiet)
+    check_stdin(context, tagged)
+    check_target(context, output, tagged, force=force)
+    header, rows = lexicon_of(
+        located(tagged, notes, "train"),
+        column,
+        min_count,
+        words,
+        format=reading_format(format, columns),
+        columns=columns,
+        limits=limits,
+    )
+    source = ", ".join(Path(name).name for name in tagged)
+    name = {} if output == "-" else {"name": name_of(output)}
+    write_word_table(output, {**name, **header, "source": source}, rows)
+    notes(f"{output}: {len(rows):,} words, {len({*map(tuple, (v for _, *v in rows))}):,} values")
+    return 0

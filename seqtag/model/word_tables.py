@@ -1,0 +1,141 @@
+"""Word tables in a model file: each once, however many of the file's models look into it.
+
+A file with tables has format 3: the configuration has a list of them under ``tables``, their arrays
+are ``tN.NAME``, counted from 0, and each model lists the numbers of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqtag.errors import ModelFileError
+from seqtag.features.terms import NAME
+from seqtag.features.word_tables import WordTable
+from seqtag.model.header import show
+from seqtag.model.tensors import expect, pack_strings, unpack_strings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from seqtag.model.container import Contents
+
+MOST_TABLES = 64
+"""Tables that a file may hold."""
+
+_TENSOR = re.compile(r"t(0|[1-9][0-9]?)\.(.+)", re.ASCII)
+_TENSORS = {
+    "hashes": ("u8", 1),
+    "numbers": ("u2", 1),
+    "values.blob": ("u1", 1),
+    "values.offsets": ("i8", 1),
+}
+
+
+def facts_of(table: WordTable) -> dict[str, Any]:
+    """What a configuration says of a table."""
+    return {
+        "name": table.name,
+        "words": table.words,
+        "kind": table.kind,
+        "absent": table.absent,
+        "origin": dict(table.origin),
+    }
+
+
+def packed(tables: Sequence[WordTable]) -> dict[str, NDArray[Any]]:
+    """The arrays of some tables.
+
+    Raises
+    ------
+    ModelFileError
+        If there are too many, or a value cannot be written.
+    """
+    _check_number(len(tables), None)
+    tensors: dict[str, NDArray[Any]] = {}
+    for n, table in enumerate(tables):
+        blob, offsets = pack_strings(table.values)
+        arrays: tuple[NDArray[Any], ...] = (table.hashes, table.numbers, blob, offsets)
+        tensors |= {f"t{n}.{name}": each for name, each in zip(_TENSORS, arrays, strict=True)}
+    return tensors
+
+
+def unpacked(contents: Contents, source: str) -> tuple[Contents, list[WordTable]]:
+    """The contents of a file without its tables, and these.
+
+    Raises
+    ------
+    ModelFileError
+        If they are not as `packed` and `facts_of` make them.
+    TemplateError
+        If a table has hashes that do not ascend, or numbers without values, or is too large.
+    """
+    config, tensors = dict(contents.config), dict(contents.tensors)
+    listed = config.pop("tables", [])
+    if not isinstance(listed, list) or not all(map(_are_facts, listed)):
+        msg = (
+            f"expected a list of the tables in the file, found {show(listed)}; "
+            "get the file again or retrain"
+        )
+        raise ModelFileError(msg, source=source)
+    _check_number(len(listed), source)
+    found: list[dict[str, NDArray[Any]]] = [{} for _ in listed]
+    for name in list(tensors):
+        match = _TENSOR.fullmatch(name)
+        if match and int(match[1]) < len(found):
+            found[int(match[1])][match[2]] = tensors.pop(name)
+    tables = [_table(facts, each, source) for facts, each in zip(listed, found, strict=True)]
+    return contents._replace(config=config, tensors=tensors), tables
+
+
+def chosen(numbers: Any, tables: Sequence[WordTable], source: str) -> list[WordTable]:
+    """The tables of a model, by the numbers that its configuration lists.
+
+    Raises
+    ------
+    ModelFileError
+        If they are not different numbers of tables with different names.
+    """
+    fits = isinstance(numbers, list) and all(
+        type(n) is int and 0 <= n < len(tables) for n in numbers
+    )
+    names = {tables[n].name for n in numbers} if fits else ()
+    if not fits or len(names) < len(numbers):
+        msg = (
+            f"expected numbers of the {len(tables)} tables in the file, of different names, found "
+            f"{show(numbers)}; get the file again or retrain"
+        )
+        raise ModelFileError(msg, source=source)
+    return [tables[n] for n in numbers]
+
+
+def _check_number(tables: int, source: str | None) -> None:
+    """Refuse too many tables."""
+    if tables > MOST_TABLES:
+        msg = f"expected at most {MOST_TABLES} tables in a file, found {tables}"
+        raise ModelFileError(msg, source=source)
+
+
+def _are_facts(value: Any) -> bool:
+    """Whether a value is what `facts_of` says of a table."""
+    if not isinstance(value, dict) or value.keys() != {"name", "words", "kind", "absent", "origin"}:
+        return False
+    origin, texts = value["origin"], [value[name] for name in ("name", "words", "kind")]
+    return (
+        isinstance(origin, dict)
+        and all(isinstance(text, str) for text in (*texts, *origin.values()))
+        and isinstance(value["absent"], (str, type(None)))
+        and bool(re.fullmatch(NAME, value["name"]))
+    )
+
+
+def _table(facts: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]], source: str) -> WordTable:
+    """One table of a file."""
+    expect(tensors, _TENSORS, source=source)
+    hashes, numbers, blob, offsets = (np.ascontiguousarray(tensors[name]) for name in _TENSORS)
+    values = tuple(unpack_strings(blob, offsets, source=source))
+    return WordTable(hashes=hashes, numbers=numbers, values=values, **facts)

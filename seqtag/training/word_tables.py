@@ -1,0 +1,283 @@
+"""Word tables for training: read from files, made of annotated sentences, given to templates."""
+
+from __future__ import annotations
+
+import re
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seqtag.corpus import LIMITS
+from seqtag.corpus.word_tables import read_word_table
+from seqtag.errors import CorpusError, TemplateError
+from seqtag.features.attributes import resolve
+from seqtag.features.encoder import Column
+from seqtag.features.normal_forms import FORMS
+from seqtag.features.table_templates import preset_of, with_tables
+from seqtag.features.terms import NAME
+from seqtag.features.word_tables import KINDS, WORDS, WordTable
+from seqtag.training.data import open_corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from os import PathLike
+
+    from seqtag.corpus import Limits
+    from seqtag.features.templates import TemplateSet
+    from seqtag.model.model import Model
+    from seqtag.training.data import Source
+
+    TableSource = WordTable | str | PathLike[str]
+
+LEMMAS = "lemmas"
+"""Name of the table that is made of the training data when templates ask for it."""
+
+LEMMA_COLUMNS = ("lemma", "upos")
+"""The columns that it is made of."""
+
+_LEAST = 2  # times that a lemma is there to be one that words begin with
+
+
+def read_table(
+    path: str | PathLike[str],
+    *,
+    name: str | None = None,
+    words: str = "form",
+    kind: str | None = None,
+) -> WordTable:
+    r"""Read a word table: one of ``seqtag classes`` or ``seqtag lexicon``, or a TSV of one's own.
+
+    Parameters
+    ----------
+    path
+        The file: on each line a word, a tab, and a value or several with tabs between.
+    name
+        By which templates ask for it; else what its header says, or the name of the file.
+    words
+        How words are looked up if the header does not say: ``form`` as they are, ``lower`` in lower
+        case, or ``lower0`` in lower case with every digit as 0.
+    kind
+        ``class`` or ``lexicon``: what presets take it for. By default classes are what ``seqtag
+        classes`` has made.
+
+    Raises
+    ------
+    CorpusError
+        If the file is no table, naming the line.
+    TemplateError
+        If there are more words or values than a table may have.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "cities.tsv")
+    >>> _ = path.write_text("Paris\tcity\nNice\tcity\tword\n")
+    >>> table = read_table(path, words="lower")
+    >>> table, table.of_words(["NICE"])
+    (<seqtag.WordTable cities: 2 words, 2 values>, ['city|word'])
+    """
+    header, rows = read_word_table(path)
+    facts = dict(header)
+    name = name or facts.pop("name", None) or name_of(path)
+    words = facts.pop("words", words)
+    kind = kind or ("class" if "classes" in facts else "lexicon")
+    odd = [found for found, known in ((words, WORDS), (kind, KINDS)) if found not in known]
+    if odd or not re.fullmatch(NAME, name):
+        msg = (
+            f"expected a table with a name of letters, digits and _ . : -, words that are one of "
+            f"{', '.join(WORDS)}, and of the kind {' or '.join(KINDS)}, found {name!r:.60}, "
+            f"{words!r:.60} and {kind!r:.60}; correct its header, or name it NAME=FILE"
+        )
+        raise CorpusError(msg, source=str(path))
+    absent = facts.pop("absent", None)
+    try:
+        return WordTable.of(name, rows, words, absent, kind, facts)
+    except TemplateError as error:
+        raise TemplateError(error.message, source=str(path)) from error
+
+
+def name_of(path: str | PathLike[str]) -> str:
+    """What a table is called by its file.
+
+    >>> name_of("raw/news.classes"), name_of("20-news.tsv")
+    ('news', '_20-news')
+    """
+    stem = re.sub(r"[^\w-]", "_", Path(path).name.partition(".")[0])
+    return stem if re.match(r"[^\W\d]", stem) else f"_{stem}"
+
+
+def tables_of(given: Iterable[TableSource]) -> list[WordTable]:
+    """The tables that a caller gives, by themselves or by their files.
+
+    Raises
+    ------
+    TemplateError
+        If two have one name; or as `read_table`.
+    """
+    tables = [each if isinstance(each, WordTable) else read_table(each) for each in given]
+    names = [table.name for table in tables]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        msg = (
+            f"expected tables of different names, found {names.count(twice[0])} called "
+            f"{twice[0]!r}; name one of them with NAME=FILE (read_table(FILE, name=...) in Python)"
+        )
+        raise TemplateError(msg)
+    return tables
+
+
+def given_tables(
+    templates: TemplateSet, tables: Sequence[WordTable], init: Model | None = None
+) -> TemplateSet:
+    """Templates with the tables that were given for them.
+
+    Raises
+    ------
+    TemplateError
+        If a table differs from that of the model to go on from.
+    """
+    before = {table.name: table for table in init.tables} if init else {}
+    for table in tables:
+        if table.name in before and before[table.name].digest != table.digest:
+            msg = (
+                f"expected the table {table.name!r} of the model to begin with, by which its "
+                "weights were learnt, found another of that name; leave it out, or call it "
+                "something else with NAME=FILE"
+            )
+            raise TemplateError(msg)
+    return with_tables(templates, tables)
+
+
+def check_used(tables: Sequence[WordTable], templates: Sequence[TemplateSet]) -> None:
+    """Refuse a table that no template looks into.
+
+    Raises
+    ------
+    TemplateError
+        If there is one.
+    """
+    used = {name for each in templates for name in each.table_names}
+    unused = [table for table in tables if table.name not in used]
+    if unused:
+        table = unused[0]
+        presets = {preset_of(each) for each in templates} - {None}
+        where = f"the preset {presets.pop()} has none" if presets else "they ask for none"
+        msg = (
+            f"expected templates that look into the table {table.name!r}, found none ({where}); "
+            f"add {table.kind}({table.name})[0], or leave the table out"
+        )
+        raise TemplateError(msg, source=templates[0].source if templates else None)
+
+
+def lemma_columns(templates: Iterable[TemplateSet], columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns of training data from which the table of lemmas is to be made, if it is."""
+    found = any(map(asks_for_lemmas, templates)) and {*LEMMA_COLUMNS} <= {*columns}
+    return LEMMA_COLUMNS if found else ()
+
+
+def asks_for_lemmas(templates: TemplateSet) -> bool:
+    """Whether templates look into a table of lemmas that they have not been given."""
+    return LEMMAS in templates.table_names and LEMMAS not in templates.tables
+
+
+def lemma_table(lemmas: Column, tags: Column) -> WordTable:
+    """The lemmas that are there twice or more, each with its most frequent part of speech.
+
+    Parameters
+    ----------
+    lemmas, tags
+        The columns of all tokens. Lemmas are compared in lower case; ``_`` is none. Of parts of
+        speech that are as frequent, that one holds which comes first in the alphabet.
+
+    Examples
+    --------
+    >>> from seqtag.features.encoder import Column
+    >>> table = lemma_table(Column.of("be Be can run run".split()), Column.of("ABACC"))
+    >>> table.of_words(["be", "can", "run"])
+    ['A', None, 'C']
+    """
+    names = Column.of(lemma.lower() for lemma in lemmas.types)
+    lower = Column(names.types, names.ids[lemmas.ids])
+    width = np.int64(len(tags.types))
+    pairs, counts = np.unique(lower.ids * width + tags.ids, return_counts=True)
+    best: dict[str, tuple[int, str]] = {}
+    total: dict[str, int] = {}
+    for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+        lemma, tag = lower.types[pair // int(width)], tags.types[pair % int(width)]
+        total[lemma] = total.get(lemma, 0) + count
+        best[lemma] = min(best.get(lemma, (0, "")), (-count, tag))
+    rows = [
+        (lemma, [tag])
+        for lemma, (_, tag) in best.items()
+        if total[lemma] >= _LEAST and lemma != "_"
+    ]
+    origin = {"source": "the column lemma of the training data", "min-count": str(_LEAST)}
+    return WordTable.of(LEMMAS, rows, "lower", origin=origin)
+
+
+def lexicon_of(
+    data: Source,
+    column: str | None = None,
+    min_count: int = 1,
+    words: str = "form",
+    *,
+    format: str = "auto",
+    columns: Sequence[str] | None = None,
+    limits: Limits = LIMITS,
+) -> tuple[dict[str, str], list[tuple[str, ...]]]:
+    """The values that words have in annotated sentences.
+
+    Parameters
+    ----------
+    data, format, columns, limits
+        As for `seqtag.train`.
+    column
+        The column of the values; by default that which training would learn.
+    min_count
+        How often words must be there.
+    words
+        How words are looked up, one of `seqtag.features.word_tables.WORDS`; those that are looked
+        up alike are one.
+
+    Returns
+    -------
+    header : dict
+        What there is to say of the table.
+    rows : list of tuple
+        Each word with its values, sorted; ``_`` and nothing are no values.
+
+    Raises
+    ------
+    CorpusError
+        If there are no sentences, or no such column.
+    """
+    with ExitStack() as files:
+        corpus = open_corpus(data, format, columns, files, limits)
+        label = corpus.label_column(column)
+        found, lengths = corpus.gather_columns(("form", *label.columns))
+    forms, *values = found.values()
+    looked_up = resolve(WORDS[words]).many(FORMS["normal"](forms.types))
+    names = Column.of(map(str, looked_up))
+    ids = names.ids[forms.ids]
+    counts = np.bincount(ids, minlength=len(names.types))
+    tags = values[0]
+    if len(values) > 1:
+        pairs = zip(tags.values(), values[1].values(), strict=True)
+        tags = Column.of(label.join(pair) for pair in pairs)
+    width = np.int64(len(tags.types))
+    rows: dict[str, list[str]] = {}
+    for pair in np.unique(ids * width + tags.ids).tolist():
+        word, value = names.types[pair // int(width)], tags.types[pair % int(width)]
+        if counts[pair // int(width)] >= min_count and value not in ("", "_"):
+            rows.setdefault(word, []).append(value)
+    header = {
+        "words": words,
+        "column": str(label),
+        "min-count": str(min_count),
+        "tokens": str(int(lengths.sum())),
+    }
+    return header, [(word, *sorted(rows[word])) for word in sorted(rows)]

@@ -1,0 +1,230 @@
+"""seqtag lexicon, and tables and attributes of one's own by options."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import seqtag
+from seqtag.errors import TemplateError
+from seqtag.features.attributes import attribute_names, unregister
+from seqtag.features.user_attributes import load_attributes
+from tests.command_line import call, conllu
+
+MINE = """
+from __future__ import annotations
+from dataclasses import dataclass
+from seqtag.features import attribute
+
+@dataclass
+class Ending:
+    word: str
+
+@attribute("my_ending")
+def my_ending(word: str, n: int) -> str | None:
+    return Ending(word).word[-n:] or None
+"""
+SHORT = ("--epochs", 1, "--min-count", 1)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working folder with a corpus, tables, and a file of attributes."""
+    (tmp_path / "train.conllu").write_text(conllu())
+    (tmp_path / "names.tsv").write_text("Cat\tanimal\ndog\tanimal\n")
+    (tmp_path / "en.classes").write_text(
+        "# seqtag table 1\n# name: en\n# words: lower0\n# classes: 2\n# absent: 1\ncat\t0\n"
+    )
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "mine.txt").write_text("form[0]\nmy_ending(2)[0]\n")
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    unregister(["my_ending"])
+
+
+# ----------------------------------------------------------------- lexicon
+def test_a_lexicon(folder, call):
+    done = call("lexicon", "train.conllu", "-o", "t.lexicon", "--min-count", 4, "--column", "xpos")
+    assert (done.code, done.out) == (0, b"")
+    assert done.err == "seqtag: t.lexicon: 7 words, 5 values\n"
+    assert (folder / "t.lexicon").read_text() == (
+        "# seqtag table 1\n# name: t\n# words: form\n# column: xpos\n# min-count: 4\n"
+        "# tokens: 44\n# source: train.conllu\n"
+        ".\t.\na\tDT\nbig\tJJ\ncat\tNN\ndog\tNN\nsees\tVBZ\nthe\tDT\n"
+    )
+    again = call("lexicon", "train.conllu", "-o", "t.lexicon")
+    assert again.code == 2 and "t.lexicon is there already; overwrite it with --force" in again.err
+
+
+def test_a_lexicon_on_standard_output(folder, call):
+    done = call("lexicon", "train.conllu", "-o", "-", "--words", "lower0", "-q")
+    assert done.out.decode().splitlines()[:3] == [
+        "# seqtag table 1",
+        "# words: lower0",
+        "# column: upos",
+    ]
+
+
+def test_a_lexicon_of_no_such_column(folder, call):
+    done = call("lexicon", "train.conllu", "-o", "t", "--column", "ups")
+    assert done.code == 1 and "found 'ups'" in done.err
+    assert not (folder / "t").exists()
+
+
+# ----------------------------------------------------------------- tables
+def test_training_with_tables(folder, call):
+    options = ("--classes", "en.classes", "--lexicon", "zoo=names.tsv", "--words", "lower")
+    done = call("train", "train.conllu", *options, *SHORT, "-m", "m.seqtag")
+    assert done.code == 0
+    info = call("info", "m.seqtag").out.decode()
+    assert "table        en (class of 1 words by lower0, 1 values; others: 1; classes: 2)\n" in info
+    assert "table        zoo (lexicon of 2 words by lower, 1 values)\n" in info
+    assert "  class(en)[-1] + class(en)[0]\n" in info and "  lexicon(zoo)[0]\n" in info
+    facts = json.loads(call("info", "m.seqtag", "--json").out)
+    assert [table["name"] for table in facts["tables"]] == ["en", "zoo"]
+    shown = call("inspect", "m.seqtag", "--names", "train.conllu", "--feature", "class*=0")
+    assert b"table en (class of 1 words" in shown.out and b"class(en)[0]=0" in shown.out
+    shown = json.loads(call("inspect", "m.seqtag", "--json", "-q").out)
+    assert [table["entries"] for table in shown[0]["tables"]] == [1, 2]
+    tagged = call("tag", "-m", "m.seqtag", "train.conllu")
+    assert tagged.code == 0
+
+
+def test_a_file_with_an_equals_sign(folder, call):
+    (folder / "a=b").write_text("cat\tx\n")
+    done = call("train", "train.conllu", "--lexicon", "a=b", *SHORT, "-m", "m.seqtag", "-q")
+    assert done.code == 0
+    assert seqtag.load("m.seqtag").model.tables[0].name == "a_b"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("cv", "--folds", 2, "--by", "sentence"),
+        ("tune", "--try", "epochs=1,2", "--folds", 2),
+        ("curve", "--dev", "train.conllu", "--points", 2),
+    ],
+)
+def test_every_command_that_trains_takes_tables(folder, call, command):
+    name, *more = command
+    options = ("--classes", "en.classes", "--epochs", 1, "--min-count", 1)
+    assert call(name, "train.conllu", *more, *options, "-q").code == 0
+    done = call(name, "train.conllu", *more, "--classes", "no.classes", "-q")
+    assert done.code == 1 and "no.classes" in done.err
+
+
+def test_a_pipeline_with_tables(folder, call):
+    options = ("--label", "upos,xpos", "--classes", "en.classes", *SHORT)
+    assert call("train", "train.conllu", *options, "-m", "m.seqtag", "-q").code == 0
+    assert call("info", "m.seqtag").out.count(b"table        en (") == 2
+    assert call("bundle", "m.seqtag", "-o", "n.seqtag", "-q").code == 0
+    assert (folder / "m.seqtag").read_bytes() == (folder / "n.seqtag").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--classes", "names.tsv", "--templates", "mine.txt"), "add class(names)[0], or leave"),
+        (
+            ("--lexicon", "mine.txt"),
+            "mine.txt:1: expected a word, a tab and its value, found 'form",
+        ),
+        (("--lexicon", "names.tsv", "--classes", "names=en.classes"), "found 2 called 'names'"),
+        (("--lexicon", "1=names.tsv"), "expected a table with a name of letters, digits and"),
+    ],
+)
+def test_tables_that_do_not_fit(folder, call, options, message):
+    (folder / "mine.txt").write_text("form[0]\n")
+    (folder / "train.conllu").write_text("# a comment\n" + conllu())
+    done = call("train", "train.conllu", *options, *SHORT, "-m", "m.seqtag", "-q")
+    assert done.code == 1 and not (folder / "m.seqtag").exists()
+    assert message in done.err
+
+
+def test_templates_that_ask_for_a_table(folder, call):
+    (folder / "mine.txt").write_text("form[0]\nclass(en)[0]\n")
+    options = ("train.conllu", "--templates", "mine.txt", *SHORT, "-m", "m.seqtag", "-q")
+    done = call("train", *options)
+    assert done.code == 1 and "mine.txt:2: expected the table 'en'" in done.err
+    assert "give its file with --classes en.classes" in done.err
+    assert call("train", *options, "--classes", "en.classes").code == 0
+
+
+# ----------------------------------------------------------------- attributes of one's own
+def test_attributes_of_ones_own(folder, call):
+    mine = ("--attributes", "mine.py")
+    options = ("train.conllu", "--templates", "mine.txt", *SHORT)
+    assert call("train", *options, "-m", "m.seqtag", "-q", *mine).code == 0
+    for command in (
+        ("tag", "-m", "m.seqtag", "train.conllu"),
+        ("eval", "-m", "m.seqtag", "train.conllu"),
+        ("info", "m.seqtag"),
+        ("inspect", "m.seqtag", "--names", "train.conllu"),
+        ("explain", "-m", "m.seqtag", "the cat", "--token", 1),
+        ("report", "-m", "m.seqtag", "train.conllu", "-o", "r.html", "--force"),
+        ("calibrate", "m.seqtag", "train.conllu", "-o", "c.seqtag", "--force"),
+        ("bundle", "m.seqtag", "-o", "b.seqtag", "--force"),
+        ("compare", "train.conllu", "m.seqtag", "m.seqtag", "--resamples", 10),
+    ):
+        unregister(["my_ending"])
+        done = call(*command)
+        assert done.code == 1, command
+        assert (
+            "m.seqtag: expected the attribute 'my_ending', with which this model was trained, "
+            "found none of that name; name the Python file that has it with --attributes FILE.py, "
+            "or import it before the model is loaded" in done.err
+        )
+        done = call(*command, *mine)
+        assert done.code == 0, (command, done.err)
+    for command in (
+        ("cv", *options, "--folds", 2, "--by", "sentence"),
+        ("tune", *options, "--try", "step=.1", "--dev", "train.conllu"),
+        ("curve", *options, "--dev", "train.conllu", "--points", 2),
+    ):
+        unregister(["my_ending"])
+        assert call(*command, "-q").code == 1
+        assert call(*command, "-q", *mine).code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "x = 1",
+            "bad.py: expected functions decorated with seqtag.features.attribute, found none",
+        ),
+        ("\n\n1 / 0", "bad.py:3: expected Python that registers attributes, found an error: ZeroD"),
+        ("def f(:", "bad.py:1: expected Python that registers attributes, found an error: Syntax"),
+        (
+            "from seqtag.features import attribute\nattribute('suffix')(len)",
+            "bad.py:2: expected Python that registers attributes, found an error: TemplateError: "
+            "attribute 'suffix' exists already",
+        ),
+        (
+            "from seqtag.features import attribute\nattribute('class', replace=True)(len)",
+            "bad.py:2: expected Python that registers attributes, found an error: TemplateError: "
+            "attribute 'class' exists already",
+        ),
+    ],
+)
+def test_files_that_register_nothing(folder, call, text, message):
+    (folder / "bad.py").write_text(text)
+    done = call("tag", "-m", "en", "train.conllu", "--attributes", "bad.py")
+    assert done.code == 1 and done.err.startswith(f"seqtag: {message}")
+    with pytest.raises(TemplateError):
+        load_attributes("bad.py")
+
+
+def test_a_file_that_is_not_there(folder, call):
+    done = call("info", "en", "--attributes", "no.py")
+    assert (done.code, done.err) == (
+        1,
+        "seqtag: no.py: No such file or directory; check the path\n",
+    )
+
+
+def test_a_file_loaded_again(folder):
+    assert load_attributes("mine.py") == ["my_ending"] == load_attributes("mine.py")
+    assert "my_ending" in attribute_names()

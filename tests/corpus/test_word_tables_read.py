@@ -1,0 +1,86 @@
+"""Tables of words read: header or none, rows of any word, and what is refused where."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from seqtag.corpus import word_tables
+from seqtag.corpus.word_tables import FIRST_LINE, WordRows, read_word_table, write_word_table
+from seqtag.errors import CorpusError
+
+HEAD = f"{FIRST_LINE}\n# name: news\n# words: lower0\n# absent: 9\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text: str):
+        (tmp_path / "t").write_bytes(text.encode())
+        return tmp_path / "t"
+
+    return write
+
+
+def test_what_is_written_is_read(tmp_path):
+    header = {"words": "form", "source": "news: all of it"}
+    rows = [("Paris", "city", "person"), ("#", "sign"), ("# a", "b"), ("naïve", "word")]
+    write_word_table(tmp_path / "t", header, rows)
+    assert read_word_table(tmp_path / "t") == WordRows(header, [(w, v) for w, *v in rows])
+
+
+def test_a_header(file):
+    found = read_word_table(file(HEAD + "# a comment\n\nthe\t1\n# words: form\n# also a comment\n"))
+    assert found.header == {"name": "news", "words": "lower0", "absent": "9"}
+    assert found.rows == [("the", ["1"])]
+
+
+def test_a_list_of_ones_own(file):
+    found = read_word_table(file("\ufeff# words: lower\r\nParis\tcity\r\n\r\nNice\tcity\tword"))
+    assert found == WordRows({}, [("Paris", ["city"]), ("Nice", ["city", "word"])])
+
+
+def test_a_compressed_list(tmp_path):
+    (tmp_path / "t.gz").write_bytes(gzip.compress(b"a\tb\n"))
+    assert read_word_table(tmp_path / "t.gz").rows == [("a", ["b"])]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\tb\nParis\n", "t:2: expected a word, a tab and its value, found 'Paris'"),
+        (HEAD + "x\n", "t:5: expected a word, a tab and its value, or a comment, found 'x'"),
+        (
+            "a\tb\n\tb\n",
+            r"t:2: expected a word and its values with a tab between, found an empty one in '\t",
+        ),
+        (
+            "a\tb\na\t\n",
+            r"t:2: expected a word and its values with a tab between, found an empty one in 'a",
+        ),
+        ("# seqtag table 2\na\tb\n", "t:1: expected '# seqtag table 1', found '# seqtag table 2';"),
+        (HEAD + "# name: x\n", "t:5: expected a header of at most 100 different keys, each with"),
+        (HEAD, "t: expected a table of words, with a tab between word and value, found no word"),
+        ("", "t: expected a table of words, with a tab between word and value, found no word"),
+        ("a\t" + "b" * 1001, "t:1: expected at most 1,000 values of 1,000 characters, found 1 of"),
+        ("a" + "\tb" * 1001, "t:1: expected at most 1,000 values of 1,000 characters, found 1,001"),
+        ("a\tb\n" + "c" * 2**21, "t:2: expected lines of at most 1,048,576 bytes, found a longer"),
+    ],
+)
+def test_what_is_refused(file, monkeypatch, text, message):
+    path = file(text)
+    with pytest.raises(CorpusError) as caught:
+        read_word_table(path)
+    assert str(caught.value).startswith(str(path.parent / message))
+
+
+def test_what_is_no_text(tmp_path):
+    (tmp_path / "t").write_bytes(b"a\tb\n\xff\tb\n")
+    with pytest.raises(CorpusError, match=r"t:2: expected UTF-8, found the byte 0xff"):
+        read_word_table(tmp_path / "t")
+
+
+def test_too_many_rows(file, monkeypatch):
+    monkeypatch.setattr(word_tables, "MOST_ROWS", 2)
+    with pytest.raises(CorpusError, match=r"t:3: expected at most 2 words, found more; leave some"):
+        read_word_table(file("a\tb\nb\tb\nc\td\n"))

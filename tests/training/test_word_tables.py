@@ -1,0 +1,278 @@
+"""Tables for training: files, lexicons, lemmas; and that every way of training carries them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import seqtag
+from seqtag.corpus import read
+from seqtag.corpus.word_tables import write_word_table
+from seqtag.errors import CheckpointError, CorpusError, TemplateError
+from seqtag.features.encoder import Column
+from seqtag.features.language import load, parse
+from seqtag.features.word_tables import WordTable
+from seqtag.model.bundle import to_bytes
+from seqtag.tagging.pipeline import Pipeline
+from seqtag.training import pipeline
+from seqtag.training.calibration import calibrate
+from seqtag.training.pipeline import train_parts
+from seqtag.training.selection import cross_validate, tagger_fit
+from seqtag.training.word_tables import (
+    check_used,
+    given_tables,
+    lemma_table,
+    lexicon_of,
+    name_of,
+    read_table,
+    tables_of,
+)
+from tests.command_line import conllu
+from tests.strategies import corpus, each_backend, install
+
+DATA = corpus("the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB")
+CLASSES = WordTable.of("c", [("the", ["1"]), ("man", ["2"])], "lower0", "9", "class")
+NAMES = WordTable.of("names", [("man", ["x"]), ("boy", ["x"])])
+HOW = {"label": "tag", "epochs": 3, "min_count": 1}
+FORMS = {
+    "ev": [("ev", "NOUN"), ("evler", "NOUN"), ("evde", "NOUN")],
+    "gel": [("geldi", "VERB"), ("geliyor", "VERB")],
+    "bu": [("bu", "DET"), ("bu", "PRON"), ("bu", "DET")],
+}
+
+
+@pytest.fixture
+def treebank(tmp_path):
+    """Two sentences with lemmas, as a file."""
+    rows = [(form, lemma, upos) for lemma, forms in FORMS.items() for form, upos in forms]
+    text = ""
+    for sentence in (rows, rows[::-1]):
+        for n, (form, lemma, upos) in enumerate(sentence, 1):
+            text += f"{n}\t{form}\t{lemma}\t{upos}\t{upos}\t_\t_\t_\t_\t_\n"
+        text += "\n"
+    (tmp_path / "train.conllu").write_text(text)
+    return tmp_path / "train.conllu"
+
+
+# ----------------------------------------------------------------- files
+def test_a_table_of_classes(tmp_path):
+    header = {"name": "en", "words": "lower0", "classes": "2", "absent": "1", "tokens": "9"}
+    write_word_table(tmp_path / "t", header, [("the", "0")])
+    table = read_table(tmp_path / "t")
+    assert (table.name, table.words, table.kind, table.absent) == ("en", "lower0", "class", "1")
+    assert table.origin == {"classes": "2", "tokens": "9"}
+    assert read_table(tmp_path / "t", name="x", kind="lexicon").kind == "lexicon"
+
+
+def test_a_list_of_ones_own(tmp_path):
+    (tmp_path / "my cities.tsv").write_text("Paris\tcity\n")
+    table = read_table(tmp_path / "my cities.tsv", words="lower")
+    assert (table.name, table.words, table.kind) == ("my_cities", "lower", "lexicon")
+    assert name_of("é/20 M.classes.xz") == "_20_M"
+
+
+@pytest.mark.parametrize(
+    ("header", "options", "found"),
+    [
+        ({"words": "upper"}, {}, "found 't', 'upper' and 'lexicon'; correct its header, or name"),
+        ({"name": "a b"}, {}, "found 'a b', 'form' and 'lexicon'; correct its header"),
+        ({}, {"name": "7"}, "found '7', 'form' and 'lexicon'"),
+    ],
+)
+def test_what_a_header_may_not_say(tmp_path, header, options, found):
+    write_word_table(tmp_path / "t", header, [("a", "b")])
+    with pytest.raises(CorpusError) as caught:
+        read_table(tmp_path / "t", **options)
+    assert str(caught.value).startswith(
+        f"{tmp_path / 't'}: expected a table with a name of letters"
+    )
+    assert found in str(caught.value)
+
+
+def test_too_much_in_a_file(tmp_path):
+    write_word_table(tmp_path / "t", {"absent": "x" * 999 + "yz"}, [("a", "b")])
+    with pytest.raises(CorpusError, match="t:2: expected a header of at most"):
+        read_table(tmp_path / "t")
+    (tmp_path / "t").write_text("".join(f"a\t{n}{'x' * 900}\n" for n in range(3)))
+    with pytest.raises(TemplateError, match="t: expected values of at most 1,000 characters"):
+        read_table(tmp_path / "t")
+
+
+def test_tables_have_different_names(tmp_path):
+    with pytest.raises(TemplateError, match="different names, found 2 called 'c'; name one of"):
+        tables_of([CLASSES, NAMES, CLASSES])
+
+
+def test_a_table_that_nothing_looks_into():
+    with pytest.raises(
+        TemplateError, match=r"table 'names', found none \(they ask for none\); add"
+    ):
+        seqtag.train(DATA, templates=parse("form[0]"), tables=[NAMES], **HOW)
+    with pytest.raises(TemplateError) as caught:
+        check_used([CLASSES], [given_tables(load("lemma"), [CLASSES])])
+    assert str(caught.value) == (
+        "lemma.txt: expected templates that look into the table 'c', found none (the preset lemma "
+        "has none); add class(c)[0], or leave the table out"
+    )
+
+
+# ----------------------------------------------------------------- lexicons
+def test_a_lexicon_of_a_corpus():
+    data = corpus("The DT, men NN; the DT, Men VB; THE PR, x _")
+    header, rows = lexicon_of(data, "tag", words="lower")
+    assert rows == [("men", "NN", "VB"), ("the", "DT", "PR")]
+    assert header == {"words": "lower", "column": "tag", "min-count": "1", "tokens": "6"}
+    assert lexicon_of(data, "tag", 3, "lower")[1] == [("the", "DT", "PR")]
+    assert lexicon_of(data, "tag")[1][:2] == [("Men", "VB"), ("THE", "PR")]
+
+
+def test_a_lexicon_of_two_columns(tmp_path):
+    path = tmp_path / "t.conllu"
+    path.write_text("1\ta\t_\tN\t_\tX=1\t_\t_\t_\t_\n2\tb\t_\tN\t_\t_\t_\t_\t_\t_\n\n")
+    assert lexicon_of(path, "upos+feats")[1] == [("a", "N|X=1"), ("b", "N")]
+    with pytest.raises(CorpusError, match="column"):
+        lexicon_of(path, "pos")
+
+
+# ----------------------------------------------------------------- lemmas
+def test_lemmas_that_are_there_twice():
+    lemmas = Column.of(["be", "Be", "can", "run", "run", "run", "_", "_"])
+    table = lemma_table(lemmas, Column.of(["B", "A", "B", "A", "B", "B", "A", "A"]))
+    assert table.of_words(["be", "BE", "can", "run", "_"]) == ["A", "A", None, "B", None]
+    assert (table.name, table.words) == ("lemmas", "lower")
+
+
+@each_backend
+@pytest.mark.parametrize("label", ["upos", "upos+feats", "lemma"])
+def test_stems_are_learnt_from_the_training_part(backend, monkeypatch, treebank, label):
+    install(backend, monkeypatch)
+    templates = parse("form[0]\nstem_rest[0]\nstem_pos[0]")
+    tagger = seqtag.train(treebank, label=label, templates=templates, epochs=5, min_count=1)
+    [table] = tagger.model.tables
+    assert table.of_words(["ev", "gel", "bu", "evler"]) == ["NOUN", "VERB", "DET", None]
+    if label == "upos":
+        assert tagger.tag(["gelmedi"]) == ["VERB"]
+    plain = seqtag.train(treebank, label=label, templates=parse("form[0]"), epochs=1)
+    assert plain.info["training"]["corpus_sha256"] == tagger.info["training"]["corpus_sha256"]
+
+
+def test_stems_need_lemmas():
+    with pytest.raises(
+        TemplateError, match="columns lemma and upos, or give a file with --lexicon"
+    ):
+        seqtag.train(DATA, templates=parse("stem_pos[0]"), **HOW)
+    given = WordTable.of("lemmas", [("ma", ["X"])], "lower")
+    tagger = seqtag.train(DATA, templates=parse("stem_pos[0]"), tables=[given], **HOW)
+    assert tagger.model.tables == [given]
+
+
+# ----------------------------------------------------------------- every way of training
+@each_backend
+def test_training_with_a_preset(backend, monkeypatch):
+    install(backend, monkeypatch)
+    tagger = seqtag.train(DATA, templates="pos", tables=[CLASSES, NAMES], **HOW)
+    assert tagger.model.tables == [CLASSES, NAMES]
+    without = seqtag.train(DATA, templates="pos", **HOW)
+    assert tagger.sizes["features"] > without.sizes["features"] and not without.model.tables
+
+
+def test_tables_help_with_unknown_words():
+    data = corpus("a X, b X; c Y, d Y") * 3
+    table = WordTable.of("t", [(w, [k]) for w, k in zip("abcdefgh", "XXYYXXYY", strict=True)])
+    tagger = seqtag.train(data, templates=parse("form[0]\nlexicon(t)[0]"), tables=[table], **HOW)
+    assert tagger.tag(["e", "f", "g", "h"]) == ["X", "X", "Y", "Y"]
+
+
+def test_going_on_from_a_model():
+    first = seqtag.train(DATA, templates="pos", tables=[CLASSES], **HOW)
+    again = seqtag.train(DATA, init=first, epochs=1)
+    assert again.model.tables == [CLASSES] and again.model.templates == first.model.templates
+    same = seqtag.train(DATA, init=first, tables=[CLASSES], epochs=1)
+    assert to_bytes([same.model]) == to_bytes([again.model])
+    more = seqtag.train(DATA, init=first, templates="pos", tables=[CLASSES, NAMES], epochs=1)
+    assert more.model.tables == [CLASSES, NAMES]
+    other = replace(CLASSES, absent="8")
+    with pytest.raises(TemplateError, match="expected the table 'c' of the model to begin with"):
+        seqtag.train(DATA, init=first, tables=[other], epochs=1)
+    with pytest.raises(TemplateError, match="look into the table 'names', found none"):
+        seqtag.train(DATA, init=first, tables=[NAMES], epochs=1)
+
+
+def test_resuming_compares_tables(tmp_path):
+    def train(table, **options):
+        how = HOW | {"templates": "pos", "checkpoint": tmp_path / "stand"} | options
+        return to_bytes([seqtag.train(DATA, tables=[table], **how).model])
+
+    whole = train(CLASSES)
+    assert train(CLASSES, resume=True) == whole
+    with pytest.raises(CheckpointError, match="the table c is another: SHA-256 was"):
+        train(replace(CLASSES, absent="8"), resume=True)
+
+
+def test_shards_carry_tables():
+    one = seqtag.train(DATA, templates="pos", tables=[CLASSES], **HOW)
+    how = HOW | {"templates": "pos", "tables": [CLASSES]}
+    shards = seqtag.train_shards([DATA], **how)
+    assert [table.digest for table in shards.model.tables] == [CLASSES.digest]
+    assert np.array_equal(shards.model.weights.emission.keys, one.model.weights.emission.keys)
+    assert seqtag.train_shards([DATA[:2], DATA[2:]], **how).model.tables == [CLASSES]
+    with pytest.raises(TemplateError, match="expected the table 'lemmas', into which stem_pos"):
+        seqtag.train_shards([DATA], templates=parse("stem_pos[0]"), label="tag")
+    with pytest.raises(TemplateError, match="look into the table 'c', found none"):
+        seqtag.train_shards([DATA], templates=parse("form[0]"), label="tag", tables=[CLASSES])
+
+
+def test_pipelines_carry_tables(tmp_path):
+    (tmp_path / "train.conllu").write_text(conllu())
+    models = train_parts(
+        tmp_path / "train.conllu", ["upos", "xpos", "lemma"], tables=[CLASSES], epochs=1
+    )
+    assert [len(model.tables) for model in models] == [1, 1, 0]
+    Pipeline(models).save(tmp_path / "m.seqtag")
+    loaded = seqtag.load(tmp_path / "m.seqtag")
+    assert loaded.models[0].tables[0] is loaded.models[1].tables[0]
+    again = train_parts(tmp_path / "train.conllu", ["upos"], init=loaded, epochs=1)
+    assert [table.digest for table in again[0].tables] == [CLASSES.digest]
+    with pytest.raises(TemplateError, match="look into the table 'c', found none"):
+        train_parts(tmp_path / "train.conllu", ["lemma"], tables=[CLASSES], epochs=1)
+
+
+def test_calibration_and_folds_carry_tables():
+    how = HOW | {"templates": "pos", "tables": [CLASSES]}
+    tagger = seqtag.train(DATA, **how)
+    [model] = calibrate(tagger, DATA).models
+    assert model.tables == [CLASSES]
+    assert len(cross_validate(tagger_fit(**how), DATA, 3).scores) == 3
+
+
+def test_explanations_name_values():
+    tagger = seqtag.train(DATA, templates=parse("class(c)[0]"), tables=[CLASSES], **HOW)
+    features = {row.feature for row in tagger.explain(["The", "Man"], 1).rows}
+    assert "class(c)[0]=2" in features
+
+
+def test_reading_again_gives_the_same_bytes(treebank, tmp_path):
+    write_word_table(tmp_path / "c", {"classes": "1"}, [("ev", "1"), ("bu", "2")])
+    found = {
+        to_bytes([seqtag.train(data, tables=[tmp_path / "c"], epochs=2).model])
+        for data in (treebank, list(read(treebank)))
+    }
+    assert len(found) == 1
+
+
+def test_parts_of_a_pipeline_learn_stems_of_their_own_folds(treebank, tmp_path, monkeypatch):
+    (tmp_path / "stems.txt").write_text("form[0]\nstem_rest[0]\nstem_pos[0]\n")
+    monkeypatch.setattr(pipeline, "PRESETS", {"upos": str(tmp_path / "stems.txt"), "xpos": "xpos"})
+    made = []
+
+    def noted(lemmas, tags):
+        made.append(len(lemmas.ids))
+        return lemma_table(lemmas, tags)
+
+    monkeypatch.setattr(pipeline, "lemma_table", noted)
+    models = train_parts(treebank, ["upos", "xpos"], epochs=1)
+    assert [len(model.tables) for model in models] == [1, 0]
+    assert models[0].columns == ["form"] and models[1].columns == ["form", "upos"]
+    assert made == [16, 8, 8]  # the words of the whole, and of each fold without the other
