@@ -64,7 +64,7 @@ TEXT_PARTS: Mapping[str, Callable[[Iterable[Sentence], Sequence[str]], TrainingD
 }
 """The parts that a pipeline learns from the text of a treebank, and what their examples are."""
 
-PRESETS: Mapping[str, str] = {"upos": "upos", "xpos": "xpos", "feats": "feats", "lemma": "lemma"}
+PRESETS: Mapping[str, str] = {"upos": "pos", "xpos": "xpos", "feats": "feats", "lemma": "lemma"}
 """The columns of words that a pipeline learns, in their order, and the templates of each."""
 
 PARTS = (*TEXT_PARTS, *PRESETS)
@@ -72,7 +72,7 @@ PARTS = (*TEXT_PARTS, *PRESETS)
 
 _FOLDS = 2  # three, or five epochs, taught later parts no more and took longer
 _FOLD_EPOCHS = 3
-_FEW_WORDS = 30_000  # of so many, features that are seen once are worth keeping
+_FEW_WORDS = 30_000  # of so many, each feature must do without the others at times
 _FEW_LABELS = 255  # of so many, known words may have others than they had
 _BLOCK = 50  # sentences that stand together stay together: they share their rare words
 
@@ -381,7 +381,7 @@ def _plan(
 def _fitting(part: _Part, labels: Column) -> dict[str, Value]:
     """The settings that hang on the size of a corpus and on its labels; measured on six."""
     if part.column.name in ("upos", "xpos") and len(labels.ids) < _FEW_WORDS:
-        return {"min_count": 1, "dropout": 0.1}
+        return {"dropout": 0.1}
     if part.column.name == "feats" and len(labels.types) <= _FEW_LABELS:
         return {"label_parts": "whole"}
     return {}

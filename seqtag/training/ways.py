@@ -23,7 +23,7 @@ AUTO = "auto"
 """In the place of templates: those that do best among the presets that fit the labels."""
 
 _FOR_CHUNKS = ("chunk", "ner")
-_FOR_WORDS = ("pos", "morph", "upos")
+_FOR_WORDS = ("pos", "morph")
 _MANY = 255  # labels; of more that have parts, the parts are learnt
 
 
@@ -66,7 +66,7 @@ def names_for(column: LabelColumn, available: Sequence[str]) -> list[str]:
     --------
     >>> from seqtag.labels.column import LabelColumn
     >>> names_for(LabelColumn("tag"), ["form"])
-    ['ner', 'pos', 'morph', 'upos']
+    ['ner', 'pos', 'morph']
     """
     if column.is_known and not {column.preset} & {*_FOR_CHUNKS, *_FOR_WORDS}:
         return [column.preset]

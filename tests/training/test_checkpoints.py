@@ -161,10 +161,10 @@ def test_an_interruption_between_two_parts_is_told(monkeypatch):
 def test_an_interruption_of_a_fold_ends_the_pipeline(monkeypatch):
     fit = pipeline._fit
 
-    def stop(part, words, labels, schedule, *more):
+    def stop(part, words, labels, schedule, *more, **options):
         if schedule.on_epoch is None and len(words.lengths) < 6:
             schedule.stop.ask()
-        return fit(part, words, labels, schedule, *more)
+        return fit(part, words, labels, schedule, *more, **options)
 
     monkeypatch.setattr(pipeline, "_fit", stop)
     [model] = train_parts(treebank(), epochs=2)

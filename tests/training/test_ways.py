@@ -22,7 +22,7 @@ TAGS = corpus("; ".join(["the D, dog N, runs V", "a D, cat N, sees V"] * 30))
 
 def presets_of(tagger):
     """The presets whose templates a model has."""
-    names = ("pos", "morph", "upos", "chunk", "ner")
+    names = ("pos", "morph", "chunk", "ner")
     return [n for n in names if str(tagger.model.templates) == templates_of(n)]
 
 
@@ -73,7 +73,6 @@ def test_presets_that_may_fit():
         "ner",
         "pos",
         "morph",
-        "upos",
     ]
     assert names_for(LabelColumn("lemma"), ["form"]) == ["lemma"]
     assert names_for(LabelColumn("tag"), ["word"]) == []
@@ -96,17 +95,17 @@ def test_presets_are_tried_against_each_other(small, caplog):
     tagger = train(TAGS, label="tag", templates="auto", epochs=2)
     told = tagger.info["training"]["chosen"]
     assert [*told] == ["templates", "known_labels"]
-    assert [*told["templates"]["scores"]] == ["pos", "morph", "upos"]
+    assert [*told["templates"]["scores"]] == ["pos", "morph"]
     assert presets_of(tagger) == ["pos"]  # of equals the usual one
     assert caplog.messages[0] == (
         "templates pos, by accuracy on 45 tokens held out of the training part "
-        "(pos: 100.00, morph: 100.00, upos: 100.00)"
+        "(pos: 100.00, morph: 100.00)"
     )
     assert caplog.messages[1].startswith("known-labels 0, by accuracy on 45 tokens")
 
 
 def test_the_best_is_chosen(small, monkeypatch):
-    scores = iter([0.5, 0.9, 0.7])
+    scores = iter([0.5, 0.9])
     trial = choice.tried
 
     def tried(problem, examples, schedule):
