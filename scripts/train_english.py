@@ -1,9 +1,10 @@
 """Train the embedded English pipeline on UD English-EWT and write its card.
 
-Usage: python scripts/train_english.py FOLDER_OF_UD_ENGLISH_EWT [--out models] [--runs N]
+Usage: python scripts/train_english.py FOLDER_OF_UD_ENGLISH_EWT [--raw TEXT] [--out models]
 
-The folder holds en_ewt-ud-{train,dev,test}.conllu, as the treebank is distributed. The same
-treebank, seqtag and options give byte-identical models.
+The folder holds en_ewt-ud-{train,dev,test}.conllu, as the treebank is distributed. TEXT is raw
+text, tokenised, one sentence a line, in which word classes are found. The same treebank, text,
+seqtag and options give byte-identical models.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import argparse
 import io
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from english_classes import add_option, classes_of
 
 import seqtag
 from seqtag.corpus import read
@@ -38,10 +41,10 @@ Settings were chosen on dev, test was looked at once.
 | | |
 |---|---|
 | Data | Universal Dependencies English Web Treebank (UD_English-EWT), train part: {sentences:,} sentences, {tokens:,} words; weblogs, newsgroups, e-mails, reviews, questions and answers |
-| Licence | CC BY-SA 4.0, that of the treebank; attribution in [LICENSE.txt](LICENSE.txt) |
-| Made by | seqtag {version}: `python scripts/train_english.py ud-english-ewt --runs {runs}` |
+{raw}| Licence | CC BY-SA 4.0, that of the treebank; attribution in [LICENSE.txt](LICENSE.txt) |
+| Made by | seqtag {version}: `python scripts/train_english.py ud-english-ewt --runs {runs}{with_raw}` |
 | Meant for | modern written English as people type it |
-| Limits | web text of 2000 to 2012: other registers and speech score lower; no lexicon beyond the treebank |
+| Limits | web text of 2000 to 2012: other registers and speech score lower; no lexicon beyond treebank and raw text |
 """
 HEAD = (
     "| | tokens | sentences | words | UPOS | XPOS | UFeats | AllTags | lemmas |\n"
@@ -62,11 +65,12 @@ def main() -> None:
     parser.add_argument("treebank", type=Path)
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "models")
     parser.add_argument("--runs", type=int, default=1)
+    add_option(parser)
     options = parser.parse_args()
+    tables, raw_text = classes_of(options.raw)
 
-    models = train_parts(
-        options.treebank / "en_ewt-ud-train.conllu", runs=options.runs, on_part=print
-    )
+    train = options.treebank / "en_ewt-ud-train.conllu"
+    models = train_parts(train, runs=options.runs, tables=tables, on_part=print)
     pipeline = Pipeline(models)
     size = pipeline.save(options.out / "en.seqtag")
     rows = []
@@ -86,6 +90,8 @@ def main() -> None:
         tokens=training["tokens"],
         version=seqtag.__version__,
         runs=options.runs,
+        raw=raw_text,
+        with_raw=f" --raw {options.raw.name}" if options.raw else "",
     )
     (options.out / "en.md").write_text(card, encoding="utf-8")
     print(card)

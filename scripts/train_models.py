@@ -1,9 +1,10 @@
 """Train the embedded models on UD English-EWT and write their card.
 
-Usage: python scripts/train_models.py FOLDER_OF_UD_ENGLISH_EWT [--out models] [--runs N]
+Usage: python scripts/train_models.py FOLDER_OF_UD_ENGLISH_EWT [--raw TEXT] [--out models]
 
-The folder holds en_ewt-ud-{train,dev,test}.conllu, as the treebank is distributed. The same
-treebank, seqtag and options give byte-identical models.
+The folder holds en_ewt-ud-{train,dev,test}.conllu, as the treebank is distributed. TEXT is raw
+text, tokenised, one sentence a line, in which word classes are found. The same treebank, text,
+seqtag and options give byte-identical models.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from unittest import mock
 
 import numpy as np
+from english_classes import add_option, classes_of
 
 import seqtag
 from seqtag.engine.arrays import FrozenWeights, Rows, pointers
@@ -41,13 +43,13 @@ model, settings were chosen on dev.
 | | |
 |---|---|
 | Data | Universal Dependencies English Web Treebank (UD_English-EWT), train part: {sentences:,} sentences, {tokens:,} tokens; weblogs, newsgroups, e-mails, reviews, questions and answers |
-| Licence | CC BY-SA 4.0, that of the treebank; attribution in [LICENSE.txt](LICENSE.txt) |
+{raw}| Licence | CC BY-SA 4.0, that of the treebank; attribution in [LICENSE.txt](LICENSE.txt) |
 | Labels | `en-ewt-upos`: the {upos_labels} universal parts of speech; `en-ewt-xpos`: {xpos_labels} Penn Treebank tags as EWT uses them |
-| Templates | preset `pos` (below), `--runs {runs} --seed 1` |
+| Templates | preset `pos` (below) and what it adds for word classes, `--runs {runs} --seed 1` |
 | Weights | whole numbers of 8 bits; rounding them changed dev accuracy by {upos_rounding:+.3f} (UPOS) and {xpos_rounding:+.3f} points (XPOS) against the float32 averages |
-| Made by | seqtag {version}: `python scripts/train_models.py ud-english-ewt --runs {runs}` |
+| Made by | seqtag {version}: `python scripts/train_models.py ud-english-ewt --runs {runs}{with_raw}` |
 | Meant for | modern written English, one sentence at a time, tokenised as in UD English |
-| Limits | web text of 2000 to 2012: other registers and speech score lower; the models hold no lexicon beyond the treebank; labels of single words without context are guesses |
+| Limits | web text of 2000 to 2012: other registers and speech score lower; no lexicon beyond treebank and raw text; labels of single words without context are guesses |
 
 ## Templates
 
@@ -61,10 +63,12 @@ HEAD = """\
 """
 
 
-def train(path: Path, label: str, runs: int) -> tuple[seqtag.Tagger, Cells, np.ndarray]:
+def train(
+    path: Path, label: str, runs: int, tables: list[seqtag.WordTable]
+) -> tuple[seqtag.Tagger, Cells, np.ndarray]:
     """A tagger, and the averaged weights that it holds rounded, with the keys of their rows."""
     with mock.patch.object(problem, "freeze", wraps=problem.freeze) as rounding:
-        tagger = seqtag.train(path, label=label, templates="pos", runs=runs, seed=1)
+        tagger = seqtag.train(path, label=label, templates="pos", runs=runs, seed=1, tables=tables)
     cells, keys, *_ = rounding.call_args.args
     return tagger, cells, keys
 
@@ -106,13 +110,15 @@ def main() -> None:
     parser.add_argument("treebank", type=Path)
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "models")
     parser.add_argument("--runs", type=int, default=1)
+    add_option(parser)
     options = parser.parse_args()
+    tables, raw_text = classes_of(options.raw)
 
     rows, taggers, rounding = [], {}, {}
     for label in ("upos", "xpos"):
         name = f"en-ewt-{label}"
         part = {p: options.treebank / f"en_ewt-ud-{p}.conllu" for p in ("train", "dev", "test")}
-        tagger, cells, keys = train(part["train"], label, options.runs)
+        tagger, cells, keys = train(part["train"], label, options.runs, tables)
         taggers[label] = tagger
         size = tagger.save(options.out / f"{name}.seqtag")
         figures = {}
@@ -130,6 +136,8 @@ def main() -> None:
         table=HEAD + "\n".join(rows),
         version=seqtag.__version__,
         runs=options.runs,
+        raw=raw_text,
+        with_raw=f" --raw {options.raw.name}" if options.raw else "",
         sentences=training["sentences"],
         tokens=training["tokens"],
         upos_rounding=rounding["upos"],

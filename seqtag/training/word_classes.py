@@ -21,6 +21,7 @@ from seqtag.engine import backend
 from seqtag.engine.arrays import MAX_CLASSES
 from seqtag.engine.exchange import UNIT, entropies
 from seqtag.errors import CorpusError, OptionError
+from seqtag.features.word_tables import WordTable
 from seqtag.training.word_bigrams import LOOKED_UP, WordBigrams, looked_up
 from seqtag.version import __version__
 
@@ -144,11 +145,34 @@ class WordClasses:
             As the system reports it.
         """
         name = Path(path).name
-        header: dict[str, object] = {"name": name.partition(".")[0] if name != "-" else "classes"}
-        header |= {"words": LOOKED_UP, "absent": RARE}
-        if source:
-            header["source"] = source
-        header |= {
+        header = {"name": name.partition(".")[0] if name != "-" else "classes"}
+        header |= {"words": LOOKED_UP, "absent": RARE, **self._origin(source)}
+        order = np.argsort(self.classes, kind="stable")
+        rows = ((self.words[i], str(self.classes[i])) for i in order.tolist())
+        write_word_table(path, header, rows)
+
+    def table(self, name: str = "classes", source: str = "") -> WordTable:
+        """The classes as `seqtag.train` takes them, ``tables=[classes.table()]``.
+
+        Parameters
+        ----------
+        name
+            By which templates ask for it: ``class(NAME)[0]``.
+        source
+            What the text was, to be noted in models.
+
+        Examples
+        --------
+        >>> classes = learn_classes([["a", "dog", "barks"], ["a", "cat", "sleeps"]] * 3, classes=3)
+        >>> classes.table("animals")
+        <seqtag.WordTable animals: 5 words, 3 values>
+        """
+        rows = ((word, [str(of)]) for word, of in zip(self.words, self.classes, strict=True))
+        return WordTable.of(name, rows, LOOKED_UP, RARE, "class", self._origin(source))
+
+    def _origin(self, source: str) -> dict[str, str]:
+        """Where the classes come from."""
+        facts = {
             "tokens": self.tokens,
             "types": self.types,
             "classes": self.number,
@@ -157,9 +181,8 @@ class WordClasses:
             "perplexity": f"{self.passes[-1].perplexity:.2f}",
             "by": f"seqtag {__version__}",
         }
-        order = np.argsort(self.classes, kind="stable")
-        rows = ((self.words[i], str(self.classes[i])) for i in order.tolist())
-        write_word_table(path, header, rows)
+        origin = {"source": source} if source else {}
+        return origin | {key: str(value) for key, value in facts.items()}
 
 
 def check_options(classes: int, min_count: int, passes: int) -> None:

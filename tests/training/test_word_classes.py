@@ -17,6 +17,7 @@ from seqtag.errors import CorpusError, OptionError
 from seqtag.training import word_bigrams
 from seqtag.training.word_bigrams import WordBigrams
 from seqtag.training.word_classes import cluster, learn_classes
+from seqtag.training.word_tables import read_table
 from tests.strategies import each_backend, install
 
 DETERMINERS, NOUNS, VERBS = ("the", "a", "this"), ("dog", "cat", "bird"), ("sees", "hears", "likes")
@@ -304,3 +305,13 @@ def test_native_scanners_are_in_use_where_there_are_any(monkeypatch):
     assert sum(counted.read(read(io.BytesIO(FILES["conllu"]), "conllu"))) == 1500
     assert not called
     assert isinstance(counted.frequent(1).counts, np.ndarray)
+
+
+def test_tables_of_classes_are_those_of_their_file(tmp_path):
+    text = [["a", "dog", "barks"], ["a", "cat", "sleeps"], ["rare"]] * 3
+    classes = learn_classes(text, classes=3)
+    classes.save(tmp_path / "animals.classes", "a farm")
+    assert (
+        classes.table("animals", "a farm").digest == read_table(tmp_path / "animals.classes").digest
+    )
+    assert classes.table().of_words(["DOG", "owl"]) == [classes.of("dog"), "rare"]
