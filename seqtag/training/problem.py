@@ -144,8 +144,15 @@ def pose(
     LabelError
         If no word has a label, or there are more labels than the templates can do with.
     TemplateError
-        If the templates do not fit the columns, the coding, or the model to go on from.
+        If the templates do not fit the columns, the coding, or the model to go on from; or if
+        nothing can be learnt by the settings.
     """
+    if settings.update == "pa" and settings.margin == 0 and init is None:
+        msg = (
+            "the step rule pa expects a margin above 0, found 0: from weights of 0 every step is "
+            "as small as the loss, which is 0; set margin to 1"
+        )
+        raise TemplateError(msg)
     needed = templates.looks_at(available)
     form = examples.columns[needed.index("form")] if "form" in needed else None
     check_forms(coding, column, needed, templates)

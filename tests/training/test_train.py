@@ -80,6 +80,18 @@ def test_every_rule_learns(update):
     assert tagger.tag(["the", "man", "runs"]) == ["DT", "NN", "VB"]
 
 
+def test_passive_steps_without_a_margin_are_refused():
+    """They would leave all weights at 0, and say nothing of it."""
+    with pytest.raises(TemplateError) as error:
+        model(update="pa", margin=0)
+    assert str(error.value) == (
+        "the step rule pa expects a margin above 0, found 0: from weights of 0 every step is as "
+        "small as the loss, which is 0; set margin to 1"
+    )
+    going_on = model(init=model(epochs=1), update="pa", margin=0, epochs=9)
+    assert going_on.tag(["the", "man", "runs"]) == ["DT", "NN", "VB"]
+
+
 def test_epochs_report_what_happened():
     epochs: list[Epoch] = []
     model(runs=2, epochs=8, on_epoch=epochs.append)
