@@ -48,7 +48,7 @@ LANES = (
             Stage("training.data:open_corpus", TRAIN, "blocks of lines, or sentences"),
             Stage("training.data:Corpus.gather", TRAIN, "numbered columns, and labels"),
             Stage("training.train:coding_of", TRAIN, "how labels are learnt"),
-            Stage("training.problem:pose", TRAIN, "labels as ids"),
+            Stage("training.problem:pose", "training.train:_posed", "labels as ids"),
             Stage("features.index:index_corpus", "training.problem:pose", "rows of features"),
             Stage("training.runs:train_runs", "training.train:fit", "a shuffling for each run"),
             Stage("engine.epochs:learn", "training.runs:train_run", "epoch by epoch"),
@@ -73,7 +73,9 @@ LANES = (
                 "batches of sentences",
             ),
             Stage(
-                "tagging.inputs:columns_of", "tagging.workers:Workers._encode", "values of columns"
+                "tagging.inputs:rows_of_columns",
+                "tagging.workers:Workers._encode",
+                "values of columns",
             ),
             Stage(
                 "features.encoder:Encoder.encode",

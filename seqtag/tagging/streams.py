@@ -11,7 +11,7 @@ from seqtag.corpus.aliases import find_column
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.records import with_facts
 from seqtag.corpus.table import DOCSTART
-from seqtag.engine.backend import BACKEND
+from seqtag.engine import backend
 from seqtag.errors import CorpusError
 from seqtag.parallel import in_order
 from seqtag.tagging.tables import TablePlan, TableTagger
@@ -397,7 +397,7 @@ def _tagged_text(
     if not taggers and to is None and stream.is_table and counts is None:
         yield from (block.text.encode() for block in stream.blocks())
         return
-    if to is None and BACKEND == "native" and stream.is_table and asked.nothing:
+    if to is None and backend.Scanner is not None and stream.is_table and asked.nothing:
         blocks = stream.blocks()
         first = list(islice(blocks, 1))
         plan = TablePlan(taggers, stream)

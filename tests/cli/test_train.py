@@ -102,7 +102,7 @@ def test_labels_and_formats(folder, call):
     (folder / "ner.txt").write_text("John B-PER\nsleeps O\n\nin O\nRome B-LOC\n\n")
     for args, label, columns in (
         (("train.txt",), "chunk", ("form", "pos")),
-        (("train.txt", "--columns", "form,pos,phrase"), "phrase", ("form",)),
+        (("train.txt", "--columns", "form,pos,phrase"), "phrase", ("form", "pos")),
         (("train.txt", "--format", "conll2000", "--label", "pos"), "pos", ("form",)),
         (("ner.txt", "--encoding", "iobes", "--templates", "pos"), "ner", ("form",)),
         (("f.conllu", "--label", "upos+feats"), "upos+feats", ("form",)),
@@ -186,7 +186,7 @@ def test_info(home, call):
 def test_templates(call, tmp_path):
     listed = call("templates", "list").out.decode().splitlines()
     assert [line.split()[0] for line in listed] == [
-        *("chunk", "feats", "lemma", "morph", "multiword", "ner", "pos", "segment", "upos", "xpos")
+        *("chunk", "feats", "lemma", "morph", "multiword", "ner", "pos", "segment", "xpos")
     ]
     assert b"suffix(3)[0]\n" in call("templates", "show", "pos").out
     (tmp_path / "mine.txt").write_text("form[0] # why\nlabel[-1]\n")

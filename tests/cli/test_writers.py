@@ -40,6 +40,8 @@ WRITERS = {
         ("curve", "train.txt", "--dev", "train.txt", "--points", 2, *QUICK, "--plot"),
         "out.svg",
     ),
+    "classes": (("classes", "train.conllu", "-K", 2, "--min-count", 1, "-q", "-o"), "out.classes"),
+    "lexicon": (("lexicon", "train.conllu", "--column", "upos", "-q", "-o"), "out.lexicon"),
 }
 """Everything that a command writes to a file: arguments, and the name that follows them."""
 

@@ -188,7 +188,7 @@ def test_scanner_and_readers_agree(tagger, data, mode, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "CHUNK", size)
         native = outcome()
-        patch.setattr(streams, "BACKEND", "reference")
+        patch.setattr(streams.backend, "Scanner", None)
         assert outcome() == native
     if mode == "lenient" and isinstance(native[0], bytes):
         assert native[0].count(b"\n") == data.count("\n")

@@ -138,19 +138,19 @@ def hashed(*values):
 
 
 def test_attributes_of_users_stand_beside_built_in_ones(registry):
-    attribute("vowels")(lambda word: "".join(c for c in word if c in "aeiou") or None)
+    attribute("vowels", replace=True)(lambda word: "".join(c for c in word if c in "aeiou") or None)
     expected = [hashed("don't", "x"), hashed("'t", None), hashed("o", None)]
     assert hashes_of(["Don’t", "X"]) == expected
 
 
 def test_a_built_in_attribute_that_was_replaced_is_pythons(registry):
-    attribute("vowels")(lambda word: None)
+    attribute("vowels", replace=True)(lambda word: None)
     attribute("lower", replace=True)(lambda word: word.swapcase())
     assert hashes_of(["Don’t"]) == [hashed("dON'T"), hashed("'t"), hashed(None)]
 
 
 def test_the_reference_has_only_python(registry, monkeypatch):
-    attribute("vowels")(lambda word: None)
+    attribute("vowels", replace=True)(lambda word: None)
     expected = hashes_of(["Don’t", "ΟΔΟΣ"])
     monkeypatch.setattr(backend, "hash_attributes", None)
     assert native.hash_attributes({0: resolve("form")}, "normal", ["a"]) == {}
