@@ -13,10 +13,6 @@ from seqtag.model import bundle, container
 from seqtag.model.container import Contents
 from seqtag.model.header import FORMAT_VERSION
 from tests.command_line import chunks
-from tests.conftest import ROOT
-
-UPOS = ROOT / "models" / "en-ewt-upos.seqtag"
-XPOS = ROOT / "models" / "en-ewt-xpos.seqtag"
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +40,16 @@ def test_what_is_saved_is_loaded_in_its_order(two, tmp_path):
     assert bundle.to_bytes(two) == (tmp_path / "two.seqtag").read_bytes()
 
 
-def test_files_of_format_1_are_single_models():
-    for path in (UPOS, XPOS):
-        assert container.load(path).format == 1
-        [model] = bundle.load(path, "m")
-        assert model.column.name == path.stem[-4:]
+def test_files_of_format_1_are_single_models(two, tmp_path):
+    """As 0.1.0 wrote them: one configuration, which says nothing of forms."""
+    for model in two:
+        config = {key: value for key, value in model.config().items() if key != "forms"}
+        old = container.to_bytes(config, model.tensors(), format=1)
+        (tmp_path / "old.seqtag").write_bytes(old)
+        assert container.load(tmp_path / "old.seqtag").format == 1
+        [found] = bundle.load(tmp_path / "old.seqtag", "m")
+        assert found.column == model.column
+        assert found.compiled.forms != "normal"  # words as they are written
 
 
 def test_a_later_format_that_can_be_read_is_read_as_the_latest_that_is_known(two, monkeypatch):
