@@ -51,7 +51,7 @@ def best_of_all(start, emission, transition, stop):
 
     >>> best_of_all([1, 0], [[2, 0], [1, 2], [1, 1]], [[0, 1], [2, -1]], [0, 0])
     [0, 1, 0]
-    >>> best_of_all([0, 0], [[0, 1], [1, 0]], [[0, 0], [0, 0]], [0, 0])
+    >>> best_of_all([0, 0], [[0, 0], [0, 0]], [[0, 1], [1, 0]], [0, 0])
     [1, 0]
     """
     raise NotImplementedError

@@ -13,7 +13,7 @@ from random import Random
 
 def dot(w, x):
     """w . x: the features of x, each times its weight."""
-    return sum(w[i] * value for i, value in x.items())
+    return sum(w.get(i, 0) * value for i, value in x.items())
 
 
 def add(w, x, step):
@@ -32,7 +32,7 @@ def binary(stream):
 
 
 # 2. Many labels: phi(x, y) puts x into the block of y, and the label whose block scores best is
-# decided for. The first of equals wins.
+# decided for. The first of equals wins, and a tie that falls to y is no mistake any more.
 def block(x, y):
     return {(i, y): value for i, value in x.items()}
 
@@ -124,7 +124,8 @@ def main():
     w, updates = averaged(passes(train, epochs=5, seed=1), phi, decode)
     pairs = [pair for words, y in test for pair in zip(decode(w, features(words)), y)]
     right = sum(guess == label for guess, label in pairs)
-    print(f"{updates} updates, {len(w)} weights; {right} of {len(pairs)} words of the test right")
+    size = sum(value != 0 for value in w.values())
+    print(f"{updates} updates, {size} weights; {right} of {len(pairs)} words of the test right")
     words = "They fish for the old fish .".split()
     print(" ".join(f"{word}/{label}" for word, label in zip(words, decode(w, features(words)))))
 

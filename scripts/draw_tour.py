@@ -142,25 +142,29 @@ def apart() -> tuple[np.ndarray, np.ndarray]:
 
 
 def sandwich() -> plt.Figure:
-    """Section 3: the two bounds of the proof, and what they squeeze."""
+    """Section 3: the two bounds of the proof, and what they squeeze; usual, and at its worst."""
     random = np.random.RandomState(3)
     points = random.normal((4, 0), 1, (400, 2))  # far from the origin: many updates
-    wide = abs(points @ [0.0, 1.0]) > 0.1
-    points, sides = points[wide], np.sign(points[wide] @ [0.0, 1.0])
-    found = separability(points, sides)
-    model = BinaryPerceptron(shuffle=False, fit_intercept=False, max_iter=200).fit(points, sides)
-    trail = model.trajectory(points)
-    m = np.arange(len(trail))
-    figure, axes = plt.subplots(figsize=(WIDTH, 2.9), layout="constrained")
-    for name, heights, colour, dash, shift in (
-        ("√m R", np.sqrt(m) * found.radius, MINUS, "--", 0),
-        ("length of w", np.linalg.norm(trail, axis=1), PLUS, "-", 1.1),
-        ("w* · w", trail @ found.w, THIRD, "-.", -1.1),
-        ("m γ", m * found.margin, MINUS, ":", 0),
-    ):
-        axes.plot(m, heights, dash, color=colour)
-        axes.text(m[-1] * 1.01, heights[-1] + shift, name, color=colour, va="center")
-    axes.set(xlim=(0, m[-1] * 1.15), ylim=(0, None), xlabel="update m")
+    points = points[abs(points[:, 1]) > 0.1]
+    figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.9), layout="constrained")
+    cases = ((points, np.sign(points[:, 1])), (np.eye(25), np.ones(25, int)))
+    for axes, (X, y) in zip(panels, cases, strict=True):
+        found = separability(X, y)
+        model = BinaryPerceptron(shuffle=False, fit_intercept=False, max_iter=200)
+        trail = model.fit(X, y, classes=[-1, 1]).trajectory(X)
+        m = np.arange(len(trail))
+        for name, heights, colour, dash, shift in (
+            ("√m R", np.sqrt(m) * found.radius, MINUS, "--", 0.04),
+            ("|w|", np.linalg.norm(trail, axis=1), PLUS, "-", 0.04),
+            ("w* · w", trail @ found.w, THIRD, "-.", -0.04),
+            ("m γ", m * found.margin, MINUS, ":", -0.04),
+        ):
+            axes.plot(m, heights, dash, color=colour)
+            if axes is panels[0]:
+                high = heights[-1] + shift * np.sqrt(m[-1]) * found.radius
+                axes.text(m[-1] * 1.02, high, name, color=colour, va="center")
+        title = f"{m[-1]} updates, at most {round(found.bound):,}"
+        axes.set(xlim=(0, m[-1] * 1.2), ylim=(0, None), xlabel="update m", title=title)
     return figure
 
 
@@ -392,13 +396,13 @@ def costs() -> plt.Figure:
 
 def learning() -> plt.Figure:
     """Section 18: accuracy by number of training sentences."""
-    train, dev, test = (
+    train, dev = (
         [sentence for sentence in seqtag.read(SAMPLE / f"en-sample-{part}.conllu") if sentence]
-        for part in ("train", "dev", "test")
+        for part in ("train", "dev")
     )
     sizes = [5, 10, 20, 40, 80, 140, len(train)]
     figure, axes = plt.subplots(figsize=(WIDTH, 2.9), layout="constrained")
-    points = learning_curve(tagger_fit(label="upos"), train, dev + test, sizes)
+    points = learning_curve(tagger_fit(label="upos"), train, dev, sizes)
     for name, colour, mark, scores in (
         ("training sentences", GREY, "s--", [point.train for point in points]),
         ("held-out sentences", PLUS, "o-", [point.test for point in points]),

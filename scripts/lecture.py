@@ -2,10 +2,10 @@
 
 Usage: python scripts/lecture.py [--out build/lecture]
 
-Writes tour.ipynb (start Jupyter in the root of the repository) and slides.html, one file each with
+Writes tour.ipynb (to be opened anywhere in the repository) and slides.html, one file each with
 its pictures. Slides turn by arrow keys, and a browser prints them to PDF, one a page. They have the
-formulas, code, pictures and tables of the tour, and the first sentence of each paragraph; the whole
-of it is shown under the slide by the key n. Needs ``pip install '.[docs]'``.
+formulas, code, pictures and tables of the tour, short paragraphs, and the first sentence of longer
+ones; the whole of it is shown under the slide by the key n. Needs ``pip install '.[docs]'``.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 TOUR = ROOT / "docs" / "from-rosenblatt-to-viterbi.md"
 ROOM = 15.0  # lines of text on a slide
+SHORT = 330  # characters of a paragraph that stays whole
 ROWS = 12  # of a table; half of it if they are long
 LONG = 120  # characters of a row
 _HIGH = {"picture": 10.5, "formula": 2.2}
@@ -66,9 +67,19 @@ def embedded(text: str) -> str:
 
 
 # --------------------------------------------------------------------------- notebook
+_ROOT = """\
+# The examples are run in the root of the repository: the first folder from here up that is it.
+import os
+from pathlib import Path
+
+here = Path.cwd()
+os.chdir(next(each for each in (here, *here.parents) if (each / "corpora" / "sample").is_dir()))"""
+
+
 def notebook(text: str) -> dict[str, Any]:
     """The tour as a notebook: a cell ends where the tour shows what comes out."""
-    cells: list[dict[str, Any]] = []
+    cells = [_cell("code", _ROOT, 0)]
+    cells[-1] |= {"execution_count": None, "outputs": []}
     for piece in pieces(text):
         if piece.kind == "python":
             for source, wanted in examples(piece.text):
@@ -154,7 +165,9 @@ def _height(piece: Piece) -> float:
 
 
 def _first_sentence(text: str) -> str:
-    """A paragraph up to its first full stop, not counting those inside of formulas and links."""
+    """A short paragraph; of a long one what goes before its first full stop outside of formulas."""
+    if len(text) < SHORT:
+        return text
     found = re.match(r"((?:\$[^$]*\$|`[^`]*`|[^.]|\.(?!\s))*[.:?])(\s|$)", text)
     return found[1] if found and not text.startswith(("1. ", "*", "- ")) else text
 
