@@ -48,7 +48,7 @@ def new_page(chromium):
             lambda request: request.url.startswith(origin) or troubles.append(request.url),
         )
         page.on("dialog", lambda dialog: troubles.append(dialog.message) or dialog.dismiss())
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)  # machines may be busy
         return page
 
     yield make
