@@ -1,10 +1,11 @@
 """Answers to the exercises by code of docs/exercises.md."""
 
 from itertools import pairwise, product
+from math import log
 
 
 def mistakes_until_right(X, y):
-    """Exercise 24: updates of a perceptron without bias until a whole pass is right.
+    """Exercise 34: updates of a perceptron without bias until a whole pass is right.
 
     >>> mistakes_until_right([(1, 1), (2, -1), (-1, -2)], [1, -1, -1])
     2
@@ -22,7 +23,7 @@ def mistakes_until_right(X, y):
 
 
 def averaged(X, y, passes):
-    """Exercise 25: the mean of w after every example, with two vectors in memory.
+    """Exercise 35: the mean of w after every example, with two vectors in memory.
 
     >>> [round(value, 2) for value in averaged([(2, 4), (1, -2)], [-1, -1], 20)]
     [-3.9, -0.2]
@@ -37,7 +38,7 @@ def averaged(X, y, passes):
 
 
 def k_folds(n, k):
-    """Exercise 26: k pairs (training, held out) of lists; sizes differ by one at most.
+    """Exercise 36: k pairs (training, held out) of lists; sizes differ by one at most.
 
     >>> for training, held_out in k_folds(5, 2):
     ...     print(training, held_out)
@@ -50,7 +51,7 @@ def k_folds(n, k):
 
 
 def decode(start, emission, transition, stop):
-    """Exercise 27: the best labels by Viterbi; of equals the lowest label, from the last token on.
+    """Exercise 37: the best labels by Viterbi; of equals the lowest label, from the last token on.
 
     >>> decode([1, 0], [[2, 0], [1, 2], [1, 1]], [[0, 1], [2, -1]], [0, 0])
     [0, 1, 0]
@@ -70,7 +71,7 @@ def decode(start, emission, transition, stop):
 
 
 def best_of_all(start, emission, transition, stop):
-    """Exercise 28: the same by enumeration, ties and all.
+    """Exercise 38: the same by enumeration, ties and all.
 
     >>> best_of_all([1, 0], [[2, 0], [1, 2], [1, 1]], [[0, 1], [2, -1]], [0, 0])
     [0, 1, 0]
@@ -89,7 +90,7 @@ def best_of_all(start, emission, transition, stop):
 
 
 def forbid(transition, pairs):
-    """Exercise 29: transitions like these under which the pairs (from, to) never come out.
+    """Exercise 39: transitions like these under which the pairs (from, to) never come out.
 
     >>> free = [[0, 1], [2, -1]]
     >>> decode([1, 0], [[2, 0], [1, 2], [1, 1]], forbid(free, [(1, 0)]), [0, 0])
@@ -104,7 +105,7 @@ def forbid(transition, pairs):
 
 
 def second_best(start, emission, transition, stop):
-    """Exercise 30: the score of the best sequence but one, without enumeration.
+    """Exercise 40: the score of the best sequence but one, without enumeration.
 
     >>> second_best([1, 0], [[2, 0], [1, 2], [1, 1]], [[0, 1], [2, -1]], [0, 0])
     6
@@ -119,3 +120,44 @@ def second_best(start, emission, transition, stop):
         two = [sorted((s + e for s in some), reverse=True)[:2] for some, e in zip(ways, scores)]
     ended = [score + stop[b] for b, kept in enumerate(two) for score in kept]
     return sorted(ended, reverse=True)[1]
+
+
+def naive_bayes(examples):
+    """Exercise 41: weights and bias; examples are (set of attributes, label -1 or +1).
+
+    Each attribute was seen once with each label, and was missing once, before the counting begins.
+
+    >>> mails = [({"free"}, 1), ({"free", "money"}, 1), ({"lecture"}, -1), ({"money"}, -1)]
+    >>> w, bias = naive_bayes(mails)
+    >>> {name: round(weight, 2) for name, weight in sorted(w.items())}, round(bias, 2)
+    ({'free': 2.2, 'lecture': -1.1, 'money': 0.0}, -0.69)
+    """
+    labels = [label for _, label in examples]
+    names = {name for attributes, _ in examples for name in attributes}
+    share = {
+        (name, y): (sum(name in attributes and label == y for attributes, label in examples) + 1)
+        / (labels.count(y) + 2)
+        for name in names
+        for y in (-1, 1)
+    }
+    missing = {name: log((1 - share[name, 1]) / (1 - share[name, -1])) for name in names}
+    w = {name: log(share[name, 1] / share[name, -1]) - missing[name] for name in names}
+    return w, log(labels.count(1) / labels.count(-1)) + sum(missing.values())
+
+
+def dual(kernel, X, y):
+    """Exercise 42: how often each example is a mistake until a whole pass is right.
+
+    >>> square = lambda a, b: (sum(p * q for p, q in zip(a, b)) + 1) ** 2
+    >>> dual(square, [(0, 0), (0, 1), (1, 0), (1, 1)], [-1, 1, 1, -1])
+    [7, 5, 5, 4]
+    """
+    r, wrong = [0] * len(X), True
+    while wrong:
+        wrong = False
+        for i, x in enumerate(X):
+            score = sum(r_j * y_j * kernel(x_j, x) for r_j, y_j, x_j in zip(r, y, X))
+            if y[i] * score <= 0:
+                r[i] += 1
+                wrong = True
+    return r

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matplotlib
 
@@ -29,6 +29,9 @@ from seqtag.features.encoder import Column
 from seqtag.features.index import index_corpus
 from seqtag.features.language import parse
 from seqtag.training.selection import learning_curve, tagger_fit
+
+if TYPE_CHECKING:
+    from seqtag.corpus import Sentence
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "corpora" / "sample"
@@ -183,8 +186,8 @@ def xor() -> plt.Figure:
     x, y = np.meshgrid([-1.4, 1.4], [-1.4, 1.4])
     lifted.plot_surface(x, y, 0 * x, color=SIDES[1], alpha=0.5, shade=False)
     ticks = {"xticks": [-1, 1], "yticks": [-1, 1]}
-    flat.set(xlim=(-1.8, 1.8), ylim=(-1.8, 1.8), aspect="equal", xlabel="x₁", ylabel="x₂", **ticks)
-    lifted.set(zticks=[-1, 1], xlabel="x₁", ylabel="x₂", zlabel="x₁ x₂", **ticks)
+    flat.set(xlim=(-1.8, 1.8), ylim=(-1.8, 1.8), aspect="equal", xlabel="p", ylabel="q", **ticks)
+    lifted.set(zticks=[-1, 1], xlabel="p", ylabel="q", zlabel="p q", **ticks)
     lifted.view_init(elev=18, azim=-62)
     return figure
 
@@ -240,7 +243,7 @@ def votes() -> plt.Figure:
         for label, colour, mark in ((1, PLUS, "o"), (-1, MINUS, "s")):
             axes.plot(*data.X[data.y == label][:30].T, mark, color=colour, markersize=3)
         score = model.score(data.fresh, data.truth)
-        axes.set(xlim=(-0.5, 6.5), ylim=(-0.5, 6.5), aspect="equal", title=f"{name}: {score:.1%}")
+        axes.set(xlim=(-0.5, 6.5), ylim=(-0.5, 6.5), aspect="equal", title=f"{name}: {score:.3f}")
     return figure
 
 
@@ -319,10 +322,7 @@ def bare(axes: plt.Axes) -> None:
 
 def cake() -> tuple[list[str], list[str], Potentials]:
     """The words, label names and potentials of section 16."""
-    train, test = (
-        [sentence for sentence in seqtag.read(SAMPLE / f"en-sample-{part}.conllu") if sentence]
-        for part in ("train", "test")
-    )
+    train, test = parts("train", "test")
     corpus = [*train, next(sentence for sentence in test if "cake" in sentence.words)]
     gold = [label for sentence in corpus for label in sentence.column("upos")]
     names = sorted(set(gold))
@@ -377,29 +377,57 @@ def costs() -> plt.Figure:
     for t in range(len(words)):
         for b in range(len(names)):
             right = gold[t] == b
-            for a in range(len(names)) if t else ():
-                colour, width = (PLUS, 2.2) if right else (MINUS, 0.7)
-                kept = right and gold[t - 1] == a
-                style = {"color": colour, "linewidth": width if kept or not right else 1.1}
-                axes.plot([t - 1, t], [-a, -b], "-" if right else "--", zorder=1 + right, **style)
-            box = {"boxstyle": "round,pad=0.35", "edgecolor": PLUS if right else MINUS}
+            colour, dash = (PLUS, "-") if right else (MINUS, "--")
+            # into the first token leads the start alone: an arc from the left
+            for a in range(len(names)) if t else [b]:
+                kept = right and (not t or gold[t - 1] == a)
+                width = 2.2 if kept else 1.1 if right else 0.7
+                begin = t - (1 if t else 0.4)
+                axes.plot(
+                    [begin, t], [-a, -b], dash, zorder=1 + right, color=colour, linewidth=width
+                )
+                near = (0.8 if t else 0.45) * np.array([t - begin, a - b]) + (begin, -a)
+                how = {"ha": "center", "va": "center", "fontsize": 6.8, "zorder": 3}
+                about = {"boxstyle": "round,pad=0.08", "facecolor": "white", "edgecolor": "none"}
+                axes.text(*near, "+0" if right else "+1", color=colour, bbox=about, **how)
+            box = {"boxstyle": "round,pad=0.35", "edgecolor": colour, "linestyle": dash}
             box["facecolor"] = PLUS if right else "white"
-            box["linestyle"] = "-" if right else "--"
-            text = "+0" if right else "+1"
-            how = {"ha": "center", "va": "center", "fontsize": 8.5, "zorder": 4}
-            axes.text(t, -b, text, color="white" if right else MINUS, bbox=box, **how)
-    axes.set(xticks=range(len(words)), xticklabels=words, xlim=(-0.3, 2.3))
-    axes.set(yticks=range(0, -len(names), -1), yticklabels=names, ylim=(-3.4, 0.4))
+            how |= {"fontsize": 8.5, "zorder": 4}
+            axes.text(t, -b, names[b], color="white" if right else MINUS, bbox=box, **how)
+    axes.set(xticks=range(len(words)), xticklabels=words, xlim=(-0.45, 2.3))
+    axes.set(yticks=[], ylim=(-3.4, 0.4))
     bare(axes)
     return figure
 
 
+def fit() -> plt.Figure:
+    """Section 10: learning curves of features too poor, of use, too rich."""
+    train, dev = parts("train", "dev")
+    sizes = [5, 10, 20, 40, 80, 140, len(train)]
+    figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 2.6), layout="constrained", sharey=True)
+    cases = (
+        ("end: underfits", "suffix(2)[0]"),
+        ("word, end, label before", "form[0]\nsuffix(2)[0]\nlabel[-1]"),
+        ("three words: overfits", "form[-1] + form[0] + form[+1]"),
+    )
+    for axes, (name, templates) in zip(panels, cases, strict=True):
+        made = tagger_fit(label="upos", min_count=1, templates=parse(templates))
+        points = learning_curve(made, train, dev, sizes)
+        axes.plot(sizes, [point.train for point in points], "s--", color=GREY, markersize=4)
+        axes.plot(sizes, [point.test for point in points], "o-", color=PLUS, markersize=4)
+        axes.set(xlim=(0, 220), ylim=(0, 1.05), title=name, xlabel="sentences to train on")
+    panels[0].set(ylabel="accuracy of UPOS")
+    return figure
+
+
+def parts(*names: str) -> list[list[Sentence]]:
+    """Parts of the sample corpus."""
+    return [[s for s in seqtag.read(SAMPLE / f"en-sample-{name}.conllu") if s] for name in names]
+
+
 def learning() -> plt.Figure:
     """Section 18: accuracy by number of training sentences."""
-    train, dev = (
-        [sentence for sentence in seqtag.read(SAMPLE / f"en-sample-{part}.conllu") if sentence]
-        for part in ("train", "dev")
-    )
+    train, dev = parts("train", "dev")
     sizes = [5, 10, 20, 40, 80, 140, len(train)]
     figure, axes = plt.subplots(figsize=(WIDTH, 2.9), layout="constrained")
     points = learning_curve(tagger_fit(label="upos"), train, dev, sizes)
@@ -417,7 +445,7 @@ def learning() -> plt.Figure:
 
 PICTURES = (
     *(boundary, margin, sandwich, order, xor, votes, losses),
-    *(blocks, lattice, costs, learning),
+    *(fit, blocks, lattice, costs, learning),
 )
 
 

@@ -4,8 +4,10 @@ Usage: python scripts/lecture.py [--out build/lecture]
 
 Writes tour.ipynb (to be opened anywhere in the repository) and slides.html, one file each with
 its pictures. Slides turn by arrow keys, and a browser prints them to PDF, one a page. They have the
-formulas, code, pictures and tables of the tour, short paragraphs, and the first sentence of longer
-ones; the whole of it is shown under the slide by the key n. Needs ``pip install '.[docs]'``.
+formulas, code, pictures and tables of the tour and its short paragraphs; of longer ones the first
+sentence, those that name something (in italics or bold), and one that leads on with a colon. The
+whole of it is shown under the slide by the key n, with what docs/teaching.md has to say and to ask.
+Needs ``pip install '.[docs]'``.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import doctest
 import html
 import json
 import re
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,11 +30,13 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 TOUR = ROOT / "docs" / "from-rosenblatt-to-viterbi.md"
-ROOM = 15.0  # lines of text on a slide
+TEACHING = ROOT / "docs" / "teaching.md"
+ROOM = 584  # pixels of a slide below its title
 SHORT = 330  # characters of a paragraph that stays whole
 ROWS = 12  # of a table; half of it if they are long
 LONG = 120  # characters of a row
-_HIGH = {"picture": 10.5, "formula": 2.2}
+MANY = 17  # lines of code: more than that are set smaller
+_HIGH = {"picture": 362, "formula": 62}
 
 
 class Piece(NamedTuple):
@@ -112,32 +117,54 @@ def _cell(kind: str, source: str, number: int) -> dict[str, Any]:
 
 
 # --------------------------------------------------------------------------- slides
-def slides(text: str) -> str:
+def slides(text: str, notes: dict[str, str]) -> str:
     """The tour as slides, in one page."""
     shown: list[str] = []
     for section in re.split(r"^(?=##? )", text, flags=re.MULTILINE):
-        if section.strip() and not section.startswith("## Sources"):
-            shown += _section(list(pieces(section)))
+        if section.strip() and not section.startswith(("## 21.", "## Sources")):  # to look up
+            shown += _section(list(pieces(section)), notes)
     body = "\n".join(shown)
     return (
         f"<!doctype html>\n<html lang=en>\n{_HEAD}\n<body>\n{body}\n{_SCRIPT}\n</body>\n</html>\n"
     )
 
 
-def _section(parts: list[Piece]) -> Iterator[str]:
-    """The slides of a section: as many pieces on each as there is room for."""
+def _section(parts: list[Piece], notes: dict[str, str]) -> Iterator[str]:
+    """The slides of a section: as few as there is room for, and evenly filled."""
     title = parts[0].text.lstrip("# ")
-    held: list[Piece] = []
-    used = 0.0
-    for piece in _cut(parts[1:]):
-        height = _height(piece)
-        if held and used + height > ROOM:
-            yield _slide(title, held)
-            held, used = [], 0.0
-        held.append(piece)
-        used += height
-    if held:
-        yield _slide(title, held)
+    units = list(_together(list(_cut(parts[1:]))))
+    heights = [sum(map(_height, unit)) for unit in units]
+    # best[i]: the least waste of the first i units, and where their last slide begins
+    best: list[tuple[float, int]] = [(0.0, 0)]
+    for end in range(1, len(units) + 1):
+        ways = []
+        for begin in range(end):
+            left = ROOM - sum(heights[begin:end])
+            if left >= 0 or begin == end - 1:
+                ways.append((best[begin][0] + left**2, begin))
+        best.append(min(ways))
+    cuts = [len(units)]
+    while cuts[-1]:
+        cuts.append(best[cuts[-1]][1])
+    note = notes.get(title.partition(".")[0], "")
+    for begin, end in pairwise(reversed(cuts)):
+        yield _slide(title, [piece for unit in units[begin:end] for piece in unit], note)
+        note = ""
+
+
+def _together(parts: list[Piece]) -> Iterator[list[Piece]]:
+    """Pieces that stay on one slide: what leads on with a colon, a picture and its caption."""
+    unit: list[Piece] = []
+    for piece in parts:
+        caption = unit and unit[-1].kind == "picture" and piece.text.startswith("*")
+        leads = unit and unit[-1].kind == "text" and unit[-1].text.endswith(":")
+        high = sum(map(_height, [*unit, piece]))
+        if unit and (high > ROOM or not (caption or leads)):
+            yield unit
+            unit = []
+        unit.append(piece)
+    if unit:
+        yield unit
 
 
 def _cut(parts: list[Piece]) -> Iterator[Piece]:
@@ -148,42 +175,86 @@ def _cut(parts: list[Piece]) -> Iterator[Piece]:
             yield piece
             continue
         head, rows = lines[:2], lines[2:]
-        several = -(-len(rows) // (ROWS if max(map(len, rows)) < LONG else ROWS // 2))
+        several = -(-len(rows) // (ROWS // 2 if _wide(rows) else ROWS))
         share = -(-len(rows) // several)
         for first in range(0, len(rows), share):
             yield Piece("table", "\n".join(head + rows[first : first + share]))
 
 
 def _height(piece: Piece) -> float:
-    """Lines of text that a piece takes."""
+    """Pixels that a piece takes, as the style below has it."""
     lines = piece.text.count("\n") + 1
     if piece.kind == "text":
-        return 1.2 + len(_first_sentence(piece.text)) // 85
-    long = max(map(len, piece.text.split("\n"))) >= LONG
-    per_line = {"python": 0.68, "sh": 0.68, "table": 1.44 if long else 0.72}
-    return per_line[piece.kind] * lines if piece.kind in per_line else _HIGH[piece.kind]
+        shown = _plain(_spoken(piece.text))
+        items = len(re.findall(r"^(?:\d+\.|-) ", piece.text, re.MULTILINE))
+        return 20 + 34 * (items or 1) + 34 * (len(shown) // 92)
+    if piece.kind in ("python", "sh"):
+        return 40 + (17.6 if lines > MANY else 21) * lines
+    if piece.kind == "table":
+        return 26 * lines * (2 if _wide(piece.text.split("\n")) else 1)
+    return _HIGH[piece.kind]
 
 
-def _first_sentence(text: str) -> str:
-    """A short paragraph; of a long one what goes before its first full stop outside of formulas."""
-    if len(text) < SHORT:
+def _plain(text: str) -> str:
+    """About as many characters as are to be seen."""
+    return re.sub(r"\\[a-z]+|[{}$*`_]|\(#?[\w/.-]+\)", "", text)
+
+
+def _wide(rows: list[str]) -> bool:
+    """Whether rows of a table take two lines each."""
+    return max(len(_plain(row)) for row in rows) >= LONG
+
+
+_SENTENCE = re.compile(r"((?:\$[^$]*\$|`[^`]*`|[^.?]|[.?](?![\s*)]))+(?:[.?][*)]*|$))(?:\s+|$)")
+
+
+def _spoken(text: str) -> str:
+    """A short paragraph; of a long one the sentences that a slide needs."""
+    if len(text) < SHORT or text.startswith(("1. ", "- ")):
         return text
-    found = re.match(r"((?:\$[^$]*\$|`[^`]*`|[^.]|\.(?!\s))*[.:?])(\s|$)", text)
-    return found[1] if found and not text.startswith(("1. ", "*", "- ")) else text
+    sentences = _SENTENCE.findall(text)
+    return " ".join(
+        sentence
+        for i, sentence in enumerate(sentences)
+        if i == 0
+        or re.search(r"(?<![\w*])\*[^*\s]", re.sub(r"\$[^$]*\$|`[^`]*`", "", sentence))
+        or "**" in sentence
+        or (i == len(sentences) - 1 and sentence.endswith(":"))
+    )
 
 
-def _slide(title: str, held: list[Piece]) -> str:
+def _joined(held: list[Piece]) -> Iterator[Piece]:
+    """The pieces, with neighbouring parts of one table put together again."""
+    for kind, several in groupby(held, lambda piece: piece.kind):
+        parts = list(several)
+        heads = {tuple(part.text.split("\n")[:2]) for part in parts}
+        if kind == "table" and len(heads) == 1:
+            rows = [row for part in parts for row in part.text.split("\n")[2:]]
+            parts = [Piece("table", "\n".join([*heads.pop(), *rows]))]
+        yield from parts
+
+
+def speaker_notes(text: str) -> dict[str, str]:
+    """What docs/teaching.md has to say and to ask, by the number of the section."""
+    part = text.split("## What to say, and what to ask")[1].split("\n## ")[0]
+    found = re.findall(r"^- \*\*(\d+)\.\*\* (.*(?:\n  .*)*)", part, re.MULTILINE)
+    return {number: " ".join(note.split()) for number, note in found}
+
+
+def _slide(title: str, held: list[Piece], note: str) -> str:
     small = [
-        _shown(Piece(p.kind, _first_sentence(p.text)) if p.kind == "text" else p) for p in held
+        _shown(Piece(p.kind, _spoken(p.text)) if p.kind == "text" else p) for p in _joined(held)
     ]
-    notes = [_shown(piece) for piece in held if piece.kind == "text"]
-    aside = f"<aside>{''.join(notes)}</aside>" if notes else ""
+    below = [f"<div class=note>{_shown(Piece('text', note))}</div>"] if note else []
+    below += [_shown(piece) for piece in held if piece.kind == "text"]
+    aside = f"<aside>{''.join(below)}</aside>" if below else ""
     return f"<section><h2>{html.escape(title)}</h2><div>{''.join(small)}</div>{aside}</section>"
 
 
 def _shown(piece: Piece) -> str:
     if piece.kind in ("python", "sh"):
-        return f"<pre>{html.escape(piece.text)}</pre>"
+        long = " class=long" if piece.text.count("\n") >= MANY else ""
+        return f"<pre{long}>{html.escape(piece.text)}</pre>"
     return markdown.markdown(on_page_markdown(embedded(piece.text)), extensions=["tables"])
 
 
@@ -201,12 +272,14 @@ h2 { margin: 0 0 14px; font-size: 34px; color: #0b5fa5; }
 p, ul, ol { margin: 10px 0; }
 pre { margin: 10px 0; padding: 10px 16px; background: #f3f4f1; border-left: 4px solid #0b5fa5;
   font: 16px/1.3 ui-monospace, "DejaVu Sans Mono", monospace; white-space: pre-wrap; }
+pre.long { font-size: 13.5px; }
 code { font: 0.85em ui-monospace, "DejaVu Sans Mono", monospace; }
 table { border-collapse: collapse; font-size: 19px; line-height: 1.25; }
 th, td { padding: 2px 14px; border-bottom: 1px solid #d9dcd6; text-align: left; }
 img { display: block; max-width: 100%; height: 350px; margin: 0 auto; }
 math[display=block] { margin: 8px 0; font-size: 1.1em; }
 aside { display: none; }
+.note { border-left: 4px solid #d55e00; padding-left: 14px; }
 @media screen {
   section { display: none; }
   section.on { display: block; }
@@ -246,9 +319,10 @@ def main() -> None:
     folder = parser.parse_args().out
     folder.mkdir(parents=True, exist_ok=True)
     text = TOUR.read_text(encoding="utf-8")
+    notes = speaker_notes(TEACHING.read_text(encoding="utf-8"))
     book = json.dumps(notebook(text), ensure_ascii=False, indent=1)
     (folder / "tour.ipynb").write_text(book + "\n", encoding="utf-8")
-    (folder / "slides.html").write_text(slides(text), encoding="utf-8")
+    (folder / "slides.html").write_text(slides(text, notes), encoding="utf-8")
     print(f"{folder / 'tour.ipynb'}\n{folder / 'slides.html'}")
 
 

@@ -43,7 +43,7 @@ def functions(path):
 
 def test_every_exercise_has_an_answer():
     numbers = [int(number) for number in re.findall(r"^(\d+)\. ", QUESTIONS, re.M)]
-    assert numbers == list(range(1, 31))
+    assert numbers == list(range(1, 43))
     text = (DOCS / "exercises-answers.md").read_text(encoding="utf-8")
     written = [int(number) for number in re.findall(r"^\*\*(\d+)\.\*\*", text, re.M)]
     coded = [int(re.match(r"Exercise (\d+)", text)[1]) for _, _, text in functions(ANSWERS)]
@@ -55,14 +55,14 @@ def test_every_exercise_has_an_answer():
 
 def test_the_answers_on_paper():
     found = doctest.testfile(str(DOCS / "exercises-answers.md"), module_relative=False)
-    assert found.attempted > 35
+    assert found.attempted > 55
     assert found.failed == 0
 
 
 def test_stubs_are_the_answers_without_their_bodies():
     assert functions(STUBS) == functions(ANSWERS)
-    assert failures(STUBS) == (10, 12)  # two need no answer
-    assert failures(ANSWERS) == (0, 12)
+    assert failures(STUBS) == (13, 17)  # four need no answer
+    assert failures(ANSWERS) == (0, 17)
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -93,10 +93,62 @@ def test_folds_leave_each_out_once():
             assert max(sizes) - min(sizes) <= 1
 
 
+@pytest.mark.parametrize("seed", range(50))
+def test_the_dual_form_makes_the_updates_of_w(seed):
+    random = np.random.RandomState(seed)
+    X = random.randint(-9, 10, (12, 3))
+    X = X[abs(X @ [1, 2, -1]) > 2]
+    y = np.where(X @ [1, 2, -1] > 0, 1, -1).tolist()
+    r = answers["dual"](np.dot, X, y)
+    assert sum(r) == answers["mistakes_until_right"](X.tolist(), y)
+    assert np.all(y * (X @ (np.multiply(r, y) @ X)) > 0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_naive_bayes_decides_as_bayes_rule_does(seed):
+    random = np.random.RandomState(seed)
+    there, labels = random.randint(0, 2, (20, 4)), random.choice([-1, 1], 20)
+    mails = [
+        ({*np.flatnonzero(row)}, label) for row, label in zip(there, labels.tolist(), strict=True)
+    ]
+    w, bias = answers["naive_bayes"](mails)
+    for row in np.ndindex(2, 2, 2, 2):
+        likely = []
+        for label in (1, -1):
+            own = there[labels == label]
+            share = (own.sum(axis=0) + 1) / (len(own) + 2)
+            likely.append(len(own) * np.prod(np.where(row, share, 1 - share)))
+        score = bias + sum(w[j] for j in np.flatnonzero(row))
+        assert score == pytest.approx(np.log(likely[0] / likely[1]))
+
+
+def test_minutes_and_points_add_up():
+    sections = QUESTIONS.split("## ")[1:]
+    said = r"\(section (\d+); (\d+) min, (\d+) p\.\)"
+    for text, hands in zip(sections, (19, 14, 9), strict=True):
+        marks = np.array(re.findall(said, " ".join(text.split())), int)
+        assert len(marks) == hands
+        minutes, points = re.search(r"(\d+) minutes, (\d+) points", text).groups()
+        assert marks.sum(axis=0)[1:].tolist() == [int(minutes), int(points)]
+    covered = {int(section) for section, _, _ in re.findall(said, " ".join(QUESTIONS.split()))}
+    assert covered >= {*range(2, 18)} - {4}
+
+
+def test_the_tour_names_exercises_of_its_sections():
+    tour = (DOCS / "from-rosenblatt-to-viterbi.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\|.*\|$", tour.split("## 21.")[1], re.M)[2:]
+    named = []
+    for row in rows:
+        for one in filter(None, row.split("|")[5].strip().split(", ")):
+            first, _, last = one.partition(" to ")
+            named += range(int(first), int(last or first) + 1)
+    assert {*named} == {*range(1, 43)}
+
+
 def test_the_plans_name_exercises_that_exist():
     teaching = (DOCS / "teaching.md").read_text(encoding="utf-8")
-    assert "[30 exercises](exercises.md)" in teaching
+    assert "[42 exercises](exercises.md)" in teaching
     for minutes, plan in ((90, "## Ninety minutes"), (180, "## Three hours")):
         rows = teaching.split(plan)[1].split("## ")[0]
         assert sum(map(int, re.findall(r"^\| (\d+) \|", rows, re.M))) == minutes
-    assert {int(n) for n in re.findall(r"exercises? (\d+)", teaching)} <= set(range(1, 31))
+    assert {int(n) for n in re.findall(r"exercises? (\d+)", teaching)} <= set(range(1, 43))

@@ -16,6 +16,17 @@ pytest.importorskip("latex2mathml", reason="slides need the extra docs")
 pytest.importorskip("markdown", reason="slides need the extra docs")
 
 
+KEYS = (  # sentences that no slide may lose
+    "Rosenblatt's perceptron finds them from examples.",
+    "a tie is a mistake whatever the label",
+    "the test set once, at the very end, never before.",
+    "Early stopping is the same choice",
+    "But Novikoff's bound knows no dimension",
+    "A cost makes one kind of mistake dearer",
+    "whatever changes decoding changes the potentials, never the decoder.",
+)
+
+
 @pytest.fixture(scope="module")
 def lecture(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lecture")
@@ -69,6 +80,9 @@ def test_slides_fit_and_turn(lecture):
         page.goto((lecture / "slides.html").as_uri())
         count = page.evaluate("all.length")
         assert count > 45
+        words = page.evaluate("all.map(one => one.querySelector('div').textContent).join(' ')")
+        for key in KEYS:
+            assert " ".join(key.split()) in " ".join(words.split())
         for number in range(count):
             title, high = page.evaluate(
                 "[document.querySelector('section.on h2').textContent,"
@@ -79,6 +93,8 @@ def test_slides_fit_and_turn(lecture):
         page.keyboard.press("Home")
         page.keyboard.press("n")
         assert page.is_visible("section.on aside")
+        noted = page.evaluate("all.filter(one => one.querySelector('.note')).length")
+        assert noted == 19  # as many sections as docs/teaching.md has notes on
         assert page.evaluate("location.hash") == "#1"
         assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
         chromium.close()

@@ -44,6 +44,13 @@ def test_the_pictures_are_those_that_the_tour_names():
         assert "<dc:date>" not in picture, name
 
 
+def test_no_sentence_became_a_list():
+    """Where a line breaks before a number and a full stop, Markdown sees an item."""
+    prose = re.sub(r"^```.*?^```$", "", TOUR, flags=re.M | re.S)
+    numbered = re.findall(r"^(?:\d+\. .*\n(?:   .*\n)*)+", prose, re.M)
+    assert [len(re.findall(r"^\d", one, re.M)) for one in numbered] == [3]  # Novikoff's proof
+
+
 def test_links_lead_to_files():
     links = re.findall(r"(?<!!)\[[^\]]+\]\(([^)#]+)\)", TOUR)
     assert links
