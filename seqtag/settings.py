@@ -67,7 +67,8 @@ class Setting:
             return f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
         kind = "a whole number" if self.type is int else "a number"
         low = f"{'above' if 'least' in self.open_ends else 'from'} {self.least:,}"
-        instead = f", {', '.join(self.words[:-1])} or {self.words[-1]}" if self.words else ""
+        words = "".join(f", {word}" for word in self.words[:-1])
+        instead = f"{words} or {self.words[-1]}" if self.words else ""
         if "most" in self.open_ends:
             return f"{kind} {low} to below {self.most:,}{instead}"
         return f"{kind} {low}, at most {self.most:,}{instead}"
@@ -153,11 +154,13 @@ class Settings:
         "Scheme to learn chunk labels in; they are written back in their own.",
         choices=("keep", "iob2", "iobes", "bilou"),
     )
-    dropout: float = _setting(
+    dropout: float | str = _setting(
         0.0,
-        "Share of features hidden at random in each epoch.",
+        "Share of features hidden at random in each epoch; rare: the rarer they are the more, "
+        "those seen n times with a probability of 1/(n + 1).",
         least=0,
         most=1,
+        words=("rare",),
         open_ends="most",
     )
     label_parts: str = _setting(
@@ -213,6 +216,7 @@ _TYPES: dict[str, type[int] | type[float] | type[str]] = {
     "int": int,
     "int | str": int,  # a number, or a word in its place
     "float": float,
+    "float | str": float,
     "str": str,
 }
 
