@@ -148,6 +148,7 @@ def pose(
         If the templates do not fit the columns, the coding, or the model to go on from; or if
         nothing can be learnt by the settings.
     """
+    settings = settings.for_size(int(examples.lengths.sum()))
     if settings.update == "pa" and settings.margin == 0 and init is None:
         msg = (
             "the step rule pa expects a margin above 0, found 0: from weights of 0 every step is "

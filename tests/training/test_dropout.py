@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seqtag import settings
 from seqtag.engine.arrays import Instances
 from seqtag.features.language import parse
+from seqtag.settings import Settings
 from seqtag.training import dropout as module
 from seqtag.training.dropout import RARE, hiding
 from seqtag.training.train import train
@@ -80,11 +82,25 @@ def test_bundles_are_seen_as_they_are(caplog):
     assert caplog.messages == ["dropout rare: nothing is hidden in a corpus of this size"]
 
 
-def test_training_with_dropout():
-    def bytes_of(dropout):
-        tagger = train(TRAINING, label="tag", templates=TEMPLATES, epochs=3, dropout=dropout)
-        return tagger.model.weights.emission.weights.tobytes()
+def learnt(dropout):
+    tagger = train(TRAINING, label="tag", templates=TEMPLATES, epochs=3, dropout=dropout)
+    return tagger.model.training["dropout"], tagger.model.weights.emission.weights.tobytes()
 
-    free, some, rare = map(bytes_of, (0.0, 0.4, RARE))
-    assert len({free, some, rare}) == 3
-    assert [bytes_of(0.4), bytes_of(RARE)] == [some, rare]
+
+def test_training_with_dropout():
+    free, some, rare = map(learnt, (0.0, 0.4, RARE))
+    assert len({free, some, rare}) == len({free[1], some[1], rare[1]}) == 3
+    assert [learnt(0.4), learnt(RARE)] == [some, rare]
+
+
+def test_auto_hides_rare_features_where_words_are_few(monkeypatch):
+    assert learnt("auto") == learnt(RARE)
+    monkeypatch.setattr(settings, "_MANY_TOKENS", 7)
+    assert learnt("auto") == learnt(RARE)
+    monkeypatch.setattr(settings, "_MANY_TOKENS", 6)
+    assert learnt("auto") == learnt(0.0)
+
+
+def test_auto_hides_nothing_where_the_size_is_not_known():
+    assert Settings(dropout="auto").without_auto() == Settings()
+    assert Settings(dropout=RARE).without_auto() == Settings(dropout=RARE)
