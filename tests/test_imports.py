@@ -91,7 +91,7 @@ tagging.parts
 tagging
 training.scan training.word_bigrams
 training.word_classes
-training.data training.known_labels training.calibration training.interruption training.notes
+training.data training.known_labels training.calibration training.dropout training.interruption training.notes
 training.word_tables
 training.ways
 training.mixing

@@ -143,7 +143,7 @@ class SequencePerceptron(BaseEstimator):
         margin: float | None = None,
         min_count: int | None = None,
         encoding: str | None = None,
-        dropout: float | None = None,
+        dropout: float | str | None = None,
         label_parts: str | None = None,
         known_labels: int | str | None = None,
         constrain: bool = True,

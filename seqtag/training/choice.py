@@ -21,10 +21,11 @@ from seqtag.features.encoder import Column
 from seqtag.features.templates import AttributeUse
 from seqtag.tagging.tagger import Tagger
 from seqtag.tagging.workers import Worker
+from seqtag.training.dropout import hiding
 from seqtag.training.interruption import put_off
 from seqtag.training.known_labels import first_parts, labels_of_words
 from seqtag.training.problem import judge_of, known_labels_of
-from seqtag.training.runs import drop_features, recipe_of
+from seqtag.training.runs import recipe_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -351,10 +352,11 @@ def _some_of(
 def _learnt(problem: Problem, y: NDArray[np.int32], x: Instances, schedule: Schedule) -> Cells:
     """The averaged weights of a training."""
     settings, sentences = problem.settings, len(x.sentence_ptr) - 1
+    seen = hiding(x, settings.dropout)
     with put_off(schedule.stop):
         kept = learn(
             backend.Weights(problem.corpus.layout, "float32", settings.update, None),
-            lambda epoch: drop_features(x, settings.dropout, schedule.random(_RUN, epoch, 1)),
+            lambda epoch: seen(schedule.random(_RUN, epoch, 1)),
             y,
             lambda epoch: schedule.visits(sentences, _RUN, epoch),
             recipe_of(settings),

@@ -72,7 +72,6 @@ PARTS = (*TEXT_PARTS, *PRESETS)
 
 _FOLDS = 2  # three, or five epochs, taught later parts no more and took longer
 _FOLD_EPOCHS = 3
-_FEW_WORDS = 30_000  # of so many, each feature must do without the others at times
 _FEW_LABELS = 255  # of so many, known words may have others than they had
 _BLOCK = 50  # sentences that stand together stay together: they share their rare words
 
@@ -379,9 +378,7 @@ def _plan(
 
 
 def _fitting(part: _Part, labels: Column) -> dict[str, Value]:
-    """The settings that hang on the size of a corpus and on its labels; measured on six."""
-    if part.column.name in ("upos", "xpos") and len(labels.ids) < _FEW_WORDS:
-        return {"dropout": 0.1}
+    """The settings that hang on the labels of a corpus; measured on six."""
     if part.column.name == "feats" and len(labels.types) <= _FEW_LABELS:
         return {"label_parts": "whole"}
     return {}

@@ -30,6 +30,7 @@ from seqtag.model.known_words import KnownWords
 from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.data import check_labels
+from seqtag.training.dropout import RARE
 from seqtag.training.known_labels import labels_of_words, to_first_parts
 from seqtag.training.partial import learnt_labels, score_labelled
 from seqtag.training.warm_start import WarmStart, check_columns, merged_known_labels
@@ -147,6 +148,7 @@ def pose(
         If the templates do not fit the columns, the coding, or the model to go on from; or if
         nothing can be learnt by the settings.
     """
+    settings = settings.for_size(int(examples.lengths.sum()))
     if settings.update == "pa" and settings.margin == 0 and init is None:
         msg = (
             "the step rule pa expects a margin above 0, found 0: from weights of 0 every step is "
@@ -176,7 +178,7 @@ def pose(
         parts,
         examples.pieces,
         (init.weights.emission.keys, init.weights.edge.keys) if init else None,
-        bundled=not settings.dropout,
+        bundled=settings.dropout in (0, RARE),
     )
     words = form.types if form else []
     last = max((available.index(name) for name in compiled.columns), default=-1)

@@ -13,6 +13,7 @@ from seqtag.engine import backend
 from seqtag.engine.epochs import Kept, Progress, Recipe, Verdict, learn
 from seqtag.parallel import in_order
 from seqtag.randomness import visiting_order
+from seqtag.training.dropout import hiding
 from seqtag.training.interruption import AtOnce, Stop, put_off
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.engine.arrays import BoolArray, Cells, Instances, State
+    from seqtag.engine.arrays import BoolArray, Cells, State
     from seqtag.engine.interface import Learner
     from seqtag.evaluation.report import Report
     from seqtag.features.index import IndexedCorpus
@@ -262,9 +263,10 @@ def train_run(
                 Epoch(run, done.epoch, done.updates, done.wrong_tokens, dev, done.best)
             )
 
+    seen = hiding(instances, settings.dropout)
     kept = learn(
         learner(start) if learner else backend.Weights(layout, "float32", settings.update, start),
-        lambda epoch: drop_features(instances, settings.dropout, schedule.random(run, epoch, 1)),
+        lambda epoch: seen(schedule.random(run, epoch, 1)),
         problem.y,
         lambda epoch: schedule.visits(sentences, run, epoch),
         recipe_of(settings, schedule.patience),
@@ -283,13 +285,3 @@ def train_run(
 def _verdict(judge: Judge, cells: Cells, _: int) -> Verdict:
     report = judge(cells)
     return Verdict(report.score, report)
-
-
-def drop_features(x: Instances, share: float, random: np.random.RandomState) -> Instances:
-    """The instances without a random share of their features, as "dropout" hides them."""
-    if not share:
-        return x
-    kept = random.random_sample(len(x.features)) >= share
-    token_ptr = np.concatenate([[0], np.cumsum(kept)])[x.token_ptr].astype(np.int64)
-    values = None if x.values is None else x.values[kept]
-    return x._replace(token_ptr=token_ptr, features=x.features[kept], values=values)

@@ -32,10 +32,11 @@ from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model.known_words import KnownWords
 from seqtag.randomness import visiting_order
 from seqtag.training.data import check_labels, open_corpus
+from seqtag.training.dropout import hiding
 from seqtag.training.known_labels import WordLabels, labels_of_words
 from seqtag.training.mixing import Difference, Part, Table
 from seqtag.training.partial import learnt_labels
-from seqtag.training.runs import drop_features, recipe_of
+from seqtag.training.runs import recipe_of
 from seqtag.training.train import templates_of
 from seqtag.training.word_tables import check_used
 
@@ -423,7 +424,7 @@ def train_shard(state: Table, shard: Numbered, round: int, seed: int) -> Differe
     weights = backend.Weights(part.own, "float32", settings.update, before)
     random = np.random.RandomState([seed, shard.number, round, 1])
     counts = weights.train_epoch(
-        drop_features(shard.x, settings.dropout, random),
+        hiding(shard.x, settings.dropout)(random),
         shard.y,
         visiting_order(sentences, seed, shard.number, round),
         recipe.rule,

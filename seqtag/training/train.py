@@ -89,7 +89,7 @@ class Options(TypedDict, total=False):
     margin: float | None
     min_count: int | None
     encoding: str | None
-    dropout: float | None
+    dropout: float | str | None
     label_parts: str | None
     known_labels: int | str | None
 

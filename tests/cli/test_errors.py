@@ -188,7 +188,7 @@ def test_training_refuses(folder, call, args, message):
         ),
         (
             ["train", "train.txt", "-m", "n", "--dropout", "1"],
-            "expects a number from 0 to below 1, found 1.0",
+            "expects a number from 0 to below 1, rare or auto, found 1.0",
         ),
         (["cv", "train.txt", "--seed", "4294967296"], "'--seed': 4294967296 is not in"),
         (

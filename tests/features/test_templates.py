@@ -100,7 +100,7 @@ settings = st.fixed_dictionaries(
         "margin": st.floats(0, 1e6),
         "min-count": st.integers(1, 10**9),
         "encoding": st.sampled_from(["keep", "iob2", "iobes", "bilou"]),
-        "dropout": st.floats(0, 1, exclude_max=True),
+        "dropout": st.floats(0, 1, exclude_max=True) | st.sampled_from(["rare", "auto"]),
         "label-parts": st.sampled_from(["whole", "split"]),
         "known-labels": st.integers(0, 10**9),
     },
@@ -267,7 +267,7 @@ def test_order(text, order):
         ),
         (
             "set dropout 1",
-            "my.txt:1: the setting dropout expects a number from 0 to below 1, found 1.0",
+            "my.txt:1: the setting dropout expects a number from 0 to below 1, rare or auto, found 1.0",
         ),
     ],
 )

@@ -6,6 +6,7 @@ import logging
 
 import pytest
 
+from seqtag import settings
 from seqtag.corpus import sentence_of
 from seqtag.errors import CorpusError
 from seqtag.model.bundle import to_bytes
@@ -102,14 +103,14 @@ def test_columns_that_are_missing_are_named():
 
 
 def test_settings_hang_on_the_corpus(monkeypatch):
-    """Small corpora hide features at times; words keep to their features if these are many."""
+    """Small corpora hide rare features; words keep to their features if these are many."""
     small = train_parts(treebank())
-    assert [model.training["dropout"] for model in small[:2]] == [0.1, 0.1]
+    assert [model.training["dropout"] for model in small[:2]] == ["rare", "rare"]
     assert small[2].training["known_labels"] == 0
-    monkeypatch.setattr(pipeline, "_FEW_WORDS", 5)
+    monkeypatch.setattr(settings, "_MANY_TOKENS", 5)
     monkeypatch.setattr(pipeline, "_FEW_LABELS", 2)
     large = train_parts(treebank())
-    assert [model.training["dropout"] for model in large[:2]] == [0, 0]
+    assert [model.training["dropout"] for model in large[:2]] == [0.0, 0.0]
     assert large[2].training["known_labels"] == 1
     asked = train_parts(treebank(), ["upos"], min_count=3)
     assert asked[0].training["min_count"] == 3

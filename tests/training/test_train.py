@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -28,10 +29,12 @@ from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
 from seqtag.training import train as perceptron
 from seqtag.training.known_labels import labels_of_words
-from seqtag.training.runs import Epoch, drop_features
 from seqtag.training.train import train
 from tests.conftest import ROOT
-from tests.strategies import cases, corpus
+from tests.strategies import corpus
+
+if TYPE_CHECKING:
+    from seqtag.training.runs import Epoch
 
 TEMPLATES = parse("form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-1]")
 TRIGRAMS = parse("form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-2] + label[-1]")
@@ -290,27 +293,6 @@ def test_known_labels_need_a_template_with_normal(templates):
         "expected a template with the attribute normal, by which the setting known-labels "
         "recognises words, found none; add normal[0] or leave the setting out"
     )
-
-
-# ----------------------------------------------------------------- dropout
-@given(cases(), st.floats(0.1, 0.9), st.integers(0, 99))
-def test_dropout_hides_features_and_nothing_else(case, share, seed):
-    x = case.x
-    hidden = drop_features(x, share, np.random.RandomState(seed))
-    kept = np.random.RandomState(seed).random_sample(len(x.features)) >= share
-    assert hidden.features.tolist() == x.features[kept].tolist()
-    for n in range(len(x.token_ptr) - 1):
-        span = slice(x.token_ptr[n], x.token_ptr[n + 1])
-        rows, values = hidden.active(n)
-        assert rows.tolist() == x.features[span][kept[span]].tolist()
-        assert values.tolist() == x.active(n)[1][kept[span]].tolist()
-    assert hidden.sentence_ptr is x.sentence_ptr
-    assert drop_features(x, 0.0, np.random.RandomState(seed)) is x
-
-
-def test_training_with_dropout():
-    free, hidden, again = (weights_of(model(dropout=share)) for share in (0.0, 0.4, 0.4))
-    assert hidden == again != free
 
 
 # ----------------------------------------------------------------- the same bytes

@@ -1,0 +1,106 @@
+"""Features hidden at random in each epoch."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqtag import settings
+from seqtag.engine.arrays import Instances
+from seqtag.features.language import parse
+from seqtag.settings import Settings
+from seqtag.training import dropout as module
+from seqtag.training.dropout import RARE, hiding
+from seqtag.training.train import train
+from tests.strategies import cases, corpus
+
+TEMPLATES = parse("form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-1]")
+TRAINING = corpus("the DT X\na DT X\ndog NN X\n\nthe DT X\ncat NN X\nbarks VB X", "form tag other")
+
+
+def drawn(seed, size):
+    return np.random.RandomState(seed).random_sample(size)
+
+
+def hidden(x, dropout, seed):
+    return hiding(x, dropout)(np.random.RandomState(seed))
+
+
+@given(cases(), st.floats(0.1, 0.9), st.integers(0, 99))
+def test_dropout_hides_features_and_nothing_else(case, share, seed):
+    x = case.x
+    seen = hidden(x, share, seed)
+    kept = drawn(seed, len(x.features)) >= share
+    assert seen.features.tolist() == x.features[kept].tolist()
+    for n in range(len(x.token_ptr) - 1):
+        span = slice(x.token_ptr[n], x.token_ptr[n + 1])
+        rows, values = seen.active(n)
+        assert rows.tolist() == x.features[span][kept[span]].tolist()
+        assert values.tolist() == x.active(n)[1][kept[span]].tolist()
+    assert seen.sentence_ptr is x.sentence_ptr
+    assert hidden(x, 0.0, seed) is x
+
+
+@given(cases(), st.integers(0, 99))
+def test_rare_features_are_hidden_more_often(case, seed):
+    features = case.x.features.tolist()
+    chances = drawn(seed, len(features)).tolist()
+    kept = [
+        row
+        for row, chance in zip(features, chances, strict=True)
+        if chance >= 1 / (1 + features.count(row))
+    ]
+    assert hidden(case.x, RARE, seed).features.tolist() == kept
+
+
+def test_how_often_features_are_hidden():
+    once, thrice = 0, 1
+    x = Instances(np.array([0, 2]), np.array([0, 2, 4]), np.array([once, thrice, thrice, thrice]))
+    seen, random = hiding(x, RARE), np.random.RandomState(1)
+    shares = sum(np.bincount(seen(random).features, minlength=2) for _ in range(4000)) / 4000
+    assert shares[once] == pytest.approx(1 / 2, abs=0.05)
+    assert shares[thrice] / 3 == pytest.approx(3 / 4, abs=0.05)
+
+
+@pytest.mark.parametrize("dropout", [0.3, RARE])
+def test_it_does_not_matter_how_many_are_drawn_at_a_time(dropout, monkeypatch):
+    x = Instances(np.array([0, 1]), np.array([0, 40]), np.arange(40, dtype=np.int32) % 7)
+    found = hidden(x, dropout, 5).features.tolist()
+    monkeypatch.setattr(module, "_BLOCK", 3)
+    assert hidden(x, dropout, 5).features.tolist() == found
+
+
+def test_bundles_are_seen_as_they_are(caplog):
+    x = Instances(np.array([0, 1]), np.array([0, 2]), np.array([0, 5], np.int32))
+    bundled = x._replace(bundle_ptr=np.array([0, 2]), bundles=np.array([1, 2], np.int32))
+    with caplog.at_level(logging.INFO, "seqtag"):
+        assert hidden(bundled, RARE, 1) is bundled
+    assert caplog.messages == ["dropout rare: nothing is hidden in a corpus of this size"]
+
+
+def learnt(dropout):
+    tagger = train(TRAINING, label="tag", templates=TEMPLATES, epochs=3, dropout=dropout)
+    return tagger.model.training["dropout"], tagger.model.weights.emission.weights.tobytes()
+
+
+def test_training_with_dropout():
+    free, some, rare = map(learnt, (0.0, 0.4, RARE))
+    assert len({free, some, rare}) == len({free[1], some[1], rare[1]}) == 3
+    assert [learnt(0.4), learnt(RARE)] == [some, rare]
+
+
+def test_auto_hides_rare_features_where_words_are_few(monkeypatch):
+    assert learnt("auto") == learnt(RARE)
+    monkeypatch.setattr(settings, "_MANY_TOKENS", 7)
+    assert learnt("auto") == learnt(RARE)
+    monkeypatch.setattr(settings, "_MANY_TOKENS", 6)
+    assert learnt("auto") == learnt(0.0)
+
+
+def test_auto_hides_nothing_where_the_size_is_not_known():
+    assert Settings(dropout="auto").without_auto() == Settings()
+    assert Settings(dropout=RARE).without_auto() == Settings(dropout=RARE)
