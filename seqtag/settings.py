@@ -178,6 +178,13 @@ class Settings:
         most=10**9,
         words=("first", "auto"),
     )
+    passes: int = _setting(
+        1,
+        "2: go over each sentence twice; the second model sees the labels that the first one gives "
+        "to the words around, also to the right.",
+        least=1,
+        most=2,
+    )
 
     def with_values(self, values: Mapping[str, Value | None]) -> Settings:
         """These settings with others in the place of some; None leaves a setting as it is.
@@ -224,9 +231,32 @@ class Settings:
             return self
         return replace(self, dropout="rare" if tokens < _MANY_TOKENS else 0.0)
 
+    def in_one_pass(self, what: str, instead: str) -> Settings:
+        """These settings, where two passes cannot be had.
+
+        Parameters
+        ----------
+        what
+            For what, in words.
+        instead
+            What one can do instead.
+
+        Raises
+        ------
+        TemplateError
+            If there are to be two.
+        """
+        if self.passes > 1:
+            msg = f"expected passes 1 for {what}, found {self.passes}; {instead}"
+            raise TemplateError(msg)
+        return self
+
     def to_dict(self) -> dict[str, Value]:
-        """The values by their names in Python."""
-        return asdict(self)
+        """The values by their names in Python; ``passes`` only if there are two."""
+        values = asdict(self)
+        if self.passes == 1:  # models of one pass say nothing of it
+            del values["passes"]
+        return values
 
 
 _TYPES: dict[str, type[int] | type[float] | type[str]] = {

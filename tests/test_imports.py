@@ -40,7 +40,7 @@ features.native
 features.templates
 features.crfpp
 features.language
-features.table_templates
+features.pass_templates features.table_templates
 features.encoder features.crfsuite
 features.index features.user_attributes
 features
@@ -61,7 +61,7 @@ corpus.scanner
 corpus
 model.header model.known_words model.embedded model.freeze model.calibration
 model.container model.tensors
-model.word_tables
+model.passes model.word_tables
 model.model
 model.bundle
 model
@@ -97,11 +97,11 @@ training.ways
 training.mixing
 training.standings
 training.partial
-training.tokens training.words training.warm_start
+training.lists training.tokens training.words training.warm_start
 training.problem training.checkpoints
 training.runs
-training.choice
-training.online
+training.choice training.jackknife
+training.online training.passes
 training.train
 training.pipeline training.shards
 training.rounds

@@ -152,7 +152,8 @@ def _note_training_data(notes: Notes, contents: Contents, gold: GoldFile) -> Non
 
 
 def _is_of(model: Model, gold: GoldFile) -> bool:
-    """Whether a model was trained on a file."""
+    """Whether a model was trained on a file, its first pass if it makes two."""
+    model = model.first[0] if model.first else model
     with suppress(SeqtagError), ExitStack() as files:
         corpus = gold.open(files)
         if {*model.compiled.columns, *model.column.columns} <= {*corpus.columns}:

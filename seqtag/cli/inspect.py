@@ -94,7 +94,7 @@ def command(
         if transitions:
             weights = transitions_of(tagger.model, label, feature)
         else:
-            known = names_of(tagger.model, map(FilledSentence, sentences))
+            known = names_of(tagger.model, tagger.seen(map(FilledSentence, sentences)))
             weights = weights_of(tagger.model, known, label, feature)
         tables = tagger.model.tables
         if as_json:

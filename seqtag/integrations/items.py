@@ -264,8 +264,9 @@ def check_settings(settings: Settings) -> None:
     Raises
     ------
     SeqtagError
-        If known words should keep their labels.
+        If known words should keep their labels, or there are to be two passes.
     """
+    settings.in_one_pass("feature dicts", "give words, or leave it out")
     if settings.known_labels:
         msg = (
             f"expected known_labels=0 for feature dicts, found {settings.known_labels}; nobody "

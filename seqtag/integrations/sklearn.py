@@ -67,6 +67,7 @@ _SETTINGS = (
     "dropout",
     "label_parts",
     "known_labels",
+    "passes",
 )
 _FOR_ITEMS: dict[str, Any] = {"update": "adaptive", "step": 0.2, "margin": 1.0}
 
@@ -93,6 +94,8 @@ class SequencePerceptron(BaseEstimator):
     epochs, update, step, margin, min_count, encoding, dropout, label_parts, known_labels
         The settings of training, see `seqtag.settings.SETTINGS`; None leaves one to the templates,
         or to what suits feature dicts: ``update="adaptive", step=0.2, margin=1``.
+    passes
+        Another: 2 goes over words and tuples twice; feature dicts have one pass.
     constrain
         Let a model of chunk labels give valid sequences only.
     runs, patience
@@ -146,6 +149,7 @@ class SequencePerceptron(BaseEstimator):
         dropout: float | str | None = None,
         label_parts: str | None = None,
         known_labels: int | str | None = None,
+        passes: int | None = None,
         constrain: bool = True,
         runs: int = 1,
         patience: int | None = None,
@@ -164,6 +168,7 @@ class SequencePerceptron(BaseEstimator):
         self.dropout = dropout
         self.label_parts = label_parts
         self.known_labels = known_labels
+        self.passes = passes
         self.constrain = constrain
         self.runs = runs
         self.patience = patience
@@ -421,6 +426,7 @@ class SequencePerceptron(BaseEstimator):
         self._columns = column_names(self.columns, sentences[0][0])
         templates = self._templates(gold)
         values = Settings().with_values(templates.settings).with_values(self._settings())
+        values.in_one_pass("learning online", "leave it out, or call fit")
         values = replace(values, min_count=1, dropout=0.0, known_labels=0, encoding="keep")
         needed = templates.looks_at(self._columns)
         examples = gathered(sentences, self._columns, gold, needed)

@@ -2,8 +2,8 @@
 
 A file of format 2 holds ``{"parts": [CONFIG, ...]}`` and the tensors of part n as ``pN.NAME``,
 counted from 0.  A file of format 1 is one model by itself, with neither list nor prefix.  Format 3
-is format 2 with word tables, see `seqtag.model.word_tables`; files without tables stay what they
-were, so that older programs read them.
+is format 2 with word tables, see `seqtag.model.word_tables`, and with models of two passes, see
+`seqtag.model.passes`; files without either stay what they were, so that older programs read them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from seqtag.errors import ModelFileError
 from seqtag.model import container
 from seqtag.model.header import FORMAT_VERSION, MIN_READER, show
 from seqtag.model.model import Model, fitting
+from seqtag.model.passes import flat, grouped
 from seqtag.model.word_tables import facts_of, packed, unpacked
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def models_of(contents: Contents, source: str = "<model>") -> tuple[Model, ...]:
     for part in parts:
         models.append(Model.of(part, source, tables))
         _check_dense(models, source)
+    models = grouped(models, [part.config.get("first", []) for part in parts], source)
     _check(models, source)
     return tuple(models)
 
@@ -96,15 +98,18 @@ def load(path: str | PathLike[str], source: str) -> tuple[Model, ...]:
 def _packed(models: Sequence[Model]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Configuration and tensors of the file of some models."""
     _check(models, None)
+    every = flat(models)
     tensors = {
         f"p{number}.{name}": tensor
-        for number, model in enumerate(models)
+        for number, model in enumerate(every)
         for name, tensor in model.tensors().items()
     }
-    configs = [model.config() for model in models]
+    configs = [model.config() for model in every]
     number: dict[str, int] = {}
     tables: list[WordTable] = []
-    for model, config in zip(models, configs, strict=True):
+    for place, (model, config) in enumerate(zip(every, configs, strict=True)):
+        if model.first:
+            config["first"] = list(range(place - len(model.first), place))
         for table in model.tables:
             if number.setdefault(table.digest, len(number)) == len(tables):
                 tables.append(table)
@@ -117,13 +122,15 @@ def _packed(models: Sequence[Model]) -> tuple[dict[str, Any], dict[str, NDArray[
 
 def _format_of(models: Sequence[Model]) -> int:
     """The format of the file of some models: the oldest that can hold them."""
-    return FORMAT_VERSION if any(model.tables for model in models) else MIN_READER
+    newer = any(model.tables or model.first for model in flat(models))
+    return FORMAT_VERSION if newer else MIN_READER
 
 
 def _check(models: Sequence[Model], source: str | None) -> None:
     """Refuse a file without a part, with too many, or with two that fill one column."""
-    _check_number(len(models), source)
-    _check_dense(models, source)
+    every = flat(models)
+    _check_number(len(every), source)
+    _check_dense(every, source)
     columns = [name for model in models for name in model.column.columns]
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:

@@ -81,6 +81,8 @@ class Model:
         Where it comes from: settings, seed, size and digest of the corpus, scores. JSON values.
     calibration
         How often labels of a margin are right, if that was learnt.
+    first
+        The models of the first of two passes: their labels are columns to its templates.
     """
 
     column: LabelColumn
@@ -96,6 +98,7 @@ class Model:
     training: Mapping[str, Any] = field(default_factory=dict)
     calibration: Calibration | None = None
     writer: str = f"seqtag {__version__}"
+    first: Sequence[Model] = ()
 
     @property
     def interrupted(self) -> bool:
@@ -156,6 +159,8 @@ class Model:
                 {**facts_of(table), "entries": len(table), "values": len(table.values)}
                 for table in self.tables
             ]
+        if self.first:  # nor this one; a file lists them by number, too
+            config["first"] = [each.config() for each in self.first]
         return config
 
     def tensors(self) -> dict[str, NDArray[Any]]:

@@ -11,6 +11,7 @@ from seqtag.corpus.conllu import COLUMNS
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.embedded import embedded_models, find_model
+from seqtag.model.passes import inputs_of
 from seqtag.segmentation.multiword import Splitter
 from seqtag.segmentation.reading import SegmentedText
 from seqtag.segmentation.segmenter import Segmenter
@@ -143,7 +144,7 @@ class Pipeline:
                 needed |= {
                     other.column.name
                     for other in self.models
-                    if {*other.column.columns} & {*model.compiled.columns}
+                    if {*other.column.columns} & {*inputs_of(model)}
                 }
         kept = [model for model in self.models if model.column.name in needed]
         return Pipeline(kept, self._source, hidden=needed.difference(parts))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from seqtag.markup import folded, table
+from seqtag.model.passes import inputs_of
 from seqtag.settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
         ("settings", _settings(training)),
         ("epochs kept", ", ".join(map(str, training.get("best_epochs", []))) + cut_short),
     ]
+    if tagger.first:
+        facts.append(("first pass", "; ".join(map(_text_of_first, tagger.first))))
     facts += [("table", text_of_table(table)) for table in tagger.model.tables]
     if "dev" in training:
         dev = training["dev"]
@@ -80,11 +83,17 @@ def html_of_pipeline(pipeline: Pipeline) -> str:
     """The parts of a pipeline as a table."""
     rows = []
     for model in pipeline.models:
-        looks_at = ", ".join(model.compiled.columns)
+        looks_at = ", ".join(inputs_of(model))
         labels = f"{len(model.labels):,}"
         rows.append((model.column.name, labels, looks_at, _trained_on(model), model.writer))
     heading = ["part", "labels", "looks at", "trained on", "made by"]
     return table(heading, rows, caption="seqtag.Pipeline")
+
+
+def _text_of_first(tagger: Tagger) -> str:
+    """What there is to say of a model of a first pass."""
+    features = f"{tagger.sizes['features']:,} features"
+    return f"{tagger.label} ({len(tagger.labels)} labels, {features})"
 
 
 def _trained_on(model: Model) -> str:

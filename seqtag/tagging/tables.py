@@ -14,6 +14,7 @@ import numpy as np
 from seqtag.corpus.aliases import find_column
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sentence import bad_value
+from seqtag.model.passes import said_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,19 +84,28 @@ class TablePlan:
     """
 
     def __init__(self, taggers: Sequence[Tagger], stream: AnyStream):
-        self.taggers, self._stream = taggers, stream
+        self.taggers = [each for tagger in taggers for each in (*tagger.first, tagger)]
+        self._first = [each for tagger in taggers for each in tagger.first]
+        self._stream = stream
         self.read: list[str] = []  # columns of the file that are looked at
         self.sources: list[list[str | _Filled | None]] = []  # per tagger and column
         filled: dict[str, _Filled] = {}  # by the name that the file has for it
-        for number, tagger in enumerate(taggers):
+        for number, tagger in enumerate(self.taggers):
             found: list[str | _Filled | None] = []
-            for column in tagger.columns:
+            for column in tagger.model.compiled.columns:
                 name = find_column(column, (*filled, *stream.columns))
                 source = None if name is None else filled.get(name, name)
                 if isinstance(source, str) and source not in self.read:
                     self.read.append(source)
                 found.append(source)
             self.sources.append(found)
+            if tagger in self._first:
+                said = said_by(tagger.model).items()
+                filled |= {name: _Filled(number, values) for name, values in said}
+                continue
+            for each in tagger.first:
+                for name in said_by(each.model):
+                    del filled[name]  # nobody else is to see it
             for name, values in tagger.split_label(tagger.outputs).items():
                 place = find_column(name, stream.columns) or name
                 filled.pop(place, None)  # what was filled last stands last
@@ -107,7 +117,7 @@ class TablePlan:
                 [value.encode() for value in source.names],
             )
             for name, source in filled.items()
-            if not taggers[source.tagger].hidden
+            if not self.taggers[source.tagger].hidden
         ]
         self.possible = self._is_possible()
 
@@ -118,7 +128,8 @@ class TablePlan:
         has_room = self._stream.extensible or all(target.column >= 0 for target in self.targets)
         fixed = [target for target in self.targets if self.taggers[target.tagger].writes_ids]
         odd = any(self.has_odd([name.decode() for name in target.names]) for target in fixed)
-        whole = all(tagger.writes_ids or self.hangs_on_forms(tagger) for tagger in self.taggers)
+        written = [tagger for tagger in self.taggers if tagger not in self._first]
+        whole = all(tagger.writes_ids or self.hangs_on_forms(tagger) for tagger in written)
         return bool(self.read and separator) and known and has_room and whole and not odd
 
     @staticmethod
@@ -140,8 +151,11 @@ class TablePlan:
 
     def lemmas(self) -> dict[int, _Lemmas]:
         """What writes the labels that hang on the forms, by the number of the tagger."""
-        taggers = enumerate(self.taggers)
-        return {i: _Lemmas(tagger) for i, tagger in taggers if self.hangs_on_forms(tagger)}
+        return {
+            number: _Lemmas(tagger)
+            for number, tagger in enumerate(self.taggers)
+            if tagger not in self._first and self.hangs_on_forms(tagger)
+        }
 
 
 class TableTagger:
@@ -183,7 +197,7 @@ class TableTagger:
             types = self._types(number, scanned, labels, lemmas)
             labels.append(tagger.decode_types(types, scanned.sentence_ptr, self._workers[number]))
             if number in self._lemmas:
-                form = tagger.columns.index("form")
+                form = tagger.model.compiled.columns.index("form")
                 forms = self._scanner.values[self._plan.read.index("form")]
                 lemmas[number] = self._lemmas[number].of(types[form], labels[-1], forms)
                 if self._plan.has_odd(lemmas[number].names):
@@ -205,7 +219,8 @@ class TableTagger:
         lemmas: Mapping[int, _Values],
     ) -> NDArray[np.int32]:
         """What a tagger decodes: type ids (columns, tokens) of the block."""
-        columns, encoder = self._plan.taggers[number].columns, self._workers[number].encoder
+        columns = self._plan.taggers[number].model.compiled.columns
+        encoder = self._workers[number].encoder
         types = np.empty((len(columns), scanned.types.shape[1]), np.int32)
         for row, column, source in zip(types, columns, self._plan.sources[number], strict=True):
             if isinstance(source, _Filled):

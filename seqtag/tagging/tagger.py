@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from seqtag.errors import SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.model import fitting
+from seqtag.model.passes import inputs_of
 from seqtag.tagging.document import Document
 from seqtag.tagging.explanation import Encoded, Explanation, rows_of
 from seqtag.tagging.inputs import columns_of
@@ -45,6 +46,11 @@ class Tagger(Workers):
     hidden
         Whether its labels only feed other taggers, and are not written into files.
 
+    Attributes
+    ----------
+    first : tuple of Tagger
+        Those of the first of two passes, whose labels it sees; none if it makes one.
+
     Raises
     ------
     ModelFileError
@@ -62,8 +68,9 @@ class Tagger(Workers):
 
     def __init__(self, model: Model, source: str = "<model>", *, hidden: bool = False):
         self.hidden = hidden
+        self.first = tuple(Tagger(each, source, hidden=True) for each in model.first)
         with fitting(source):
-            super().__init__(model)
+            super().__init__(model, self.first)
 
     # ----------------------------------------------------------------- what it is
     @property
@@ -79,7 +86,7 @@ class Tagger(Workers):
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns the templates look at, in the order `tag` wants them."""
-        return self.model.compiled.columns
+        return inputs_of(self.model)
 
     @property
     def label_columns(self) -> tuple[str, ...]:
@@ -357,7 +364,7 @@ class Tagger(Workers):
                 msg = f"expected a word from 0 to {words - 1}, found {token}"
                 raise SeqtagError(msg)
             token %= words
-            _, found = self._judge(batch)
+            batch, found = self._judge(batch)
             best = found.labels.tolist()
             label = self._spelt(batch, found.labels)[0][token]
             wanted = [int(found.rival[token])] if found.rival[token] >= 0 else []
@@ -374,7 +381,8 @@ class Tagger(Workers):
                 if label == other_label:  # written alike, they are told apart as they are learnt
                     label, other_label = (self.model.labels[y[token]] for y in (best, other))
             columns = columns_of(sentence, self.columns)
-            encoded = Encoded(columns, batch.types, worker.encoder.hashes)
+            seen = self._seen(columns, batch)
+            encoded = Encoded(seen, batch.types, worker.encoder.hashes)
             rows = rows_of(self.model, encoded, token, best, other)
         margin = sum(row.label_weight - row.rival_weight for row in rows)
         if other is None:

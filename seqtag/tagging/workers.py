@@ -13,8 +13,9 @@ from seqtag.engine import backend
 from seqtag.engine.arrays import Allowed, pointers
 from seqtag.errors import SeqtagError
 from seqtag.features.encoder import Encoder
+from seqtag.model.passes import inputs_of, said_by
 from seqtag.parallel import in_order
-from seqtag.tagging.inputs import Tokens, fill, rows_of_columns, tokens_of
+from seqtag.tagging.inputs import Tokens, columns_of, fill, rows_of_columns, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -57,6 +58,8 @@ class Worker(NamedTuple):
 
     encoder: Encoder
     workspaces: list[Any]  # those not in use; list operations are atomic
+    first: Sequence[Worker] = ()  # those of the models of a first pass
+    said: Sequence[Mapping[int, NDArray[np.int32]]] = ()  # of each, type ids of its labels by row
 
 
 class Batch(NamedTuple):
@@ -69,6 +72,7 @@ class Batch(NamedTuple):
     forms: list[Sequence[str]]  # of each sentence, if the label coding looks at them
     given: list[Given | None]  # the labels of each sentence that stay
     allowed: Allowed | None  # the labels that they leave to each token
+    first: Sequence[Batch] = ()  # the same for the models of a first pass that is still to come
 
     @property
     def sentence_ptr(self) -> NDArray[np.int64]:
@@ -79,11 +83,12 @@ class Batch(NamedTuple):
 class Workers:
     """A model at work: sentences in, labels, margins and the n best sequences out.
 
-    Any number of threads may share it.
+    Any number of threads may share it. `first` are those of the models of its first pass.
     """
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Model, first: Sequence[Workers] = ()):
         self.model = model
+        self._first = first
         self._frozen = model.frozen()
         self._idle: list[Worker] = []  # workers not in use; list operations are atomic
         self._may_be: dict[tuple[str, str], list[int]] = {}  # by form and label as written
@@ -150,11 +155,12 @@ class Workers:
         """Some sentences as type ids of the worker's."""
         plain = {*map(type, sentences)} <= {list}
         token_lists = [] if plain else [tokens_of(sentence) for sentence in sentences]
-        names = self.model.compiled.columns
+        names = inputs_of(self.model)
         columns = rows_of_columns(sentences, names)
         bounds = list(accumulate(map(len, columns[0]), initial=0))
+        rows = dict(zip(names, columns, strict=False))
         try:
-            types = worker.encoder.encode(columns[: len(names)], bounds[-1])
+            return self._numbered(rows, bounds, given, token_lists, worker)
         except (TypeError, AttributeError, SeqtagError) as error:
             words = chain.from_iterable(values for rows in columns for values in rows)
             odd = [word for word in words if not isinstance(word, str)]
@@ -162,11 +168,65 @@ class Workers:
                 raise
             msg = f"expected words as strings, found {odd[0]!r}"
             raise TypeError(msg) from error
-        forms: list[Sequence[str]] = []
-        if self.model.coding.needs_forms:
-            forms = columns[names.index("form")]
+
+    def _numbered(
+        self,
+        rows: Mapping[str, list[Sequence[str]]],
+        bounds: list[int],
+        given: Sequence[Given | None],
+        token_lists: list[Tokens | None],
+        worker: Worker,
+    ) -> Batch:
+        """Some sentences, given as columns by name, as type ids of the worker's."""
+        names = self.model.compiled.columns
+        forms = rows["form"] if self.model.coding.needs_forms else []
         allowed = self._allowed(given, bounds, forms)
-        return Batch(token_lists, bounds, types, worker, forms, list(given), allowed)
+        if not self._first:
+            types = worker.encoder.encode([rows[name] for name in names], bounds[-1])
+            return Batch(token_lists, bounds, types, worker, forms, list(given), allowed)
+        types = np.empty((len(names), bounds[-1]), np.int32)
+        for row, name in zip(types, names, strict=True):
+            if name in rows:
+                row[:] = worker.encoder.number(name, rows[name], bounds[-1])
+        first = []
+        for each, its in zip(self._first, worker.first, strict=True):
+            labels = given if each.model.column == self.model.column else [None] * len(given)
+            first.append(each._numbered(rows, bounds, labels, [], its))
+        return Batch(token_lists, bounds, types, worker, forms, list(given), allowed, first)
+
+    def _after_first(self, batch: Batch) -> Batch:
+        """The batch with what the first pass says of it, if there is one."""
+        for each, part, said in zip(self._first, batch.first, batch.worker.said, strict=False):
+            _, ids = each._decode(part)
+            for row, types in said.items():
+                batch.types[row] = types[ids]
+        return batch._replace(first=()) if batch.first else batch
+
+    def _seen(self, columns: Sequence[Sequence[str]], batch: Batch) -> Sequence[Sequence[str]]:
+        """The columns of one sentence as templates see them: those given, and the first pass's."""
+        if not self._first:
+            return columns
+        names = self.model.compiled.columns
+        rows = dict(zip(inputs_of(self.model), columns, strict=True))
+        for each, said in zip(self._first, batch.worker.said, strict=True):
+            for name, values in said_by(each.model).items():
+                if name in names:
+                    row = names.index(name)
+                    shown = dict(zip(said[row].tolist(), values, strict=True))
+                    rows[name] = list(map(shown.__getitem__, batch.types[row].tolist()))
+        return [rows[name] for name in names]
+
+    def seen(self, sentences: Iterable[AnySentence]) -> Iterator[AnySentence]:
+        """Sentences as templates see them: with what a first pass says, if there is one."""
+        for sentence in sentences:
+            if not self._first:
+                yield sentence
+                continue
+            with self._worker() as worker:
+                batch = self._after_first(self._encode([sentence], [None], worker))
+                found = self._seen(columns_of(sentence, inputs_of(self.model)), batch)
+            names = self.model.compiled.columns
+            yield {name: list(values) for name, values in zip(names, found, strict=True)}
 
     def _allowed(
         self, given: Sequence[Given | None], bounds: Sequence[int], forms: Sequence[Sequence[str]]
@@ -201,11 +261,13 @@ class Workers:
     # ----------------------------------------------------------------- the engine
     def _decode(self, batch: Batch) -> tuple[Batch, NDArray[np.int32]]:
         """The batch and its label ids."""
+        batch = self._after_first(batch)
         ids = self.decode_types(batch.types, batch.sentence_ptr, batch.worker, batch.allowed)
         return batch, ids
 
     def _judge(self, batch: Batch) -> tuple[Batch, Margins]:
         """The batch, its label ids and their margins."""
+        batch = self._after_first(batch)
         hashes, ptr = batch.worker.encoder.hashes, batch.sentence_ptr
         with _workspace(self._frozen, batch.worker) as space:
             return batch, self._frozen.margins(
@@ -214,6 +276,7 @@ class Workers:
 
     def _search(self, batch: Batch, n: int) -> tuple[Batch, Paths]:
         """The batch and the n best sequences of label ids of its sentences."""
+        batch = self._after_first(batch)
         hashes, ptr = batch.worker.encoder.hashes, batch.sentence_ptr
         with _workspace(self._frozen, batch.worker) as space:
             return batch, self._frozen.n_best(batch.types, hashes, ptr, n, space, batch.allowed)
@@ -296,8 +359,18 @@ class Workers:
         self._idle.append(worker)
 
     def new_worker(self) -> Worker:
-        """An encoder that knows no types yet, and the kernel's memory for it."""
-        return Worker(Encoder(self.model.compiled, backend.hash_strings), [])
+        """An encoder that knows no types yet, and the kernel's memory for it; of each pass."""
+        encoder = Encoder(self.model.compiled, backend.hash_strings)
+        names = self.model.compiled.columns
+        said = [
+            {
+                names.index(name): encoder.number(name, [values], len(values))
+                for name, values in said_by(each.model).items()
+                if name in names
+            }
+            for each in self._first
+        ]
+        return Worker(encoder, [], [each.new_worker() for each in self._first], said)
 
     def decode_types(
         self,
@@ -306,7 +379,10 @@ class Workers:
         worker: Worker,
         allowed: Allowed | None = None,
     ) -> NDArray[np.int32]:
-        """Label ids (tokens,) int32 of the type ids (columns, tokens) of the worker's encoder."""
+        """Label ids (tokens,) int32 of the type ids (columns, tokens) of the worker's encoder.
+
+        There is a row for each column that templates look at, what a first pass says among them.
+        """
         with _workspace(self._frozen, worker) as space:
             return self._frozen.decode(types, worker.encoder.hashes, sentence_ptr, space, allowed)
 

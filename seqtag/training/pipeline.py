@@ -1,8 +1,6 @@
 """Training a pipeline: one part after another, each with the tags of those before it as columns.
 
-A part must learn from tags such as it will get, with their errors: gold tags would teach it to
-trust them too much. So the tags that later parts see in training are jackknifed: the sentences are
-cut into folds, and those of each fold are tagged by a model of the others.
+The tags that later parts see in training are jackknifed, see `seqtag.training.jackknife`.
 """
 
 from __future__ import annotations
@@ -23,19 +21,19 @@ from seqtag.features.encoder import Column
 from seqtag.features.language import load as load_templates
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
-from seqtag.parallel import in_order
 from seqtag.settings import Settings, Value
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.choice import settled
 from seqtag.training.data import Source, TrainingData, check_labels, open_corpus
-from seqtag.training.interruption import AtOnce, put_off
+from seqtag.training.interruption import AtOnce
+from seqtag.training.jackknife import jackknifed, of_part
 from seqtag.training.notes import note_data
 from seqtag.training.problem import pose
 from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.tokens import token_examples
 from seqtag.training.train import coding_of, fit
-from seqtag.training.warm_start import part_of, settings_of
+from seqtag.training.warm_start import check_to_go_on, part_of, settings_of
 from seqtag.training.word_tables import (
     LEMMA_COLUMNS,
     asks_for_lemmas,
@@ -73,7 +71,6 @@ PARTS = (*TEXT_PARTS, *PRESETS)
 _FOLDS = 2  # three, or five epochs, taught later parts no more and took longer
 _FOLD_EPOCHS = 3
 _FEW_LABELS = 255  # of so many, known words may have others than they had
-_BLOCK = 50  # sentences that stand together stay together: they share their rare words
 
 _GOLD = ("gold lemma", "gold upos")  # beside what parts see: stems are learnt from these
 
@@ -173,6 +170,9 @@ def train_parts(
     folder = checkpoints_in(checkpoint, resume=resume, every=checkpoint_every)
     schedule = Schedule(seed, runs, patience, threads, on_epoch)
     given = tables_of(tables)
+    Settings().with_values(settings).in_one_pass(
+        "several parts", "train such parts one by one, and put them together with seqtag bundle"
+    )
     with folder or nullcontext():
         if not isinstance(data, (str, PathLike)) or str(data) == "-":
             data = _in_memory(data, format, columns, limits)
@@ -196,6 +196,8 @@ def train_parts(
         stage = folder.stage(",".join((*texts, *names))) if folder else None
         schedule = replace(schedule, checkpoints=stage)
         begins = {name: part_of(init, LabelColumn(name), settings) for name in (*texts, *names)}
+        for begin in begins.values():
+            check_to_go_on(begin, Settings())
 
         parts = _plan(names, begins, given)
         check_used(given, [part.templates for part in parts])
@@ -250,8 +252,8 @@ def _text_models(
     """The models of the parts that are learnt from text, where there is something to learn."""
     for name in names:
         on_part(name)
-        of_part = _of_part(schedule, name)
-        model = _fit_text(name, sentences(), of_part, settings, begins[name], asked=asked)
+        own = of_part(schedule, name)
+        model = _fit_text(name, sentences(), own, settings, begins[name], asked=asked)
         if model is not None:
             yield model
 
@@ -275,21 +277,14 @@ def _column_models(
         name = part.column.name
         on_part(name)
         labels, gold_dev = words.columns[name], dev and dev.columns[name]
-        of_part = _of_part(schedule, name)
-        model = _fit(part, seen, labels, of_part, settings, seen_dev, gold_dev, quick=quick)
+        own = of_part(schedule, name)
+        model = _fit(part, seen, labels, own, settings, seen_dev, gold_dev, quick=quick)
         yield model
         if any(name in later.columns for later in parts[number + 1 :]):
             chosen = {**settings, "known_labels": model.training["known_labels"]}
-            seen.columns[name] = _jackknifed(part, seen, labels, of_part, chosen)
+            seen.columns[name] = _jackknifed(part, seen, labels, own, chosen)
             if seen_dev:
                 seen_dev.columns[name] = _tags(model, seen_dev)
-
-
-def _of_part(schedule: Schedule, name: str) -> Schedule:
-    """The schedule with checkpoints of a part's own."""
-    if schedule.checkpoints is None:
-        return schedule
-    return replace(schedule, checkpoints=schedule.checkpoints.part(name))
 
 
 def _in_memory(
@@ -420,36 +415,20 @@ def _jackknifed(
     part: _Part, words: _Words, labels: Column, schedule: Schedule, settings: Mapping[str, Any]
 ) -> Column:
     """The tags of the training sentences, each fold's by a model of the other folds."""
-    sentences = len(words.lengths)
-    if sentences < 2:
+    if len(words.lengths) < 2:
         return labels  # there are no others
-    block = max(1, min(_BLOCK, sentences // (2 * _FOLDS)))
-    fold_of = np.arange(sentences) // block % _FOLDS
-    everything = words.examples(list(words.columns), labels)
-    quiet = replace(schedule, runs=1, threads=1, on_epoch=None)
+    names = list(words.columns)
     fewer = {**settings, "epochs": min(_FOLD_EPOCHS, settings.get("epochs") or _FOLD_EPOCHS)}
 
-    def tag(fold: int) -> Column:
-        others, held_out = (everything.where(fold_of != fold), everything.where(fold_of == fold))
-        names = list(words.columns)
+    def tag(others: TrainingData, held_out: TrainingData, of_fold: Schedule) -> Column:
         learnt = _Words(dict(zip(names, others.columns, strict=True)), others.lengths)
-        of_fold = _of_part(quiet, f"fold-{fold + 1}")
         model = _fit(part, learnt, others.labels, of_fold, fewer)
         if model.interrupted:
             raise KeyboardInterrupt
-        return _tags(
-            model, _Words(dict(zip(names, held_out.columns, strict=True)), held_out.lengths)
-        )
+        found = _Words(dict(zip(names, held_out.columns, strict=True)), held_out.lengths)
+        return _tags(model, found)
 
-    number: dict[str, int] = {}
-    ids = np.zeros(len(labels.ids), np.int32)
-    fold_of_token = np.repeat(fold_of, words.lengths)
-    folds = range(min(_FOLDS, int(fold_of.max()) + 1))
-    with put_off(schedule.stop):
-        for fold, column in zip(folds, in_order(tag, folds, schedule.threads), strict=True):
-            numbers = [number.setdefault(name, len(number)) for name in column.types]
-            ids[fold_of_token == fold] = np.array(numbers, np.int32)[column.ids]
-    return Column(list(number), ids)
+    return jackknifed(words.examples(names, labels), _FOLDS, tag, schedule)
 
 
 def _tags(model: Model, words: _Words) -> Column:

@@ -86,6 +86,7 @@ class Topic(NamedTuple):
         templates, settings = templates_of(
             reading.templates, column, available, reading.settings, tables=reading.tables
         )
+        settings.in_one_pass("shards", "train on the whole corpus at once")
         check_used(reading.tables, [templates])
         fixed = settings.without_auto()  # what one shard finds need not be true of all
         return cls(column, available, templates, fixed, templates.compile(available))

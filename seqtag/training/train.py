@@ -6,10 +6,9 @@ import logging
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, overload
 
-from seqtag.corpus import LIMITS, sentences_of
+from seqtag.corpus import LIMITS
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
 from seqtag.labels.coding import LabelCoding
@@ -20,10 +19,19 @@ from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.choice import best_way
 from seqtag.training.data import Source, check_labels, open_corpus
+from seqtag.training.lists import listed, pair_of
 from seqtag.training.notes import note_data
+from seqtag.training.passes import (
+    Sentences,
+    companions_of,
+    fit_twice,
+    in_passes,
+    with_annotated,
+)
 from seqtag.training.problem import judge_of, pose
 from seqtag.training.runs import Epoch, Schedule, train_runs
 from seqtag.training.warm_start import (
+    check_to_go_on,
     coding_to_go_on,
     default_label,
     loaded,
@@ -31,7 +39,7 @@ from seqtag.training.warm_start import (
     model_for,
     settings_of,
 )
-from seqtag.training.ways import AUTO, Way, columns_of, fitting_labels, names_for
+from seqtag.training.ways import AUTO, Way, all_passes, columns_of, fitting_labels, names_for
 from seqtag.training.word_tables import (
     check_used,
     given_tables,
@@ -41,11 +49,12 @@ from seqtag.training.word_tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from os import PathLike
 
     from typing_extensions import Unpack
 
-    from seqtag.corpus import Limits, Sentence
+    from seqtag.corpus import Limits
     from seqtag.corpus.memory import Labels, Values
     from seqtag.features.word_tables import WordTable
     from seqtag.labels.column import LabelColumn
@@ -92,6 +101,7 @@ class Options(TypedDict, total=False):
     dropout: float | str | None
     label_parts: str | None
     known_labels: int | str | None
+    passes: int | None
 
 
 @overload
@@ -202,8 +212,9 @@ def train(
         for most corpora.
     **settings
         Those of `seqtag.settings.SETTINGS`, which says what each does: ``epochs``, ``update``,
-        ``step``, ``margin``, ``min_count``, ``encoding``, ``dropout``, ``label_parts`` and
-        ``known_labels``. They come before those of the templates; None leaves one to them.
+        ``step``, ``margin``, ``min_count``, ``encoding``, ``dropout``, ``label_parts``,
+        ``known_labels`` and ``passes``. They come before those of the templates; None leaves one to
+        them.
 
     Raises
     ------
@@ -240,10 +251,10 @@ def train(
     if labels is not None:
         label = label or default_label(begin) or "label"
         missing = unlabelled or ""
-        data, some = _listed(data, labels, label, columns, missing)
+        data, some = listed(data, labels, label, columns, missing)
         more = False
         if dev is not None:
-            dev, more = _listed(*_pair(dev), label, columns, missing)
+            dev, more = listed(*pair_of(dev), label, columns, missing)
         unlabelled = missing if some or more else unlabelled
     with folder or nullcontext():
         with ExitStack() as files:
@@ -253,14 +264,19 @@ def train(
             features = [name for name in corpus.columns if name not in column.columns]
             given = tables_of(tables)
             ways = ways_of(templates, column, features, settings, model, given)
-            check_used(given, [way.templates for way in ways])
+            asking = [way.templates for way in all_passes(ways)]
+            check_used(given, asking)
             needed = columns_of(ways, features)
-            lemmas = lemma_columns([way.templates for way in ways], corpus.columns)
-            examples = corpus.gather((*needed, *lemmas), column, skip_unlabelled, unlabelled)
+            lemmas = lemma_columns(asking, corpus.columns)
+            also = companions_of(ways, column)
+            names = (*needed, *also)
+            examples = corpus.gather((*names, *lemmas), column, skip_unlabelled, unlabelled)
             if lemmas:
-                found = lemma_table(*examples.columns[len(needed) :])
+                found = lemma_table(*examples.columns[len(names) :])
                 ways = [way.with_lemmas(found) for way in ways]
-                examples = examples._replace(columns=examples.columns[: len(needed)])
+                examples = examples._replace(columns=examples.columns[: len(names)])
+            others = zip(also, examples.columns[len(needed) :], strict=True)
+            ways = with_annotated(ways, dict(others))
             check_labels(examples.labels.types, column, corpus.name)
             held_out = None
             if dev is not None:
@@ -279,6 +295,10 @@ def train(
         way, problem = best_way(tries, posed, schedule, quick=quick)
         stage = folder.stage(str(column)) if folder else None
         schedule = replace(schedule, checkpoints=stage)
+        if way.second is not None:
+            learnt = Sentences(examples, names)
+            scored = held_out and Sentences(held_out, needed)
+            return Tagger(fit_twice(problem, way, learnt, features, schedule, scored, fit))
         held_out = held_out and way.part_of(held_out, needed)
         del examples, corpus, posed  # memory for the epochs
         return Tagger(fit(problem, schedule, held_out))
@@ -297,49 +317,6 @@ def _posed(
     data, values = way.part_of(examples, needed), way.settings
     coding = coded(data, settings=values)
     return pose(data, column, coding, way.templates, features, values, model), data
-
-
-def _listed(
-    data: Any,
-    labels: Iterable[Labels],
-    label: str,
-    columns: Sequence[str] | None,
-    missing: str,
-) -> tuple[list[Sentence], bool]:
-    """Sentences of plain lists, and whether some word has no label.
-
-    Raises
-    ------
-    TypeError
-        If `data` is a file.
-    """
-    if isinstance(data, (str, PathLike)):
-        msg = f"expected lists of words for the labels, found {data!r}; a file has its own labels"
-        raise TypeError(msg)
-    some = False
-
-    def noted() -> Iterator[Labels]:
-        nonlocal some
-        for each in labels:
-            some = some or (not isinstance(each, str) and None in each)
-            yield each
-
-    found = list(sentences_of(data, noted(), label, columns=columns, missing=missing))
-    return found, some
-
-
-def _pair(dev: Any) -> tuple[Any, Any]:
-    """The sentences and the labels of a dev set of lists.
-
-    Raises
-    ------
-    TypeError
-        If it is something else.
-    """
-    if not isinstance(dev, (tuple, list)) or len(dev) != 2:
-        msg = f"expected dev as a pair (sentences, labels), found {dev!r:.60}"
-        raise TypeError(msg)
-    return dev[0], dev[1]
 
 
 class Counted(Protocol):
@@ -450,7 +427,8 @@ def ways_of(
     ways = []
     for name in names:
         chosen, values = templates_of(name, column, available, settings, init, tables)
-        ways.append(Way(str(name), chosen, values, tuple(chosen.looks_at(available))))
+        check_to_go_on(init, values)
+        ways.append(in_passes(Way(str(name), chosen, values, ()), column, available))
     return ways
 
 

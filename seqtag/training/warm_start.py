@@ -260,6 +260,20 @@ def part_of(init: Loaded | None, column: LabelColumn, settings: Mapping[str, Any
     return found
 
 
+def check_to_go_on(init: Model | None, settings: Settings) -> None:
+    """Refuse to go on in two passes.
+
+    Raises
+    ------
+    TemplateError
+        If a model has two, or is to have them.
+    """
+    if init is not None and init.first:
+        settings = replace(settings, passes=2)  # whatever else is asked for
+    if init is not None:
+        settings.in_one_pass("going on from a model", "train one of two passes anew")
+
+
 def _models(init: Loaded | None) -> Sequence[Model]:
     """The parts of a model."""
     if init is None:

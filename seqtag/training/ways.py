@@ -39,12 +39,15 @@ class Way:
         They, and what is set by all together.
     columns
         Those that they look at.
+    second
+        The way of a second pass, if there is one: some of its columns are what the first says.
     """
 
     name: str
     templates: TemplateSet
     settings: Settings
     columns: tuple[str, ...]
+    second: Way | None = None
 
     def part_of(self, examples: TrainingData, names: Sequence[str]) -> TrainingData:
         """The columns of this way, of examples whose columns have these names."""
@@ -52,9 +55,11 @@ class Way:
 
     def with_lemmas(self, table: WordTable) -> Way:
         """The way with the table of lemmas, if its templates ask for one."""
-        if not asks_for_lemmas(self.templates):
-            return self
-        return replace(self, templates=self.templates.with_tables([table]))
+        second = self.second and self.second.with_lemmas(table)
+        templates = self.templates
+        if asks_for_lemmas(templates):
+            templates = templates.with_tables([table])
+        return replace(self, templates=templates, second=second)
 
 
 def names_for(column: LabelColumn, available: Sequence[str]) -> list[str]:
@@ -73,9 +78,14 @@ def names_for(column: LabelColumn, available: Sequence[str]) -> list[str]:
     return [name for name in (*_FOR_CHUNKS, *_FOR_WORDS) if _fits(name, available)]
 
 
+def all_passes(ways: Sequence[Way]) -> list[Way]:
+    """The ways of all passes."""
+    return [each for way in ways for each in (way, way.second) if each is not None]
+
+
 def columns_of(ways: Sequence[Way], available: Sequence[str]) -> list[str]:
     """All columns that some way looks at, in their order."""
-    wanted = {name for way in ways for name in way.columns}
+    wanted = {name for way in all_passes(ways) for name in way.columns}
     return [name for name in available if name in wanted]
 
 

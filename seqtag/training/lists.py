@@ -1,0 +1,57 @@
+"""Lists of words and lists of labels as sentences to learn from."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from seqtag.corpus import sentences_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from seqtag.corpus import Sentence
+    from seqtag.corpus.memory import Labels
+
+
+def listed(
+    data: Any,
+    labels: Iterable[Labels],
+    label: str,
+    columns: Sequence[str] | None,
+    missing: str,
+) -> tuple[list[Sentence], bool]:
+    """Sentences of plain lists, and whether some word has no label.
+
+    Raises
+    ------
+    TypeError
+        If `data` is a file.
+    """
+    if isinstance(data, (str, PathLike)):
+        msg = f"expected lists of words for the labels, found {data!r}; a file has its own labels"
+        raise TypeError(msg)
+    some = False
+
+    def noted() -> Iterator[Labels]:
+        nonlocal some
+        for each in labels:
+            some = some or (not isinstance(each, str) and None in each)
+            yield each
+
+    found = list(sentences_of(data, noted(), label, columns=columns, missing=missing))
+    return found, some
+
+
+def pair_of(dev: Any) -> tuple[Any, Any]:
+    """The sentences and the labels of a dev set of lists.
+
+    Raises
+    ------
+    TypeError
+        If it is something else.
+    """
+    if not isinstance(dev, (tuple, list)) or len(dev) != 2:
+        msg = f"expected dev as a pair (sentences, labels), found {dev!r:.60}"
+        raise TypeError(msg)
+    return dev[0], dev[1]

@@ -1,0 +1,99 @@
+"""seqtag.model.passes: the models of two passes in a file, and what is refused there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import seqtag
+from seqtag.errors import ModelFileError
+from seqtag.features.language import parse
+from seqtag.model import bundle, container
+from seqtag.model.header import FORMAT_VERSION, MIN_READER
+from seqtag.model.passes import flat, grouped, inputs_of, said_by
+
+WORDS = [["the", "dog"], ["a", "cat"]]
+
+
+@pytest.fixture(scope="module")
+def twice():
+    """A model of two passes."""
+    return seqtag.train(WORDS, [["DET", "NOUN"]] * 2, label="tag", passes=2, epochs=1).model
+
+
+@pytest.fixture(scope="module")
+def other():
+    """A model of one pass, of another column."""
+    return seqtag.train(WORDS, [["D", "N"]] * 2, label="other", epochs=1).model
+
+
+def contents(*models):
+    return container.from_bytes(bundle.to_bytes(models))
+
+
+def test_a_file_lists_the_models_of_a_first_pass_before_the_one_they_are_for(twice, other):
+    found = contents(other, twice)
+    assert found.format == FORMAT_VERSION
+    assert [part["label"] for part in found.config["parts"]] == ["other", "tag", "tag"]
+    assert [part.get("first") for part in found.config["parts"]] == [None, None, [1]]
+    models = bundle.models_of(found)
+    assert [len(model.first) for model in models] == [0, 1]
+    assert bundle.to_bytes(models) == bundle.to_bytes([other, twice])
+    assert contents(other).format == MIN_READER
+
+
+def test_what_it_looks_at_and_what_its_first_pass_says(twice):
+    assert inputs_of(twice) == inputs_of(twice.first[0]) == ("form",)
+    assert said_by(twice.first[0]) == {"first.tag": ["DET", "NOUN"]}
+    assert flat([twice]) == [twice.first[0], twice]
+
+
+def test_columns_of_both_passes_are_in_the_order_of_the_corpus():
+    sentences = [{"form": words, "pos": ["D", "N"]} for words in WORDS]
+    templates = parse("pos[0]\nform[0] + first.tag[0]")
+    tagger = seqtag.train(
+        sentences, [["B", "I"]] * 2, label="tag", templates=templates, passes=2, epochs=1
+    )
+    assert tagger.columns == ("form", "pos")
+    assert tagger.first[0].columns == ("pos",)
+    assert tagger.tag([("the", "D"), ("dog", "N")]) == ["B", "I"]
+
+
+@pytest.mark.parametrize("numbers", [[1], [2], [-1], [0, 0], [0, 1], [True], ["0"], "0", None, {}])
+def test_numbers_that_are_not_those_just_before_are_refused(twice, numbers):
+    found = contents(twice)
+    found.config["parts"][1]["first"] = numbers
+    with pytest.raises(ModelFileError) as error:
+        bundle.models_of(found, "m.seqtag")
+    assert str(error.value).startswith(
+        "m.seqtag: expected numbers of the models of one pass just before number 1 for its first "
+        "pass, found "
+    )
+    assert str(error.value).endswith("; get the file again or retrain")
+
+
+def test_a_first_pass_of_two_passes_is_refused(twice):
+    with pytest.raises(ModelFileError, match="models of one pass just before number 1"):
+        grouped([twice, twice], [[], [0]], "m.seqtag")
+
+
+def test_a_first_pass_that_nobody_looks_at_is_refused(twice, other):
+    for first, second in ((other, twice), (twice.first[0], other)):
+        with pytest.raises(ModelFileError) as error:
+            grouped([first, replace(second, first=())], [[], [0]], "m.seqtag")
+        assert str(error.value).startswith(
+            "m.seqtag: expected a model with templates that look at what its first pass says (first"
+        )
+
+
+def test_a_first_pass_that_says_a_column_twice_is_refused(twice):
+    first, second = twice.first[0], replace(twice, first=())
+    with pytest.raises(ModelFileError, match="look at what its first pass says"):
+        grouped([first, first, second], [[], [], [0, 1]], "m.seqtag")
+
+
+def test_models_of_a_first_pass_count(twice, monkeypatch):
+    monkeypatch.setattr(bundle, "MOST_PARTS", 1)
+    with pytest.raises(ModelFileError, match="expected from 1 to 1 models in a file, found 2"):
+        bundle.to_bytes([twice])

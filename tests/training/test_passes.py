@@ -1,0 +1,362 @@
+"""Two passes: what the second learns from, which settings both have, and what is refused."""
+
+from __future__ import annotations
+
+import logging
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import seqtag
+from seqtag.corpus import sentence_of
+from seqtag.errors import CorpusError, SeqtagError, TemplateError
+from seqtag.features.encoder import Column
+from seqtag.features.language import parse
+from seqtag.features.word_tables import WordTable
+from seqtag.integrations.sklearn import SequencePerceptron
+from seqtag.model.bundle import digest, models_of, to_bytes
+from seqtag.model.container import from_bytes
+from seqtag.training import checkpoints, choice, jackknife, passes
+from seqtag.training.data import TrainingData
+from seqtag.training.pipeline import train_parts
+from seqtag.training.rounds import train_shards
+from seqtag.training.runs import Schedule
+from seqtag.training.train import train
+from tests.strategies import each_backend, install
+
+TAGS = {
+    "the": ("DET", "DT"),
+    "dog": ("NOUN", "NN"),
+    "dogs": ("NOUN", "NNS"),
+    "cat": ("NOUN", "NN"),
+    "sings": ("VERB", "VBZ"),
+    "sees": ("VERB", "VBZ"),
+    "old": ("ADJ", "JJ"),
+}
+TEXTS = ["the dog sings", "the old cat sees the dog", "dogs", "the cat sees old dogs", "the cat"]
+
+
+def treebank(texts=TEXTS, **fixed):
+    """Sentences with both columns of tags; some of the columns with one value throughout."""
+    sentences = []
+    for text in texts:
+        words = text.split()
+        upos, xpos = (list(column) for column in zip(*map(TAGS.get, words), strict=True))
+        columns = {"form": words, "upos": upos, "xpos": xpos}
+        columns |= {name: [value] * len(words) for name, value in fixed.items()}
+        sentences.append(sentence_of(columns))
+    return sentences
+
+
+def chunked(copies=4):
+    """Sentences with parts of speech, and chunks of several words."""
+    rows = [("the", "DT", "B-NP"), ("dog", "NN", "I-NP"), ("sees", "VB", "B-VP")]
+    rows += [("the", "DT", "B-NP"), ("cat", "NN", "I-NP")]
+    names = ("form", "pos", "chunk")
+    columns = {n: list(values) for n, values in zip(names, zip(*rows, strict=True), strict=True)}
+    return [sentence_of(columns)] * copies
+
+
+def spied(monkeypatch):
+    """What each problem is posed about, in the order in which they are."""
+    posed = []
+    pose = passes.pose
+
+    def spy(examples, column, coding, templates, available, *more):
+        names = templates.looks_at(available)
+        posed.append((str(column), dict(zip(names, examples.columns, strict=True)), examples))
+        return pose(examples, column, coding, templates, available, *more)
+
+    monkeypatch.setattr(passes, "pose", spy)
+    return posed
+
+
+def test_the_second_model_sees_the_labels_of_the_first_on_both_sides():
+    tagger = train(treebank(), label="upos", passes=2)
+    assert tagger.columns == ("form",)
+    assert [first.label for first in tagger.first] == ["upos", "xpos"]
+    assert tagger.model.compiled.columns == ("form", "first.upos", "first.xpos")
+    assert "first.upos[+2]\n" in tagger.info["templates"]
+    assert tagger.tag(["the", "old", "dog", "sings"]) == ["DET", "ADJ", "NOUN", "VERB"]
+    assert tagger.info["training"]["passes"] == 2
+    assert "passes" not in tagger.first[0].info["training"]
+
+
+def test_the_first_model_is_that_of_one_pass():
+    once, twice = (train(treebank(), label="upos", passes=n) for n in (1, 2))
+    assert once.first == ()
+    assert digest(twice.first[0].model) == digest(once.model)
+
+
+def test_labels_seen_in_training_are_of_models_that_did_not_see_the_sentence(monkeypatch):
+    """Each sentence has a word, and a label, of its own."""
+    monkeypatch.setattr(passes, "_FOLDS", 3)
+    monkeypatch.setattr(jackknife, "_BLOCK", 1)
+    posed = spied(monkeypatch)
+    words = ("dog", "cat", "hen")
+    sentences = [sentence_of({"form": ["the", w], "tag": ["DET", f"X{w}"]}) for w in words]
+    tagger = train(sentences, label="tag", passes=2)
+    *folds, (_, columns, _) = posed
+    assert [len(examples.lengths) for _, _, examples in folds] == [2, 2, 2]
+    seen = columns["first.tag"].values()
+    assert seen[::2] == ["DET"] * 3
+    assert all(tag != f"X{word}" for word, tag in zip(words, seen[1::2], strict=True))
+    assert tagger.first[0].tag(["the", "dog"]) == ["DET", "Xdog"]  # who has seen it knows
+
+
+def test_dev_sentences_are_seen_with_the_labels_of_the_whole_first_model(monkeypatch):
+    """Words that one fold never met would be wrong there; the dev score is that of the file."""
+    judged = []
+    module = import_module("seqtag.training.train")
+    judge = module.judge_of
+
+    def spy(problem, held_out):
+        judged.append(dict(zip(problem.compiled.columns, held_out.columns, strict=True)))
+        return judge(problem, held_out)
+
+    monkeypatch.setattr(module, "judge_of", spy)
+    dev = treebank(["the dogs sees", "old cat"])
+    tagger = train(treebank(), label="upos", dev=dev, passes=2)
+    first, second = judged
+    assert list(first) == ["form"]
+    labels = [label for s in dev for label in tagger.first[0].tag(s.column("form"))]
+    assert second["first.upos"].values() == labels
+    found = [label for s in dev for label in tagger.tag(s.column("form"))]
+    gold = [label for s in dev for label in s.column("upos")]
+    score = np.mean([a == b for a, b in zip(found, gold, strict=True)])
+    assert tagger.info["training"]["dev"]["score"] == pytest.approx(float(score))
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"label": "upos"}, ["upos", "xpos"]),
+        ({"label": "xpos"}, ["xpos", "upos"]),
+        ({"label": "upos+feats"}, ["upos+feats"]),
+        ({"label": "xpos", "templates": "xpos"}, ["xpos"]),  # the text gives UPOS
+        ({"label": "upos", "templates": parse("form[0]\nfirst.upos[+1]")}, ["upos"]),
+        ({"label": "upos", "templates": parse("form[0]\nfirst.xpos[+1]")}, ["upos", "xpos"]),
+    ],
+)
+def test_what_the_first_pass_says(how, said):
+    tagger = train(treebank(feats="_"), passes=2, **how)
+    assert [first.label for first in tagger.first] == said
+
+
+@pytest.mark.parametrize(("value", "why"), [("_", "all"), ("X", "one value")])
+def test_a_column_that_is_not_annotated_is_no_part_of_the_first_pass(value, why, caplog):
+    with caplog.at_level(logging.INFO, "seqtag"):
+        tagger = train(treebank(xpos=value), label="upos", passes=2)
+    assert [first.label for first in tagger.first] == ["upos"], why
+    assert "first.xpos" not in tagger.info["templates"]
+    assert "the column xpos is not annotated throughout: no part of the first pass" in caplog.text
+
+
+def test_templates_of_your_own_get_those_of_the_second_pass_unless_they_have_some():
+    plain = train(treebank(), label="upos", templates=parse("form[0]"), passes=2)
+    assert plain.info["templates"].startswith("form[0]\nfirst.upos[-2]\n")
+    own = parse("form[0]\nform[0] + first.upos[+1]\nset passes 2")
+    tagger = train(treebank(), label="upos", templates=own)
+    assert tagger.info["templates"] == "form[0]\nform[0] + first.upos[+1]\n"
+    assert tagger.first[0].info["templates"] == "form[0]\n"
+
+
+def test_chunks_are_seen_as_they_were_learnt():
+    tagger = train(chunked(), label="chunk", passes=2, encoding="iobes", min_count=1)
+    assert tagger.columns == ("form", "pos")
+    assert {*tagger.first[0].model.labels} == {"B-NP", "E-NP", "S-VP"}
+    words = [("the", "DT"), ("dog", "NN"), ("sees", "VB")]
+    assert tagger.tag(words) == ["B-NP", "I-NP", "B-VP"]
+    assert "first.chunk[+1]=S-VP" in str(tagger.explain(words, 1, rival="B-VP"))
+
+
+def test_labels_of_two_columns_are_two_columns():
+    sentences = treebank(feats="N=s")
+    tagger = train(sentences, label="upos+feats", passes=2)
+    assert tagger.model.compiled.columns == ("form", "first.upos", "first.feats")
+    assert tagger.tag(["the", "dog"]) == ["DET|N=s", "NOUN|N=s"]
+
+
+def test_lemmas_are_seen_as_scripts():
+    sentences = [
+        sentence_of({"form": ["dogs", "sing"], "lemma": ["dog", "sing"]}),
+        sentence_of({"form": ["cats", "see"], "lemma": ["cat", "see"]}),
+    ] * 2
+    tagger = train(sentences, label="lemma", passes=2)
+    assert tagger.tag(["cats", "sing"]) == ["cat", "sing"]
+
+
+def test_tables_dropout_and_runs_go_through_both_passes():
+    names = WordTable.of("names", [("dog", ["animal"]), ("cat", ["animal"])])
+    tagger = train(treebank(), label="upos", tables=[names], dropout=0.1, runs=2, passes=2)
+    for each in (tagger, *tagger.first):
+        assert "lexicon(names)[0]" in each.info["templates"]
+        assert (each.info["training"]["runs"], each.info["training"]["dropout"]) == (2, 0.1)
+        assert [table.name for table in each.model.tables] == ["names"]
+    own = parse("form[0]\nlexicon(names)[0] + first.upos[+1]")
+    asking = train(treebank(), label="upos", tables=[names], templates=own, passes=2)
+    assert [len(each.model.tables) for each in (asking, *asking.first)] == [1, 0]
+
+
+def test_known_labels_are_chosen_once_and_hold_for_both(monkeypatch):
+    monkeypatch.setattr(choice, "_TOO_FEW", 1)
+    tagger = train(treebank() * 4, label="upos", passes=2)
+    chosen = tagger.info["training"]["chosen"]
+    assert chosen == tagger.first[0].info["training"]["chosen"]
+    values = {each.info["training"]["known_labels"] for each in (tagger, tagger.first[0])}
+    assert len(values) == 1
+    assert "chosen" not in tagger.first[1].info["training"]
+    given = train(treebank(), label="upos", known_labels=1, passes=2)
+    assert [e.info["training"]["known_labels"] for e in (given, *given.first)] == [1, 1, 1]
+
+
+def test_templates_that_choose_themselves():
+    tagger = train(treebank() * 4, label="upos", templates="auto", passes=2, epochs=2)
+    assert [first.label for first in tagger.first] == ["upos", "xpos"]
+
+
+@each_backend
+def test_the_same_bytes_on_any_number_of_threads_and_backend(backend, monkeypatch):
+    install(backend, monkeypatch)
+    how = {"label": "upos", "passes": 2, "epochs": 3, "seed": 5}
+    one, three = (to_bytes([train(treebank(), threads=n, **how).model]) for n in (1, 3))
+    assert one == three
+
+
+def test_partly_labelled_sentences():
+    sentences = treebank()
+    words = sentences[0].column("form")
+    sentences.append(sentence_of({"form": words, "upos": ["DET", "_", "_"], "xpos": ["X"] * 3}))
+    tagger = train(sentences, label="upos", unlabelled="_", passes=2)
+    assert tagger.tag(["the", "dog"]) == ["DET", "NOUN"]
+    assert [first.label for first in tagger.first] == ["upos", "xpos"]
+
+
+def test_lists_and_one_sentence():
+    tagger = seqtag.train([["a", "dog"]], [["DET", "NOUN"]], passes=2)
+    assert tagger.tag(["a", "dog"]) == ["DET", "NOUN"]
+    assert [first.label for first in tagger.first] == ["label"]
+
+
+def test_the_estimator_takes_two_passes():
+    X, y = [["the", "cat"], ["a", "dog"], ["the", "dog"]], [["D", "N"]] * 3
+    model = SequencePerceptron(passes=2).fit(X, y)
+    assert len(model.tagger_.first) == 1
+    assert model.predict([["a", "cat"]]).tolist() == [["D", "N"]]
+
+
+@pytest.mark.parametrize("where", ["upos", "xpos", "second"])
+def test_an_interruption_leaves_the_first_model_or_both(where, monkeypatch):
+    seen = []
+
+    def stop(epoch):
+        seen.append(epoch)
+        if where == "second" and len(seen) == 10 + 3:
+            raise KeyboardInterrupt
+        if where == "upos" and len(seen) == 3:
+            raise KeyboardInterrupt
+
+    if where == "xpos":
+        pose = passes.pose
+
+        def interrupted(examples, column, *more):
+            if str(column) == where:
+                raise KeyboardInterrupt
+            return pose(examples, column, *more)
+
+        monkeypatch.setattr(passes, "pose", interrupted)
+    tagger = train(treebank(), label="upos", passes=2, on_epoch=stop)
+    assert tagger.model.interrupted
+    assert [first.label for first in tagger.first] == ["upos", "xpos"] * (where == "second")
+    assert tagger.tag(["the", "dog"]) == ["DET", "NOUN"]
+
+
+class Killed(BaseException):
+    """A process that dies: nobody catches it."""
+
+
+@pytest.mark.parametrize("at", [3, 12, 15, 22, 30])
+def test_a_training_goes_on_to_the_same_bytes(at, monkeypatch, tmp_path):
+    how = {"label": "upos", "passes": 2, "dropout": 0.2, "dev": treebank(["old dogs"])}
+    whole = train(treebank(), **how)
+    keep, left = checkpoints.RunCheckpoints._write, [at]
+
+    def write(self, *arguments):
+        left[0] -= 1
+        if not left[0]:
+            raise Killed
+        return keep(self, *arguments)
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(checkpoints.RunCheckpoints, "_write", write)
+        train(treebank(), checkpoint=tmp_path / "stand", **how)
+    found = train(treebank(), checkpoint=tmp_path / "stand", resume=True, **how)
+    assert to_bytes([found.model]) == to_bytes([whole.model])
+
+
+def test_what_is_refused(tmp_path):
+    tagger = train(treebank(), label="upos", passes=2, epochs=1)
+    once = train(treebank(), label="upos", epochs=1)
+    anew = "expected passes 1 for going on from a model, found 2; train one of two passes anew"
+    with pytest.raises(TemplateError, match=anew):
+        train(treebank(), label="upos", init=tagger)
+    with pytest.raises(TemplateError, match=anew):
+        train(treebank(), label="upos", init=tagger, passes=1)
+    with pytest.raises(TemplateError, match=anew):
+        train(treebank(), label="upos", init=once, passes=2)
+    with pytest.raises(TemplateError, match=anew):
+        tagger.partial_fit([["the"]], [["DET"]])
+    with pytest.raises(TemplateError, match=anew):
+        train_parts(treebank(), ["upos"], init=tagger)
+    with pytest.raises(TemplateError) as error:
+        train_parts(treebank(), ["upos", "xpos"], passes=2)
+    assert str(error.value) == (
+        "expected passes 1 for several parts, found 2; train such parts one by one, and put them "
+        "together with seqtag bundle"
+    )
+    with pytest.raises(TemplateError) as error:
+        train_shards([treebank(), treebank()], label="upos", passes=2)
+    assert str(error.value) == (
+        "expected passes 1 for shards, found 2; train on the whole corpus at once"
+    )
+    with pytest.raises(SeqtagError) as error:
+        SequencePerceptron(passes=2).fit([[{"word": "a"}]], [["D"]])
+    assert str(error.value) == (
+        "expected passes 1 for feature dicts, found 2; give words, or leave it out"
+    )
+    with pytest.raises(TemplateError) as error:
+        SequencePerceptron(passes=2).partial_fit([["a"]], [["D"]], classes=["D", "N"])
+    assert str(error.value) == (
+        "expected passes 1 for learning online, found 2; leave it out, or call fit"
+    )
+    with pytest.raises(CorpusError) as error:
+        train(treebank(**{"first.upos": "x"}), label="upos", passes=2)
+    assert str(error.value) == (
+        "expected a corpus without a column first.upos, which is what the first of two passes "
+        "says, found one; give it another name with --columns"
+    )
+    with pytest.raises(TemplateError, match="passes expects a whole number from 1, at most 2"):
+        train(treebank(), label="upos", passes=3)
+    with pytest.raises(TemplateError, match=r'unknown column .first.upos. in "first.upos\[0\]"'):
+        train(treebank(), label="upos", templates=parse("form[0]\nfirst.upos[0]"))
+
+
+def test_what_is_written_is_read_again():
+    model = train(treebank(), label="upos", passes=2, epochs=2).model
+    [found] = models_of(from_bytes(to_bytes([model])))
+    assert found.config() == model.config()
+    assert to_bytes([found]) == to_bytes([model])
+
+
+def test_columns_are_numbered_anew_for_each_fold():
+    column = Column(["A", "B", "A"], np.array([0, 1, 2, 1], np.int32))
+    examples = TrainingData([], Column(["x"], np.zeros(4, np.int32)), np.array([1, 1, 1, 1]))
+    schedule = Schedule(1, 1, None, 1, None)
+
+    def label(others, held_out, own):
+        assert (len(others.lengths), len(held_out.lengths)) == (2, 2)
+        return Column(column.types, column.ids[:2])
+
+    found = jackknife.jackknifed(examples, 2, label, schedule)
+    assert (found.types, found.ids.tolist()) == (["A", "B"], [0, 0, 1, 1])
