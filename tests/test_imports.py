@@ -76,7 +76,7 @@ evaluation.calibration
 evaluation.aligned evaluation.chance evaluation.report
 evaluation.compare evaluation.scoring
 evaluation
-tagging.inputs tagging.document tagging.explanation tagging.summary tagging.texts
+tagging.arrays tagging.inputs tagging.document tagging.explanation tagging.summary tagging.texts
 tagging.inspection
 tagging.workers
 tagging.tagger

@@ -10,6 +10,7 @@ from seqtag.errors import SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.model import fitting
 from seqtag.model.passes import inputs_of
+from seqtag.tagging.arrays import arrays_of
 from seqtag.tagging.document import Document
 from seqtag.tagging.explanation import Encoded, Explanation, rows_of
 from seqtag.tagging.inputs import columns_of
@@ -164,22 +165,48 @@ class Tagger(Workers):
         """
         return self._of_one(sentence, given, self._decode, self._written)
 
+    @overload
     def tag_many(
         self,
         sentences: Iterable[AnySentence],
         threads: int = 1,
         given: Iterable[Given | None] | None = None,
-    ) -> list[list[str]]:
+    ) -> list[list[str]]: ...
+    @overload
+    def tag_many(self, sentences: Any, threads: int = 1, *, offsets: Any = None) -> Any: ...
+    def tag_many(
+        self,
+        sentences: Any,
+        threads: int = 1,
+        given: Iterable[Given | None] | None = None,
+        *,
+        offsets: Any = None,
+    ) -> Any:
         """Labels of many sentences, in their order; the same on any number of threads.
 
         Parameters
         ----------
         sentences
-            Sentences as `tag` takes them.
+            Sentences as `tag` takes them; an Arrow array of lists of strings; or with `offsets` an
+            Arrow or numpy array of all words. Where `columns` are several: a dictionary of arrays.
         threads
             Threads to decode on (the kernel works without Python's global lock).
         given
-            For each sentence the labels that stay, as `tag` takes them, or None.
+            For each sentence the labels that stay, as `tag` takes them, or None; not for arrays.
+        offsets
+            (sentences + 1,) whole numbers: where sentences begin in an array of all words, and
+            where the last one ends.
+
+        Returns
+        -------
+        list of list of str, or an array
+            Of Arrow arrays an array of the same shape, chunks too, whose labels are dictionary
+            values; of numpy arrays one of numpy.
+
+        Raises
+        ------
+        SeqtagError, TypeError
+            If a sentence or word is missing or no string, or offsets or given labels do not fit.
 
         Examples
         --------
@@ -187,6 +214,12 @@ class Tagger(Workers):
         >>> seqtag.load("en-ewt-upos").tag_many([["Go", "!"], [], ["Well", ",", "no", "."]])
         [['VERB', 'PUNCT'], [], ['INTJ', 'PUNCT', 'INTJ', 'PUNCT']]
         """
+        arrays = arrays_of(sentences, offsets, self.columns)
+        if arrays is not None:
+            if given is not None:
+                msg = "expected lists of words where labels are given, found arrays"
+                raise SeqtagError(msg)
+            return self._of_arrays(arrays, threads)
         return self._of_many(sentences, threads, given, self._decode, self._written)
 
     # ----------------------------------------------------------------- confidence

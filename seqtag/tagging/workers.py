@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from seqtag.engine.arrays import Margins, Paths
     from seqtag.labels.column import HasColumns
     from seqtag.model.model import Model
+    from seqtag.tagging.arrays import Arrays
 
 _BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
+_SPAN_TOKENS = 10 * _BATCH_TOKENS  # tokens of an array that are numbered at a time
 _MAX_TYPES = 100_000  # word types remembered by one worker before it starts afresh
 
 AnySentence: TypeAlias = (
@@ -129,9 +131,7 @@ class Workers:
         written: Callable[[Batch, _Found], list[_Result]],
     ) -> list[_Result]:
         """What becomes of many sentences: they are numbered here, while other threads decode."""
-        if threads < 1:
-            msg = f"expected threads of 1 or more, found {threads}"
-            raise ValueError(msg)
+        _check_threads(threads)
         worker = self._borrow()
         labels = repeat(None) if given is None else iter(given)
 
@@ -148,7 +148,68 @@ class Workers:
         self._idle.append(worker)
         return results
 
+    def _of_arrays(self, arrays: Arrays, threads: int) -> Any:
+        """Labels of sentences in arrays: no string of Python for each word, nor for each label."""
+        _check_threads(threads)
+        worker = self._borrow()
+
+        def numbered() -> Iterator[Batch]:
+            nonlocal worker
+            for begin, end in pairwise(_cuts(arrays.bounds, _SPAN_TOKENS)):
+                if len(worker.encoder) > _MAX_TYPES:
+                    worker = self.new_worker()
+                yield from self._encode_arrays(arrays, begin, end, worker)
+
+        names = list(dict.fromkeys(self.outputs)) if self.model.coding.is_local else []
+        number = {name: i for i, name in enumerate(names)}
+        found = [np.empty(0, np.int32)]
+        for batch, ids in in_order(self._decode, numbered(), threads):
+            if self.model.coding.is_local:
+                found.append(self._groups[ids])
+                continue
+            labels = chain.from_iterable(self._spelt(batch, ids))
+            numbers = (number.setdefault(label, len(number)) for label in labels)
+            found.append(np.fromiter(numbers, np.int32, len(ids)))
+        self._idle.append(worker)
+        return arrays.shaped(np.concatenate(found), list(number))
+
     # ----------------------------------------------------------------- in
+    def _encode_arrays(
+        self, arrays: Arrays, begin: int, end: int, worker: Worker
+    ) -> Iterator[Batch]:
+        """The sentences begin to end as type ids of the worker's, in batches."""
+        if self._first:
+            yield from self._encode_both(arrays, begin, end, worker)
+            return
+        names = self.model.compiled.columns
+        try:
+            types = arrays.numbered(worker.encoder, names, begin, end)
+        except (TypeError, AttributeError) as error:
+            rows = chain.from_iterable(arrays.forms(c, begin, end) for c in range(len(names)))
+            raise _not_words(chain.from_iterable(rows), error) from error
+        forms: list[list[str]] = []
+        if self.model.coding.needs_forms:
+            forms = arrays.forms(names.index("form"), begin, end)
+        bounds = arrays.bounds[begin : end + 1] - arrays.bounds[begin]
+        for a, b in pairwise(_cuts(bounds, _BATCH_TOKENS)):
+            part = np.ascontiguousarray(types[:, bounds[a] : bounds[b]])
+            of_part = (bounds[a : b + 1] - bounds[a]).tolist()
+            yield Batch([], of_part, part, worker, list(forms[a:b]), [], None)
+
+    def _encode_both(self, arrays: Arrays, begin: int, end: int, worker: Worker) -> Iterator[Batch]:
+        """The same for two passes, whose models number the words each in their own way."""
+        names = inputs_of(self.model)
+        for a, b in pairwise(_cuts(arrays.bounds[begin : end + 1], _BATCH_TOKENS)):
+            first, last = begin + a, begin + b
+            bounds = (arrays.bounds[first : last + 1] - arrays.bounds[first]).tolist()
+            rows = {name: arrays.forms(c, first, last) for c, name in enumerate(names)}
+            try:
+                batch = self._numbered(rows, bounds, [None] * (last - first), [], worker)
+            except (TypeError, AttributeError) as error:
+                words = chain.from_iterable(chain.from_iterable(rows.values()))
+                raise _not_words(words, error) from error
+            yield batch
+
     def _encode(
         self, sentences: Sequence[Any], given: Sequence[Given | None], worker: Worker
     ) -> Batch:
@@ -163,11 +224,7 @@ class Workers:
             return self._numbered(rows, bounds, given, token_lists, worker)
         except (TypeError, AttributeError, SeqtagError) as error:
             words = chain.from_iterable(values for rows in columns for values in rows)
-            odd = [word for word in words if not isinstance(word, str)]
-            if not odd:
-                raise
-            msg = f"expected words as strings, found {odd[0]!r}"
-            raise TypeError(msg) from error
+            raise _not_words(words, error) from error
 
     def _numbered(
         self,
@@ -396,6 +453,30 @@ def _workspace(frozen: Any, worker: Worker) -> Iterator[Any]:
         space = frozen.workspace()
     yield space
     worker.workspaces.append(space)
+
+
+def _check_threads(threads: int) -> None:
+    """Refuse a number of threads that is none."""
+    if threads < 1:
+        msg = f"expected threads of 1 or more, found {threads}"
+        raise ValueError(msg)
+
+
+def _not_words(words: Iterable[Any], error: Exception) -> Exception:
+    """What to say of words of which some are no strings; the error itself if all are."""
+    odd = next((word for word in words if not isinstance(word, str)), words)
+    if odd is words:
+        return error
+    return TypeError(f"expected words as strings, found {odd!r}")
+
+
+def _cuts(bounds: NDArray[np.int64], tokens: int) -> list[int]:
+    """Where parts of about so many tokens begin, and the last ends, as numbers of sentences."""
+    cuts, sentences = [0], len(bounds) - 1
+    while cuts[-1] < sentences:
+        full = int(np.searchsorted(bounds, bounds[cuts[-1]] + tokens))
+        cuts.append(min(max(full, cuts[-1] + 1), sentences))
+    return cuts
 
 
 def allowed_of(lists: Sequence[Sequence[int]]) -> Allowed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from conllu import TokenList
 from typing_extensions import assert_type
 
@@ -20,7 +21,6 @@ from seqtag.integrations.nltk import SeqtagTagger
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy as np
     from conllu import TokenList
     from numpy.typing import NDArray
 
@@ -37,6 +37,7 @@ def tag(model: Path) -> None:
     assert_type(tagger.tag([("Stop", "VB"), ("!", ".")]), list[str])
     assert_type(tagger.tag_many([["Stop"], ["!"]], threads=2), list[list[str]])
     assert_type(tagger.tag_many(iter([("Stop", "!")])), list[list[str]])
+    tagger.tag_many(np.array(["Stop", "!"]), offsets=[0, 2])
     assert_type(tagger.tag(["Stop", "!"], given=["VERB", None]), list[str])
     assert_type(tagger.margins(["Stop", "!"]), list[float])
     assert_type(tagger.probabilities(["Stop", "!"]), list[float])
