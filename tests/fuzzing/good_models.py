@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from seqtag.features.language import parse
+from seqtag.features.word_tables import WordTable
 from seqtag.model import bundle
 from seqtag.model.calibration import Calibration
 from seqtag.tagging.pipeline import Pipeline
@@ -31,7 +32,8 @@ _TREES = [
 
 @cache
 def good_files() -> tuple[bytes, ...]:
-    """Files of models: all orders and codings, label parts, known labels, calibration, a bundle."""
+    """Files of models: all orders and codings, label parts, known labels, calibration, a bundle,
+    word tables."""
     options = {"epochs": 4, "min_count": 1}
     words = "form[0]\nsuffix(1)[0]\nlabel[-1]\nlabel[-1] + form[0]"
     plain = train(corpus(_TRAINING), label="tag", templates=parse(words), **options)
@@ -57,10 +59,24 @@ def good_files() -> tuple[bytes, ...]:
         templates=parse("form[0]\nsuffix(1)[0]"),
         **options,
     )
+    tables = [
+        WordTable.of("c", [("the", "1"), ("man", "2"), ("boat", "2")], "lower0", "9", "class"),
+        WordTable.of("l", [("The", ["A", "B"]), ("runs", ["C"])], origin={"from": "nowhere"}),
+        WordTable.of("lemmas", [("run", ["V"]), ("ma", ["N"])], "lower"),
+    ]
+    looking = "class(c)[0]\nclass(c)[-1] + lexicon(l)[0]\nstem_rest[0]\nstem_pos[0]"
+    with_tables = train(
+        corpus(_TRAINING),
+        label="tag",
+        templates=parse(f"{words}\n{looking}"),
+        tables=tables,
+        **options,
+    )
     parts = train_parts(annotated(*_TREES * 2))
     models = [plain.model, alone.model, chunks.model, rich.model, lemmas.model]
     models[0] = replaced(plain, calibration)
-    return (*(bundle.to_bytes([model]) for model in models), bundle.to_bytes(parts))
+    files = [[model] for model in models]
+    return tuple(map(bundle.to_bytes, [*files, parts, [with_tables.model]]))
 
 
 def replaced(tagger: Tagger, calibration: Calibration):

@@ -52,6 +52,9 @@ VALUES: list[Any] = [
     "upos+feats",
     "tokens",
     "words",
+    "lower0",
+    "class",
+    "lexicon",
     "lemma",
     "iob2",
     "iobes",
@@ -118,6 +121,11 @@ LINES = [
     "B",
     "form[0] + lower[0]",
     "shape[0] + form[-1] + form[1]",
+    "class(c)[0]",
+    "class(l)[-1] + lexicon(c)[0]",
+    "lexicon(nothing)[0]",
+    "stem_rest[0]",
+    "stem_pos(c)[+1]",
 ]
 """Lines of templates, right and wrong."""
 
@@ -247,9 +255,22 @@ def _change_config(choices: Choices, fields: dict[str, Any], tensors: Tensors) -
         other, name = choices.pick(_places(fields["config"], "config"))
         place[key] = json.loads(json.dumps(other[name]))
     elif kind == 2 and isinstance(place, dict):
-        place[choices.pick(["x", "", "parts", "forms", "coding", "calibration"])] = choices.pick(
-            VALUES
-        )
+        place[
+            choices.pick(
+                [
+                    "x",
+                    "",
+                    "parts",
+                    "forms",
+                    "coding",
+                    "calibration",
+                    "tables",
+                    "absent",
+                    "words",
+                    "kind",
+                ]
+            )
+        ] = choices.pick(VALUES)
     elif isinstance(place[key], str) and kind < 6:
         place[key] = _other_text(choices, place[key])
     elif isinstance(place[key], list) and kind < 6:
@@ -356,7 +377,20 @@ def _change_names(choices: Choices, fields: dict[str, Any], tensors: Tensors) ->
     if kind == 0 and len(tensors) > 1:
         del tensors[name]
     elif kind == 1:
-        tensors[choices.pick(["p0.x", "p1.known", "p99.known", "x", "p0.p0.known"])] = tensors[name]
+        tensors[
+            choices.pick(
+                [
+                    "p0.x",
+                    "p1.known",
+                    "p99.known",
+                    "x",
+                    "p0.p0.known",
+                    "t0.x",
+                    "t1.hashes",
+                    "t99.numbers",
+                ]
+            )
+        ] = tensors[name]
     else:
         tensors[name], tensors[other] = tensors[other], tensors[name]
 
@@ -382,6 +416,33 @@ def _change_labels(choices: Choices, fields: dict[str, Any], tensors: Tensors) -
             if row is not None and row.ndim == 1:
                 tensors[prefix + name] = np.append(row, np.zeros(more, row.dtype))
     tensors[f"{prefix}labels.blob"], tensors[f"{prefix}labels.offsets"] = pack_strings(labels)
+
+
+def _change_tables(choices: Choices, fields: dict[str, Any], tensors: Tensors) -> None:
+    """Other values or words in a word table, or one table more or less, and who looks into which."""
+    names = [name for name in sorted(tensors) if name.endswith("values.blob")]
+    config = fields["config"]
+    listed = config.get("tables") if isinstance(config, dict) else None
+    if not names or not isinstance(listed, list):
+        return
+    prefix = choices.pick(names).removesuffix("values.blob")
+    kind = choices.below(5)
+    if kind == 0:
+        blob, offsets = f"{prefix}values.blob", f"{prefix}values.offsets"
+        values = [choices.pick(LABELS) for _ in range(choices.below(5))]
+        tensors[blob], tensors[offsets] = pack_strings(values)
+    elif kind == 1:
+        for name in ("hashes", "numbers"):  # words gone, or again
+            if prefix + name in tensors:
+                tensors[prefix + name] = tensors[prefix + name][:: choices.pick([2, 3, -1])].copy()
+    elif kind == 2:
+        for part in _parts(fields):
+            part["tables"] = [choices.below(5) for _ in range(choices.below(4))]
+    elif kind == 3:
+        config["tables"] = listed[choices.below(2) :] * choices.below(4)
+    elif listed and isinstance(listed[-1], dict):
+        key = choices.pick(["name", "words", "kind", "absent", "origin"])
+        listed[-1][key] = choices.pick(VALUES)
 
 
 def _some_tensor(choices: Choices, tensors: Tensors) -> NDArray[Any]:
@@ -418,4 +479,5 @@ _CHANGES = [
     _change_names,
     _change_labels,
     _change_labels,
+    _change_tables,
 ]

@@ -48,6 +48,12 @@ _LABELS = [
     "lower 0 3  y\nasis 1 1 a b\n=be\nTried",
     "im\n=n|de\n=\n^A\\|_\nNOUN|Case=Nom|Number=Sing\nVERB",
 ]
+_WORD_TABLES = [
+    "# seqtag table 1\n# name: c\n# words: lower0\n# absent: 9\n# classes: 3\n\nthe\t1\nman\t2\n",
+    "# seqtag table 1\n# words: form\n# from: here: there\nParis\tcity\tperson\n#\tsign\n# x\ty\n",
+    "\ufeffa\tb\r\n# note\n\nE\u0301\tc|d\nÉ\td\r\n",
+    "# seqtag table 2\na\tb\n",
+]
 _CATALOGUES = [
     '# A corpus.\n["x"]\ntitle = "X"\nparts = [\n  "train",\n  "dev"\n]\nbytes = [1, 2]\n',
     '["a:b"]\nname = "\\u00e9"\nsize = -1.5e3\n["c"]\n',
@@ -87,7 +93,7 @@ def seeds(target: str) -> list[bytes]:
         ]
     if target == "model-bytes":
         return [file for file in good_files() if len(file) < 5000]
-    kinds = {"templates": _TEMPLATES, "catalogue": _CATALOGUES}
+    kinds = {"templates": _TEMPLATES, "catalogue": _CATALOGUES, "word-tables": _WORD_TABLES}
     if target == "labels":
         return [bytes([n, n + 1]) + text.encode() for n, text in enumerate(_LABELS)]
     more = [str(preset_text(name)) for name in preset_names()] if target == "templates" else []
@@ -203,6 +209,29 @@ PIECES: dict[str, list[bytes]] = {
         b"null",
         b"NaN",
         b"#",
+    ],
+    "word-tables": [
+        b"# seqtag table 1\n",
+        b"# name: ",
+        b"# words: ",
+        b"lower0\n",
+        b"lower\n",
+        b"# absent: ",
+        b"# kind: class\n",
+        b"\t",
+        b"\n",
+        b"\r\n",
+        b"\r",
+        b"#",
+        b"|",
+        b"0",
+        b"\xef\xbb\xbf",
+        b"\xff",
+        b"\0",
+        b"\xe2\x80\xa8",
+        b"\xe2\x80\x8b",
+        b"e\xcc\x81",
+        b"\xc4\xb0",
     ],
     "model-bytes": [
         b"{",

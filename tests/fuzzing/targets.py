@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.fuzzing.model_targets import model_bytes, models
-from tests.fuzzing.text_targets import catalogue, labels, readers, scanner, templates, text
+from tests.fuzzing.text_targets import (
+    catalogue,
+    labels,
+    readers,
+    scanner,
+    templates,
+    text,
+    word_tables,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,6 +25,7 @@ TARGETS: Mapping[str, Callable[[bytes], str]] = {
     "templates": templates,
     "labels": labels,
     "catalogue": catalogue,
+    "word-tables": word_tables,
     "models": models,
     "model-bytes": model_bytes,
 }

@@ -7,6 +7,8 @@ import json
 import logging
 from contextlib import suppress
 from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,13 +28,17 @@ from seqtag.corpus import (
 )
 from seqtag.corpus.surface import surface_of
 from seqtag.corpus.table import DOCSTART
+from seqtag.corpus.word_tables import read_word_table, write_word_table
 from seqtag.errors import CatalogueError, CorpusError, LabelError, SeqtagError, TemplateError
 from seqtag.features.encoder import Encoder
 from seqtag.features.language import parse
+from seqtag.features.normal_forms import FORMS
+from seqtag.features.word_tables import WordTable
 from seqtag.labels import lemmas, schemes
 from seqtag.labels.column import LabelColumn
 from seqtag.segmentation import characters, multiword, writing
 from seqtag.tagging.texts import cut_by_rules
+from seqtag.training.word_tables import read_table
 from tests.fuzzing.choices import Choices
 from tests.fuzzing.good_models import good_pipeline
 from tests.strategies import NATIVE, REFERENCE
@@ -267,4 +273,32 @@ def catalogue(data: bytes) -> str:
         read_tables(data.decode("utf-8", "replace"))
     except CatalogueError as error:
         return str(error)
+    return "accepted"
+
+
+# ----------------------------------------------------------------- tables of words
+def word_tables(data: bytes) -> str:
+    """A table of words: every row is in it, and in what is written of it; or an error says why not."""
+    try:
+        header, rows = read_word_table(io.BytesIO(data))
+    except CorpusError as error:
+        return str(error)
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "again.classes")
+        with suppress(CorpusError):  # a line break of another kind in a word
+            write_word_table(path, header, [(word, *values) for word, values in rows])
+            assert read_word_table(path) == (header, rows)
+        path.write_bytes(data)
+        try:
+            table = read_table(path)
+        except (CorpusError, TemplateError) as error:
+            return str(error)
+    assert 0 < len(table) <= len(rows)
+    words = FORMS["normal"]([word for word, _ in rows])
+    for found, (_, values) in zip(table.of_words(words), rows, strict=True):
+        assert found is not None
+        assert {*values} <= {*found.split("|")} or any("|" in value for value in values)
+    assert (
+        WordTable.of(table.name, rows, table.words, table.absent, table.kind).values == table.values
+    )
     return "accepted"

@@ -368,7 +368,7 @@ template <class Sum> class Frozen {
     if (!sums.known[row]) {
       for (size_t g = 0; g < groups.size(); ++g)
         for (size_t k : groups[g].templates)
-          if (const uint64_t key = key_at(plan_, x, k, m - groups[g].offset, begin, end))
+          if (const uint64_t key = local_key_at(plan_, x, k, m, begin, end))
             space.wanted.want(rows_, key, first + g * size_t(width_));
       sums.known[row] = 1;
       space.fresh.push_back(row);

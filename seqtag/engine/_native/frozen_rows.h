@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "large.h"
 #include "secret.h"
 #include "simd.h"
 
@@ -27,7 +28,7 @@ class FrozenRows {
     table_.assign(n, kNone);
     const size_t words = 1 + rows * kHead + size_t(row_ptr[rows]);
     while (words >> place_bits_) ++place_bits_;
-    arena_.reserve(words);
+    arena_.reserve(words + kPrefetched);
     arena_.push_back(kNone);
     for (size_t r = 0; r < rows; ++r) {
       size_t slot = home(keys[r]);
@@ -46,6 +47,11 @@ class FrozenRows {
   }
   SEQTAG_INLINE void prefetch_slot(uint64_t key) const { SEQTAG_PREFETCH(&table_[home(key)]); }
   SEQTAG_INLINE void prefetch_row(uint32_t place) const { SEQTAG_PREFETCH(&arena_[place]); }
+  // The same, for a row that may reach into the next line of memory.
+  SEQTAG_INLINE void prefetch_whole_row(uint32_t place) const {
+    SEQTAG_PREFETCH(arena_.data() + place);
+    SEQTAG_PREFETCH(arena_.data() + place + kPrefetched);
+  }
   // Place of the first row whose key agrees in the bits that the table holds, or kNone; see `add`.
   uint32_t candidate(uint64_t key) const {
     size_t slot = home(key);
@@ -98,9 +104,9 @@ class FrozenRows {
   }
 
  private:
-  static constexpr size_t kHead = 3;
+  static constexpr size_t kHead = 3, kPrefetched = 8;  // words
   int place_bits_ = 1;
-  std::vector<uint32_t> table_, arena_;
+  LargeVector<uint32_t> table_, arena_;
   static Cell cell_of(const uint32_t* word) {
     Cell cell;
     std::memcpy(&cell, word, sizeof cell);

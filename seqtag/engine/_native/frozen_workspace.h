@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "large.h"
 #include "scattered.h"
 #include "second_order.h"
 #include "tuples.h"
@@ -19,7 +20,7 @@ struct Favourite {  // the label that a token's own features score highest, and 
 // types (an Encoder of encoder.py). Types beyond `capacity` are summed anew each time.
 template <class Sum> struct FrozenWorkspace {
   struct TypeSums {
-    std::vector<Sum> rows;        // (types + 3, width of the columns); 0, 1: beyond the ends; last: zeros
+    LargeVector<Sum> rows;        // (types + 3, width of the columns); 0, 1: beyond the ends; last: zeros
     std::vector<uint8_t> known;   // per type
     std::vector<Sum> highest;     // if favourites count: of each row
     std::vector<int32_t> spread;  // from its lowest to its highest

@@ -79,4 +79,17 @@ inline uint64_t key_at(const Plan& plan, const Columns& x, size_t k, int64_t n, 
   return key ? key : 1;
 }
 
+// Key of a local template, from the position m at which it looks; sooner where it is a single term.
+inline uint64_t local_key_at(const Plan& plan, const Columns& x, size_t k, int64_t m, int64_t begin, int64_t end) {
+  const int64_t i = plan.term_ptr[k];
+  if (m < begin || m >= end || plan.term_ptr[k + 1] != i + 1)
+    return key_at(plan, x, k, m - plan.term_offset[i], begin, end);
+  const size_t a = size_t(plan.term_attribute[i]);
+  const uint64_t h =
+      x.hashes[a * x.capacity + size_t(x.types[size_t(plan.attribute_column[a]) * x.tokens + size_t(m)])];
+  if (h == 0) return 0;
+  const uint64_t key = mix(plan.seed[k] + h * plan.multiplier[0]);
+  return key ? key : 1;
+}
+
 }  // namespace seqtag

@@ -15,7 +15,7 @@ template <class Sum> class WantedRows {
     wanted_.push_back({key, acc, FrozenRows::kNone});
   }
   void add_all(const FrozenRows& rows) {
-    for (Wanted& w : wanted_) rows.prefetch_row(w.place = rows.candidate(w.key));
+    for (Wanted& w : wanted_) rows.prefetch_whole_row(w.place = rows.candidate(w.key));
     for (const Wanted& w : wanted_)
       if (w.place != FrozenRows::kNone) rows.add(w.acc, w.key, w.place);
     wanted_.clear();
