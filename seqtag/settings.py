@@ -209,15 +209,12 @@ class Settings:
     def without_auto(self) -> Settings:
         """These settings where nothing is tried: known-labels is 1 for labels in parts, else 0.
 
-        Nothing is known of the size of the corpus either: dropout is 0.
-
         >>> Settings(known_labels="auto", label_parts="split").without_auto().known_labels
         1
         """
-        found = replace(self, dropout=0.0) if self.dropout == "auto" else self
         if self.known_labels != "auto":
-            return found
-        return replace(found, known_labels=int(self.label_parts == "split"))
+            return self
+        return replace(self, known_labels=int(self.label_parts == "split"))
 
     def for_size(self, tokens: int) -> Settings:
         """These settings for a corpus of so many tokens: below 100,000 dropout auto is rare.

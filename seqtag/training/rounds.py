@@ -328,7 +328,7 @@ def _agree(
     surveys = crew.surveys()
     topic = Topic.of(reading, surveys[0].column, surveys[0].columns)
     agreement = Agreement.of(surveys, topic.settings.min_count)
-    column, settings = topic.column, topic.settings
+    column, settings = topic.column, topic.settings.for_size(agreement.origin["tokens"])
     asked = reading.settings.get("encoding") is not None
     coding = coding_of(agreement, column, settings, constrain=constrain, asked=asked)
     check_forms(coding, column, topic.compiled.columns, topic.templates)
@@ -342,7 +342,7 @@ def _agree(
     edge_keys = agreement.edge_keys if compiled.edges else agreement.edge_keys[:0]
     layout = Layout(len(agreement.keys), len(labels), compiled.order, len(edge_keys), parts)
     plans = [
-        Plan(number, survey.digest, told, labels, layout, rows, edges)
+        Plan(number, survey.digest, told, labels, settings.dropout, layout, rows, edges)
         for number, (survey, rows, edges) in enumerate(
             zip(surveys, agreement.rows, agreement.edges, strict=True), 1
         )

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -146,6 +146,8 @@ class Plan(NamedTuple):
         The one that it said in its survey: a file that has changed since is noticed.
     coding, labels
         How labels are learnt, and all of them, sorted.
+    dropout
+        The setting, by the size of all shards.
     layout
         The shape of the weights of all shards.
     rows, edges
@@ -156,6 +158,7 @@ class Plan(NamedTuple):
     digest: str
     coding: LabelCoding
     labels: list[str]
+    dropout: float | str
     layout: Layout
     rows: IntArray
     edges: IntArray
@@ -272,7 +275,8 @@ class Shard:
         if topic.settings.known_labels:
             words = labels_of_words(topic.compiled, examples.columns, y)
         x = _renumbered(found.instances, plan, plan.part)
-        return Numbered(plan.number, plan.part, x, y, topic.settings, words)
+        settings = replace(topic.settings, dropout=plan.dropout)
+        return Numbered(plan.number, plan.part, x, y, settings, words)
 
     @property
     def _forms(self) -> Column | None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from seqtag import settings
 from seqtag.engine.arrays import Instances
 from seqtag.features.language import parse
-from seqtag.settings import Settings
 from seqtag.training import dropout as module
 from seqtag.training.dropout import RARE, hiding
+from seqtag.training.rounds import train_shards
 from seqtag.training.train import train
 from tests.strategies import cases, corpus
 
@@ -101,6 +101,14 @@ def test_auto_hides_rare_features_where_words_are_few(monkeypatch):
     assert learnt("auto") == learnt(0.0)
 
 
-def test_auto_hides_nothing_where_the_size_is_not_known():
-    assert Settings(dropout="auto").without_auto() == Settings()
-    assert Settings(dropout=RARE).without_auto() == Settings(dropout=RARE)
+def test_shards_go_by_the_size_of_all_of_them(monkeypatch):
+    def of_shards(dropout, *shards):
+        how = {"label": "tag", "templates": TEMPLATES, "epochs": 3, "dropout": dropout}
+        tagger = train_shards([*shards], **how)
+        return tagger.model.training["dropout"], tagger.model.weights.emission.weights.tobytes()
+
+    assert of_shards("auto", TRAINING) == learnt(RARE)
+    halves = TRAINING[:1], TRAINING[1:]
+    assert of_shards("auto", *halves) == of_shards(RARE, *halves)
+    monkeypatch.setattr(settings, "_MANY_TOKENS", 6)
+    assert of_shards("auto", *halves) == of_shards(0.0, *halves)

@@ -39,13 +39,24 @@ def split(sizes: list[int]) -> list[list]:
     return [WORDS[end - size : end] for size, end in zip(sizes, ends.tolist(), strict=True)]
 
 
-def planned(shards: list[Shard], min_count: int = 1) -> tuple[Agreement, list[Plan]]:
+def planned(
+    shards: list[Shard], min_count: int = 1, dropout: float | str = 0.0
+) -> tuple[Agreement, list[Plan]]:
     """What shards agree on, and are told."""
     agreement = Agreement.of([shard.survey() for shard in shards], min_count)
     labels = sorted({label for shard in shards for label in shard.labels(LabelCoding())})
     layout = whole(min_count).corpus.layout
     return agreement, [
-        Plan(number, shard.survey().digest, LabelCoding(), labels, layout, rows, edges)
+        Plan(
+            number,
+            shard.survey().digest,
+            LabelCoding(),
+            labels,
+            dropout,
+            layout,
+            rows,
+            edges,
+        )
         for number, (shard, rows, edges) in enumerate(
             zip(shards, agreement.rows, agreement.edges, strict=True), 1
         )
@@ -144,7 +155,7 @@ def test_a_file_that_has_changed_is_noticed(tmp_path):
 def after(rounds: int, **settings) -> list[Table]:
     """What the second of two shards changed in each of some rounds that it learns alone."""
     shards = [Shard(sentences, reading(**settings)) for sentences in split([4, 2])]
-    _, plans = planned(shards)
+    _, plans = planned(shards, dropout=settings["dropout"])
     numbered = shards[1].numbered(plans[1])
     part, state, found = numbered.part, Table.empty(settings["update"] == "adaptive"), []
     for number in range(1, rounds + 1):
@@ -159,7 +170,7 @@ def after(rounds: int, **settings) -> list[Table]:
 
 
 @pytest.mark.parametrize("update", ["perceptron", "pa", "adaptive"])
-@pytest.mark.parametrize("dropout", [0.0, 0.3])
+@pytest.mark.parametrize("dropout", [0.0, 0.3, "rare"])
 @needs_native
 def test_a_round_is_pure_and_the_same_on_both_backends(update, dropout, monkeypatch):
     found = []
@@ -174,7 +185,7 @@ def test_a_round_is_pure_and_the_same_on_both_backends(update, dropout, monkeypa
 def test_shards_rounds_and_seeds_have_draws_of_their_own(backend, monkeypatch):
     install(backend, monkeypatch)
     shard = Shard(WORDS, reading(dropout=0.5))
-    _, [plan] = planned([shard])
+    _, [plan] = planned([shard], dropout=0.5)
     numbered, state = shard.numbered(plan), Table.empty(adaptive=False)
     draws = [(1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2)]
     found = [
