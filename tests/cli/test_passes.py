@@ -31,7 +31,9 @@ def test_one_file_that_info_tag_and_eval_know(paths, capsys):
     last = re.findall(r"epoch 2: .*dev accuracy ([\d.]+)", err)[-1]
     assert main(["info", model]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"\nfirst pass +upos \(\d+ labels, [\d,]+ features\); xpos \(\d+ labels, ", out)
+    assert re.search(
+        r"\nfirst pass +upos \(\d+ labels, [\d,]+ features\); xpos \(\d+ labels, ", out
+    )
     assert ", passes 2, " in out
     assert main(["info", model, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
