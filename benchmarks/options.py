@@ -88,9 +88,11 @@ def options_of(corpus: Corpus, tables: Sequence[WordTable]) -> dict[str, dict[st
     tried: dict[str, dict[str, Any]] = {"default": {}, "--quick": {"quick": True}}
     drop = {"dropout": 0.1, "min_count": 1}
     tried["--dropout 0.1 --min-count 1"] = drop
+    tried["--passes 2"] = {"passes": 2}
     if corpus.english and tables:
         tried["--classes"] = {"tables": tables}
         tried["--classes --dropout 0.1 --min-count 1"] = {"tables": tables, **drop}
+        tried["--classes, the same, --passes 2"] = {"tables": tables, **drop, "passes": 2}
         tried["--classes, the same, --runs 5"] = {"tables": tables, **drop, "runs": 5}
     if corpus.lemmas:
         with_stems = parse(f"{load(corpus.preset)}\n{STEMS}")

@@ -204,7 +204,7 @@ class Workers:
             bounds = (arrays.bounds[first : last + 1] - arrays.bounds[first]).tolist()
             rows = {name: arrays.forms(c, first, last) for c, name in enumerate(names)}
             try:
-                batch = self._numbered(rows, bounds, [None] * (last - first), [], worker)
+                batch = self._encode_all(rows, bounds, [None] * (last - first), [], worker)
             except (TypeError, AttributeError) as error:
                 words = chain.from_iterable(chain.from_iterable(rows.values()))
                 raise _not_words(words, error) from error
@@ -219,14 +219,21 @@ class Workers:
         names = inputs_of(self.model)
         columns = rows_of_columns(sentences, names)
         bounds = list(accumulate(map(len, columns[0]), initial=0))
-        rows = dict(zip(names, columns, strict=False))
         try:
-            return self._numbered(rows, bounds, given, token_lists, worker)
+            if self._first:
+                rows = dict(zip(names, columns, strict=False))
+                return self._encode_all(rows, bounds, given, token_lists, worker)
+            types = worker.encoder.encode(columns[: len(names)], bounds[-1])
         except (TypeError, AttributeError, SeqtagError) as error:
             words = chain.from_iterable(values for rows in columns for values in rows)
             raise _not_words(words, error) from error
+        forms: list[Sequence[str]] = []
+        if self.model.coding.needs_forms:
+            forms = columns[names.index("form")]
+        allowed = self._allowed(given, bounds, forms)
+        return Batch(token_lists, bounds, types, worker, forms, list(given), allowed)
 
-    def _numbered(
+    def _encode_all(
         self,
         rows: Mapping[str, list[Sequence[str]]],
         bounds: list[int],
@@ -234,13 +241,10 @@ class Workers:
         token_lists: list[Tokens | None],
         worker: Worker,
     ) -> Batch:
-        """Some sentences, given as columns by name, as type ids of the worker's."""
+        """Some sentences, given as columns by name, as type ids for all passes."""
         names = self.model.compiled.columns
         forms = rows["form"] if self.model.coding.needs_forms else []
         allowed = self._allowed(given, bounds, forms)
-        if not self._first:
-            types = worker.encoder.encode([rows[name] for name in names], bounds[-1])
-            return Batch(token_lists, bounds, types, worker, forms, list(given), allowed)
         types = np.empty((len(names), bounds[-1]), np.int32)
         for row, name in zip(types, names, strict=True):
             if name in rows:
@@ -248,7 +252,7 @@ class Workers:
         first = []
         for each, its in zip(self._first, worker.first, strict=True):
             labels = given if each.model.column == self.model.column else [None] * len(given)
-            first.append(each._numbered(rows, bounds, labels, [], its))
+            first.append(each._encode_all(rows, bounds, labels, [], its))
         return Batch(token_lists, bounds, types, worker, forms, list(given), allowed, first)
 
     def _after_first(self, batch: Batch) -> Batch:
