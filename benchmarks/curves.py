@@ -89,7 +89,7 @@ CURVES = {
     "length": Curve(
         "Sentence length",
         "tokens in a sentence",
-        (10, 30, 100, 300, 1000, 3000, 10_000),
+        (10, 100, 1000, 10_000),
         (10, 100, 1000),
         {"sentence_seconds": "one sentence"},
         "One sentence in memory, as a part of 200,000 tokens cut into sentences of one length.",
@@ -106,8 +106,8 @@ CURVES = {
     "templates": Curve(
         "Features",
         "templates",
-        (3, 6, 9, 14, 19, 33),
-        (3, 33),
+        (3, 9, 19, TASKS["upos"].templates),
+        (3, TASKS["upos"].templates),
         _SECONDS,
         "The first templates of the preset `pos`, on 200,000 tokens. A template is one feature of "
         "a token. Few templates make many mistakes: *updates* counts the sentences that moved the "
