@@ -29,8 +29,9 @@ PICTURE = """\
 ![accuracy against speed](benchmarks/accuracy-speed.svg#only-light)
 ![accuracy against speed](benchmarks/accuracy-speed-dark.svg#only-dark)
 
-Of each peer the row that scores best. The vertical axes do not begin at zero: they show a few
-points of a hundred. The horizontal ones are logarithmic.
+Of each peer the row that scores best, of CRFsuite one of all its algorithms. Hollow points were
+measured while others were at work: they belong further to the right. The vertical axes do not
+begin at zero: they show a few points of a hundred. The horizontal ones are logarithmic.
 """
 
 INTRODUCTION = """\
@@ -269,7 +270,7 @@ def _growth(results: Results) -> Iterable[str]:
         "seqtag alone. The exponent is the slope of the least-squares line on log-log axes, over "
         "the last\ntwo decades: 1 is linear growth, 0 none. How the data are made is written in "
         "`benchmarks/curves.py`.\nTimes are processor time, but for those of threads. Axes are "
-        "logarithmic: they have no zero.\n"
+        "logarithmic and have no zero, but for those of threads, which begin there.\n"
     )
     machine = results["runs"].get(results.get("growth_run"), {})
     for name, points in results["growth"].items():
