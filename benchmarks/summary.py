@@ -52,23 +52,26 @@ def _beside_peers(results: Results) -> Iterable[str]:
         tools = best_of_tools(results, task.name)
         if "seqtag" not in tools:
             continue
-        ours = tools.pop("seqtag")
+        row = tools.pop("seqtag")
         score = "F1" if task.name == "chunk" else "accuracy"
         peer, theirs = next(iter(tools.items()), ("none", None))
         times = ratio(results, task.name)
         rows.append(
             [
                 f"{task.title}, {score}",
-                *_pair(ours["score"], theirs and theirs["score"], f" ({peer})"),
-                f"{ours['train_cpu_seconds']:.1f} s",
+                *_pair(row["score"], theirs and theirs["score"], f" ({peer})"),
+                f"{row['train_cpu_seconds']:.1f} s",
                 f"{times:.1f} x" if times else "",
-                f"{ours['model_megabytes']:.1f} MB",
+                f"{row['model_megabytes']:.1f} MB",
             ]
         )
+    ours = [best_of_tools(results, task).get("seqtag") for task in TASKS]
+    seeds = min((each["seeds"] for each in ours if each), default=1)
+    of_seeds = f"means of {seeds} seeds" if seeds > 1 else "of one seed"
     yield filled(
         "Beside its peers, of which each is shown at the length of training that suits it best; "
-        "those that take features get the same. Scores of seqtag are means of 5 seeds, without "
-        "raw text; times are processor time of the whole command, and how many times as long "
+        f"those that take features get the same. Scores of seqtag are {of_seeds}, without raw "
+        "text; times are processor time of the whole command, and how many times as long "
         "CRFsuite's averaged perceptron took for as many passes over the same features. [All "
         "figures](docs/benchmarks.md)."
     )
