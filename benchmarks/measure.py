@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import signal
@@ -35,7 +36,9 @@ class CommandError(RuntimeError):
 
 
 _SHIM = """
-import json, os, sys, time
+import json, os, resource, sys, time
+seconds, hard = int(sys.argv.pop(2)), resource.getrlimit(resource.RLIMIT_CPU)[1]
+resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
 began = time.perf_counter()
 pid = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
 _, status, usage = os.wait4(pid, 0)
@@ -45,13 +48,14 @@ open(sys.argv[1], "w").write(json.dumps(figures))
 """
 # A command's peak memory is at least that of the process that started it (Linux keeps the mark
 # over exec), so that a process of a few MB stands in between, and measures.
+_PATIENCE = 6  # a command that got so little of the processor is stopped after so many limits
 
 
 def command(args: Sequence[str], repeat: int = 3, limit: float = 600.0, long: float = LONG) -> Cost:
     """Cost of a command, its output thrown away, with one thread for numeric libraries.
 
     It is not repeated once its runs took longer than `long` seconds; a run that takes longer than
-    `limit` is stopped.
+    `limit` seconds of processor time, or six times as long by the clock, is stopped.
 
     Raises
     ------
@@ -64,8 +68,8 @@ def command(args: Sequence[str], repeat: int = 3, limit: float = 600.0, long: fl
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     with tempfile.TemporaryDirectory() as folder:
         figures, errors = Path(folder) / "figures", Path(folder) / "errors"
-        shim = [sys.executable, "-I", "-S", "-c", _SHIM, str(figures), *args]
-        while len(seconds) < repeat and sum(seconds) <= long:
+        shim = [sys.executable, "-I", "-S", "-c", _SHIM, str(figures), str(math.ceil(limit)), *args]
+        while len(seconds) < repeat and sum(cpu_seconds) <= long:
             with errors.open("wb") as stderr:
                 process = subprocess.Popen(
                     shim,
@@ -75,13 +79,16 @@ def command(args: Sequence[str], repeat: int = 3, limit: float = 600.0, long: fl
                     start_new_session=True,
                 )
                 try:
-                    process.wait(limit)
+                    process.wait(_PATIENCE * limit)
                 except subprocess.TimeoutExpired:
                     os.killpg(process.pid, signal.SIGKILL)  # the shim and the command, no other
                     process.wait()
-                    msg = f"stopped after {limit:.0f} s"
+                    msg = f"stopped after {_PATIENCE * limit:.0f} s"
                     raise CommandError(msg) from None
             took, cpu, peak, code = json.loads(figures.read_text())
+            if code == -signal.SIGXCPU:
+                msg = f"stopped after {limit:.0f} s of processor time, unfinished"
+                raise CommandError(msg)
             if code:
                 said = errors.read_text(errors="replace").strip().splitlines() or ["no message"]
                 msg = f"exit code {code}: {said[-1][:200]}"
@@ -98,14 +105,20 @@ def run_one(*args: str | Path, repeat: int = 3, limit: float = 600.0) -> Cost:
     return command([sys.executable, "-m", "benchmarks.run_one", *map(str, args)], repeat, limit)
 
 
-def median_seconds(work: Callable[[], object], repeat: int = 3) -> float:
-    """Median wall time of a call in this process, after one to warm up."""
-    work()
+def median_seconds(
+    work: Callable[[], object],
+    repeat: int = 3,
+    clock: Callable[[], float] = time.process_time,
+    warm: bool = False,
+) -> float:
+    """Median time of a call in this process, after one to warm up unless that has been done."""
+    if not warm:
+        work()
     seconds = []
     for _ in range(repeat):
-        began = time.perf_counter()
+        began = clock()
         work()
-        seconds.append(time.perf_counter() - began)
+        seconds.append(clock() - began)
     return statistics.median(seconds)
 
 

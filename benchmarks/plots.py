@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.curves import CURVES, fit
+from benchmarks.results import Results, best_of_tools, is_quiet
 from benchmarks.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -13,8 +14,26 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-OURS, OTHERS = "#c2410c", "#475569"
-MARKS = (("#c2410c", "o"), ("#1d4ed8", "s"), ("#15803d", "^"))
+
+class Colours(NamedTuple):
+    """What a picture is drawn in: points, text, lines behind them."""
+
+    ours: str
+    others: str
+    text: str
+    edge: str
+    grid: str
+
+    def style(self) -> dict[str, str]:
+        """The colours as matplotlib names them."""
+        of_text = ("text.color", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color")
+        named = dict.fromkeys(of_text, self.text)
+        return named | {"axes.edgecolor": self.edge, "grid.color": self.grid}
+
+
+LIGHT = Colours("#c2410c", "#475569", "#1e293b", "#94a3b8", "#e2e8f0")
+DARK = Colours("#fb923c", "#cbd5e1", "#e2e8f0", "#64748b", "#334155")
+MARKS = (("#c2410c", "o"), ("#1d4ed8", "s"), ("#7c3aed", "D"), ("#15803d", "^"))
 STYLE = {
     "svg.hashsalt": "seqtag",
     "svg.fonttype": "none",
@@ -32,33 +51,47 @@ STYLE = {
 }
 
 
-def accuracy_against_speed(results: dict[str, Any], path: Path) -> None:
-    """One panel per task, one point per peer: to the right is faster, up is better."""
+def accuracy_against_speed(results: Results, folder: Path, dark: bool) -> None:
+    """One panel per task, one point per tool: to the right is faster, up is better.
+
+    A tool with several algorithms is shown with the one that scores best; a hollow point was
+    measured while others were at work. For a light page accuracy-speed.svg, for a dark one
+    accuracy-speed-dark.svg: what is behind the picture shines through.
+    """
     import matplotlib.pyplot as plt
 
-    with plt.rc_context(STYLE):
-        figure, panels = plt.subplots(1, len(TASKS), figsize=(13.5, 4.6), layout="constrained")
+    colours = DARK if dark else LIGHT
+    with plt.rc_context(STYLE | colours.style()):
+        figure, panels = plt.subplots(1, len(TASKS), figsize=(11.5, 3.9), layout="constrained")
+        figure.patch.set_alpha(0)
         for axes, task in zip(panels, TASKS.values(), strict=True):
-            points = {
-                name: (figures["tokens_per_second"], figures["score"])
-                for name, peer in results["peers"].items()
-                if "score" in (figures := peer["tasks"].get(task.name, {}))
-            }
-            _scatter(axes, points)
+            points: dict[str, dict[str, Any]] = {}
+            for tool, figures in best_of_tools(results, task.name).items():
+                name = tool.removesuffix(" ap").removesuffix(" pa").removesuffix(" lbfgs")
+                points.setdefault(name, figures)
+            _scatter(axes, points, colours)
             axes.set_title(task.title)
-            axes.set_xlabel("tokens tagged per second, one core")
-            axes.set_ylabel("F1" if task.name == "chunk" else "accuracy, %")
+        panels[0].set_ylabel("accuracy or F1, %; not from zero")
+        figure.supxlabel("tokens tagged per second on one core, logarithmic", fontsize=10)
         _label_points(figure, panels)
-        save(figure, path)
+        save(figure, folder / f"accuracy-speed{'-dark' * dark}.svg")
 
 
-def _scatter(axes: Axes, points: dict[str, tuple[float, float]]) -> None:
+def _scatter(axes: Axes, points: dict[str, dict[str, Any]], colours: Colours) -> None:
     """Points on a logarithmic axis with room for their names."""
+    axes.patch.set_alpha(0)
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(lambda speed, _: _thousands(speed))
     axes.margins(0.3, 0.14)
-    for name, (speed, score) in points.items():
-        colour, size = (OURS, 8) if name == "seqtag" else (OTHERS, 6)
-        axes.plot(speed, score, "o", color=colour, markersize=size, gid=name)
+    for tool, figures in points.items():
+        colour, size = (colours.ours, 8) if tool == "seqtag" else (colours.others, 6)
+        at = figures["tokens_per_second"], figures["score"]
+        fill = "full" if is_quiet(figures) else "none"
+        axes.plot(*at, "o", color=colour, markersize=size, fillstyle=fill, gid=tool)
+
+
+def _thousands(speed: float) -> str:
+    return f"{speed / 1e6:g} M" if speed >= 1e6 else f"{speed / 1e3:g} k"
 
 
 def _label_points(figure: Any, panels: Sequence[Axes]) -> None:
@@ -92,7 +125,7 @@ def _label_points(figure: Any, panels: Sequence[Axes]) -> None:
                     textcoords="offset points",
                     ha=side,
                     va="center",
-                    color=point.get_color(),
+                    color=point.get_color() if name == "seqtag" else None,
                     weight="bold" if name == "seqtag" else "normal",
                 )
                 box = text.get_window_extent(renderer)
@@ -114,21 +147,30 @@ def growth(name: str, points: list[dict[str, float]], path: Path) -> None:
     curve = CURVES[name]
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
-        axes.set(xscale="log", yscale="log", xlabel=curve.unit, ylabel="seconds")
+        axes.set(xscale="log", yscale="log", xlabel=curve.unit, ylabel="seconds, logarithmic")
         axes.margins(0.08, 0.18)
         sizes = [point["size"] for point in points]
-        for (key, label), (colour, marker) in zip(curve.figures.items(), MARKS, strict=False):
+        figures = {key: label for key, label in curve.figures.items() if key in points[0]}
+        for (key, label), (colour, marker) in zip(figures.items(), MARKS, strict=False):
             values = [point[key] for point in points]
-            line = fit(sizes, values)
-            label = f"{label}: exponent {line.slope:.2f}"
+            if len(sizes) > 2:
+                line = fit(sizes, values)
+                label = f"{label}: exponent {line.slope:.2f}"
+                ends = [line.value(size) for size in line.sizes]
+                axes.plot(line.sizes, ends, "--", color=colour, linewidth=1)
             axes.plot(sizes, values, marker, color=colour, label=label)
-            ends = [line.value(size) for size in line.sizes]
-            axes.plot(line.sizes, ends, "--", color=colour, linewidth=1)
-        if len(sizes) <= 6:
+        if name == "threads":
+            axes.set(xscale="linear", yscale="linear", ylabel="seconds")
+            most = max(point[key] for point in points for key in figures)
+            axes.set(xlim=(0, max(sizes) + 0.5), ylim=(0, 1.3 * most))
+            axes.set_xticks(sizes)
+        elif len(sizes) <= 6:
             axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
             axes.xaxis.set_minor_locator(NullLocator())
         low, high = axes.get_ylim()
-        if high < 10 * low:  # a decade at least, so that noise looks small and ticks have labels
+        if (
+            0 < high < 10 * low
+        ):  # a decade at least, so that noise looks small and ticks have labels
             middle = (low * high) ** 0.5
             axes.set_ylim(middle / 10**0.75, middle * 10**0.75)
         axes.set_title(curve.title)

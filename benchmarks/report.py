@@ -1,7 +1,8 @@
-"""Results as a page: ``python -m benchmarks.report results.json`` writes docs/benchmarks.md.
+"""Results as a page: ``python -m benchmarks.report`` writes docs/benchmarks.md.
 
-The page and its plots are made from the JSON alone, so that a part of it can be measured anew
-(``python -m benchmarks --only seqtag --merge results.json``) without the rest.
+The page, its plots and the figures of the README are made from docs/benchmarks/results.json alone,
+so that a part of it can be measured anew (``python -m benchmarks --only seqtag --merge ...``)
+without the rest. A file of results that is named takes its place.
 """
 
 from __future__ import annotations
@@ -11,39 +12,62 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks import summary
 from benchmarks.curves import CURVES, Curve, fit
+from benchmarks.literature import FIGURES
 from benchmarks.measure import ROOT
-from benchmarks.peers import PEERS
+from benchmarks.peers import PEERS, find
 from benchmarks.raw import report as raw_report
-from benchmarks.tasks import TASKS
-from benchmarks.text import rate, table
+from benchmarks.results import Results, done, is_elsewhere, is_quiet, ratio
+from benchmarks.tasks import TASKS, Task
+from benchmarks.text import filled, rate, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-Results = dict[str, Any]
+PICTURE = """\
+![accuracy against speed](benchmarks/accuracy-speed.svg#only-light)
+![accuracy against speed](benchmarks/accuracy-speed-dark.svg#only-dark)
+
+Of each peer the row that scores best, of CRFsuite one of all its algorithms. Hollow points were
+measured while others were at work: they belong further to the right. The vertical axes do not
+begin at zero: they show a few points of a hundred. The horizontal ones are logarithmic.
+"""
 
 INTRODUCTION = """\
 # Benchmarks
 
 seqtag and its peers on the same data, one after another, each step in a process of its own, on one
-core. This page is written by the suite:
+core. This page, its pictures and the figures of the README are written by the suite:
 
 ```sh
 pip install -e '.[bench,plot]'
-python -m benchmarks --corpora FOLDER --out results.json            # all of it, about 40 minutes
+R=docs/benchmarks/results.json
+python -m benchmarks --corpora FOLDER --merge $R --out $R           # all of it: hours
+python -m benchmarks --corpora FOLDER --merge $R --out $R --only seqtag --only growth
+python -m benchmarks.report                                         # this page again
 python -m benchmarks --corpora FOLDER --quick                       # a few peers, two minutes
-python -m benchmarks --corpora FOLDER --only seqtag --merge results.json --out results.json
-python -m benchmarks.report results.json                            # this page again
 ```
 
-FOLDER holds `ud-english-ewt/en_ewt-ud-{train,test}.conllu` and `conll2000/{train,test}.txt`.
+FOLDER holds `ud-english-ewt/en_ewt-ud-{train,dev,test}.conllu` and `conll2000/{train,test}.txt`.
 Nothing is downloaded.
 """
 
 DEFINITIONS = """\
 - **score**: accuracy of all tokens for UPOS and XPOS, conlleval's F1 for chunks, on the test part.
-  **unknown**: token accuracy on words that the training part does not have.
+  **unknown**: token accuracy on words that the training part does not have. Those of seqtag are
+  means of seeds 1 to 5, of which the page shows the standard deviation; peers have one seed, or
+  none that can be set.
+- **length**: as ours is as many passes over the training part as seqtag's preset makes. Others end
+  when the tool ends by default. For L-BFGS a pass is another thing, so that it has its own end
+  only. spaCy's default stops by the dev part, and gets it for that; no other row has seen it.
+- Times are **processor time**, of all threads and of the system's work for them, since others may
+  be at work on the machine: waiting for them does not count. What they do to caches, and to a
+  core that the host shares out, still does, at times by a multiple. A row marked † was trained
+  while others worked (by the clock it took over a tenth longer than its processor time): take its
+  times as upper bounds, its speeds as lower ones. A time by the clock stands here only where it
+  was quiet. A row marked ‡ was measured on another machine than seqtag's: its times are of
+  another kind.
 - **training**: the whole process, from the corpus file to the model file, imports included.
 - **tagging**: tokens a second from lists of strings to lists of labels, in memory, one thread;
   features are part of it. **first pass** is the first time the test part is seen; **tagging** is
@@ -53,31 +77,35 @@ DEFINITIONS = """\
 - **start**: the whole process, from nothing to one tagged sentence of six words. **load**: reading
   the model alone, the file in the page cache.
 - **memory**: peak resident set in MB, of training and of tagging the test part.
-- Figures are medians: of 3 runs (start: 5), or fewer once the runs of a step took 15 s, so that a
-  long training is run once.
-- No tool sees the dev part. CRFsuite, sklearn-crfsuite and Vowpal Wabbit get the features of
-  seqtag's presets (33 templates for parts of speech, 30 for chunks) as strings, made in Python as
-  their users do; what depends on one word is remembered. They see one label back, as seqtag's
-  chunk preset does, its preset for parts of speech sees two. They learn the chunk labels as they
-  are (IOB2), seqtag's preset learns them as IOBES. NLTK, spaCy and UDPipe use features of their
-  own; they see words alone, so they cannot chunk with parts of speech.
+- Figures are medians: of 3 runs (start and seqtag's training: 5), or fewer once the runs of a step
+  took 15 s, so that a long training is run once.
+- CRFsuite, sklearn-crfsuite and Vowpal Wabbit get the features of seqtag's presets ({templates})
+  as strings, made in Python as their users do; what depends on one word is remembered. They see
+  one label back, as seqtag's chunk preset does, its preset for parts of speech sees two. They
+  learn the chunk labels as they are (IOB2), seqtag's preset learns them as IOBES. NLTK, spaCy and
+  UDPipe use features of their own; they see words alone, so they cannot chunk with parts of
+  speech.
 """
 
 COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "length": lambda f: f["length"],
     "score": lambda f: f"{f['score']:.2f}",
     "unknown": lambda f: f"{f['unknown_accuracy']:.2f}",
-    "training": lambda f: f"{f['train_seconds']:.1f} s",
+    "training": lambda f: f"{f['train_cpu_seconds']:.1f} s",
     "tagging": lambda f: rate(f["tokens_per_second"]),
     "first pass": lambda f: rate(f["first_tokens_per_second"]),
     "file to file": lambda f: rate(f["file_tokens_per_second"]) + "*" * (not f["file_own_command"]),
-    "start": lambda f: f"{f['start_seconds']:.2f} s",
+    "start": lambda f: f"{f['start_cpu_seconds']:.2f} s",
     "load": lambda f: f"{1000 * f['load_seconds']:.1f} ms",
     "memory": lambda f: f"{f['train_megabytes']:.0f} / {f['tag_megabytes']:.0f}",
     "model": lambda f: f"{f['model_megabytes']:.1f} MB",
 }
 """Columns of the comparison, each from the figures of a peer on a task."""
 
-MEGABYTES = {
+OTHERS = {
+    "words": "distinct words",
+    "updates": "updates",
+    "wrong": "wrong",
     "train_megabytes": "memory, training",
     "file_megabytes": "memory, file to file",
     "model_megabytes": "model",
@@ -87,32 +115,42 @@ MEGABYTES = {
 
 def render(results: Results) -> str:
     """The page, in Markdown; peers in the order of the suite, whenever they were measured."""
-    known = [name for name in PEERS if name in results["peers"]]
-    results = results | {"peers": {name: results["peers"][name] for name in known}}
-    parts = [INTRODUCTION, *_comparison(results), "## What is measured\n", DEFINITIONS]
+    parts = [INTRODUCTION, *_comparison(results), "## What is measured\n"]
+    data = results["data"].values()
+    templates = dict.fromkeys(f"`{each['preset']}` has {each['templates']}" for each in data)
+    parts.append(DEFINITIONS.format(templates=", ".join(templates)))
+    parts += _literature()
     if "raw" in results:
         parts += raw_report.section(results["raw"])
     parts += _growth(results)
     return "\n".join(parts)
 
 
-def write(results: Results, docs: Path) -> None:
-    """Write benchmarks.md into a folder, and its plots into benchmarks/ there."""
+def write(results: Results, docs: Path, readme: Path | None = None) -> None:
+    """Write benchmarks.md into a folder, its plots and the results into benchmarks/ there.
+
+    The README's figures are put where its marks are.
+    """
     from benchmarks import plots
 
-    docs.mkdir(parents=True, exist_ok=True)
+    folder = docs / "benchmarks"
+    folder.mkdir(parents=True, exist_ok=True)
     (docs / "benchmarks.md").write_text(render(results), encoding="utf-8")
-    plots.accuracy_against_speed(results, docs / "benchmarks" / "accuracy-speed.svg")
+    (folder / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    for dark in (False, True):
+        plots.accuracy_against_speed(results, folder, dark)
     for name, points in results["growth"].items():
         if points:
-            plots.growth(name, points, docs / "benchmarks" / f"growth-{name}.svg")
+            plots.growth(name, points, folder / f"growth-{name}.svg")
+    if readme:
+        summary.put(readme, "measured", "report", summary.measured(results))
 
 
 def _comparison(results: Results) -> Iterable[str]:
     """Machine, data, a table for each task, and the tools."""
     yield "## Side by side\n"
     yield _measured_on(results)
-    yield "![accuracy against speed](benchmarks/accuracy-speed.svg)\n"
+    yield PICTURE
     for task in TASKS.values():
         data = results["data"][task.name]
         yield f"### {task.title}\n"
@@ -121,64 +159,106 @@ def _comparison(results: Results) -> Iterable[str]:
             f"({data['unknown_tokens']:,} unknown), {data['labels']} labels; file to file: "
             f"{data['file_tokens']:,} tokens.\n"
         )
-        done = {
-            name: peer["tasks"][task.name]
-            for name, peer in results["peers"].items()
-            if "score" in peer["tasks"].get(task.name, {})
-        }
-        rows = [
-            [name.replace("seqtag", "**seqtag**"), *(show(figures) for show in COLUMNS.values())]
-            for name, figures in sorted(done.items(), key=lambda item: -item[1]["score"])
-        ]
-        yield table(["", *COLUMNS], rows)
-    yield "### The tools\n"
-    yield table(
-        ["tool", "version", "how it is trained", "load before"],
-        [
+        rows = done(results, task.name)
+        yield table(
+            ["", *COLUMNS],
             [
-                name,
-                peer.get("version", "absent"),
-                peer["settings"],
-                peer["machine"].get("load", "not recorded"),
-            ]
-            for name, peer in results["peers"].items()
-        ],
-        left=3,
-    )
-    yield (
-        "Load before: processes that were running on the machine when the tool's turn came, by the "
-        "average\nof the last minute. On a machine that others use, times are longer and vary.\n"
-    )
-    missing = []
-    for name, peer in results["peers"].items():
-        if "absent" in peer:
-            missing.append(f"- {name}: {peer['absent']}")
-        for key, figures in peer["tasks"].items():
-            if "failed" in figures:
-                missing.append(f"- {name}, {TASKS[key].title}: {figures['failed']}")
+                [_shown(results, name, row), *(show(row) for show in COLUMNS.values())]
+                for name, row in rows.items()
+            ],
+            left=2,
+        )
+        if text := _of_seqtag(results, task, rows.get("seqtag")):
+            yield filled(text)
+    yield "### The tools\n"
+    tools = [results["peers"][name] for name in PEERS if name in results["peers"]]
+    rows = [(tool["tool"], tool.get("version", "absent"), tool["settings"]) for tool in tools]
+    yield table(["tool", "version", "how it is trained"], dict.fromkeys(rows), left=3)
     if results.get("notes"):
         yield "Of this run:\n\n" + "".join(f"- {note}\n" for note in results["notes"])
-    if missing:
+    if missing := list(_missing(results)):
         yield "Not measured:\n\n" + "\n".join(missing) + "\n"
+
+
+def _shown(results: Results, name: str, row: dict[str, Any]) -> str:
+    """A row's name in the tables."""
+    tool = results["peers"][name]["tool"]
+    marks = "†" * (not is_quiet(row)) + "‡" * is_elsewhere(results, row)
+    return f"{'**seqtag**' if tool == 'seqtag' else tool} {marks}".rstrip()
+
+
+def _of_seqtag(results: Results, task: Task, row: dict[str, Any] | None) -> str:
+    """How sure seqtag's score is, and how fast it trains, in a sentence each."""
+    if row is None:
+        return ""
+    said = []
+    if row["seeds"] > 1:
+        deviation = row["score_deviation"]
+        said.append(
+            f"seqtag: the mean of {row['seeds']} seeds, standard deviation {deviation:.2f}."
+        )
+    if times := ratio(results, task.name):
+        said.append(
+            "On the same features and with as many passes CRFsuite's averaged perceptron took "
+            f"{times:.1f} times as long to train, in the same run."
+        )
+    if is_quiet(row):
+        said.append(f"By the clock seqtag trained in {row['train_seconds']:.1f} s.")
+    return " ".join(said)
+
+
+def _missing(results: Results) -> Iterable[str]:
+    """Lines for what there are no figures of, and why."""
+    for name in PEERS:
+        peer = results["peers"].get(name, {"tasks": {}})
+        if "absent" in peer:
+            yield f"- {name}: {peer['absent']}"
+            continue
+        reasons: dict[str, list[str]] = {}
+        for key in find(name).tasks:
+            figures = peer["tasks"].get(key, {"failed": "its turn did not come"})
+            if "failed" in figures:
+                reasons.setdefault(figures["failed"], []).append(TASKS[key].title)
+        for reason, titles in reasons.items():
+            yield f"- {name}; {', '.join(titles)}: {reason}"
 
 
 def _measured_on(results: Results) -> str:
     """Machines and days; one line for all that was measured on the same."""
     places: dict[str, list[str]] = {}
-    measured = [*results["peers"].items()]
-    if "growth_machine" in results:
-        measured.append(("growth", {"machine": results["growth_machine"]}))
-    for name, entry in measured:
-        machine = entry["machine"]
+    measured = [
+        (name, row["run"])
+        for name in PEERS
+        for row in results["peers"].get(name, {}).get("tasks", {}).values()
+        if "score" in row
+    ]
+    if "growth_run" in results:
+        measured.append(("growth", results["growth_run"]))
+    for name, run in dict.fromkeys(measured):
+        machine = results["runs"][run]
         place = (
             f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}, Python "
             f"{machine['python']}, {machine['date']}"
         )
         if name in ("seqtag", "growth") and machine["commit"]:
             place += f", seqtag at commit {machine['commit']}"
-        places.setdefault(place, []).append(name)
-    lines = [f"- {', '.join(names)}: {place}" for place, names in places.items()]
-    return f"Measured on, with seed {results['seed']}:\n\n" + "\n".join(lines) + "\n"
+        if name not in places.setdefault(place, []):
+            places[place].append(name)
+    lines = [f"- {'; '.join(names)}: {place}" for place, names in places.items()]
+    return "Measured on:\n\n" + "\n".join(lines) + "\n"
+
+
+def _literature() -> Iterable[str]:
+    """Tools that the suite does not run."""
+    yield "## From the literature\n"
+    yield (
+        "Not measured by this suite, and not all on the same data: figures as others, or we at "
+        "another time,\ntold them. They say where the field stands, not who is ahead by a tenth.\n"
+    )
+    rows = [
+        [TASKS[figure.task].title, figure.tool, figure.score, figure.source] for figure in FIGURES
+    ]
+    yield table(["task", "tool", "score", "from"], rows, left=4)
 
 
 def _growth(results: Results) -> Iterable[str]:
@@ -189,14 +269,17 @@ def _growth(results: Results) -> Iterable[str]:
     yield (
         "seqtag alone. The exponent is the slope of the least-squares line on log-log axes, over "
         "the last\ntwo decades: 1 is linear growth, 0 none. How the data are made is written in "
-        "`benchmarks/curves.py`.\n"
+        "`benchmarks/curves.py`.\nTimes are processor time, but for those of threads. Axes are "
+        "logarithmic and have no zero, but for those of threads, which begin there.\n"
     )
+    machine = results["runs"].get(results.get("growth_run"), {})
     for name, points in results["growth"].items():
         if not points:
             continue
         curve = CURVES[name]
         yield f"### {curve.title}\n"
-        yield curve.text + "\n"
+        text = curve.text.replace("{cores}", machine.get("cores", "?"))
+        yield filled(text.replace("{words}", f"{results.get('remembered_words', 0):,}"))
         yield f"![{curve.title}](benchmarks/growth-{name}.svg)\n"
         yield _growth_table(curve, points)
 
@@ -209,15 +292,17 @@ def _growth_table(curve: Curve, points: list[dict[str, float]]) -> str:
     for key in (key for key in points[0] if key != "size"):
         values = [point[key] for point in points]
         timed = key in curve.figures
-        heading.append(curve.figures[key] if timed else MEGABYTES[key])
+        heading.append(curve.figures[key] if timed else OTHERS[key])
         last.append(f"{fit(sizes, values).slope:.2f}" if timed else "")
         for row, value in zip(rows, values, strict=True):
             row.append(_figure(key, value))
-    return table(heading, [*rows, last])
+    return table(heading, [*rows, last] if len(points) > 2 else rows)
 
 
 def _figure(key: str, value: float) -> str:
     """A figure of a growth curve in its unit."""
+    if not key.endswith(("megabytes", "seconds")):
+        return f"{value:,}"
     if key.endswith("megabytes"):
         return f"{value:.1f} MB" if value < 10 else f"{value:,.0f} MB"
     if value < 1:
@@ -232,10 +317,13 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("results", type=Path)
-    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="folder for benchmarks.md")
+    add = parser.add_argument
+    add("results", type=Path, nargs="?", default=ROOT / "docs" / "benchmarks" / "results.json")
+    add("--docs", type=Path, default=ROOT / "docs", help="folder for benchmarks.md")
+    add("--readme", type=Path, default=ROOT / "README.md", help="page with marks for its figures")
     options = parser.parse_args()
-    write(json.loads(options.results.read_text(encoding="utf-8")), options.docs)
+    results = json.loads(options.results.read_text(encoding="utf-8"))
+    write(results, options.docs, options.readme)
 
 
 if __name__ == "__main__":

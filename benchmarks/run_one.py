@@ -1,6 +1,6 @@
 """One step in a process of its own: ``python -m benchmarks.run_one STEP PEER TASK ...``.
 
-Steps:  train CORPUS MODEL SEED     learn and write the model folder
+Steps:  train CORPUS MODEL SEED DEV learn and write the model folder; DEV may be empty
         start MODEL                 load, and tag the first sentence
         tag   MODEL TEST OUT        load and tag strings, timed; figures and labels go to OUT (JSON)
         file  MODEL SOURCE OUT      tag a file to a file, for tools without a command that does
@@ -21,7 +21,7 @@ MIN_SECONDS = 0.5  # a timed run of tagging repeats the test set until it takes 
 
 
 def tag(peer: Peer, task: Task, model: Path, test: Path, out: Path) -> None:
-    """Loading and tagging in memory: the first pass, and the median of 3 more runs."""
+    """Loading and tagging in memory: the first pass, and the median of 3 more; processor time."""
     sentences, _ = read(task, test)
     peer.load(model, task)  # imports
     loads = [_seconds(lambda: peer.load(model, task)) for _ in range(3)]
@@ -55,9 +55,9 @@ def file(peer: Peer, task: Task, model: Path, source: Path, out: Path) -> None:
 
 
 def _seconds(work) -> float:
-    began = time.perf_counter()
+    began = time.process_time()
     work()
-    return time.perf_counter() - began
+    return time.process_time() - began
 
 
 def main() -> None:
@@ -65,8 +65,8 @@ def main() -> None:
     step, name, task_name, *rest = sys.argv[1:]
     peer, task = find(name), TASKS[task_name]
     if step == "train":
-        corpus, model, seed = rest
-        peer.train(Path(corpus), Path(model), task, int(seed))
+        corpus, model, seed, dev = rest
+        peer.train(Path(corpus), Path(model), task, int(seed), Path(dev) if dev else None)
     elif step == "start":
         peer.load(Path(rest[0]), task)
         peer.tag([first_sentence(task)])

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from seqtag.features.templates import TemplateSet
+
 Sentence = list[str] | list[tuple[str, str]]
 """Words; or (word, part of speech) pairs, where the task gives parts of speech."""
 
 
 class Task(NamedTuple):
-    """What is learned: `label` from `columns`, in files below the folder of corpora."""
+    """What is learned: `label` from `columns`, in files below the folder of corpora.
+
+    `preset` names the templates that seqtag uses, and that peers get where they take any.
+    """
 
     name: str
     title: str
@@ -20,11 +25,29 @@ class Task(NamedTuple):
     columns: tuple[str, ...]
     separator: str
     fields: tuple[int, ...]  # where the columns stand in a line, then the label
+    preset: str
     train: str
     test: str
+    dev: str | None = None  # for tools that stop by what they see there
+
+    @property
+    def templates(self) -> int:
+        """How many templates the preset has, those for labels left out."""
+        return sum(not each.label_offsets for each in _preset(self.preset).templates)
+
+    @property
+    def epochs(self) -> int:
+        """How often the preset goes over the training part."""
+        return int(_preset(self.preset).settings["epochs"])
 
 
-_EWT = ("ud-english-ewt/en_ewt-ud-train.conllu", "ud-english-ewt/en_ewt-ud-test.conllu")
+def _preset(name: str) -> TemplateSet:
+    from seqtag.features.language import load
+
+    return load(name)
+
+
+_EWT = ("pos", *(f"ud-english-ewt/en_ewt-ud-{part}.conllu" for part in ("train", "test", "dev")))
 TASKS = {
     task.name: task
     for task in (
@@ -37,6 +60,7 @@ TASKS = {
             ("form", "pos"),
             " ",
             (0, 1, 2),
+            "chunk",
             "conll2000/train.txt",
             "conll2000/test.txt",
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,3 +37,12 @@ def rate(tokens_per_second: float) -> str:
     """A speed in thousands, with two or three digits that mean something."""
     thousands = tokens_per_second / 1000
     return f"{thousands:,.0f} k/s" if thousands >= 20 else f"{thousands:.1f} k/s"
+
+
+def filled(text: str) -> str:
+    """A paragraph in lines of at most 100 characters; what stands in `ticks` may be cut.
+
+    >>> filled("a " * 60).count("a")
+    60
+    """
+    return fill(text, 100, break_long_words=False, break_on_hyphens=False) + "\n"

@@ -19,7 +19,20 @@ from tests.conftest import ROOT
 sys.path.append(str(ROOT))  # the suite stands beside the package and is not installed
 
 from benchmarks import __main__ as suite
-from benchmarks import curves, features, measure, peers, report, run_one, tasks, text
+from benchmarks import (
+    curves,
+    features,
+    literature,
+    measure,
+    options,
+    peers,
+    report,
+    run_one,
+    summary,
+    tasks,
+    text,
+)
+from benchmarks import results as figures
 
 CONLLU = """\
 # text = It's so
@@ -94,7 +107,7 @@ def _value(compiled, rows, attribute, position):
 def test_absent_peers_are_reported_as_absent(monkeypatch):
     monkeypatch.setattr(peers, "find_spec", lambda module: None)
     for name in peers.PEERS:
-        entry = suite.measure_peer(None, name)
+        entry = suite.measure_peer(None, name, {}, "upos", "now")
         assert entry["absent"] == f"not installed; pip install {peers.find(name).distribution}"
         assert entry["tasks"] == {}
 
@@ -121,13 +134,16 @@ def test_installed_peers_learn_the_sample(name, sample_dir, tmp_path, monkeypatc
     if reason := peers.absence(peer):
         pytest.skip(reason)
     monkeypatch.setattr(run_one, "MIN_SECONDS", 0.0)
+    monkeypatch.setattr("benchmarks.peers.spacy.STEPS", 30)
+    monkeypatch.setattr("benchmarks.peers.udpipe.PASSES", 2)
+    monkeypatch.setattr(tasks.Task, "epochs", 2 if peer.distribution == "ufal.udpipe" else 4)
     task = tasks.TASKS[peer.tasks[-1]]
     model, out = tmp_path / "model", tmp_path / "out"
     model.mkdir()
     corpus = tmp_path / "corpus"
     tasks.shorten(corpus_of(task, sample_dir), corpus, 40)
     for step in (
-        ["train", corpus, model, 1],
+        ["train", corpus, model, 1, corpus],
         ["start", model],
         ["tag", model, corpus, out],
         ["file", model, corpus, tmp_path / "tagged"],
@@ -203,8 +219,10 @@ def test_failures_of_commands_say_what_happened():
         measure.command([sys.executable, "-c", "raise RuntimeError('no luck')"])
     with pytest.raises(measure.CommandError, match="exit code 3: no message"):
         measure.command([sys.executable, "-c", "raise SystemExit(3)"])
-    with pytest.raises(measure.CommandError, match="stopped after 1 s"):
-        measure.command([sys.executable, "-c", "import time; time.sleep(60)"], limit=1)
+    with pytest.raises(measure.CommandError, match="stopped after 1 s of processor time, unfin"):
+        measure.command([sys.executable, "-c", "while True: pass"], limit=1)
+    with pytest.raises(measure.CommandError, match="stopped after 3 s"):
+        measure.command([sys.executable, "-c", "import time; time.sleep(60)"], limit=0.5)
 
 
 def test_missing_corpora_are_named(tmp_path, monkeypatch, capsys):
@@ -224,22 +242,28 @@ def test_quick_and_full_results_do_not_mix(tmp_path):
 
 # ----------------------------------------------------------------- the page
 FIGURES = {
+    "length": "10 passes",
+    "seeds": 5,
     "metric": "accuracy",
     "score": 95.345,
     "accuracy": 95.345,
     "unknown_accuracy": 80.0,
+    "score_deviation": 0.034,
     "load_seconds": 0.0021,
     "first_tokens_per_second": 3e5,
     "tokens_per_second": 1.5e6,
-    "train_seconds": 2.04,
+    "train_seconds": 2.14,
+    "train_cpu_seconds": 2.04,
     "train_runs": 3,
     "train_megabytes": 200.0,
     "model_megabytes": 2.5,
-    "start_seconds": 0.2,
+    "start_seconds": 0.3,
+    "start_cpu_seconds": 0.2,
     "tag_megabytes": 60.0,
     "file_tokens_per_second": 19_500.0,
     "file_megabytes": 60.0,
     "file_own_command": True,
+    "run": "day one",
 }
 MACHINE = {
     "cpu": "C",
@@ -250,6 +274,9 @@ MACHINE = {
     "commit": "abc",
 }
 DATA = {
+    "preset": "pos",
+    "templates": 7,
+    "epochs": 10,
     "train_tokens": 9000,
     "train_sentences": 700,
     "labels": 17,
@@ -257,30 +284,48 @@ DATA = {
     "file_tokens": 1600,
     "unknown_tokens": 70,
 }
+DAYS = {"day one": "C", "day two": "C", "day three": "D"}
 RESULTS = {
     "quick": False,
     "seed": 1,
-    "growth_machine": MACHINE,
+    "growth_run": "day one",
+    "remembered_words": 12_345,
+    "runs": {each: MACHINE | {"cpu": cpu} for each, cpu in DAYS.items()},
     "data": dict.fromkeys(tasks.TASKS, DATA),
     "peers": {
         "seqtag": {
+            "tool": "seqtag",
             "settings": "s",
             "version": "9.9",
-            "machine": MACHINE,
-            "tasks": {"upos": FIGURES, "chunk": FIGURES},
+            "tasks": {"upos": FIGURES, "xpos": FIGURES, "chunk": FIGURES | {"run": "day two"}},
         },
-        "NLTK": {
+        "CRFsuite ap, as ours": {
+            "tool": "CRFsuite ap",
+            "settings": "c",
+            "version": "2",
+            "tasks": {
+                "upos": FIGURES | {"score": 95.0, "train_cpu_seconds": 20.4, "train_seconds": 21},
+                "chunk": FIGURES | {"score": 96.0},
+            },
+        },
+        "NLTK, default": {
+            "tool": "NLTK",
             "settings": "n",
             "version": "1",
-            "machine": MACHINE,
             "tasks": {
-                "upos": FIGURES | {"score": 94.0, "file_own_command": False},
+                "upos": FIGURES | {"score": 94.0, "train_seconds": 9, "file_own_command": False},
                 "xpos": {"failed": "stopped after 600 s"},
             },
         },
-        "spaCy": {
+        "NLTK, as ours": {
+            "tool": "NLTK",
+            "settings": "n",
+            "version": "1",
+            "tasks": {"upos": FIGURES | {"score": 93.0, "run": "day three"}},
+        },
+        "spaCy, default": {
+            "tool": "spaCy",
             "settings": "x",
-            "machine": MACHINE,
             "tasks": {},
             "absent": "not installed; pip install spacy",
         },
@@ -289,7 +334,9 @@ RESULTS = {
         "tokens": [
             {
                 "size": size,
+                "words": size // 10,
                 "train_seconds": size / 1e5,
+                "first_seconds": size / 1e6,
                 "tag_seconds": size / 1e6,
                 "file_seconds": size / 1e5,
                 "train_megabytes": 9.0,
@@ -304,9 +351,10 @@ RESULTS = {
 
 def test_page_shows_figures_absences_failures_and_exponents():
     page = report.render(RESULTS)
-    seqtag, nltk = [line for line in page.splitlines() if "80.00" in line][:2]
+    seqtag, crfsuite, nltk, other = [line for line in page.splitlines() if "80.00" in line][:4]
     assert [cell.strip() for cell in seqtag.strip("|").split("|")] == [
         "**seqtag**",
+        "10 passes",
         "95.34",
         "80.00",
         "2.0 s",
@@ -318,13 +366,125 @@ def test_page_shows_figures_absences_failures_and_exponents():
         "200 / 60",
         "2.5 MB",
     ]
+    assert "| CRFsuite ap |" in crfsuite
+    assert "| NLTK †      |" in nltk  # by the clock it took much longer
+    assert "| NLTK ‡      |" in other
     assert "19.5 k/s*" in nltk
-    assert "- spaCy: not installed; pip install spacy\n" in page
-    assert "- NLTK, UD English-EWT XPOS: stopped after 600 s\n" in page
+    assert "- spaCy, default: not installed; pip install spacy\n" in page
+    assert "- NLTK, default; UD English-EWT XPOS: stopped after 600 s\n" in page
+    titles = "UD English-EWT UPOS, UD English-EWT XPOS"
+    assert f"- UDPipe, as ours; {titles}: its turn did not come\n" in page
     assert "9,000 training and 800 test tokens (70 unknown), 17 labels" in page
-    assert "| exponent  |     1.00 |" in page
+    assert "| exponent  |                |     1.00 |" in page
     assert "### Labels" not in page  # a curve without points
-    assert "- seqtag, growth: C, 2 cores, S, Python 3, 2026-01-01, seqtag at commit abc\n" in page
+    assert "remembers what it found out about 12,345 words" in " ".join(page.split())
+    assert "- seqtag; growth: C, 2 cores, S, Python 3, 2026-01-01, seqtag at commit abc\n" in page
+
+
+def test_page_takes_the_templates_from_the_results():
+    assert "features of seqtag's presets (`pos` has 7)" in report.render(RESULTS)
+    task = tasks.TASKS["upos"]
+    preset = load("pos")
+    assert task.templates == sum(not each.label_offsets for each in preset.templates)
+    assert task.epochs == preset.settings["epochs"]
+
+
+def test_times_are_compared_within_one_run_only():
+    assert math.isclose(figures.ratio(RESULTS, "upos"), 10)
+    assert figures.ratio(RESULTS, "xpos") is None  # the peer was not measured
+    assert figures.ratio(RESULTS, "chunk") is None  # it was, on another day
+    page = " ".join(report.render(RESULTS).split())
+    assert page.count("times as long to train, in the same run") == 1
+    assert "took 10.0 times as long to train" in page
+    assert "seqtag: the mean of 5 seeds, standard deviation 0.03." in page
+
+
+def test_of_a_tool_the_better_length_is_shown():
+    best = figures.best_of_tools(RESULTS, "upos")
+    assert [*best] == ["seqtag", "CRFsuite ap", "NLTK"]
+    assert best["NLTK"]["score"] == 94.0
+
+
+def test_scores_of_seeds_become_their_mean():
+    scores = [{"metric": "m", "score": score, "accuracy": 1.0} for score in (90.0, 92.0)]
+    assert suite.mean_scores(scores) == {
+        "metric": "m",
+        "score": 91.0,
+        "accuracy": 1.0,
+        "score_deviation": 1.0,
+    }
+
+
+def test_other_tools_are_sorted_and_have_sources():
+    by_task = [(figure.task, -float(figure.score)) for figure in literature.FIGURES]
+    order = [*tasks.TASKS]
+    assert by_task == sorted(by_task, key=lambda each: (order.index(each[0]), each[1]))
+    assert all(figure.source for figure in literature.FIGURES)
+
+
+# ----------------------------------------------------------------- the README
+def test_readme_has_the_best_peer_of_each_task():
+    rows = [line for line in summary.measured(RESULTS).splitlines() if "English-EWT UPOS" in line]
+    assert [cell.strip() for cell in rows[0].strip("|").split("|")] == [
+        "UD English-EWT UPOS, accuracy",
+        "**95.34**",
+        "95.00 (CRFsuite ap)",
+        "2.0 s",
+        "10.0 x",
+        "2.5 MB",
+    ]
+    chunks = next(line for line in summary.measured(RESULTS).splitlines() if "chunks" in line)
+    assert "95.34 | **96.00** (CRFsuite ap) |" in chunks  # what is better is bold
+    assert "`Tagger.tag_many`, lists of strings | 1.5 M tokens/s | 1.5 M tokens/s |" in (
+        summary.measured(RESULTS)
+    )
+
+
+def test_figures_are_put_between_the_marks(tmp_path):
+    page = tmp_path / "README.md"
+    begin, end = "<!-- x: written by python -m benchmarks.y -->", "<!-- end of x -->"
+    page.write_text(f"a\n{begin}\nold\n{end}\nb\n")
+    for _ in range(2):
+        summary.put(page, "x", "y", "new\n")
+        assert page.read_text() == f"a\n{begin}\n\nnew\n\n{end}\nb\n"
+    with pytest.raises(ValueError, match=r"README.md: expected the lines '<!-- z: .*' once each"):
+        summary.put(page, "z", "y", "new\n")
+
+
+def test_pages_in_the_repository_are_made_from_the_results_in_it(tmp_path):
+    docs = ROOT / "docs"
+    results = json.loads((docs / "benchmarks" / "results.json").read_text(encoding="utf-8"))
+    tried = json.loads((docs / "benchmarks" / "options.json").read_text(encoding="utf-8"))
+    again = "write it with python -m benchmarks.report, or .options --page"
+    assert (docs / "benchmarks.md").read_text(encoding="utf-8") == report.render(results), again
+    assert (docs / "options.md").read_text(encoding="utf-8") == options.page(tried), again
+    readme = ROOT / "README.md"
+    copy = tmp_path / "README.md"
+    copy.write_bytes(readme.read_bytes())
+    summary.put(copy, "measured", "report", summary.measured(results))
+    summary.put(copy, "options", "options", options.readme(tried))
+    assert copy.read_text(encoding="utf-8") == readme.read_text(encoding="utf-8"), again
+
+
+def test_readme_shows_the_picture_in_light_and_dark():
+    text = (ROOT / "README.md").read_text(encoding="utf-8").split("## Quick start")[0]
+    for name in ("accuracy-speed.svg", "accuracy-speed-dark.svg"):
+        assert f'="docs/benchmarks/{name}"' in text
+        assert (ROOT / "docs" / "benchmarks" / name).is_file()
+
+
+def test_options_are_shown_with_their_baseline():
+    cost = {"score": 95.0, "mb": 1.5, "seconds": 2.0}
+    found = {"VTB UPOS": {"default": cost}, "EWT UPOS": {"--classes": cost, "default": cost}}
+    tried = {"found": found, "part": "test", "seeds": 5, "classes": 500, "version": "9.9"}
+    lines = [line for line in options.page(tried).splitlines() if "95.00" in line]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert cells == [
+        ["EWT UPOS", "default", "95.00", "1.5 MB", "2.0 s", "95.51"],
+        ["", "--classes", "95.00", "1.5 MB", "2.0 s", ""],
+        ["VTB UPOS", "default", "95.00", "1.5 MB", "2.0 s", "88.92"],
+    ]
+    assert "| EWT UPOS |   95.00 |   95.00 |            | 95.51 |" in options.readme(tried)
 
 
 def test_tables_are_aligned():
@@ -342,7 +502,14 @@ def test_pages_and_plots_are_the_same_again(tmp_path):
         files = sorted(path for path in (tmp_path / name).rglob("*") if path.is_file())
         written.append({file.name: file.read_bytes() for file in files})
     assert written[0] == written[1]
-    assert [*written[0]] == ["accuracy-speed.svg", "growth-tokens.svg", "benchmarks.md"]
+    assert [*written[0]] == [
+        "accuracy-speed-dark.svg",
+        "accuracy-speed.svg",
+        "growth-tokens.svg",
+        "results.json",
+        "benchmarks.md",
+    ]
+    assert json.loads(written[0]["results.json"]) == RESULTS
     assert b"exponent 1.00" in written[0]["growth-tokens.svg"]
 
 

@@ -201,11 +201,15 @@ def test_page_shows_scores_of_what_the_treebank_has():
 
 
 def test_the_section_is_part_of_the_page():
-    results = {"peers": {}, "data": {}, "growth": {}, "seed": 1, "raw": RESULTS}
+    results = {"peers": {}, "data": {}, "growth": {}, "runs": {}, "seed": 1, "raw": RESULTS}
     results["data"] = dict.fromkeys(
         ("upos", "xpos", "chunk"),
         dict.fromkeys(
-            ("train_tokens", "test_tokens", "unknown_tokens", "labels", "file_tokens"), 1
+            (
+                *("preset", "templates", "train_tokens", "test_tokens", "unknown_tokens"),
+                *("labels", "file_tokens"),
+            ),
+            1,
         ),
     )
     assert "\n".join(raw_report.section(RESULTS)) in report.render(results)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,8 +31,14 @@ class Peer(Protocol):
     settings: str
     tasks: tuple[str, ...]
 
-    def train(self, corpus: Path, model: Path, task: Task, seed: int) -> None:
-        """Learn from a corpus file and write the model into the folder `model`, which exists."""
+    def length(self, task: Task) -> str:
+        """How long it is trained, in the report's words."""
+
+    def train(self, corpus: Path, model: Path, task: Task, seed: int, dev: Path | None) -> None:
+        """Learn from a corpus file and write the model into the folder `model`, which exists.
+
+        The dev part is for tools that stop by it; the others do not look at it.
+        """
 
     def load(self, model: Path, task: Task) -> None:
         """Read the model back."""
@@ -41,20 +47,43 @@ class Peer(Protocol):
         """Labels of sentences that are in memory, from strings to strings."""
 
 
-PEERS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "seqtag": ("seqtag", ()),
-    "CRFsuite ap": ("crfsuite", ("ap",)),
-    "CRFsuite pa": ("crfsuite", ("pa",)),
-    "CRFsuite lbfgs": ("crfsuite", ("lbfgs",)),
-    "sklearn-crfsuite": ("sklearn_crfsuite", ()),
-    "NLTK": ("nltk", ()),
-    "Vowpal Wabbit": ("vowpal", ()),
-    "spaCy": ("spacy", ()),
-    "UDPipe": ("udpipe", ()),
-}
-"""Per name: the adapter's file, and what its class is made with."""
+class Entry(NamedTuple):
+    """A row of the comparison: the adapter's file, and what its class is made with."""
 
-QUICK = ("seqtag", "CRFsuite ap", "NLTK")
+    tool: str
+    file: str
+    args: tuple[str | bool, ...] = ()
+
+
+OURS, DEFAULT = "as ours", "default"
+"""Two lengths of training: as many passes as seqtag's preset makes, and the tool's own default."""
+
+
+def _both(tool: str, file: str, *args: str) -> dict[str, Entry]:
+    """A tool at both lengths: its adapter gets whether the length is the tool's own."""
+    return {
+        f"{tool}, {length}": Entry(tool, file, (*args, length == DEFAULT))
+        for length in (DEFAULT, OURS)
+    }
+
+
+PEERS: dict[str, Entry] = {
+    "seqtag": Entry("seqtag", "seqtag"),
+    **_both("CRFsuite ap", "crfsuite", "ap"),
+    **_both("CRFsuite pa", "crfsuite", "pa"),
+    "CRFsuite lbfgs, default": Entry("CRFsuite lbfgs", "crfsuite", ("lbfgs", True)),
+    **_both("sklearn-crfsuite", "sklearn_crfsuite"),
+    **_both("NLTK", "nltk"),
+    **_both("Vowpal Wabbit", "vowpal"),
+    **_both("spaCy", "spacy"),
+    **_both("UDPipe", "udpipe"),
+}
+"""The rows by their names."""
+
+RATIO = "CRFsuite ap, as ours"
+"""What the time of training is compared with: the same features, as many passes."""
+
+QUICK = ("seqtag", "CRFsuite ap, as ours", "NLTK, default")
 
 
 def find(name: str) -> Peer:
@@ -62,8 +91,13 @@ def find(name: str) -> Peer:
     if name not in PEERS:
         msg = f"expected a peer, one of {', '.join(PEERS)}; found {name!r}"
         raise ValueError(msg)
-    file, args = PEERS[name]
+    _, file, args = PEERS[name]
     return import_module(f"benchmarks.peers.{file}").Adapter(*args)
+
+
+def passes(count: int, default: bool) -> str:
+    """A length of training in words."""
+    return f"{count} pass{'es' * (count != 1)}, {DEFAULT if default else OURS}"
 
 
 def absence(peer: Peer) -> str | None:

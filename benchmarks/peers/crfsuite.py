@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.features import features
+from benchmarks.peers import passes
 from benchmarks.tasks import Sentence, Task, read
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+PASSES = 100  # what CRFsuite's perceptrons make by default
 
 
 class Adapter:
@@ -17,17 +20,21 @@ class Adapter:
     module, distribution = "pycrfsuite", "python-crfsuite"
     tasks = ("upos", "xpos", "chunk")
 
-    def __init__(self, algorithm: str):
-        self._algorithm = algorithm
-        # The perceptrons gain nothing after ten passes here; their default of 100 is slower.
-        self._iterations = 100 if algorithm == "lbfgs" else 10
-        self.settings = f"preset templates; `{algorithm}`, at most {self._iterations} iterations"
+    def __init__(self, algorithm: str, default: bool):
+        self._algorithm, self._default = algorithm, default
+        self.settings = f"preset templates; `{algorithm}`, else its defaults"
 
-    def train(self, corpus: Path, model: Path, task: Task, seed: int) -> None:
+    def length(self, task: Task) -> str:
+        """L-BFGS has an end of its own; a pass of it is not what a pass of the others is."""
+        if self._algorithm == "lbfgs":
+            return "its own end, default"
+        return passes(PASSES if self._default else task.epochs, self._default)
+
+    def train(self, corpus: Path, model: Path, task: Task, seed: int, dev: Path | None) -> None:
         """Train on the file. CRFsuite shuffles by a seed of its own."""
         import pycrfsuite
 
-        options = {"max_iterations": self._iterations}
+        options = {} if self._default else {"max_iterations": task.epochs}
         trainer = pycrfsuite.Trainer(self._algorithm, options, verbose=False)
         for sentence, labels in zip(*read(task, corpus), strict=True):
             trainer.append(features(task.columns, sentence), labels)

@@ -18,7 +18,11 @@ class Adapter:
     settings = "the presets `pos` and `chunk`, without a dev set"
     tasks = ("upos", "xpos", "chunk")
 
-    def train(self, corpus: Path, model: Path, task: Task, seed: int) -> None:
+    def length(self, task: Task) -> str:
+        """As long as the preset says."""
+        return f"{task.epochs} passes"
+
+    def train(self, corpus: Path, model: Path, task: Task, seed: int, dev: Path | None) -> None:
         """Train on the file, with the preset of the label."""
         import seqtag
 

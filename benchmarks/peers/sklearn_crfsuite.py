@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.features import features
+from benchmarks.peers import passes
 from benchmarks.tasks import Sentence, Task, read
 
 if TYPE_CHECKING:
@@ -15,15 +16,24 @@ class Adapter:
     """``CRF`` on the features of the presets, rendered as strings."""
 
     module, distribution = "sklearn_crfsuite", "sklearn-crfsuite"
-    settings = "preset templates; `ap`, at most 10 iterations"
     tasks = ("upos", "xpos", "chunk")
 
-    def train(self, corpus: Path, model: Path, task: Task, seed: int) -> None:
+    def __init__(self, default: bool):
+        self._default = default
+        how = "its defaults (`lbfgs`)" if default else "`ap`, else its defaults"
+        self.settings = f"preset templates; {how}"
+
+    def length(self, task: Task) -> str:
+        """Its default is L-BFGS to its own end."""
+        return "its own end, default" if self._default else passes(task.epochs, default=False)
+
+    def train(self, corpus: Path, model: Path, task: Task, seed: int, dev: Path | None) -> None:
         """Train on the file. CRFsuite shuffles by a seed of its own."""
         from sklearn_crfsuite import CRF
 
         sentences, labels = read(task, corpus)
-        crf = CRF(algorithm="ap", max_iterations=10, model_filename=str(model / "model.crfsuite"))
+        options = {} if self._default else {"algorithm": "ap", "max_iterations": task.epochs}
+        crf = CRF(**options, model_filename=str(model / "model.crfsuite"))
         crf.fit([features(task.columns, sentence) for sentence in sentences], labels)
 
     def load(self, model: Path, task: Task) -> None:

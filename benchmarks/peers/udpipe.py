@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchmarks.peers import passes
 from benchmarks.tasks import Sentence, Task, token_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-ITERATIONS = 3  # a minute or two each; its default is 20
+PASSES = 20  # what UDPipe makes by default
 _FIELD = {"upos": 3, "xpos": 4}
 _ATTRIBUTE = {"upos": "upostag", "xpos": "xpostag"}
 
@@ -18,10 +19,17 @@ class Adapter:
     """A model of one label column: the other columns are blanked before training."""
 
     module, distribution = "ufal.udpipe", "ufal.udpipe"
-    settings = f"tagger only, {ITERATIONS} iterations (its default is 20), no lemmas or features"
+    settings = "tagger only, no lemmas or features"
     tasks = ("upos", "xpos")
 
-    def train(self, corpus: Path, model: Path, task: Task, seed: int) -> None:
+    def __init__(self, default: bool):
+        self._default = default
+
+    def length(self, task: Task) -> str:
+        """Twenty passes by default, all of them where it sees no dev part."""
+        return passes(PASSES if self._default else task.epochs, self._default)
+
+    def train(self, corpus: Path, model: Path, task: Task, seed: int, dev: Path | None) -> None:
         """Train on the file. UDPipe has no seed here."""
         from ufal.udpipe import InputFormat, ProcessingError, Sentence, Sentences, Trainer
 
@@ -36,8 +44,9 @@ class Adapter:
         while reader.nextSentence(sentence := Sentence(), error):
             sentences.append(sentence)
         xpos = int(task.label == "xpos")
+        iterations = PASSES if self._default else task.epochs
         options = (
-            f"models=1;templates_1=tagger;iterations_1={ITERATIONS};provide_lemma_1=0;"
+            f"models=1;templates_1=tagger;iterations_1={iterations};provide_lemma_1=0;"
             f"use_lemma_1=0;provide_xpostag_1={xpos};use_xpostag_1={xpos};provide_feats_1=0;"
             "use_feats_1=0"
         )

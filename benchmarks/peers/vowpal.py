@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from benchmarks.features import features
+from benchmarks.peers import passes
 from benchmarks.tasks import Sentence, Task, read
 
 if TYPE_CHECKING:
@@ -19,10 +20,17 @@ class Adapter:
     """``--search_task sequence`` on the features of the presets, rendered as strings."""
 
     module, distribution = "vowpalwabbit", "vowpalwabbit"
-    settings = "preset templates; `--search_task sequence --search_rollout none -b 24 --passes 5`"
+    settings = "preset templates; `--search_task sequence --search_rollout none -b 24`"
     tasks = ("upos", "xpos", "chunk")
 
-    def train(self, corpus: Path, model: Path, task: Task, seed: int) -> None:
+    def __init__(self, default: bool):
+        self._default = default
+
+    def length(self, task: Task) -> str:
+        """One pass by default."""
+        return passes(1 if self._default else task.epochs, self._default)
+
+    def train(self, corpus: Path, model: Path, task: Task, seed: int, dev: Path | None) -> None:
         """Write the features as VW's text, and train on that file."""
         from vowpalwabbit import Workspace
 
@@ -36,9 +44,9 @@ class Adapter:
                     file.write(f"{number[label]} {line}\n")
                 file.write("\n")
         Workspace(
-            f"--search {len(names)} --search_task sequence --search_rollout none -b 24 --passes 5 "
-            f"--random_seed {seed} --holdout_off --cache_file {text}.cache -k --quiet "
-            f"-d {text} -f {model / 'model.vw'}"
+            f"--search {len(names)} --search_task sequence --search_rollout none -b 24 "
+            f"--passes {1 if self._default else task.epochs} --random_seed {seed} --holdout_off "
+            f"--cache_file {text}.cache -k --quiet -d {text} -f {model / 'model.vw'}"
         ).finish()
         (model / "labels.json").write_text(json.dumps(names))
 
