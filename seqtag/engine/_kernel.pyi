@@ -22,6 +22,9 @@ def hash_attributes(
     describe: Callable[[int], tuple[IntArray, NDArray[np.uint16], ByteArray]],
     spell: Callable[[str], tuple[str, str]],
 ) -> HashArray: ...
+def drop_features(
+    token_ptr: IntArray, features: IntArray, share: float, state: IntArray, used: int
+) -> tuple[IntArray, IntArray]: ...
 def index_features(
     plan: Plan,
     types: IntArray,

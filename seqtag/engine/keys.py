@@ -149,3 +149,29 @@ def index_features(
     rows = row_of[which.reshape(-1)].reshape(types.shape[1], len(plan.seed))
     token_ptr = np.concatenate([[0], np.cumsum((rows >= 0).sum(axis=1))]).astype(np.int64)
     return distinct[kept], token_ptr, rows[rows >= 0]
+
+
+def drop_features(
+    token_ptr: IntArray, features: IntArray, share: float, random: np.random.RandomState
+) -> tuple[IntArray, IntArray]:
+    """A corpus without a random share of its features: (token_ptr, features).
+
+    Parameters
+    ----------
+    token_ptr
+        Where the features of each token begin, (N + 1,) int64.
+    features
+        Rows of all tokens, (M,) int32.
+    share
+        The probability with which each is left out, 0 to 1.
+    random
+        What draws, a number for each feature; not to be used again.
+
+    Examples
+    --------
+    >>> ptr, kept = drop_features(np.array([0, 2, 3]), np.arange(3), 0.5, np.random.RandomState(1))
+    >>> ptr.tolist(), kept.tolist()
+    ([0, 1, 1], [1])
+    """
+    kept = random.random_sample(len(features)) >= share
+    return np.concatenate([[0], np.cumsum(kept)])[token_ptr].astype(np.int64), features[kept]

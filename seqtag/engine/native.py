@@ -87,6 +87,14 @@ def bundle_features(
     return _kernel.index_features(*bundled, bundled=True)
 
 
+def drop_features(
+    token_ptr: IntArray, features: IntArray, share: float, random: np.random.RandomState
+) -> tuple[IntArray, IntArray]:
+    """A corpus without a random share of its features: (token_ptr, features)."""
+    state = random.get_state(legacy=False)["state"]
+    return _kernel.drop_features(token_ptr, features, share, state["key"], state["pos"])
+
+
 class Weights:
     """Weights in training; see `seqtag.engine.reference.Weights`."""
 

@@ -289,7 +289,9 @@ def drop_features(x: Instances, share: float, random: np.random.RandomState) -> 
     """The instances without a random share of their features, as "dropout" hides them."""
     if not share:
         return x
+    if x.values is None:
+        token_ptr, features = backend.drop_features(x.token_ptr, x.features, share, random)
+        return x._replace(token_ptr=token_ptr, features=features)
     kept = random.random_sample(len(x.features)) >= share
     token_ptr = np.concatenate([[0], np.cumsum(kept)])[x.token_ptr].astype(np.int64)
-    values = None if x.values is None else x.values[kept]
-    return x._replace(token_ptr=token_ptr, features=x.features[kept], values=values)
+    return x._replace(token_ptr=token_ptr, features=x.features[kept], values=x.values[kept])

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "bind.h"
+#include "dropout.h"
 #include "state.h"
 #include "train.h"
 
@@ -243,6 +244,27 @@ template <class Real> class PyWeights {
             bundles ? bundles->data() : nullptr};
   }
 };
+
+// (token_ptr, features) without some; state and used are those of the random numbers.
+inline nb::tuple py_drop_features(In<int64_t> token_ptr, In<int32_t> features, double share, In<uint32_t> state,
+                                  size_t used) {
+  require(ascending(token_ptr, features.shape(0)), "token_ptr must ascend from 0 to the number of features");
+  require(share >= 0 && share <= 1, "share must be 0 to 1");
+  require(state.shape(0) == MersenneTwister::kWords && used <= MersenneTwister::kWords,
+          "state must be the 624 words of a Mersenne twister, used at most so many");
+  TokenFeatures kept;
+  {
+    nb::gil_scoped_release release;
+    kept = drop_features(token_ptr.data(), token_ptr.shape(0) - 1, features.data(), share,
+                         MersenneTwister(state.data(), used));
+  }
+  return nb::make_tuple(to_numpy(std::move(kept.token_ptr)), to_numpy(std::move(kept.features)));
+}
+
+inline void bind_dropout(nb::module_& m) {
+  m.def("drop_features", &py_drop_features, nb::arg("token_ptr"), nb::arg("features"), nb::arg("share"),
+        nb::arg("state"), nb::arg("used"));
+}
 
 template <class Real> void bind_weights(nb::module_& m, const char* name) {
   using W = PyWeights<Real>;
