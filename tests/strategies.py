@@ -35,8 +35,8 @@ each_backend = pytest.mark.parametrize(
 def install(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the whole package run on a backend."""
     names = (
-        *("Weights", "Frozen", "index_features", "bundle_features", "hash_strings"),
-        *("BigramCounter", "Exchange", "Scanner", "TokenScanner"),
+        *("Weights", "Frozen", "index_features", "bundle_features", "drop_features"),
+        *("hash_strings", "BigramCounter", "Exchange", "Scanner", "TokenScanner"),
     )
     for name in names:
         monkeypatch.setattr(backends, name, getattr(backend, name))

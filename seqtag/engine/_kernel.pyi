@@ -22,6 +22,13 @@ def hash_attributes(
     describe: Callable[[int], tuple[IntArray, NDArray[np.uint16], ByteArray]],
     spell: Callable[[str], tuple[str, str]],
 ) -> HashArray: ...
+def drop_features(
+    token_ptr: IntArray,
+    features: IntArray,
+    shares: NDArray[np.float64],
+    state: IntArray,
+    used: int,
+) -> tuple[IntArray, IntArray]: ...
 def index_features(
     plan: Plan,
     types: IntArray,

@@ -260,6 +260,9 @@ class Backend(NamedTuple):
     index_features: Callable[
         [KeyPlan, IntArray, HashArray, IntArray, int], tuple[HashArray, IntArray, IntArray]
     ]
+    drop_features: Callable[
+        [IntArray, IntArray, NDArray[np.float64], np.random.RandomState], tuple[IntArray, IntArray]
+    ]
     hash_strings: Callable[[Sequence[str]], HashArray]
     BigramCounter: Callable[[], BigramCounter]
     Exchange: Callable[[Bigrams, IntArray, int], Exchange]

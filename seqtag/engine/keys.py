@@ -24,7 +24,12 @@ from seqtag.engine.checks import check_columns, check_plan
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
+    from seqtag.engine.arrays import BoolArray
+
 _MASK = (1 << 64) - 1
+_BLOCK = 2**20  # features drawn for at a time: 8 MB
 _MIX = 0xFF51AFD7ED558CCD
 LEFT, RIGHT = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # values beyond the two ends of a sentence
 
@@ -149,3 +154,46 @@ def index_features(
     rows = row_of[which.reshape(-1)].reshape(types.shape[1], len(plan.seed))
     token_ptr = np.concatenate([[0], np.cumsum((rows >= 0).sum(axis=1))]).astype(np.int64)
     return distinct[kept], token_ptr, rows[rows >= 0]
+
+
+def drop_features(
+    token_ptr: IntArray,
+    features: IntArray,
+    shares: NDArray[np.float64],
+    random: np.random.RandomState,
+) -> tuple[IntArray, IntArray]:
+    """A corpus without some of its features, drawn at random: (token_ptr, features).
+
+    Parameters
+    ----------
+    token_ptr
+        Where the features of each token begin, (N + 1,) int64.
+    features
+        Rows of all tokens, (M,) int32.
+    shares
+        The probability with which each row is left out, 0 to 1, (rows,) float64; or (1,), the
+        same for all.
+    random
+        What draws, a number for each feature; not to be used again.
+
+    Examples
+    --------
+    >>> random, half = np.random.RandomState(1), np.array([0.5])
+    >>> ptr, kept = drop_features(np.array([0, 2, 3]), np.arange(3), half, random)
+    >>> ptr.tolist(), kept.tolist()
+    ([0, 1, 1], [1])
+    """
+    kept = are_kept(features, shares, random)
+    return np.concatenate([[0], np.cumsum(kept)])[token_ptr].astype(np.int64), features[kept]
+
+
+def are_kept(
+    features: IntArray, shares: NDArray[np.float64], random: np.random.RandomState
+) -> BoolArray:
+    """Whether each feature is kept, as `drop_features` draws it: (M,) bool."""
+    kept = np.empty(len(features), bool)
+    for begin in range(0, len(kept), _BLOCK):
+        rows = features[begin : begin + _BLOCK]
+        share = shares[rows] if len(shares) > 1 else shares
+        kept[begin : begin + _BLOCK] = random.random_sample(len(rows)) >= share
+    return kept

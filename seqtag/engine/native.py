@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
+    from numpy.typing import NDArray
+
 
 def _load() -> ModuleType:
     """The kernel for the widest vectors of this machine; SEQTAG_VECTORS=16 asks for narrow ones."""
@@ -85,6 +87,17 @@ def bundle_features(
     """The same with bundles: (keys of the rows, token_ptr, features, bundle_ptr, bundles)."""
     bundled = _kernel.Plan(*plan), types, hashes, sentence_ptr, min_count
     return _kernel.index_features(*bundled, bundled=True)
+
+
+def drop_features(
+    token_ptr: IntArray,
+    features: IntArray,
+    shares: NDArray[np.float64],
+    random: np.random.RandomState,
+) -> tuple[IntArray, IntArray]:
+    """A corpus without some of its features, drawn at random: (token_ptr, features)."""
+    state = random.get_state(legacy=False)["state"]
+    return _kernel.drop_features(token_ptr, features, shares, state["key"], state["pos"])
 
 
 class Weights:

@@ -3,7 +3,7 @@
 A training with some of the sentences, by the same templates and for as many epochs as the real
 one, says what another text would: with fewer epochs, or words that were learnt from, known words
 would seem to gain by keeping to their labels where they lose.  That setting changes decoding only,
-so that one training tells of all its values.
+so that one training tells of all its values.  What loses early has lost: the trial ends there.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.engine.arrays import Cells, KnownLabels
+    from seqtag.engine.epochs import Progress
     from seqtag.model.model import Model
     from seqtag.training.data import TrainingData
     from seqtag.training.problem import Problem
@@ -46,6 +47,8 @@ _ENOUGH = 120_000  # tokens to learn from and to hold out; of more, blocks are l
 _TOO_FEW = 2_000  # tokens that say nothing
 _MOST = 1_000_000  # labels of all words together, 2 MB of a model; first parts may have more
 _RUN = 0  # no other run has its orders
+_LOOKS = (3, 5)  # epochs after which a trial may end: words that keep to their labels gain early on
+_CLEARLY = 0.0005  # what they lose by then, of 1: no corpus at hand gained after that
 
 _log = logging.getLogger("seqtag")
 
@@ -149,7 +152,7 @@ def settled(
         _log.info("known-labels auto: no template looks at normal, by which words are known: 0")
         return replace(problem, settings=replace(problem.settings, known_labels=0))
     if not quick and trial is None:
-        trial = tried(problem, examples, schedule)
+        trial = tried(problem, examples, schedule, early=True)
     settings, origin = problem.settings.without_auto(), problem.origin
     if trial is not None:
         settings = replace(settings, known_labels=trial.best)
@@ -211,8 +214,12 @@ def best_way(
     return best, settled(problem, examples, schedule, quick=quick, trial=trial)
 
 
-def tried(problem: Problem, examples: TrainingData, schedule: Schedule) -> Trial | None:
+def tried(
+    problem: Problem, examples: TrainingData, schedule: Schedule, *, early: bool = False
+) -> Trial | None:
     """What a training with some of the sentences gives on others; None if there are too few.
+
+    With `early` it may end once words that keep to their labels lose clearly.
 
     Raises
     ------
@@ -225,7 +232,6 @@ def tried(problem: Problem, examples: TrainingData, schedule: Schedule) -> Trial
     tokens = np.repeat(cut.learnt, examples.lengths)
     columns = [Column(column.types, column.ids[tokens]) for column in examples.columns]
     gold = (problem.y[tokens], problem.choices)
-    cells = _learnt(problem, gold[0], _some_of(problem, cut.learnt, tokens), schedule)
     values = _candidates(problem)
     known: dict[int | str, KnownLabels] = {0: ANY_LABEL}
     if values != [0]:
@@ -233,18 +239,36 @@ def tried(problem: Problem, examples: TrainingData, schedule: Schedule) -> Trial
         known = {value: words.kept_to(value, problem.labels) for value in values}
         if len(values) > 1:
             known = {v: kept for v, kept in known.items() if len(kept.labels) <= _MOST}
-        values = list(known)
-    held_out = examples.where(cut.held_out)
-    model = replace(problem, known_labels=ANY_LABEL).model(cells)
-    if model.coding.written is None and not model.coding.changes_labels:
-        right = problem.y[np.repeat(cut.held_out, examples.lengths)]
-        scores, metric = _accuracies(model, held_out, right, known), "accuracy"
-    else:
-        reports = {v: judge_of(replace(problem, known_labels=known[v]), held_out) for v in values}
-        found = {value: judge(cells) for value, judge in reports.items()}
-        scores = {value: report.score for value, report in found.items()}
-        metric = found[values[0]].metric
-    return Trial(scores, metric, int(held_out.lengths.sum()))
+    scored = _scorer(problem, examples, cut, known)
+    x = _some_of(problem, cut.learnt, tokens)
+    return _learnt(problem, gold[0], x, schedule, scored, early=early)
+
+
+def _scorer(
+    problem: Problem,
+    examples: TrainingData,
+    cut: Parted,
+    known: Mapping[int | str, KnownLabels],
+) -> Callable[[Cells], Trial]:
+    """What says what some weights give on the sentences held out."""
+    held_out, values = examples.where(cut.held_out), list(known)
+    right = problem.y[np.repeat(cut.held_out, examples.lengths)]
+    free = replace(problem, known_labels=ANY_LABEL)
+
+    def scored(cells: Cells) -> Trial:
+        model = free.model(cells)
+        if model.coding.written is None and not model.coding.changes_labels:
+            scores, metric = _accuracies(model, held_out, right, known), "accuracy"
+        else:
+            reports = {
+                v: judge_of(replace(problem, known_labels=known[v]), held_out) for v in values
+            }
+            found = {value: judge(cells) for value, judge in reports.items()}
+            scores = {value: report.score for value, report in found.items()}
+            metric = found[values[0]].metric
+        return Trial(scores, metric, int(held_out.lengths.sum()))
+
+    return scored
 
 
 def _accuracies(
@@ -349,20 +373,49 @@ def _some_of(
     )
 
 
-def _learnt(problem: Problem, y: NDArray[np.int32], x: Instances, schedule: Schedule) -> Cells:
-    """The averaged weights of a training."""
+class _ItIsClearError(Exception):
+    """A trial need not go on."""
+
+    def __init__(self, trial: Trial):
+        super().__init__("the trial is decided")
+        self.trial = trial
+
+
+def _learnt(
+    problem: Problem,
+    y: NDArray[np.int32],
+    x: Instances,
+    schedule: Schedule,
+    scored: Callable[[Cells], Trial],
+    *,
+    early: bool,
+) -> Trial:
+    """What a training gives, or its first epochs do if that is clear."""
     settings, sentences = problem.settings, len(x.sentence_ptr) - 1
     seen = hiding(x, settings.dropout)
-    with put_off(schedule.stop):
-        kept = learn(
-            backend.Weights(problem.corpus.layout, "float32", settings.update, None),
-            lambda epoch: seen(schedule.random(_RUN, epoch, 1)),
-            y,
-            lambda epoch: schedule.visits(sentences, _RUN, epoch),
-            recipe_of(settings),
-            stopped=schedule.stop.asked,
-            choices=problem.choices,
-        )
+    weights = backend.Weights(problem.corpus.layout, "float32", settings.update, None)
+
+    def look(done: Progress) -> None:
+        if early and done.epoch in _LOOKS and done.epoch < settings.epochs:
+            trial = scored(weights.cells(average=True))
+            others = [score for value, score in trial.scores.items() if value != 0]
+            if others and trial.scores.get(0, 0.0) > max(others) + _CLEARLY:
+                raise _ItIsClearError(trial)
+
+    try:
+        with put_off(schedule.stop):
+            kept = learn(
+                weights,
+                lambda epoch: seen(schedule.random(_RUN, epoch, 1)),
+                y,
+                lambda epoch: schedule.visits(sentences, _RUN, epoch),
+                recipe_of(settings),
+                on_epoch=look,
+                stopped=schedule.stop.asked,
+                choices=problem.choices,
+            )
+    except _ItIsClearError as clear:
+        return clear.trial
     if kept.interrupted:
         raise KeyboardInterrupt
-    return kept.cells
+    return scored(kept.cells)

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from seqtag.engine import backend
+from seqtag.engine.keys import are_kept
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -24,8 +27,6 @@ A word that training has not seen lacks all features that are its own; words see
 what it is most like, but have them, and would leave little to learn to their endings. Hiding such
 features half of the time is worth .3 for Armenian and Turkish, and more with runs.
 """
-
-_BLOCK = 2**20  # features drawn for at a time: 8 MB
 
 _log = logging.getLogger("seqtag")
 
@@ -45,8 +46,10 @@ def hiding(x: Instances, dropout: float | str) -> Seen:
         _log.info("dropout rare: nothing is hidden in a corpus of this size")
     if not dropout or x.bundles is not None:
         return partial(_all, x)
-    counts = np.bincount(x.features)
-    shares = 1 / (1 + counts) if dropout == RARE else np.full(len(counts), dropout)
+    if dropout == RARE:
+        shares = 1 / (1 + np.bincount(x.features, minlength=1))
+    else:
+        shares = np.array([float(dropout)])
     return partial(_seen, x, shares)
 
 
@@ -56,10 +59,9 @@ def _all(x: Instances, _: np.random.RandomState) -> Instances:
 
 def _seen(x: Instances, shares: NDArray[np.float64], random: np.random.RandomState) -> Instances:
     """The instances without some of their features, of each row its share."""
-    kept = np.empty(len(x.features), bool)
-    for begin in range(0, len(kept), _BLOCK):
-        rows = x.features[begin : begin + _BLOCK]
-        kept[begin : begin + _BLOCK] = random.random_sample(len(rows)) >= shares[rows]
+    if x.values is None:
+        token_ptr, features = backend.drop_features(x.token_ptr, x.features, shares, random)
+        return x._replace(token_ptr=token_ptr, features=features)
+    kept = are_kept(x.features, shares, random)
     token_ptr = np.concatenate([[0], np.cumsum(kept)])[x.token_ptr].astype(np.int64)
-    values = None if x.values is None else x.values[kept]
-    return x._replace(token_ptr=token_ptr, features=x.features[kept], values=values)
+    return x._replace(token_ptr=token_ptr, features=x.features[kept], values=x.values[kept])

@@ -371,9 +371,32 @@ def test_a_trial_is_a_training_and_an_evaluation(make):
             problem.compiled, columns, (problem.y[tokens], None), problem.labels, given
         )
         x = choice._some_of(problem, cut.learnt, tokens)
-        cells = choice._learnt(problem, problem.y[tokens], x, schedule)
+        cells = choice._learnt(
+            problem, problem.y[tokens], x, schedule, lambda cells: cells, early=False
+        )
         judge = judge_of(replace(problem, known_labels=known), examples[0].where(cut.held_out))
         assert judge(cells).score == score
+
+
+@pytest.mark.parametrize(("make", "ends"), [(gains, False), (loses, True)])
+def test_a_trial_ends_where_words_lose_early(monkeypatch, make, ends):
+    monkeypatch.setattr(choice, "_LOOKS", (2, 4))
+    examples, problems = [], []
+    problem = posed(make(), problems, examples)
+    schedule = Schedule(1, 1, None, 1, None)
+    longer, shorter = (
+        replace(problem, settings=replace(problem.settings, epochs=epochs)) for epochs in (5, 2)
+    )
+    visited = []
+    monkeypatch.setattr(
+        Schedule, "visits", lambda _, n, run, epoch: visited.append(epoch) or np.arange(n)
+    )
+    found = tried(longer, examples[0], schedule, early=True)
+    assert visited == ([1, 2] if ends else [1, 2, 3, 4, 5])
+    assert found == tried(shorter if ends else longer, examples[0], schedule)
+    visited.clear()
+    tried(longer, examples[0], schedule)  # to be compared with other templates
+    assert visited == [1, 2, 3, 4, 5]
 
 
 def test_edges_are_tried_too():

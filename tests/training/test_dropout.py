@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag import settings
+from seqtag.engine import keys
 from seqtag.engine.arrays import Instances
 from seqtag.features.language import parse
-from seqtag.training import dropout as module
 from seqtag.training.dropout import RARE, hiding
 from seqtag.training.rounds import train_shards
 from seqtag.training.train import train
@@ -68,9 +68,10 @@ def test_how_often_features_are_hidden():
 
 @pytest.mark.parametrize("dropout", [0.3, RARE])
 def test_it_does_not_matter_how_many_are_drawn_at_a_time(dropout, monkeypatch):
-    x = Instances(np.array([0, 1]), np.array([0, 40]), np.arange(40, dtype=np.int32) % 7)
+    values = np.ones(40, np.float32)
+    x = Instances(np.array([0, 1]), np.array([0, 40]), np.arange(40, dtype=np.int32) % 7, values)
     found = hidden(x, dropout, 5).features.tolist()
-    monkeypatch.setattr(module, "_BLOCK", 3)
+    monkeypatch.setattr(keys, "_BLOCK", 3)
     assert hidden(x, dropout, 5).features.tolist() == found
 
 

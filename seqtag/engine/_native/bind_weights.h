@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "bind.h"
+#include "dropout.h"
 #include "state.h"
 #include "train.h"
 
@@ -243,6 +244,32 @@ template <class Real> class PyWeights {
             bundles ? bundles->data() : nullptr};
   }
 };
+
+// (token_ptr, features) without some; state and used are those of the random numbers.
+inline nb::tuple py_drop_features(In<int64_t> token_ptr, In<int32_t> features, In<double> shares, In<uint32_t> state,
+                                  size_t used) {
+  require(ascending(token_ptr, features.shape(0)), "token_ptr must ascend from 0 to the number of features");
+  const size_t rows = shares.shape(0);
+  const auto is_share = [](double share) { return share >= 0 && share <= 1; };
+  require(rows > 0 && std::all_of(shares.data(), shares.data() + rows, is_share), "shares must be 0 to 1");
+  const auto has_share = [rows](int32_t row) { return row >= 0 && size_t(row) < rows; };
+  require(rows == 1 || std::all_of(features.data(), features.data() + features.shape(0), has_share),
+          "each row must have a share, or there must be one for all");
+  require(state.shape(0) == MersenneTwister::kWords && used <= MersenneTwister::kWords,
+          "state must be the 624 words of a Mersenne twister, used at most so many");
+  TokenFeatures kept;
+  {
+    nb::gil_scoped_release release;
+    kept = drop_features(token_ptr.data(), token_ptr.shape(0) - 1, features.data(), shares.data(), rows,
+                         MersenneTwister(state.data(), used));
+  }
+  return nb::make_tuple(to_numpy(std::move(kept.token_ptr)), to_numpy(std::move(kept.features)));
+}
+
+inline void bind_dropout(nb::module_& m) {
+  m.def("drop_features", &py_drop_features, nb::arg("token_ptr"), nb::arg("features"), nb::arg("shares"),
+        nb::arg("state"), nb::arg("used"));
+}
 
 template <class Real> void bind_weights(nb::module_& m, const char* name) {
   using W = PyWeights<Real>;

@@ -46,6 +46,7 @@ NB_MODULE(SEQTAG_KERNEL, m) {
   m.def("has_avx2", &has_avx2);
   seqtag::bind_weights<float>(m, "Weights32");
   seqtag::bind_weights<double>(m, "Weights64");
+  seqtag::bind_dropout(m);
   seqtag::bind_frozen(m);
   seqtag::bind_scanner(m);
   seqtag::bind_sentences(m);

@@ -110,9 +110,7 @@ template <class Real> struct SecondOrderDecoder {
           store(now + r * S + c, sum);
           top = maximum<Real>(top, sum);
         }
-      Real best[lanes<Real>];
-      store(best, top);
-      const Real highest = largest(best, lanes<Real>);
+      const Real highest = largest_lane<Real>(top);
       allowed &= highest > kForbidden / 2;
       subtract(&v[begin[t]], highest, int(rows) * S);
     }
@@ -155,9 +153,7 @@ template <class Real> struct SecondOrderDecoder {
       store(&bound[b], x);
       top = maximum<Real>(top, x);
     }
-    Real best[lanes<Real>];
-    store(best, top);
-    const Real high = largest(best, lanes<Real>);
+    const Real high = largest_lane<Real>(top);
     star = first_of(bound.data(), high, K, S);
     if (!prune) {
       for (int b = 0; b < K; ++b) kept.push_back(b);
@@ -165,10 +161,9 @@ template <class Real> struct SecondOrderDecoder {
     }
     const Real floor = bound[star] - kSlack;
     for (int b = 0; b < S; b += lanes<Real>) {
-      const Vector<Real> best_of = load(&reach[b]) + load(most + b);
-      if (!any(best_of >= splat(floor))) continue;
-      for (int k = b; k < b + lanes<Real> && k < K; ++k)
-        if (reach[k] + most[k] >= floor || k == star) kept.push_back(k);
+      for_each_lane<Real>(load(&reach[b]) + load(most + b) >= splat(floor), [&](int lane) {
+        if (b + lane < K) kept.push_back(b + lane);
+      });
     }
   }
 

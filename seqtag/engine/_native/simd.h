@@ -69,6 +69,38 @@ template <class Mask> inline bool any(const Mask& mask) {
 
 template <class Real> constexpr int lanes = int(sizeof(Vector<Real>) / sizeof(Real));
 
+// Calls visit(lane) for the lanes of a comparison that are true, in order.
+template <class Real, class Mask, class Visit> SEQTAG_INLINE void for_each_lane(const Mask& mask, Visit visit) {
+  unsigned bits = 0;
+#if defined(__AVX2__)
+  if constexpr (sizeof(Real) == 4) bits = unsigned(_mm256_movemask_ps(_mm256_castsi256_ps((__m256i)mask)));
+  if constexpr (sizeof(Real) == 8) bits = unsigned(_mm256_movemask_pd(_mm256_castsi256_pd((__m256i)mask)));
+#elif defined(__SSE2__)
+  if constexpr (sizeof(Real) == 4) bits = unsigned(_mm_movemask_ps(_mm_castsi128_ps((__m128i)mask)));
+  if constexpr (sizeof(Real) == 8) bits = unsigned(_mm_movemask_pd(_mm_castsi128_pd((__m128i)mask)));
+#else
+  constexpr size_t width = sizeof(Mask) / size_t(lanes<Real>);
+  static const Mask none{};
+  for (int j = 0; j < lanes<Real>; ++j)
+    if (std::memcmp(reinterpret_cast<const char*>(&mask) + size_t(j) * width, &none, width)) bits |= 1u << j;
+#endif
+#if defined(__GNUC__) || defined(__clang__)
+  for (; bits; bits &= bits - 1) visit(__builtin_ctz(bits));
+#else
+  for (int j = 0; bits; bits >>= 1, ++j)
+    if (bits & 1) visit(j);
+#endif
+}
+
+// The largest lane.
+template <class Real> SEQTAG_INLINE Real largest_lane(const Vector<Real>& v) {
+  Real x[lanes<Real>];
+  store(x, v);
+  for (int n = lanes<Real> / 2; n > 0; n /= 2)  // two by two: each comparison waits for fewer before it
+    for (int j = 0; j < n; ++j) x[j] = x[j + n] > x[j] ? x[j + n] : x[j];
+  return x[0];
+}
+
 // Labels per row, padded to whole vectors (of 16 bytes at least).
 template <class Real> inline int padded(int labels) {
   const int unit = lanes<Real> > 1 ? lanes<Real> : 16 / int(sizeof(Real));
@@ -103,20 +135,14 @@ template <class Real> inline void sum_of(const Real* const* rows, int n, Real* o
 template <class Real> inline Real largest(const Real* a, int n) {
   Vector<Real> m = load(a);
   for (int j = lanes<Real>; j < n; j += lanes<Real>) m = maximum<Real>(m, load(a + j));
-  Real out[lanes<Real>];
-  store(out, m);
-  Real best = out[0];
-  for (int j = 1; j < lanes<Real>; ++j) best = out[j] > best ? out[j] : best;
-  return best;
+  return largest_lane<Real>(m);
 }
 
 // Lowest j in [0, n) of the largest a[j] + b[j].
 template <class Real> inline int argmax_of_sum(const Real* a, const Real* b, int n) {
   Vector<Real> m = load(a) + load(b);
   for (int j = lanes<Real>; j < n; j += lanes<Real>) m = maximum<Real>(m, load(a + j) + load(b + j));
-  Real out[lanes<Real>];
-  store(out, m);
-  const Real best = largest(out, lanes<Real>);
+  const Real best = largest_lane<Real>(m);
   for (int j = 0;; j += lanes<Real>)
     if (j + lanes<Real> >= n || any(load(a + j) + load(b + j) == splat(best)))
       for (int k = j; k < n; ++k)

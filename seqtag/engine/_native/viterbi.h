@@ -128,9 +128,7 @@ template <class Real> struct Decoder {
         store(now + j, sum);
         top = maximum<Real>(top, sum);
       }
-      Real best[lanes<Real>];
-      store(best, top);
-      high = largest(best, lanes<Real>);
+      high = largest_lane<Real>(top);
       subtract(now, high, S);
     }
 
@@ -171,9 +169,9 @@ template <class Real> struct Decoder {
     int n = 0;
     survivors[n++] = b;
     for (int i = 0; i < S; i += lanes<Real>) {
-      if (!any(load(before + i) + load(most + i) >= splat(floor))) continue;
-      for (int k = i; k < i + lanes<Real> && k < K; ++k)
-        if (before[k] + most[k] >= floor && k != b) survivors[n++] = k;
+      for_each_lane<Real>(load(before + i) + load(most + i) >= splat(floor), [&](int lane) {
+        if (i + lane < K && i + lane != b) survivors[n++] = i + lane;
+      });
     }
     return n;
   }

@@ -5,6 +5,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
@@ -43,19 +44,33 @@ template <class Real> struct Step {
 };
 
 template <class Real> struct DenseRows {
+  static constexpr size_t kLine = 64;  // bytes that the cache moves at a time
   size_t rows;
   int labels, stride;
   int width;  // of the rows of u and g, which are not summed: without padding, but where they are moved as vectors
-  struct Free {
-    void operator()(Real* p) const { std::free(p); }
+  // Memory of zeros from the beginning of a cache line on; pages never touched take none.
+  class Zeros {
+   public:
+    explicit Zeros(void* all = nullptr)
+        : all_(all), from_(reinterpret_cast<Real*>((reinterpret_cast<uintptr_t>(all) + kLine - 1) / kLine * kLine)) {}
+    Real* get() const { return from_; }
+    Real& operator[](size_t i) const { return from_[i]; }
+    explicit operator bool() const { return from_ != nullptr; }
+
+   private:
+    struct Free {
+      void operator()(void* p) const { std::free(p); }
+    };
+    std::unique_ptr<void, Free> all_;
+    Real* from_;
   };
-  std::unique_ptr<Real[], Free> w, u, g;  // (rows, stride), (rows, width); pages never touched take no memory
+  Zeros w, u, g;  // (rows, stride), (rows, width)
   static constexpr bool contiguous = true;
 
   DenseRows(size_t row_count, int label_count, bool adaptive)
       : rows(row_count), labels(label_count), stride(padded<Real>(labels)),
         width(stride == lanes<Real> ? stride : labels), w(zeros(stride)), u(zeros(width)),
-        g(adaptive ? zeros(width) : nullptr) {}
+        g(adaptive ? zeros(width) : Zeros()) {}
 
   bool far() const { return rows * size_t(stride) * sizeof(Real) > 1 << 20; }  // not all in the cache
   void prefetch(size_t row) const {
@@ -67,8 +82,22 @@ template <class Real> struct DenseRows {
   void sum_rows(Real* out, const int32_t* row, const Real* value, int64_t n) const {
     int j = 0;
     for (; j + 8 * lanes<Real> <= stride; j += 8 * lanes<Real>) sum_columns<8>(out, j, row, value, n);
-    for (; j + 4 * lanes<Real> <= stride; j += 4 * lanes<Real>) sum_columns<4>(out, j, row, value, n);
-    for (; j < stride; j += lanes<Real>) sum_columns<1>(out, j, row, value, n);
+    switch ((stride - j) / lanes<Real>) {  // the rest in one go: each pass waits for its additions
+      case 1:
+        return sum_columns<1>(out, j, row, value, n);
+      case 2:
+        return sum_columns<2>(out, j, row, value, n);
+      case 3:
+        return sum_columns<3>(out, j, row, value, n);
+      case 4:
+        return sum_columns<4>(out, j, row, value, n);
+      case 5:
+        return sum_columns<5>(out, j, row, value, n);
+      case 6:
+        return sum_columns<6>(out, j, row, value, n);
+      case 7:
+        return sum_columns<7>(out, j, row, value, n);
+    }
   }
   SEQTAG_INLINE void prefetch_update(size_t row, int label) const {  // w is at hand after scoring
     SEQTAG_PREFETCH(&u[row * width + label]);
@@ -107,12 +136,12 @@ template <class Real> struct DenseRows {
     }
     for (int i = 0; i < vectors; ++i) store(out + j + i * lanes<Real>, sum[i]);
   }
-  Real* zeros(int columns) const {
-    const size_t n = std::max<size_t>(1, rows * size_t(columns));
-    if (n / size_t(columns) < rows) throw std::bad_alloc();
-    void* p = std::calloc(n, sizeof(Real));
+  Zeros zeros(int columns) const {
+    const size_t n = std::max<size_t>(1, rows * size_t(columns)), more = kLine / sizeof(Real);
+    if (n / size_t(columns) < rows || n + more < n) throw std::bad_alloc();
+    void* p = std::calloc(n + more, sizeof(Real));
     if (!p) throw std::bad_alloc();
-    return static_cast<Real*>(p);
+    return Zeros(p);
   }
 };
 
