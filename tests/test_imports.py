@@ -77,6 +77,7 @@ evaluation.aligned evaluation.chance evaluation.report
 evaluation.compare evaluation.scoring
 evaluation
 tagging.arrays tagging.inputs tagging.document tagging.explanation tagging.summary tagging.texts
+tagging.batches
 tagging.inspection
 tagging.workers
 tagging.tagger

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from seqtag.engine.arrays import Rows
     from seqtag.model.model import Model
-    from seqtag.tagging.workers import AnySentence
+    from seqtag.tagging.batches import AnySentence
 
 _BATCH = 2000  # sentences whose keys are made at once
 

@@ -11,12 +11,11 @@ from seqtag.model import bundle, container
 from seqtag.model.model import fitting
 from seqtag.model.passes import inputs_of
 from seqtag.tagging.arrays import arrays_of
+from seqtag.tagging.batches import AnySentence, Given, Judged, Worker
 from seqtag.tagging.document import Document
-from seqtag.tagging.explanation import Encoded, Explanation, rows_of
-from seqtag.tagging.inputs import columns_of
 from seqtag.tagging.summary import html_of_tagger
 from seqtag.tagging.texts import cut_by_rules, with_columns
-from seqtag.tagging.workers import AnySentence, Given, Judged, Worker, Workers, allowed_of
+from seqtag.tagging.workers import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from seqtag.corpus.memory import Labels, Values
     from seqtag.model.known_words import KnownWords
     from seqtag.model.model import Model
+    from seqtag.tagging.explanation import Explanation
     from seqtag.training.data import Source
     from seqtag.training.train import Options
 
@@ -390,37 +390,7 @@ class Tagger(Workers):
         >>> why.label, why.rival
         ('NOUN', 'VERB')
         """
-        with self._worker() as worker:
-            batch = self._encode([sentence], [None], worker)
-            words = batch.bounds[-1]
-            if not -words <= token < words:
-                msg = f"expected a word from 0 to {words - 1}, found {token}"
-                raise SeqtagError(msg)
-            token %= words
-            batch, found = self._judge(batch)
-            best = found.labels.tolist()
-            label = self._spelt(batch, found.labels)[0][token]
-            wanted = [int(found.rival[token])] if found.rival[token] >= 0 else []
-            if rival is not None:
-                wanted = self._learnt_as(rival, batch.forms[0][token] if batch.forms else "")
-                if not wanted or rival == label:
-                    msg = f"expected a label of the model other than {label}, found {rival!r}"
-                    raise SeqtagError(msg)
-            other, other_label = None, None
-            if wanted:
-                lists = [wanted if t == token else [] for t in range(words)]
-                _, ids = self._decode(batch._replace(allowed=allowed_of(lists)))
-                other, other_label = ids.tolist(), self._spelt(batch, ids)[0][token]
-                if label == other_label:  # written alike, they are told apart as they are learnt
-                    label, other_label = (self.model.labels[y[token]] for y in (best, other))
-            columns = columns_of(sentence, self.columns)
-            seen = self._seen(columns, batch)
-            encoded = Encoded(seen, batch.types, worker.encoder.hashes)
-            rows = rows_of(self.model, encoded, token, best, other)
-        margin = sum(row.label_weight - row.rival_weight for row in rows)
-        if other is None:
-            margin = float("inf")
-        return Explanation(token, columns[0][token], label, other_label, margin, tuple(rows))
+        return self._explained(sentence, token, rival)
 
     def split_label(self, labels: Sequence[str]) -> dict[str, list[str]]:
         """The values of each of `label_columns` for the labels of a sentence.

@@ -5,26 +5,37 @@ from __future__ import annotations
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import accumulate, chain, islice, pairwise, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from seqtag.engine import backend
-from seqtag.engine.arrays import Allowed, pointers
 from seqtag.errors import SeqtagError
 from seqtag.features.encoder import Encoder
 from seqtag.model.passes import inputs_of, said_by
 from seqtag.parallel import in_order
+from seqtag.tagging.batches import (
+    AnySentence,
+    Batch,
+    Given,
+    Judged,
+    Worker,
+    allowed_of,
+    batches,
+    check_threads,
+    cuts,
+    not_words,
+    workspace,
+)
+from seqtag.tagging.explanation import Encoded, Explanation, rows_of
 from seqtag.tagging.inputs import Tokens, columns_of, fill, rows_of_columns, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from conllu import TokenList
     from numpy.typing import NDArray
 
-    from seqtag.engine.arrays import Margins, Paths
-    from seqtag.labels.column import HasColumns
+    from seqtag.engine.arrays import Allowed, Margins, Paths
     from seqtag.model.model import Model
     from seqtag.tagging.arrays import Arrays
 
@@ -32,54 +43,8 @@ _BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
 _SPAN_TOKENS = 10 * _BATCH_TOKENS  # tokens of an array that are numbered at a time
 _MAX_TYPES = 100_000  # word types remembered by one worker before it starts afresh
 
-AnySentence: TypeAlias = (
-    "Sequence[str] | Sequence[tuple[str, ...]] | Mapping[str, Sequence[str]] | HasColumns"
-    " | TokenList"
-)
-"""What `Tagger.tag` takes for a sentence."""
-
-Given: TypeAlias = "Sequence[str | None]"
-"""Labels of a sentence that are given: one for each word, None where there is none."""
-
 _Found = TypeVar("_Found")
 _Result = TypeVar("_Result")
-
-
-class Judged(NamedTuple):
-    """Labels of a sentence, and how much better each is than any other: see `Tagger.margins`."""
-
-    labels: list[str]
-    margins: list[float]
-
-
-class Worker(NamedTuple):
-    """A numbering of the types, and what the kernel remembers of them for each thread that decodes.
-
-    One thread at a time may number types; several may decode what is numbered already.
-    """
-
-    encoder: Encoder
-    workspaces: list[Any]  # those not in use; list operations are atomic
-    first: Sequence[Worker] = ()  # those of the models of a first pass
-    said: Sequence[Mapping[int, NDArray[np.int32]]] = ()  # of each, type ids of its labels by row
-
-
-class Batch(NamedTuple):
-    """Some sentences as type ids."""
-
-    token_lists: list[Tokens | None]  # of sentences that are conllu.TokenLists; none of plain lists
-    bounds: list[int]  # where sentences begin, and where the last ends
-    types: NDArray[np.int32]  # (columns, tokens) int32
-    worker: Worker  # whose ids they are
-    forms: list[Sequence[str]]  # of each sentence, if the label coding looks at them
-    given: list[Given | None]  # the labels of each sentence that stay
-    allowed: Allowed | None  # the labels that they leave to each token
-    first: Sequence[Batch] = ()  # the same for the models of a first pass that is still to come
-
-    @property
-    def sentence_ptr(self) -> NDArray[np.int64]:
-        """The bounds as the engine wants them."""
-        return np.array(self.bounds, np.int64)
 
 
 class Workers:
@@ -131,13 +96,13 @@ class Workers:
         written: Callable[[Batch, _Found], list[_Result]],
     ) -> list[_Result]:
         """What becomes of many sentences: they are numbered here, while other threads decode."""
-        _check_threads(threads)
+        check_threads(threads)
         worker = self._borrow()
         labels = repeat(None) if given is None else iter(given)
 
         def numbered() -> Iterator[Batch]:
             nonlocal worker
-            for batch in _batches(sentences):
+            for batch in batches(sentences, _BATCH_TOKENS):
                 if len(worker.encoder) > _MAX_TYPES:
                     worker = self.new_worker()
                 yield self._encode(batch, list(islice(labels, len(batch))), worker)
@@ -150,12 +115,12 @@ class Workers:
 
     def _of_arrays(self, arrays: Arrays, threads: int) -> Any:
         """Labels of sentences in arrays: no string of Python for each word, nor for each label."""
-        _check_threads(threads)
+        check_threads(threads)
         worker = self._borrow()
 
         def numbered() -> Iterator[Batch]:
             nonlocal worker
-            for begin, end in pairwise(_cuts(arrays.bounds, _SPAN_TOKENS)):
+            for begin, end in pairwise(cuts(arrays.bounds, _SPAN_TOKENS)):
                 if len(worker.encoder) > _MAX_TYPES:
                     worker = self.new_worker()
                 yield from self._encode_arrays(arrays, begin, end, worker)
@@ -186,12 +151,12 @@ class Workers:
             types = arrays.numbered(worker.encoder, names, begin, end)
         except (TypeError, AttributeError) as error:
             rows = chain.from_iterable(arrays.forms(c, begin, end) for c in range(len(names)))
-            raise _not_words(chain.from_iterable(rows), error) from error
+            raise not_words(chain.from_iterable(rows), error) from error
         forms: list[list[str]] = []
         if self.model.coding.needs_forms:
             forms = arrays.forms(names.index("form"), begin, end)
         bounds = arrays.bounds[begin : end + 1] - arrays.bounds[begin]
-        for a, b in pairwise(_cuts(bounds, _BATCH_TOKENS)):
+        for a, b in pairwise(cuts(bounds, _BATCH_TOKENS)):
             part = np.ascontiguousarray(types[:, bounds[a] : bounds[b]])
             of_part = (bounds[a : b + 1] - bounds[a]).tolist()
             yield Batch([], of_part, part, worker, list(forms[a:b]), [], None)
@@ -199,15 +164,17 @@ class Workers:
     def _encode_both(self, arrays: Arrays, begin: int, end: int, worker: Worker) -> Iterator[Batch]:
         """The same for two passes, whose models number the words each in their own way."""
         names = inputs_of(self.model)
-        for a, b in pairwise(_cuts(arrays.bounds[begin : end + 1], _BATCH_TOKENS)):
+        for a, b in pairwise(cuts(arrays.bounds[begin : end + 1], _BATCH_TOKENS)):
             first, last = begin + a, begin + b
             bounds = (arrays.bounds[first : last + 1] - arrays.bounds[first]).tolist()
-            rows = {name: arrays.forms(c, first, last) for c, name in enumerate(names)}
+            rows: dict[str, list[Sequence[str]]] = {
+                name: list(arrays.forms(c, first, last)) for c, name in enumerate(names)
+            }
             try:
                 batch = self._encode_all(rows, bounds, [None] * (last - first), [], worker)
             except (TypeError, AttributeError) as error:
                 words = chain.from_iterable(chain.from_iterable(rows.values()))
-                raise _not_words(words, error) from error
+                raise not_words(words, error) from error
             yield batch
 
     def _encode(
@@ -226,7 +193,7 @@ class Workers:
             types = worker.encoder.encode(columns[: len(names)], bounds[-1])
         except (TypeError, AttributeError, SeqtagError) as error:
             words = chain.from_iterable(values for rows in columns for values in rows)
-            raise _not_words(words, error) from error
+            raise not_words(words, error) from error
         forms: list[Sequence[str]] = []
         if self.model.coding.needs_forms:
             forms = columns[names.index("form")]
@@ -330,7 +297,7 @@ class Workers:
         """The batch, its label ids and their margins."""
         batch = self._after_first(batch)
         hashes, ptr = batch.worker.encoder.hashes, batch.sentence_ptr
-        with _workspace(self._frozen, batch.worker) as space:
+        with workspace(self._frozen, batch.worker) as space:
             return batch, self._frozen.margins(
                 batch.types, hashes, ptr, self._groups, space, batch.allowed
             )
@@ -339,7 +306,7 @@ class Workers:
         """The batch and the n best sequences of label ids of its sentences."""
         batch = self._after_first(batch)
         hashes, ptr = batch.worker.encoder.hashes, batch.sentence_ptr
-        with _workspace(self._frozen, batch.worker) as space:
+        with workspace(self._frozen, batch.worker) as space:
             return batch, self._frozen.n_best(batch.types, hashes, ptr, n, space, batch.allowed)
 
     # ----------------------------------------------------------------- out
@@ -401,6 +368,40 @@ class Workers:
             results.append(paths)
         return results
 
+    def _explained(self, sentence: AnySentence, token: int, rival: str | None) -> Explanation:
+        """What set a label of a sentence apart from the rival: see `Tagger.explain`."""
+        with self._worker() as worker:
+            batch = self._encode([sentence], [None], worker)
+            words = batch.bounds[-1]
+            if not -words <= token < words:
+                msg = f"expected a word from 0 to {words - 1}, found {token}"
+                raise SeqtagError(msg)
+            token %= words
+            batch, found = self._judge(batch)
+            best = found.labels.tolist()
+            label = self._spelt(batch, found.labels)[0][token]
+            wanted = [int(found.rival[token])] if found.rival[token] >= 0 else []
+            if rival is not None:
+                wanted = self._learnt_as(rival, batch.forms[0][token] if batch.forms else "")
+                if not wanted or rival == label:
+                    msg = f"expected a label of the model other than {label}, found {rival!r}"
+                    raise SeqtagError(msg)
+            other, other_label = None, None
+            if wanted:
+                lists = [wanted if t == token else [] for t in range(words)]
+                _, ids = self._decode(batch._replace(allowed=allowed_of(lists)))
+                other, other_label = ids.tolist(), self._spelt(batch, ids)[0][token]
+                if label == other_label:  # written alike, they are told apart as they are learnt
+                    label, other_label = (self.model.labels[y[token]] for y in (best, other))
+            columns = columns_of(sentence, inputs_of(self.model))
+            seen = self._seen(columns, batch)
+            encoded = Encoded(seen, batch.types, worker.encoder.hashes)
+            rows = rows_of(self.model, encoded, token, best, other)
+        margin = sum(row.label_weight - row.rival_weight for row in rows)
+        if other is None:
+            margin = float("inf")
+        return Explanation(token, columns[0][token], label, other_label, margin, tuple(rows))
+
     # ----------------------------------------------------------------- workers
     def _borrow(self) -> Worker:
         """A worker for one caller, until it is put back."""
@@ -444,57 +445,5 @@ class Workers:
 
         There is a row for each column that templates look at, what a first pass says among them.
         """
-        with _workspace(self._frozen, worker) as space:
+        with workspace(self._frozen, worker) as space:
             return self._frozen.decode(types, worker.encoder.hashes, sentence_ptr, space, allowed)
-
-
-@contextmanager
-def _workspace(frozen: Any, worker: Worker) -> Iterator[Any]:
-    """The kernel's memory for one thread."""
-    try:
-        space = worker.workspaces.pop()
-    except IndexError:
-        space = frozen.workspace()
-    yield space
-    worker.workspaces.append(space)
-
-
-def _check_threads(threads: int) -> None:
-    """Refuse a number of threads that is none."""
-    if threads < 1:
-        msg = f"expected threads of 1 or more, found {threads}"
-        raise ValueError(msg)
-
-
-def _not_words(words: Iterable[Any], error: Exception) -> Exception:
-    """What to say of words of which some are no strings; the error itself if all are."""
-    odd = next((word for word in words if not isinstance(word, str)), words)
-    if odd is words:
-        return error
-    return TypeError(f"expected words as strings, found {odd!r}")
-
-
-def _cuts(bounds: NDArray[np.int64], tokens: int) -> list[int]:
-    """Where parts of about so many tokens begin, and the last ends, as numbers of sentences."""
-    cuts, sentences = [0], len(bounds) - 1
-    while cuts[-1] < sentences:
-        full = int(np.searchsorted(bounds, bounds[cuts[-1]] + tokens))
-        cuts.append(min(max(full, cuts[-1] + 1), sentences))
-    return cuts
-
-
-def allowed_of(lists: Sequence[Sequence[int]]) -> Allowed:
-    """What each token may have, given as lists; an empty one for anything."""
-    flat = np.fromiter(chain.from_iterable(lists), np.int32)
-    return Allowed(pointers(map(len, lists)), flat)
-
-
-def _batches(sentences: Iterable[AnySentence]) -> Iterator[list[AnySentence]]:
-    """The sentences in batches of about `_BATCH_TOKENS` tokens."""
-    stream = iter(sentences)
-    while batch := list(islice(stream, 64)):
-        tokens = sum(map(len, batch))
-        while tokens < _BATCH_TOKENS and (more := list(islice(stream, 64))):
-            batch += more
-            tokens += sum(map(len, more))
-        yield batch
