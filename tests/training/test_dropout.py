@@ -60,8 +60,8 @@ def test_rare_features_are_hidden_more_often(case, seed):
 def test_how_often_features_are_hidden():
     once, thrice = 0, 1
     x = Instances(np.array([0, 2]), np.array([0, 2, 4]), np.array([once, thrice, thrice, thrice]))
-    seen, random = hiding(x, RARE), np.random.RandomState(1)
-    shares = sum(np.bincount(seen(random).features, minlength=2) for _ in range(4000)) / 4000
+    drawn_anew = [hidden(x, RARE, seed) for seed in range(4000)]
+    shares = sum(np.bincount(seen.features, minlength=2) for seen in drawn_anew) / 4000
     assert shares[once] == pytest.approx(1 / 2, abs=0.05)
     assert shares[thrice] / 3 == pytest.approx(3 / 4, abs=0.05)
 
