@@ -357,13 +357,18 @@ def _some_of(
 ) -> Instances:
     """Some sentences as rows of the features that are frequent enough among them."""
     x, rows = problem.corpus.instances, problem.corpus.layout.rows
-    counts = np.diff(x.token_ptr)[tokens]
-    features = x.features[np.repeat(tokens, np.diff(x.token_ptr))]
-    often = np.bincount(features, minlength=rows)[features] >= problem.settings.min_count
-    found = Instances(
+    some = Instances(
         pointers(np.diff(x.sentence_ptr)[sentences]),
-        np.concatenate([[0], np.cumsum(often)])[pointers(counts)].astype(np.int64),
-        features[often],
+        pointers(np.diff(x.token_ptr)[tokens]),
+        x.features[np.repeat(tokens, np.diff(x.token_ptr))],
+        bundle_ptr=x.bundle_ptr,
+        bundles=x.bundles,
+    ).written_out()
+    features = some.features
+    often = np.bincount(features, minlength=rows)[features] >= problem.settings.min_count
+    found = some._replace(
+        token_ptr=np.concatenate([[0], np.cumsum(often)])[some.token_ptr].astype(np.int64),
+        features=features[often],
     )
     if x.edge_ptr is None or x.edges is None:
         return found

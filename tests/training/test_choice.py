@@ -12,6 +12,7 @@ import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.engine.arrays import KnownLabels
 from seqtag.errors import TemplateError
+from seqtag.features import index
 from seqtag.features.encoder import Column
 from seqtag.features.language import parse
 from seqtag.settings import SETTINGS, Settings
@@ -91,6 +92,18 @@ def chosen(tagger):
 
 
 # ----------------------------------------------------------------- what is chosen
+@pytest.mark.parametrize("data", ["gains", "loses"])
+def test_a_corpus_in_bundles_is_tried_as_any_other(monkeypatch, data):
+    """Of millions of tokens, features that many have together stand in bundles."""
+    sentences = {"gains": gains, "loses": loses}[data]()
+    templates = parse("normal[0]\nprefix(1)[0]\nnormal[-1]\nlabel[-1]\nset epochs 3")
+    plain = trained(sentences, templates=templates)
+    monkeypatch.setattr(index, "_MANY", 1)
+    bundled = trained(sentences, templates=templates)
+    assert chosen(bundled) == chosen(plain)
+    assert bundled.tag_many(sentences) == plain.tag_many(sentences)
+
+
 def test_known_words_keep_to_their_labels_where_they_gain(caplog):
     caplog.set_level(logging.INFO, "seqtag")
     tagger = trained(gains())
