@@ -65,7 +65,9 @@ def command(args: Sequence[str], repeat: int = 3, limit: float = 600.0, long: fl
     seconds: list[float] = []
     cpu_seconds: list[float] = []
     memory: list[float] = []
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    environment = os.environ | dict.fromkeys(threads, "1")
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # start as where it is installed
     with tempfile.TemporaryDirectory() as folder:
         figures, errors = Path(folder) / "figures", Path(folder) / "errors"
         shim = [sys.executable, "-I", "-S", "-c", _SHIM, str(figures), str(math.ceil(limit)), *args]
@@ -75,7 +77,7 @@ def command(args: Sequence[str], repeat: int = 3, limit: float = 600.0, long: fl
                     shim,
                     stdout=subprocess.DEVNULL,
                     stderr=stderr,
-                    env=os.environ | threads,
+                    env=environment,
                     start_new_session=True,
                 )
                 try:
