@@ -79,15 +79,19 @@ def accuracy_against_speed(results: Results, folder: Path, dark: bool) -> None:
 
 def _scatter(axes: Axes, points: dict[str, dict[str, Any]], colours: Colours) -> None:
     """Points on a logarithmic axis with room for their names."""
+    from matplotlib.ticker import NullFormatter
+
     axes.patch.set_alpha(0)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(lambda speed, _: _thousands(speed))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.margins(0.3, 0.14)
     for tool, figures in points.items():
         colour, size = (colours.ours, 8) if tool == "seqtag" else (colours.others, 6)
         at = figures["tokens_per_second"], figures["score"]
         fill = "full" if is_quiet(figures) else "none"
         axes.plot(*at, "o", color=colour, markersize=size, fillstyle=fill, gid=tool)
+    axes.set_xlim(min(4e3, *axes.get_xlim()), max(3e6, *axes.get_xlim()))  # the same decades in all
 
 
 def _thousands(speed: float) -> str:

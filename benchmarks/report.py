@@ -30,8 +30,9 @@ PICTURE = """\
 ![accuracy against speed](benchmarks/accuracy-speed-dark.svg#only-dark)
 
 Of each peer the row that scores best, of CRFsuite one of all its algorithms. Hollow points were
-measured while others were at work: they belong further to the right. The vertical axes do not
-begin at zero: they show a few points of a hundred. The horizontal ones are logarithmic.
+measured while others were at work: they belong further to the right. Rows marked ‡ below are of
+another machine, their points too. The vertical axes do not begin at zero: they show a few points
+of a hundred. The horizontal ones are logarithmic.
 """
 
 INTRODUCTION = """\
