@@ -239,9 +239,9 @@ def tried(
         known = {value: words.kept_to(value, problem.labels) for value in values}
         if len(values) > 1:
             known = {v: kept for v, kept in known.items() if len(kept.labels) <= _MOST}
-    scored = _scorer(problem, examples, cut, known)
-    x = _some_of(problem, cut.learnt, tokens)
-    return _learnt(problem, gold[0], x, schedule, scored, early=early)
+    small, x = _with_its_rows(problem, _some_of(problem, cut.learnt, tokens))
+    scored = _scorer(small, examples, cut, known)
+    return _learnt(small, gold[0], x, schedule, scored, early=early)
 
 
 def _scorer(
@@ -376,6 +376,17 @@ def _some_of(
     return found._replace(
         edge_ptr=pointers(counts[tokens]), edges=x.edges[np.repeat(tokens, counts)]
     )
+
+
+def _with_its_rows(problem: Problem, x: Instances) -> tuple[Problem, Instances]:
+    """The problem with the rows of some sentences alone: weights of all take memory."""
+    corpus = problem.corpus
+    has = np.zeros(corpus.layout.rows, bool)
+    has[x.features] = True
+    number = np.cumsum(has, dtype=np.int32) - np.int32(1)
+    layout = corpus.layout._replace(rows=int(has.sum()))
+    corpus = corpus._replace(layout=layout, keys=corpus.keys[has])
+    return replace(problem, corpus=corpus), x._replace(features=number[x.features])
 
 
 class _ItIsClearError(Exception):

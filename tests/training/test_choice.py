@@ -412,6 +412,13 @@ def test_a_trial_ends_where_words_lose_early(monkeypatch, make, ends):
     assert visited == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize("make", [gains, loses, parts])
+def test_rows_that_the_trial_does_not_meet_make_no_difference(monkeypatch, make):
+    small = chosen(trained(make()))
+    monkeypatch.setattr(choice, "_with_its_rows", lambda problem, x: (problem, x))
+    assert chosen(trained(make())) == small
+
+
 def test_edges_are_tried_too():
     templates = parse("normal[0]\nlabel[-1]\nlabel[-1] + normal[-1]\nset epochs 3\nset min-count 2")
     assert chosen(trained(gains(), templates=templates))["scores"]["1"] == 1.0
