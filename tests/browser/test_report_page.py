@@ -56,7 +56,7 @@ def test_a_click_on_a_cell_shows_its_sentences_and_a_click_on_a_word_why(new_pag
     first.click()
     assert why.is_visible() and first.get_attribute("aria-expanded") == "true"
     assert "NOUN rather than VERB: margin" in why.inner_text()
-    assert "form[0]=dog" in why.inner_text()
+    assert "[0]=dog" in why.inner_text()
     first.click()
     assert why.is_hidden()
     page.click("text=Close")
