@@ -30,7 +30,6 @@ from seqtag.model.known_words import KnownWords
 from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.data import check_labels
-from seqtag.training.dropout import RARE
 from seqtag.training.known_labels import labels_of_words, to_first_parts
 from seqtag.training.partial import learnt_labels, score_labelled
 from seqtag.training.warm_start import WarmStart, check_columns, merged_known_labels
@@ -178,7 +177,7 @@ def pose(
         parts,
         examples.pieces,
         (init.weights.emission.keys, init.weights.edge.keys) if init else None,
-        bundled=settings.dropout in (0, RARE),
+        bundled=not settings.dropout,
     )
     words = form.types if form else []
     last = max((available.index(name) for name in compiled.columns), default=-1)
