@@ -27,7 +27,8 @@ def note_data(
     """Say in the log where labels or a dev set are not what they seem to be.
 
     That is: labels in several Unicode normal forms, which are learnt as different ones (words are
-    not), and a dev set that is the training data, or some sentences of which are in there.
+    not); a label of words without one that no word has; and a dev set that is the training data, or
+    some sentences of which are in there.
 
     Parameters
     ----------
@@ -48,6 +49,8 @@ def note_data(
             several[0],
             len(several),
         )
+    if examples.unlabelled and examples.labelled().all():
+        _log.warning("no word has the label %r: every word is labelled", examples.unlabelled)
     if held_out is not None:
         _note_overlap(examples, held_out, names)
 

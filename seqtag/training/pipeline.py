@@ -181,9 +181,8 @@ def train_parts(
             if not {*PRESETS} & {*corpus.columns}:
                 corpus.gather_columns(("form",))  # refuses a corpus without sentences
             texts, names = _available(corpus.columns, labels, corpus.name)
-            asked = any(load_templates(PRESETS[name]).table_names for name in names)
-            gold = LEMMA_COLUMNS if asked and {*LEMMA_COLUMNS} <= {*corpus.columns} else ()
-            words = _Words(*corpus.gather_columns([*dict.fromkeys(("form", *names, *gold))]))
+            needed = ("form", *names, *_gold_columns(names, corpus.columns))
+            words = _Words(*corpus.gather_columns([*dict.fromkeys(needed)]))
             for name in names if labels is not None else ():
                 check_labels(words.columns[name].types, LabelColumn(name), corpus.name)
             held_out = None
@@ -207,8 +206,7 @@ def train_parts(
                 [source] = open_corpus(data, format, columns, files, limits).sources
                 yield from source
 
-        if on_part is None:
-            on_part = _nobody_asked
+        on_part = on_part or _nobody_asked
         of_text = _text_models(
             texts, sentences, begins, schedule, settings, on_part, asked=labels is not None
         )
@@ -216,6 +214,12 @@ def train_parts(
             parts, words, held_out, schedule, settings, on_part, quick=quick
         )
         return _until_interrupted(chain(of_text, of_columns))
+
+
+def _gold_columns(names: Sequence[str], available: Sequence[str]) -> Sequence[str]:
+    """The columns that templates learn stems from, where some do and they are there."""
+    asked = any(load_templates(PRESETS[name]).table_names for name in names)
+    return LEMMA_COLUMNS if asked and {*LEMMA_COLUMNS} <= {*available} else ()
 
 
 def _nobody_asked(_: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -19,7 +18,7 @@ from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.choice import best_way
 from seqtag.training.data import Source, check_labels, open_corpus
-from seqtag.training.lists import listed, pair_of
+from seqtag.training.lists import listed
 from seqtag.training.notes import note_data
 from seqtag.training.passes import (
     Sentences,
@@ -65,8 +64,6 @@ if TYPE_CHECKING:
     from seqtag.training.problem import Problem
     from seqtag.training.runs import MakeLearner
     from seqtag.training.word_tables import TableSource
-
-_log = logging.getLogger("seqtag")
 
 
 class Options(TypedDict, total=False):
@@ -250,12 +247,7 @@ def train(
     begin = None if init is None else loaded(init)
     if labels is not None:
         label = label or default_label(begin) or "label"
-        missing = unlabelled or ""
-        data, some = listed(data, labels, label, columns, missing)
-        more = False
-        if dev is not None:
-            dev, more = listed(*pair_of(dev), label, columns, missing)
-        unlabelled = missing if some or more else unlabelled
+        data, dev, unlabelled = listed(data, labels, dev, label, columns, unlabelled)
     with folder or nullcontext():
         with ExitStack() as files:
             corpus = open_corpus(data, format, columns, files, limits)
@@ -264,19 +256,13 @@ def train(
             features = [name for name in corpus.columns if name not in column.columns]
             given = tables_of(tables)
             ways = ways_of(templates, column, features, settings, model, given)
-            asking = [way.templates for way in all_passes(ways)]
-            check_used(given, asking)
+            check_used(given, [way.templates for way in all_passes(ways)])
             needed = columns_of(ways, features)
-            lemmas = lemma_columns(asking, corpus.columns)
-            also = companions_of(ways, column)
-            names = (*needed, *also)
-            examples = corpus.gather((*names, *lemmas), column, skip_unlabelled, unlabelled)
-            if lemmas:
-                found = lemma_table(*examples.columns[len(names) :])
-                ways = [way.with_lemmas(found) for way in ways]
-                examples = examples._replace(columns=examples.columns[: len(names)])
-            others = zip(also, examples.columns[len(needed) :], strict=True)
-            ways = with_annotated(ways, dict(others))
+            names = (*needed, *companions_of(ways, column))
+            gathered = partial(
+                corpus.gather, skip_unlabelled=skip_unlabelled, unlabelled=unlabelled
+            )
+            examples, ways = _examples(gathered, names, column, ways, corpus.columns)
             check_labels(examples.labels.types, column, corpus.name)
             held_out = None
             if dev is not None:
@@ -284,15 +270,14 @@ def train(
                 dev_corpus.check_columns((*needed, *column.columns))
                 held_out = dev_corpus.gather(needed, column, skip_unlabelled, unlabelled)
         note_data(examples, needed, held_out)
-        if unlabelled and examples.labelled().all():
-            _log.warning("no word has the label %r: every word is labelled", unlabelled)
         asked = settings.get("encoding") is not None
 
         ways = fitting_labels(ways, examples, column)
-        tries = ways if templates == AUTO else ways[:1]
         coded = partial(coding_of, column=column, constrain=constrain, asked=asked, init=model)
         posed = partial(_posed, examples, needed, coded, column, features, model)
-        way, problem = best_way(tries, posed, schedule, quick=quick)
+        way, problem = best_way(
+            ways if templates == AUTO else ways[:1], posed, schedule, quick=quick
+        )
         stage = folder.stage(str(column)) if folder else None
         schedule = replace(schedule, checkpoints=stage)
         if way.second is not None:
@@ -302,6 +287,25 @@ def train(
         held_out = held_out and way.part_of(held_out, needed)
         del examples, corpus, posed  # memory for the epochs
         return Tagger(fit(problem, schedule, held_out))
+
+
+def _examples(
+    gathered: Callable[[Sequence[str], LabelColumn], TrainingData],
+    names: Sequence[str],
+    column: LabelColumn,
+    ways: list[Way],
+    available: Sequence[str],
+) -> tuple[TrainingData, list[Way]]:
+    """The examples of some columns, and the ways with the lemmas and tags that they show."""
+    lemmas = lemma_columns([way.templates for way in all_passes(ways)], available)
+    examples = gathered((*names, *lemmas), column)
+    if lemmas:
+        found = lemma_table(*examples.columns[len(names) :])
+        ways = [way.with_lemmas(found) for way in ways]
+        examples = examples._replace(columns=examples.columns[: len(names)])
+    also = companions_of(ways, column)
+    others = zip(also, examples.columns[len(names) - len(also) :], strict=True)
+    return examples, with_annotated(ways, dict(others))
 
 
 def _posed(
