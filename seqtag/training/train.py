@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from seqtag.labels.schemes import Transition
     from seqtag.model.model import Model
     from seqtag.tagging.pipeline import Loaded
-    from seqtag.training.data import TrainingData
+    from seqtag.training.data import Corpus, TrainingData
     from seqtag.training.problem import Problem
     from seqtag.training.runs import MakeLearner
     from seqtag.training.word_tables import TableSource
@@ -259,10 +259,7 @@ def train(
             check_used(given, [way.templates for way in all_passes(ways)])
             needed = columns_of(ways, features)
             names = (*needed, *companions_of(ways, column))
-            gathered = partial(
-                corpus.gather, skip_unlabelled=skip_unlabelled, unlabelled=unlabelled
-            )
-            examples, ways = _examples(gathered, names, column, ways, corpus.columns)
+            examples, ways = _examples(corpus, names, column, ways, skip_unlabelled, unlabelled)
             check_labels(examples.labels.types, column, corpus.name)
             held_out = None
             if dev is not None:
@@ -278,8 +275,7 @@ def train(
         way, problem = best_way(
             ways if templates == AUTO else ways[:1], posed, schedule, quick=quick
         )
-        stage = folder.stage(str(column)) if folder else None
-        schedule = replace(schedule, checkpoints=stage)
+        schedule = replace(schedule, checkpoints=folder.stage(str(column)) if folder else None)
         if way.second is not None:
             learnt = Sentences(examples, names)
             scored = held_out and Sentences(held_out, needed)
@@ -290,15 +286,16 @@ def train(
 
 
 def _examples(
-    gathered: Callable[[Sequence[str], LabelColumn], TrainingData],
+    corpus: Corpus,
     names: Sequence[str],
     column: LabelColumn,
     ways: list[Way],
-    available: Sequence[str],
+    skip_unlabelled: bool,
+    unlabelled: str | None,
 ) -> tuple[TrainingData, list[Way]]:
     """The examples of some columns, and the ways with the lemmas and tags that they show."""
-    lemmas = lemma_columns([way.templates for way in all_passes(ways)], available)
-    examples = gathered((*names, *lemmas), column)
+    lemmas = lemma_columns([way.templates for way in all_passes(ways)], corpus.columns)
+    examples = corpus.gather((*names, *lemmas), column, skip_unlabelled, unlabelled)
     if lemmas:
         found = lemma_table(*examples.columns[len(names) :])
         ways = [way.with_lemmas(found) for way in ways]
