@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from seqtag.engine.epochs import Kept, Standing
 from seqtag.errors import CheckpointError, ModelFileError
+from seqtag.files import remove_leftovers
 from seqtag.model import container
 from seqtag.training.standings import COMMON, describe, differences, pack, pack_kept, unpack
 from seqtag.version import __version__
@@ -99,8 +100,7 @@ class Checkpoints:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._lock = _locked(self.folder)
         try:
-            for stale in self.folder.glob(".seqtag-*.tmp"):  # of a process that was killed
-                stale.unlink()
+            remove_leftovers(self.folder)
             found = files_of(self.folder)
             if found and not self._resume:
                 msg = (
