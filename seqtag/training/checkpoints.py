@@ -120,9 +120,9 @@ class Checkpoints:
             self._lock.close()
         self._lock = None
 
-    def stage(self, label: str) -> Stage:
-        """What is trained as a whole: the columns that are learnt."""
-        return Stage(self, label)
+    def stage(self, label: str, whole: Mapping[str, Any] | None = None) -> Stage:
+        """What is trained as a whole: the columns that are learnt, and what all of it hangs on."""
+        return Stage(self, label, whole=whole or {})
 
 
 def checkpoints_in(
@@ -158,12 +158,15 @@ class Stage:
         The part's; empty if there is only one.
     facts
         What the training of the part hangs on, JSON values; another is not to be resumed.
+    whole
+        What the whole training hangs on, though not each of its parts.
     """
 
     checkpoints: Checkpoints
     label: str
     name: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    whole: Mapping[str, Any] = field(default_factory=dict)
 
     def part(self, name: str) -> Stage:
         """A part of this one."""
@@ -171,7 +174,9 @@ class Stage:
 
     def about(self, facts: Mapping[str, Any]) -> Stage:
         """The same part, and what its training hangs on."""
-        return replace(self, facts={"seqtag": __version__, "label": self.label, **facts})
+        whole = dict(self.whole)
+        common = {"seqtag": __version__, "label": self.label, "whole": whole}
+        return replace(self, facts={**common, **facts})
 
     def run(self, number: int) -> RunCheckpoints:
         """The checkpoints of a run."""

@@ -28,7 +28,7 @@ from seqtag.training.passes import (
     in_passes,
     with_annotated,
 )
-from seqtag.training.problem import judge_of, pose
+from seqtag.training.problem import feature_digest, judge_of, pose
 from seqtag.training.runs import Epoch, Schedule, train_runs
 from seqtag.training.warm_start import (
     check_to_go_on,
@@ -293,7 +293,8 @@ def train(
         coded = partial(coding_of, column=column, constrain=constrain, asked=asked, init=model)
         posed = partial(_posed, examples, needed, coded, column, features, model)
         way, problem = best_way(tries, posed, schedule, quick=quick)
-        stage = folder.stage(str(column)) if folder else None
+        whole = {"passes": way.settings.passes}
+        stage = folder.stage(str(column), whole) if folder else None
         schedule = replace(schedule, checkpoints=stage)
         if way.second is not None:
             learnt = Sentences(examples, names)
@@ -400,6 +401,7 @@ def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) 
         "model to begin with": {"sha256": begin} if begin else None,
         "templates": str(problem.templates).splitlines(),
         "columns": list(problem.columns),
+        "feature set": {"sha256": feature_digest(problem, held_out)},
         **{f"table {name}": {"sha256": table.digest} for name, table in tables.items()},
         "scheme": problem.coding.written,
         "learnt_as": problem.coding.learnt,
