@@ -20,6 +20,7 @@ from seqtag.cli.hints import note_backend
 from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     attributes_option,
+    files_beside,
     force_option,
     quick_option,
     reading_format,
@@ -125,10 +126,9 @@ def command(
             raise click.UsageError(msg, context)
     inputs = [*train, *([dev] if dev else [])]
     check_stdin(context, inputs)
-    tables = [*options["classes"], *options["lexicon"]]
-    read = [*inputs, *filter(None, [options["templates"]]), *tables]
     check_checkpoints(context, options)
     force = force or (options["resume"] and is_unfinished(model))
+    read = [*inputs, *files_beside(options)]
     check_target(context, model, read, force=force, model=True)
     if as_json:
         check_stdout()
