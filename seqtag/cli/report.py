@@ -102,8 +102,8 @@ def command(
     from seqtag.pages.report import report_page
 
     notes = Notes(quiet)
-    read_too = [find_model(model), *([curve] if curve else [])]
-    check_target(context, output, [gold, *read_too], force=force)
+    read_too = [gold, str(find_model(model)), *filter(None, [curve])]
+    check_target(context, output, read_too, force=force)
     taggers = part_of(load_model(model), label, model)
     drawn = _drawn(curve) if curve and curve.endswith(".json") else None
     with read(gold, reading_format(format, columns), columns=columns, limits=limits) as stream:
