@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,8 +37,16 @@ resume_option = click.option(
 
 
 def check_checkpoints(context: click.Context, options: dict[str, Any]) -> None:
-    """Refuse options of checkpoints without a folder for them."""
-    if options["checkpoint"] is None:
+    """Refuse options of checkpoints without a folder for them, and one in the model's place."""
+    if options["checkpoint"] is not None:
+        folder = Path(os.path.realpath(options["checkpoint"]))
+        if folder.is_relative_to(os.path.realpath(context.params["model"])):
+            msg = (
+                f"expected a folder for --checkpoint beside the model, found {folder.name!r} in "
+                "its place; name another"
+            )
+            raise click.UsageError(msg, context)
+    else:
         for name in ("resume", "checkpoint_every"):
             if options.get(name) not in (None, False):
                 msg = f"--{name.replace('_', '-')} needs a folder: --checkpoint DIR"

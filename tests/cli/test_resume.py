@@ -315,6 +315,15 @@ def test_options_that_make_no_sense(options, message, call):
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", ["m.seqtag", "./m.seqtag/", "m.seqtag/stand"])
+def test_a_folder_in_the_place_of_the_model_is_refused_before_the_work(name, call):
+    done = call(*HOW, "--checkpoint", name)
+    assert done.code == 2
+    assert "expected a folder for --checkpoint beside the model, found" in done.err
+    assert not Path("m.seqtag").exists()
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_checkpoint_is_no_model(call):
     assert call(*HOW, "--checkpoint", "stand").code == 0
     done = call("info", "stand/run-1-000004.checkpoint")
