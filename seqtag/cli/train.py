@@ -39,6 +39,7 @@ from seqtag.cli.training import (
     line_of,
     resume_option,
     saying_how_to_go_on,
+    written_first,
 )
 
 if TYPE_CHECKING:
@@ -206,9 +207,10 @@ def _train_pipeline(
         on_part=lambda part: notes(f"part {part}"),
         **options,
     )
-    size = bundle.save(model, parts)
     listed = ", ".join(f"{part.column} ({len(part.labels)})" for part in parts)
-    notes(f"{model}: {listed}, {size / 1e6:.1f} MB")
+    with written_first():
+        size = bundle.save(model, parts)
+        notes(f"{model}: {listed}, {size / 1e6:.1f} MB")
     if as_json:
         facts = {"model": model, "bytes": size, "epochs": list(map(facts_of, epochs))}
         print_json(facts | {"parts": [part.config() for part in parts]})

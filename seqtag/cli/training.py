@@ -77,6 +77,18 @@ def code_of(model: str, checkpoint: str | None, *, interrupted: bool, notes: Not
 
 
 @contextmanager
+def written_first() -> Iterator[None]:
+    """Let a first interruption wait until the model of a training is in its file."""
+    from seqtag.training.interruption import Stop, put_off
+
+    stop = Stop()
+    with put_off(stop):
+        yield
+    if stop.asked():
+        raise KeyboardInterrupt
+
+
+@contextmanager
 def saying_how_to_go_on(checkpoint: str | None, notes: Notes) -> Iterator[None]:
     """Say before an interruption that leaves no model whether there is a checkpoint."""
     try:
@@ -127,11 +139,12 @@ def concluded(
     checkpoint: str | None,
 ) -> int:
     """Save a tagger, say what it is, and return the exit code."""
-    size = tagger.save(model)
-    notes(
-        f"{model}: {tagger.label} from {', '.join(tagger.columns)}, {len(tagger.labels)} labels, "
-        f"{tagger.info['training']['sentences']} sentences, {size / 1e6:.1f} MB"
-    )
+    with written_first():
+        size = tagger.save(model)
+        notes(
+            f"{model}: {tagger.label} from {', '.join(tagger.columns)}, {len(tagger.labels)} "
+            f"labels, {tagger.info['training']['sentences']} sentences, {size / 1e6:.1f} MB"
+        )
     if as_json:
         facts = {"model": model, "bytes": size, "epochs": list(map(facts_of, epochs))}
         print_json(facts | tagger.info)

@@ -19,6 +19,7 @@ from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.choice import best_way
 from seqtag.training.data import Source, check_labels, open_corpus
+from seqtag.training.interruption import put_off
 from seqtag.training.lists import listed, pair_of
 from seqtag.training.notes import note_data
 from seqtag.training.passes import (
@@ -384,9 +385,13 @@ def fit(
     if schedule.checkpoints:
         facts = _facts(problem, schedule, held_out)
         schedule = replace(schedule, checkpoints=schedule.checkpoints.about(facts))
-    outcome = train_runs(problem, schedule, judge, learner)
-    cells = mean([run.cells for run in outcome.kept])
-    return problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))
+    with put_off(schedule.stop):  # also when all is learnt, and not yet a model
+        outcome = train_runs(problem, schedule, judge, learner)
+        cells = mean([run.cells for run in outcome.kept])
+        model = problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))
+    if schedule.stop.asked() and not model.interrupted:
+        return replace(model, training={**model.training, "interrupted": True})
+    return model
 
 
 def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) -> dict[str, Any]:
