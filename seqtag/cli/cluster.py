@@ -15,6 +15,7 @@ from seqtag.cli.common import Notes, check_stdout, check_target, usage
 from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     columns_option,
+    files_beside,
     force_option,
     max_sentence_option,
     models_option,
@@ -289,7 +290,8 @@ def train(
     check_checkpoints(context, options)
     require_ray()
     files = files_of(shards)
-    here = [each for each in [*files, dev] if each and not is_address(each)]
+    read = [*files, dev, *files_beside(options)]
+    here = [each for each in read if each and not is_address(each)]
     force = force or (options["resume"] and is_unfinished(model))
     check_target(context, model, here, force=force, model=True)
     if as_json:

@@ -97,11 +97,13 @@ def command(
       seqtag report -m english.seqtag dev.conllu -o report.html
       seqtag report -m en dev.conllu --label xpos -o report.html
     """
+    from seqtag.model.embedded import find_model
     from seqtag.pages.analysis import analyse
     from seqtag.pages.report import report_page
 
     notes = Notes(quiet)
-    check_target(context, output, [gold, model, *([curve] if curve else [])], force=force)
+    read_too = [gold, str(find_model(model)), *filter(None, [curve])]
+    check_target(context, output, read_too, force=force)
     taggers = part_of(load_model(model), label, model)
     drawn = _drawn(curve) if curve and curve.endswith(".json") else None
     with read(gold, reading_format(format, columns), columns=columns, limits=limits) as stream:

@@ -18,6 +18,7 @@ from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.choice import best_way
 from seqtag.training.data import Source, check_labels, open_corpus
+from seqtag.training.interruption import put_off
 from seqtag.training.lists import listed
 from seqtag.training.notes import note_data
 from seqtag.training.passes import (
@@ -27,7 +28,7 @@ from seqtag.training.passes import (
     in_passes,
     with_annotated,
 )
-from seqtag.training.problem import judge_of, pose
+from seqtag.training.problem import feature_digest, judge_of, pose
 from seqtag.training.runs import Epoch, Schedule, train_runs
 from seqtag.training.warm_start import (
     check_to_go_on,
@@ -275,7 +276,8 @@ def train(
         way, problem = best_way(
             ways if templates == AUTO else ways[:1], posed, schedule, quick=quick
         )
-        schedule = replace(schedule, checkpoints=folder.stage(str(column)) if folder else None)
+        stage = folder and folder.stage(str(column), {"passes": way.settings.passes})
+        schedule = replace(schedule, checkpoints=stage)
         if way.second is not None:
             learnt = Sentences(examples, names)
             scored = held_out and Sentences(held_out, needed)
@@ -384,9 +386,13 @@ def fit(
     if schedule.checkpoints:
         facts = _facts(problem, schedule, held_out)
         schedule = replace(schedule, checkpoints=schedule.checkpoints.about(facts))
-    outcome = train_runs(problem, schedule, judge, learner)
-    cells = mean([run.cells for run in outcome.kept])
-    return problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))
+    with put_off(schedule.stop):  # also when all is learnt, and not yet a model
+        outcome = train_runs(problem, schedule, judge, learner)
+        cells = mean([run.cells for run in outcome.kept])
+        model = problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))
+    if schedule.stop.asked() and not model.interrupted:
+        return replace(model, training={**model.training, "interrupted": True})
+    return model
 
 
 def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) -> dict[str, Any]:
@@ -401,6 +407,7 @@ def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) 
         "model to begin with": {"sha256": begin} if begin else None,
         "templates": str(problem.templates).splitlines(),
         "columns": list(problem.columns),
+        "feature set": {"sha256": feature_digest(problem, held_out)},
         **{f"table {name}": {"sha256": table.digest} for name, table in tables.items()},
         "scheme": problem.coding.written,
         "learnt_as": problem.coding.learnt,
