@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from seqtag.engine.backend import BACKEND
 from seqtag.errors import SeqtagError, same_letters
 from seqtag.evaluation.aligned import METRICS, AlignedReport
+from seqtag.files import is_read_once
 from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model
@@ -29,7 +30,7 @@ _TAGS = ("upos", "xpos")  # columns of which ``_`` is no value
 
 
 class GoldFile:
-    """The gold file of an evaluation, to be looked at once more; standard input cannot be.
+    """The gold file of an evaluation, to be looked at once more; a pipe cannot be.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class GoldFile:
     @property
     def is_there(self) -> bool:
         """Whether it can be read again."""
-        return self.path != "-"
+        return not is_read_once(self.path)
 
     def open(self, files: ExitStack) -> Corpus:
         """The file as training takes it."""

@@ -19,6 +19,7 @@ from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
 from seqtag.features.language import load as load_templates
+from seqtag.files import is_read_once
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.settings import Settings, Value
@@ -174,7 +175,7 @@ def train_parts(
         "several parts", "train such parts one by one, and put them together with seqtag bundle"
     )
     with folder or nullcontext():
-        if not isinstance(data, (str, PathLike)) or str(data) == "-":
+        if not isinstance(data, (str, PathLike)) or is_read_once(data):
             data = _in_memory(data, format, columns, limits)
         with ExitStack() as files:
             corpus = open_corpus(data, format, columns, files, limits)

@@ -264,6 +264,35 @@ def test_50_directory_fifo_device_or_nothing_as_input(bench):
     assert (done.code, done.out, done.err) == (0, GOOD.encode(), "")
 
 
+@posix
+def test_50_fifo_where_data_are_looked_at_twice(bench, tmp_path):
+    """Who opens a pipe again waits for ever, or finds nothing in it: what it held is kept."""
+    data = conllu().encode()
+    text = ("train", "train.conllu", "-m", "text", "--label", "tokens,upos", "--epochs", 1)
+    assert bench.call(*text).code == 0
+    os.mkfifo("fifo")
+    model = ("-m", "text")
+    for args in (
+        ("eval", "FILE", *model),
+        ("eval", "FILE", *model, "--raw"),
+        ("eval", "FILE", "train.conllu", "--aligned"),
+        ("compare", "FILE", "text", "text", "--resamples", 5, "--trials", 5),
+        ("compare", "FILE", "upos.seqtag", "train.conllu", "--resamples", 5, "--trials", 5),
+        ("train", "FILE", "-m", "new", "--force", "--label", "tokens,upos", "--epochs", 1),
+    ):
+        named = bench.call(*("train.conllu" if arg == "FILE" else arg for arg in args))
+        models = Path("new").read_bytes() if args[0] == "train" else b""
+        writer = threading.Thread(target=lambda: Path("fifo").write_bytes(data), daemon=True)
+        writer.start()
+        piped = run(*("fifo" if arg == "FILE" else arg for arg in args), cwd=tmp_path)
+        writer.join()
+        stdin = run(*("-" if arg == "FILE" else arg for arg in args), cwd=tmp_path, stdin=data)
+        for done in (piped, stdin):
+            assert (done.code, done.out) == (named.code, named.out), (args, done.err)
+        if models:
+            assert Path("new").read_bytes() == models
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read all")
 def test_50_no_permission(bench):
     bench.write(GOOD)
