@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 from unicodedata import is_normalized
-
-import numpy as np
 
 from seqtag.corpus import SentenceStream
 from seqtag.engine.backend import BACKEND
@@ -143,9 +142,7 @@ def _note_spellings(notes: Notes, gold: GoldFile) -> None:
         ):
             return  # soon said of most files
         columns, _ = gold.open(files).gather_columns(["form"])
-        types, ids = columns["form"]
-        counts = np.bincount(ids, minlength=len(types)).tolist()
-        if note := note_of_spellings(zip(types, counts, strict=True)):
+        if note := note_of_spellings(Counter(columns["form"].values()).items()):
             notes(f"note: {gold.path}: {note}")
 
 
