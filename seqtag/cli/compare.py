@@ -23,6 +23,7 @@ from seqtag.cli.eval import (
     score_model,
     score_part,
     score_texts,
+    usual_column,
 )
 from seqtag.cli.options import (
     attributes_option,
@@ -212,9 +213,8 @@ class _Judge:
                     if self.aligned:
                         found = self._texts([gold, predicted], None)
                     else:
-                        label, source = self._label, gold.source
-                        column = LabelColumn(label) if label else None
-                        column = column or LabelColumn.default(gold.columns, source)
+                        label = self._label
+                        column = LabelColumn(label) if label else usual_column(gold)
                         found = score_file(
                             pairs(gold, predicted),
                             placed(column, gold),
