@@ -340,8 +340,14 @@ class ByteStream:
                 break
         packed = compression_of(first)
         if packed is not None:
-            yield from packed.decompress(_chain(first, chunks), self.name)
-            return
+            chunks = packed.decompress(_chain(first, chunks), self.name)
+            first = next(chunks, b"")
+            if (again := compression_of(first)) is not None:
+                msg = (
+                    f"expected text in {packed.name} data, found {again.name} data; it is "
+                    "compressed twice, decompress it once"
+                )
+                raise CorpusError(msg, source=self.name)
         marked = first.startswith((b"\xff\xfe", b"\xfe\xff"))
         if marked or _alternates(first):
             found = "byte order mark" if marked else "alternating null bytes"

@@ -8,6 +8,7 @@ be in a file at all (47), as a model's weights are whole numbers.
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
 import os
@@ -107,6 +108,19 @@ def test_42_damaged_gzip(bench, damaged, message, option):
     done = bench.tag("-o", "out")
     assert (done.code, done.out) == (1, b"")
     assert not [name for name in Path().iterdir() if name.name.startswith("out")]
+
+
+def test_42_compressed_twice_or_utf16(bench):
+    twice = bz2.compress(gzip.compress(GOOD.encode()))
+    bench.refused(
+        twice,
+        ": expected text in bzip2 data, found gzip data; it is compressed twice, decompress it once",
+    )
+    bench.refused(
+        gzip.compress(GOOD.encode("utf-16")),
+        ":1: expected UTF-8, found the byte order mark of UTF-16; convert the file, for example "
+        "with iconv -f UTF-16 -t UTF-8",
+    )
 
 
 def test_43_gzip_of_several_members(bench):
