@@ -129,7 +129,7 @@ def _kind_of(array: Any) -> str | None:
     """Whose array it is; None for what is no array of words."""
     if isinstance(array, np.ndarray):
         return "numpy"
-    if type(array).__module__.partition(".")[0] == "pyarrow" and hasattr(array, "type"):
+    if type(array).__module__.partition(".")[0] == "pyarrow" and hasattr(array, "null_count"):
         return "pyarrow"
     return None
 

@@ -20,6 +20,7 @@ from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
 from seqtag.features.language import load as load_templates
+from seqtag.files import is_read_once
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.model.bundle import digest
@@ -181,7 +182,7 @@ def train_parts(
         "several parts", "train such parts one by one, and put them together with seqtag bundle"
     )
     with folder or nullcontext():
-        if not isinstance(data, (str, PathLike)) or str(data) == "-":
+        if not isinstance(data, (str, PathLike)) or is_read_once(data):
             data = _in_memory(data, format, columns, limits)
         with ExitStack() as files:
             corpus = open_corpus(data, format, columns, files, limits)
@@ -199,13 +200,11 @@ def train_parts(
                 held_out = _Words(*dev_corpus.gather_columns(("form", *names)))
         if labels is None:
             names = [name for name in names if _says_something(words.columns[name], name)]
-        begins = {name: part_of(init, LabelColumn(name), settings) for name in (*texts, *names)}
+        begins = _begins(init, (*texts, *names), settings)
         if folder:
             whole = _facts(words, held_out, names, begins, given, schedule, settings)
             stage = folder.stage(",".join((*texts, *names)), whole)
             schedule = replace(schedule, checkpoints=stage)
-        for begin in begins.values():
-            check_to_go_on(begin, Settings())
 
         parts = _plan(names, begins, given)
         check_used(given, [part.templates for part in parts])
@@ -229,6 +228,16 @@ def _gold_columns(names: Sequence[str], available: Sequence[str]) -> Sequence[st
     """The columns that templates learn stems from, where some do and they are there."""
     asked = any(load_templates(PRESETS[name]).table_names for name in names)
     return LEMMA_COLUMNS if asked and {*LEMMA_COLUMNS} <= {*available} else ()
+
+
+def _begins(
+    init: Loaded | None, names: Sequence[str], settings: Mapping[str, Any]
+) -> dict[str, Model | None]:
+    """The models that parts go on from."""
+    begins = {name: part_of(init, LabelColumn(name), settings) for name in names}
+    for begin in begins.values():
+        check_to_go_on(begin, Settings())
+    return begins
 
 
 def _facts(

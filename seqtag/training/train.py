@@ -276,7 +276,7 @@ def train(
         way, problem = best_way(
             ways if templates == AUTO else ways[:1], posed, schedule, quick=quick
         )
-        stage = folder and folder.stage(str(column), {"passes": way.settings.passes})
+        stage = folder.stage(str(column), {"passes": way.settings.passes}) if folder else None
         schedule = replace(schedule, checkpoints=stage)
         if way.second is not None:
             learnt = Sentences(examples, names)

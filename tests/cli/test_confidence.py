@@ -165,6 +165,21 @@ def test_nothing_to_calibrate_on(home, call, tmp_path):
     assert "expected gold labels in a column upos to calibrate on, found none" in done.err
 
 
+def test_no_word_with_a_choice_to_calibrate_on(home, call, tmp_path):
+    """Words that keep to the one label that they had in training say nothing of margins."""
+    text = conllu(["the dog barks ."] * 9)
+    (tmp_path / "in.conllu").write_text(text)
+    model, out = tmp_path / "m.seqtag", tmp_path / "a.seqtag"
+    train = ("train", tmp_path / "in.conllu", "-m", model, "--known-labels", 1, "--epochs", 1)
+    assert call(*train).code == 0
+    done = call("calibrate", model, tmp_path / "in.conllu", "-o", out)
+    assert (done.code, out.exists()) == (1, False)
+    assert done.err.endswith(
+        "in.conllu: expected words that could have several labels to calibrate on, found none: the "
+        "model gives each word here the one that it always had in training; give more text\n"
+    )
+
+
 # ----------------------------------------------------------------- explain, inspect
 def test_explain_shows_the_features_that_decided(home, call, tmp_path):
     model = home / "upos.seqtag"

@@ -170,6 +170,7 @@ def test_labels_that_are_not_written_one_by_one(pa):
         (lambda pa: pa.array([[["a"]]]), TypeError, r"found list<\w+: string>; cast it"),
         (lambda pa: pa.array([[None]]), TypeError, "found null; cast it to strings"),
         (lambda pa: pa.array(["a"]), TypeError, "found string alone; give offsets="),
+        (lambda pa: pa.array([[["a"]]])[0], TypeError, "expected words as strings, found <pyarrow"),
         (lambda pa: {"form": [["a"]]}, TypeError, "Arrow list array for each column, found list"),
         (
             lambda pa: pa.ListArray.from_arrays(
