@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import select
@@ -125,6 +126,10 @@ def after_last_rule(data: bytearray, start: int) -> int:
 def before_last_tree(data: bytearray, start: int) -> int:
     """Position of the last parenthesis that opens a line behind `start`; 0 if there is none."""
     return data.rfind(b"\n(", start) + 1
+
+
+class TextBytes(io.BytesIO):
+    """A text as bytes: it is no file, so it is not compressed or UTF-16, however it begins."""
 
 
 class ByteStream:
@@ -331,6 +336,9 @@ class ByteStream:
     def _decompressed(self) -> Iterator[bytes]:
         """The pieces, decompressed if they need to be; UTF-16 is refused."""
         chunks = self._raw_chunks()
+        if isinstance(self._file, TextBytes):
+            yield from chunks
+            return
         first = b""
         for chunk in chunks:
             first += chunk
