@@ -104,9 +104,9 @@ def command(
     from seqtag.pages.reloading import Shelf
 
     notes = Notes(quiet)
+    logging.getLogger("seqtag").setLevel(logging.WARNING)  # notes on files, of every request
     names = dict.fromkeys(models or ("en",))
     shelf = Shelf(lambda: Models({name: load_model(name) for name in names}), notes, complain)
-    logging.getLogger("seqtag").setLevel(logging.WARNING)  # notes on files, of every request
     limits = Limits(max_body, max_seconds, threads, waiting)
     loopback = _is_loopback(host)
     if not loopback:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import read, sentence_of
 from seqtag.corpus.stream import TextBytes
-
 from seqtag.errors import SeqtagError
 from seqtag.pages.analysis import finite
 from seqtag.pages.report import explanation_data
