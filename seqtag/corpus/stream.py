@@ -129,6 +129,10 @@ def before_last_tree(data: bytearray, start: int) -> int:
     return data.rfind(b"\n(", start) + 1
 
 
+class TextBytes(io.BytesIO):
+    """A text as bytes: it is no file, so it is not compressed or UTF-16, however it begins."""
+
+
 class ByteStream:
     r"""A file, standard input (``"-"``) or open binary file, read in decoded blocks.
 
@@ -333,6 +337,9 @@ class ByteStream:
     def _decompressed(self) -> Iterator[bytes]:
         """The pieces, decompressed if they need to be; UTF-16 is refused."""
         chunks = self.raw_chunks()
+        if isinstance(self._file, TextBytes):
+            yield from chunks
+            return
         first = b""
         for chunk in chunks:
             first += chunk

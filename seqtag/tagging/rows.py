@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from seqtag.corpus import LIMITS, Limits, read, sentence_of
 from seqtag.corpus.aliases import find_column
 from seqtag.corpus.conllu import COLUMNS as CONLLU
-from seqtag.corpus.stream import ByteStream, after_last_line
+from seqtag.corpus.stream import ByteStream, TextBytes, after_last_line
 from seqtag.errors import CorpusError, OptionError
 from seqtag.tagging.streams import Counts, names_filled, tag_stream
 from seqtag.tagging.texts import encoded
@@ -169,7 +169,7 @@ class RowTagger:
 
     def _cut(self, text: str) -> list[Sentence]:
         """The sentences of a text."""
-        stream = read(io.BytesIO(encoded(text)), "text", limits=self._limits)
+        stream = read(TextBytes(encoded(text)), "text", limits=self._limits)
         [cut] = self._chain.cut(
             [stream],
             tokenizer=self._options.tokenizer,

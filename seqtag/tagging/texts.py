@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seqtag.corpus import read, render
+from seqtag.corpus.stream import TextBytes
 from seqtag.errors import SeqtagError
 from seqtag.segmentation.writing import ConlluWriter
 
@@ -55,7 +56,7 @@ def cut_by_rules(text: str) -> list[Sentence]:
     """
     starts, ends, sentence_ends = [], [], []
     at = 0
-    for sentence in read(io.BytesIO(encoded(text)), "text"):
+    for sentence in read(TextBytes(encoded(text)), "text"):
         for word in sentence.words:
             starts.append(text.index(word, at))
             ends.append(at := starts[-1] + len(word))
