@@ -398,7 +398,7 @@ def tagging_options(command: Command) -> Command:
         ),
         click.option(
             "--nbest",
-            type=click.IntRange(1),
+            type=click.IntRange(1, 1000),
             default=1,
             metavar="K",
             help="Write the K best label sequences: Upos2=, Upos3=, ... in MISC, or as last "

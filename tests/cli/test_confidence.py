@@ -107,6 +107,12 @@ def test_chunks_are_kept_as_they_are_written(home, call, tmp_path):
     assert [line.split()[2] for line in done.out.decode().split("\n")[:3]] == labels
 
 
+def test_more_sequences_than_anybody_reads_are_refused(call):
+    done = call("tag", "--nbest", "1001")
+    assert done.code == 2
+    assert "1001 is not in the range 1<=x<=1000" in done.err
+
+
 @pytest.mark.parametrize("option", [["--margin"], ["--probability"], ["--nbest", "2"]])
 def test_formats_without_a_place_are_refused(home, call, option):
     done = call("tag", "-m", home / "upos.seqtag", home / "train.conllu", "--to", "tagged", *option)
