@@ -61,14 +61,14 @@ def arrays(data: bytes) -> str:
     kind = choices.below(4)
     arrow = importlib.util.find_spec("pyarrow") is not None
     damage, threads, batch = choices.below(6), 1 + choices.below(3), 1 + choices.below(8)
-    name = choices.pick(_ARROW)
+    name, wild = choices.pick(_ARROW), choices.take(3)
     sentences = [line.split(b" ") if line else [] for line in choices.rest().split(b"\n")]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workers, "_BATCH_TOKENS", batch)
         patch.setattr(workers, "_SPAN_TOKENS", 2 * batch)
         try:
             if arrow and kind:
-                return _of_arrow(tagger, sentences, name, damage, threads)
+                return _of_arrow(tagger, sentences, name, (damage, wild), threads)
             return _of_numpy(tagger, sentences, kind, damage, threads)
         except (SeqtagError, TypeError) as error:
             assert isinstance(error, SeqtagError) or "expected" in str(error), error
@@ -98,10 +98,10 @@ def _of_numpy(
 
 
 def _of_arrow(
-    tagger: Tagger, sentences: list[list[bytes]], name: str, damage: int, threads: int
+    tagger: Tagger, sentences: list[list[bytes]], name: str, how: tuple[int, bytes], threads: int
 ) -> str:
     """Lists of words, or words and offsets, in any of Arrow's layouts, whole or in slices."""
-    pa = pytest.importorskip("pyarrow")
+    pa, (damage, wild) = pytest.importorskip("pyarrow"), how
     lists = [[word.decode("utf-8", "replace") for word in each] for each in sentences]
     outer, _, inner = name.rstrip(")").rpartition("(")
     kind = pa.dictionary(pa.int8(), pa.string()) if inner == "dictionary" else getattr(pa, inner)()
@@ -115,6 +115,12 @@ def _of_arrow(
         made = pa.array(kept, getattr(pa, outer)(kind) if outer else kind)
         if damage == 3 and not outer and inner == "string" and raw:  # bytes that nobody checked
             made = pa.array(raw, pa.binary()).view(pa.string())
+        if damage == 3 and outer in ("list_", "large_list"):  # sentences that nobody checked
+            numbers = np.frombuffer(wild.rjust(4, b"\0"), np.int8)
+            offsets = numbers.astype(np.int32 if outer == "list_" else np.int64)
+            made = pa.Array.from_buffers(
+                made.type, 3, [None, pa.py_buffer(offsets)], children=[made.values]
+            )
     except pa.ArrowException:
         return "not of this type"
     if damage == 2:
@@ -123,6 +129,9 @@ def _of_arrow(
     offsets = None if outer else _offsets(lists, damage)
     found = tagger.tag_many(given, threads, offsets=offsets)
     found.validate(full=True)
+    if damage == 3 and outer in ("list_", "large_list"):
+        made.validate(full=True)  # or it would have been refused
+        _, expected = _mapped(tagger, made, made.to_pylist())
     there = tagger.tag_many(expected)
     assert found.to_pylist() == (there if outer else [label for each in there for label in each])
     return "accepted"

@@ -73,7 +73,7 @@ _REQUESTS = [
 ]
 _HEADS: dict[str, Callable[[], list[bytes]]] = {
     "arrays": lambda: [
-        bytes([tagger, kind, damage, 1, 2, layout])
+        bytes([tagger, kind, damage, 1, 2, layout, 1, 2, 3])
         for tagger in range(4)
         for kind, layouts in ((0, (0,)), (1, range(10)))
         for layout in layouts
