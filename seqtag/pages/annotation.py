@@ -16,10 +16,12 @@ from seqtag.segmentation.writing import ConlluWriter
 from seqtag.tagging.document import DocumentSentence
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
+from seqtag.tagging.texts import cut_by_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from seqtag.corpus import Sentence
     from seqtag.corpus.read import AnyStream
     from seqtag.pages.desk import Deadline
     from seqtag.tagging.pipeline import Loaded
@@ -171,11 +173,13 @@ def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[
     data = _text(text)
     taggers = _taggers(loaded)
     if isinstance(loaded, Pipeline) and loaded.segmenter:
-        stream: AnyStream = loaded.segmented(read(TextBytes(data.encode()), "text"))
-    else:
-        stream = read(TextBytes(data.encode()), "text")
-    raw = b"".join(deadline.watch(tag_text([], stream, "conllu")))
-    sentences = iter(each for each in read(io.BytesIO(raw), "conllu") if len(each))
+        stream = loaded.segmented(read(TextBytes(data.encode()), "text"))
+        raw = b"".join(deadline.watch(tag_text([], stream, "conllu")))
+        sentences: Iterator[Sentence] = iter(
+            each for each in read(io.BytesIO(raw), "conllu") if len(each)
+        )
+    else:  # with all white space, so that words stand where they are said to
+        sentences = iter(cut_by_rules(data, deadline.watch))
     offset = 0
     while batch := list(islice(sentences, _BATCH)):
         filled = list(tag_stream(taggers, batch))
