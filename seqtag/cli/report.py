@@ -24,7 +24,7 @@ from seqtag.cli.options import (
     threads_option,
 )
 from seqtag.corpus import read
-from seqtag.errors import CorpusError
+from seqtag.errors import CorpusError, printable
 from seqtag.files import Output
 from seqtag.labels.column import LabelColumn
 from seqtag.settings import SETTINGS
@@ -125,7 +125,7 @@ def command(
         drawn = _trained(
             taggers[-1], sentences_of([curve], format, columns, limits=limits), sentences, notes
         )
-    page = report_page(found, model=model, gold=gold, curve=drawn)
+    page = report_page(found, model=printable(model), gold=printable(gold), curve=drawn)
     with Output(output) as out:
         out.write(page.encode())
     if output != "-":

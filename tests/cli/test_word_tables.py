@@ -277,3 +277,15 @@ def test_a_file_that_is_not_there(folder, call):
 def test_a_file_loaded_again(folder):
     assert load_attributes("mine.py") == ["my_ending"] == load_attributes("mine.py")
     assert "my_ending" in attribute_names()
+
+
+def test_a_lexicon_of_nothing_is_refused(folder, call):
+    for options in (("--column", "feats"), ("--min-count", 1000)):
+        done = call("lexicon", "train.conllu", "-o", "none.lexicon", *options)
+        assert (done.code, done.out, done.err.splitlines()[-1]) == (
+            1,
+            b"",
+            'seqtag: train.conllu: expected words with values other than "_", often enough for '
+            "--min-count, found none; name another column with --column, or give more text",
+        )
+        assert not (folder / "none.lexicon").exists()
