@@ -19,6 +19,9 @@ from seqtag.cli.options import attributes_option, quiet_option
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from starlette.types import ASGIApp
+
+    from seqtag.pages.connections import Crowd
     from seqtag.pages.reloading import Shelf
 
 _BACKLOG = 128  # connections taken at a time: more at once would use up the file handles
@@ -93,8 +96,6 @@ def command(
       seqtag serve -m en -m french.seqtag --port 9000
     """
     try:
-        import uvicorn
-
         from seqtag.pages.connections import Crowd
         from seqtag.pages.server import Limits, application
     except ImportError:
@@ -118,27 +119,34 @@ def command(
         where = listener.getsockname()
         name = f"[{where[0]}]" if ":" in where[0] else where[0]
         notes(f"http://{name}:{where[1]}/ serves {', '.join(shelf.models.offers())}")
-        config = uvicorn.Config(
-            app,
-            loop="asyncio",
-            http=crowd.protocol,
-            ws="none",
-            proxy_headers=False,
-            log_level="critical",
-            access_log=False,
-            backlog=_BACKLOG,
-            timeout_graceful_shutdown=ceil(max_seconds) + 5,  # what has begun is answered
-            server_header=False,
-        )
-        running = uvicorn.Server(config)
-        try:
-            running.run(sockets=[listener])
-        except KeyboardInterrupt:  # all is answered; the signal was passed on
-            Terminated.received = False
-        if running.force_exit:  # interrupted twice: the threads at work are not waited for
-            complain("interrupted")
-            os._exit(interruption_code())
+        _run(app, crowd, listener, max_seconds)
     return 0
+
+
+def _run(app: ASGIApp, crowd: Crowd, listener: socket.socket, max_seconds: float) -> None:
+    """Serve until a signal ends it."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        loop="asyncio",
+        http=crowd.protocol,
+        ws="none",
+        proxy_headers=False,
+        log_level="critical",
+        access_log=False,
+        backlog=_BACKLOG,
+        timeout_graceful_shutdown=ceil(max_seconds) + 5,  # what has begun is answered
+        server_header=False,
+    )
+    running = uvicorn.Server(config)
+    try:
+        running.run(sockets=[listener])
+    except KeyboardInterrupt:  # all is answered; the signal was passed on
+        Terminated.received = False
+    if running.force_exit:  # interrupted twice: the threads at work are not waited for
+        complain("interrupted")
+        os._exit(interruption_code())
 
 
 @contextmanager
