@@ -74,7 +74,6 @@ _VALUES = [
     "text",
     "lower0",
     "pos",
-    "1\x00",
 ]
 _NEVER = {
     "--attributes",  # runs what it is given

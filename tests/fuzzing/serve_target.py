@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from seqtag.model import bundle
 from seqtag.model.container import from_bytes
 from seqtag.pages.annotation import Models
+from seqtag.pages.reloading import Shelf
 from seqtag.tagging.tagger import Tagger
 from tests.fuzzing.choices import Choices
 from tests.fuzzing.good_models import good_files, good_pipeline
@@ -86,7 +87,8 @@ def _served() -> Any:
         name: Tagger(*bundle.models_of(from_bytes(good_files()[n]))) for name, n in files.items()
     }
     models = Models({"pipeline": good_pipeline(), **loaded})
-    return application(models, Limits(body=_BODY, seconds=1e6))
+    shelf = Shelf(lambda: models, print, print)
+    return application(shelf, Limits(body=_BODY, seconds=1e6))
 
 
 def serve(data: bytes) -> str:
