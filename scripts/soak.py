@@ -1,11 +1,12 @@
 """Run seqtag for long, and see that its memory and its file handles do not grow.
 
 Usage: python scripts/soak.py tag FILE [--gigabytes 10] [--model en-ewt-upos] [--threads 2]
-       python scripts/soak.py serve [--minutes 60] [--clients 4]
+       python scripts/soak.py serve [--minutes 60] [--clients 4] [--reload SECONDS]
 
 `tag` writes the sentences of FILE into a pipe to `seqtag tag`, again and again, and checks that
 each copy comes back the same. `serve` sends `seqtag serve` requests of all kinds on the loopback
-interface: good ones, wrong ones, too large ones, and some whose client goes away. Both look at the
+interface: good ones, wrong ones, too large ones, and some whose client goes away; with `--reload`
+SIGHUP has it read its model again and again, of which every second one is broken. Both look at the
 process as the system sees it (Linux) and end with status 1 if it grew.
 """
 
@@ -17,14 +18,18 @@ import http.client
 import json
 import random
 import re
+import shutil
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
 
+MODEL = Path(__file__).parent.parent / "models" / "en.seqtag"
 SETTLED = 0.2
 """The share of the time after which memory should stay as it is."""
 GROWTH = 1.05
@@ -181,17 +186,60 @@ def free_port() -> int:
         return port
 
 
-def soak_serve(minutes: float, clients: int) -> bool:
+class Reloading(threading.Thread):
+    """Puts a good and a broken file in the place of a model, by turns, and tells the server."""
+
+    def __init__(self, process: subprocess.Popen[bytes], model: Path, every: float):
+        super().__init__(daemon=True)
+        self.process, self.model, self.every = process, model, every
+        self.count = 0
+
+    def run(self) -> None:
+        """Until the server ends."""
+        whole, new = self.model.read_bytes(), self.model.with_name("new")
+        while self.process.poll() is None:
+            time.sleep(self.every)
+            new.write_bytes(whole[: None if self.count % 2 else len(whole) // 2])
+            new.replace(self.model)
+            self.process.send_signal(signal.SIGHUP)
+            self.count += 1
+
+
+def soak_serve(minutes: float, clients: int, reload: float | None) -> bool:
     """Serve requests for some time."""
-    port = free_port()
-    command = [sys.executable, "-m", "seqtag", "serve", "-q", "--port", str(port)]
-    process = subprocess.Popen(command)
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder, "en.seqtag")
+        shutil.copy(MODEL, model)
+        port = free_port()
+        command = [sys.executable, "-m", "seqtag", "serve", "-q", "--port", str(port)]
+        process = subprocess.Popen([*command, "-m", str(model)], stderr=subprocess.PIPE)
+        said = threading.Thread(target=lambda: lines.extend(process.stderr or ()), daemon=True)
+        lines: list[bytes] = []
+        said.start()
+        reloading = Reloading(process, model, reload or 0)
+        good = _served(process, port, minutes, clients, reloading if reload else None)
+        said.join()
+        print(f"{reloading.count} times read again, {len(lines)} lines on stderr")
+        expected = b"seqtag: the old models stay, the new ones are not good: "
+        return good and all(line.startswith(expected) for line in lines)
+
+
+def _served(
+    process: subprocess.Popen[bytes],
+    port: int,
+    minutes: float,
+    clients: int,
+    reloading: Reloading | None,
+) -> bool:
+    """Ask a server for some time, and end it."""
     while process.poll() is None:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             break
         time.sleep(0.1)
     watch = Watch(process, min(5, minutes))
     watch.start()
+    if reloading:
+        reloading.start()
     until = time.monotonic() + 60 * minutes
     workers = [Client(port, seed, until) for seed in range(clients)]
     for worker in workers:
@@ -228,11 +276,12 @@ def main() -> int:
     serve = kinds.add_parser("serve")
     serve.add_argument("--minutes", type=float, default=60)
     serve.add_argument("--clients", type=int, default=4)
+    serve.add_argument("--reload", type=float, metavar="SECONDS", help="send SIGHUP this often")
     asked = parser.parse_args()
     if asked.kind == "tag":
         good = soak_tag(asked.file, asked.gigabytes, asked.model, asked.threads)
     else:
-        good = soak_serve(asked.minutes, asked.clients)
+        good = soak_serve(asked.minutes, asked.clients, asked.reload)
     print("flat" if good else "GREW, or wrong")
     return 0 if good else 1
 

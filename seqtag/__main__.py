@@ -1,11 +1,19 @@
-"""``python -m seqtag``: the command line."""
+"""The program ``seqtag``, also as ``python -m seqtag``: the command line."""
 
 import sys
 
-try:
-    from seqtag.cli import main
 
-    code = main()
-except KeyboardInterrupt:  # before the command line was there to say so
-    code = 130
-sys.exit(code)
+def main() -> int:
+    """Run the command line and return its exit code; it may be interrupted while it is loaded."""
+    try:
+        from seqtag import cli
+
+        return cli.main()
+    except KeyboardInterrupt:
+        if sys.stderr is not None:
+            sys.stderr.write("seqtag: interrupted\n")
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -36,7 +36,7 @@ class SeqtagError(ValueError):
         self.line = line
 
     def __str__(self) -> str:
-        place = self.source or ""
+        place = (self.source or "").replace("\n", "\\n")  # one line, whatever files are called
         if self.line is not None:
             place = f"{place}:{self.line}" if place else f"line {self.line}"
         return f"{place}: {self.message}" if place else self.message

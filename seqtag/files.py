@@ -84,6 +84,23 @@ def is_same_file(name: str, other: os.stat_result) -> bool:
     return os.path.samestat(found, other)
 
 
+def is_read_once(name: str | os.PathLike[str]) -> bool:
+    """Whether what is read gives its bytes once only: standard input (``"-"``), a pipe, a device.
+
+    Who opens a pipe again waits for ever, or finds nothing more in it. What is not there, or a
+    name of something else, is for those to say who open it.
+
+    >>> is_read_once("-"), is_read_once("pyproject.toml"), is_read_once("no/such")
+    (True, False, False)
+    """
+    if os.fspath(name) == "-":
+        return True
+    try:
+        return not stat.S_ISREG(os.stat(name).st_mode)  # noqa: PTH116
+    except (OSError, ValueError):
+        return False
+
+
 if sys.platform == "win32":
     _HERE = ""
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from seqtag.errors import printable
+
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile(
     "ci",
@@ -19,6 +21,14 @@ settings.register_profile(
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """Let what tests log of odd file names pass between the processes of pytest-xdist."""
+    report = yield
+    report.sections = [(name, printable(text)) for name, text in report.sections]
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
     import pytest
 
-WRITERS = ("seqtag/files.py", "seqtag/catalogue/fetch.py", "seqtag/catalogue/cache.py")
+WRITERS = (
+    "seqtag/files.py",
+    "seqtag/catalogue/fetch.py",
+    "seqtag/catalogue/cache.py",
+    "seqtag/tagging/places.py",
+    "seqtag/training/checkpoints.py",
+)
 """The modules that write files: only what they call fails."""
 
 CALLS = (
@@ -31,6 +37,7 @@ CALLS = (
     "fsync",
     "getxattr",
     "listdir",
+    "mkdir",
     "open",
     "removexattr",
     "replace",
@@ -167,7 +174,7 @@ class _File:
                 data = bytes(args[0])
                 half = lambda: method(data[: len(data) // 2])  # noqa: E731
             elif name == "close":
-                half = self._file.raw.close  # what waits is lost
+                half = getattr(self._file, "raw", self._file).close  # what waits is lost
             return self._faults.run(name, lambda: method(*args), half=half)
 
         return failing

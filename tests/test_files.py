@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +17,6 @@ from seqtag import files
 from seqtag.errors import CorpusError
 from seqtag.files import Output, check_output
 from tests.faults import each_fault
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OLD, NEW = b"old\n" * 3, b"new\n" * 5_000  # more than a buffer
 SUFFIXES = ("", ".gz", ".bz2", ".xz", ".zst")
@@ -404,3 +402,34 @@ def test_a_device_tells_of_a_failing_close(tmp_path, monkeypatch):
 
         out._file = Failing()
     assert caught.value.filename == os.devnull
+
+
+# ----------------------------------------------------------------------------- who writes
+WRITES = re.compile(
+    r"""open\((?:[^()]*,\s*)?["'](?=[rwxabt+]*[wxa+])[rwxabt+]+["']|\.write_(?:text|bytes)\("""
+    r"""|os\.(?:replace|rename|open|mkdir|makedirs)\(|\.rename\(|\.mkdir\(|tempfile\.|shutil\."""
+)
+KNOWN = {
+    "catalogue/cache.py": "locks beside the files of the cache",
+    "catalogue/fetch.py": "parts of files, which are gone on with; folders of the cache",
+    "cli/__init__.py": "the null device, for a standard output that is gone",
+    "cluster/engine.py": "the null device, for what Ray prints",
+    "files.py": "the one writer",
+    "integrations/spacy.py": "the folder that spaCy asks for; the model in it is saved as any",
+    "tagging/places.py": "folders of outputs; what is sent to a store whole",
+    "training/checkpoints.py": "the folder, and its lock",
+}
+"""Modules that write otherwise than by `Output`, and what."""
+
+
+def test_whoever_writes_a_file_does_so_by_the_one_writer():
+    """Add a module here only with tests of its own under faults."""
+    package = Path(files.__file__).parent
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if WRITES.search(
+            re.sub(r"^\s*>>>.*|^\s*\.\.\. .*", "", path.read_text("utf-8"), flags=re.M)
+        )
+    }
+    assert found == KNOWN.keys()

@@ -111,7 +111,8 @@ training
 pages.assembly pages.desk pages.figures pages.forms
 pages.analysis
 pages.report
-pages.annotation
+pages.annotation pages.connections
+pages.reloading
 pages.server
 pages
 classifiers.vectors classifiers.conventions
@@ -163,7 +164,7 @@ FOREIGN = {
     "segmentation": {"numpy"},
     "tagging": {"numpy", "conllu"},
     "training": {"numpy"},
-    "pages": {"numpy", "starlette"},
+    "pages": {"numpy", "starlette", "uvicorn"},
     "classifiers": {"numpy"},
     "integrations": {"nltk", "conllu", "numpy", "sklearn", "spacy"},
     "cluster": {"ray", "fsspec", "pyarrow"},

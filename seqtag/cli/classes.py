@@ -87,6 +87,7 @@ def command(
       zcat crawl.gz | seqtag classes - --format text -o crawl.classes
     """
     from seqtag.corpus import read
+    from seqtag.model.embedded import find_model
     from seqtag.training.word_bigrams import WordBigrams
     from seqtag.training.word_classes import check_options, cluster, source_of
 
@@ -96,7 +97,7 @@ def command(
     with usage():
         check_options(number, min_count, passes)
     paths = located(inputs, notes, "train")
-    check_target(context, output, paths, force=force)
+    check_target(context, output, [*paths, *([find_model(model)] if model else [])], force=force)
     format = reading_format(format, columns)
     opened = [
         context.with_resource(read(name, format, columns=columns, limits=limits)) for name in paths

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from contextlib import suppress
 from functools import partial
@@ -15,6 +14,7 @@ from seqtag.cli.common import Notes, check_stdout, check_target, usage
 from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     columns_option,
+    files_beside,
     force_option,
     max_sentence_option,
     models_option,
@@ -289,7 +289,8 @@ def train(
     check_checkpoints(context, options)
     require_ray()
     files = files_of(shards)
-    here = [each for each in [*files, dev] if each and not is_address(each)]
+    read = [*files, dev, *files_beside(options)]
+    here = [each for each in read if each and not is_address(each)]
     force = force or (options["resume"] and is_unfinished(model))
     check_target(context, model, here, force=force, model=True)
     if as_json:
@@ -357,10 +358,11 @@ def _summary(report: Report, copies: Sequence[ModelCopy], options: TagOptions) -
 
 def _write_json(name: str, found: dict[str, Any]) -> None:
     """Write one JSON document to a path or an address."""
+    from seqtag.tagging.files import json_bytes
     from seqtag.tagging.places import place_of
 
     with place_of(name).output() as out:
-        out.write((json.dumps(found, indent=2, ensure_ascii=False) + "\n").encode())
+        out.write(json_bytes(found, indent=2))
 
 
 def _write_failures(folder: str, report: Report) -> None:
@@ -368,6 +370,7 @@ def _write_failures(folder: str, report: Report) -> None:
     from dataclasses import asdict
 
     from seqtag.cluster.inputs import FAILED
+    from seqtag.tagging.files import json_bytes
     from seqtag.tagging.places import place_of
 
     place = place_of(f"{folder.rstrip('/')}/{FAILED}")
@@ -376,7 +379,7 @@ def _write_failures(folder: str, report: Report) -> None:
         return
     with place.output() as out:
         for failure in sorted(report.failures, key=lambda each: each.file):
-            out.write((json.dumps(asdict(failure), ensure_ascii=False) + "\n").encode())
+            out.write(json_bytes(asdict(failure)))
 
 
 def _conclude(

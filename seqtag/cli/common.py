@@ -30,6 +30,9 @@ Item = TypeVar("Item")
 PENDING = "seqtag.notes"
 """Where options leave what is to be noted once it is known whether anybody wants notes."""
 
+ATTRIBUTES = "seqtag.attributes"
+"""Where ``--attributes`` leaves the names of its files, which are read too."""
+
 
 class Mover(Protocol):
     """Moves a bar on."""
@@ -209,7 +212,7 @@ def check_target(
     target
         The file; ``"-"`` is standard output.
     inputs
-        Files that are read, which it must not be.
+        Files that are read, which it must not be; those of ``--attributes`` are known.
     force
         Whether a file that is there may be replaced.
     model
@@ -229,7 +232,7 @@ def check_target(
         raise click.UsageError(msg, context)
     if target == "-":
         return
-    check_output(target, inputs)
+    check_output(target, [*inputs, *context.meta.get(ATTRIBUTES, ())])
     with suppress(FileNotFoundError, NotADirectoryError):
         mode = os.stat(target).st_mode  # noqa: PTH116  (may name a device)
         if not stat.S_ISREG(mode) and model:

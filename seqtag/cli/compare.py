@@ -23,6 +23,7 @@ from seqtag.cli.eval import (
     score_model,
     score_part,
     score_texts,
+    usual_column,
 )
 from seqtag.cli.options import (
     attributes_option,
@@ -37,9 +38,11 @@ from seqtag.cli.options import (
     threads_option,
 )
 from seqtag.corpus import read
+from seqtag.corpus.stream import Held
 from seqtag.errors import CorpusError
 from seqtag.evaluation.chance import CONFIDENCE, TRIALS
 from seqtag.evaluation.compare import AnyReport, compare
+from seqtag.files import is_read_once
 from seqtag.labels.column import LabelColumn
 from seqtag.model.container import is_model
 from seqtag.model.embedded import find_model
@@ -182,10 +185,16 @@ class _Judge:
     ):
         self._gold, self._format, self._columns, self._limits = gold, format, columns, limits
         self._label, self._raw, self._threads, self._notes = label, raw, threads, notes
+        self._held = Held(gold) if is_read_once(gold) else None  # for the second system
+
+    def _read_gold(self) -> SentenceStream:
+        """The gold file from its beginning."""
+        source = self._held.again() if self._held else self._gold
+        return read(source, self._format, columns=self._columns, limits=self._limits)
 
     def report(self, name: str, loaded: Loaded | None) -> AnyReport:
         """The report of a system, with the counts of each sentence."""
-        with read(self._gold, self._format, columns=self._columns, limits=self._limits) as gold:
+        with self._read_gold() as gold:
             if loaded is not None and self.part:
                 taggers = part_of(loaded, self.part, name)
                 found: AnyReport = score_part(
@@ -204,9 +213,8 @@ class _Judge:
                     if self.aligned:
                         found = self._texts([gold, predicted], None)
                     else:
-                        label, source = self._label, gold.source
-                        column = LabelColumn(label) if label else None
-                        column = column or LabelColumn.default(gold.columns, source)
+                        label = self._label
+                        column = LabelColumn(label) if label else usual_column(gold)
                         found = score_file(
                             pairs(gold, predicted),
                             placed(column, gold),

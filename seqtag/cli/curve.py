@@ -13,6 +13,7 @@ from seqtag.cli.common import Notes, check_stdout, check_target, print_json, say
 from seqtag.cli.hints import note_backend
 from seqtag.cli.options import (
     attributes_option,
+    files_beside,
     force_option,
     quick_option,
     sentences_of,
@@ -82,7 +83,7 @@ def command(
         raise click.UsageError(msg, context)
     if plot:
         _pyplot(context)  # before the work, not after it
-        check_target(context, plot, [*files, dev], force=force)
+        check_target(context, plot, [*files, dev, *files_beside(settings)], force=force)
     tables_from(settings)
     sentences = sentences_of(files, format, columns, notes, limits=limits)
     held_out = sentences_of([dev], format, columns, notes, "dev", limits=limits)

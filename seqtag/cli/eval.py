@@ -163,7 +163,7 @@ def command(
         )
     else:
         gold, predicted = streams
-        column = LabelColumn(label) if label else LabelColumn.default(gold.columns, gold.source)
+        column = LabelColumn(label) if label else usual_column(gold)
         places = [placed(column, stream) for stream in streams]
         both = pairs(gold, predicted)
         report = score_file(both, places[0], places[1], column.name, samples=ci)
@@ -402,6 +402,23 @@ def placed(column: LabelColumn, stream: SentenceStream) -> LabelColumn:
     if column.is_exact:
         return column
     return LabelColumn(find_column(column.name, stream.columns) or column.name)
+
+
+def usual_column(gold: SentenceStream) -> LabelColumn:
+    """The label column where none is named.
+
+    Raises
+    ------
+    CorpusError
+        If there are words only, or nothing at all: an empty file has no columns.
+    """
+    try:
+        return LabelColumn.default(gold.columns, gold.source)
+    except CorpusError:
+        if any(map(len, gold)):
+            raise
+    msg = "expected sentences to score, found none"
+    raise CorpusError(msg, source=gold.source)
 
 
 def score_file(

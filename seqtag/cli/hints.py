@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
+from unicodedata import is_normalized
 
+from seqtag.corpus import SentenceStream
 from seqtag.engine.backend import BACKEND
 from seqtag.errors import SeqtagError, same_letters
 from seqtag.evaluation.aligned import METRICS, AlignedReport
+from seqtag.features.normal_forms import note_of_spellings
+from seqtag.files import is_read_once
 from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model
@@ -29,7 +34,7 @@ _TAGS = ("upos", "xpos")  # columns of which ``_`` is no value
 
 
 class GoldFile:
-    """The gold file of an evaluation, to be looked at once more; standard input cannot be.
+    """The gold file of an evaluation, to be looked at once more; a pipe cannot be.
 
     Parameters
     ----------
@@ -44,7 +49,7 @@ class GoldFile:
     @property
     def is_there(self) -> bool:
         """Whether it can be read again."""
-        return self.path != "-"
+        return not is_read_once(self.path)
 
     def open(self, files: ExitStack) -> Corpus:
         """The file as training takes it."""
@@ -58,7 +63,7 @@ def note_evaluation(
 ) -> None:
     """Say where figures do not mean what they seem to.
 
-    That is: other tag sets, words without a label, and the training data.
+    That is: other tag sets, words without a label, words spelt in two ways, and the training data.
     """
     contents = None
     if model:
@@ -72,6 +77,8 @@ def note_evaluation(
     else:
         _note_labels(notes, report)
         words = report.tokens
+    if contents and gold.is_there:
+        _note_spellings(notes, gold)
     sizes = [(p["training"].get("sentences"), p["training"].get("tokens")) for p in parts]
     if contents and gold.is_there and (report.sentences, words) in sizes:
         _note_training_data(notes, contents, gold)
@@ -124,6 +131,19 @@ def _note_aligned(notes: Notes, report: AlignedReport, gold: GoldFile, learnt: s
                 )
             elif count:
                 notes(_unannotated(count, words, name))
+
+
+def _note_spellings(notes: Notes, gold: GoldFile) -> None:
+    """Words in several Unicode normal forms, which models see as one."""
+    with suppress(SeqtagError, OSError), ExitStack() as files:
+        [stream] = gold.open(files).sources
+        if isinstance(stream, SentenceStream) and all(
+            is_normalized("NFC", block.text) for block in stream.lines()
+        ):
+            return  # soon said of most files
+        columns, _ = gold.open(files).gather_columns(["form"])
+        if note := note_of_spellings(Counter(columns["form"].values()).items()):
+            notes(f"note: {gold.path}: {note}")
 
 
 def _places(types: Sequence[str]) -> list[int]:

@@ -19,6 +19,7 @@ from seqtag.cli.options import (
     reading_format,
     words_option,
 )
+from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
     from seqtag.corpus import Limits
@@ -87,6 +88,12 @@ def command(
         columns=columns,
         limits=limits,
     )
+    if not rows:
+        msg = (
+            'expected words with values other than "_", often enough for --min-count, found none; '
+            "name another column with --column, or give more text"
+        )
+        raise CorpusError(msg, source=tagged[0])
     source = ", ".join(Path(name).name for name in tagged)
     name = {} if output == "-" else {"name": name_of(output)}
     write_word_table(output, {**name, **header, "source": source}, rows)

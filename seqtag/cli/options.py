@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from seqtag.cli import names
-from seqtag.cli.common import PENDING
+from seqtag.cli.common import ATTRIBUTES, PENDING
 from seqtag.corpus import LIMITS, READABLE, WRITABLE, Limits
 from seqtag.errors import TemplateError
 from seqtag.features.word_tables import WORDS
@@ -129,6 +129,7 @@ def _load_attributes(
 
         for file in files:
             load_attributes(file)
+        context.meta[ATTRIBUTES] = files
     return files
 
 
@@ -191,11 +192,21 @@ def tables_from(options: dict[str, Any]) -> None:
     given += [(value, "lexicon", words) for value in options.pop("lexicon")]
     tables = []
     for value, kind, how in given:
-        name, equals, file = value.partition("=")
-        if not equals or Path(value).exists():
-            name, file = "", value
+        name, file = _name_and_file(value)
         tables.append(read_table(file, name=name or None, words=how, kind=kind))
     options["tables"] = tables_of(tables)
+
+
+def files_beside(options: Mapping[str, Any]) -> list[str]:
+    """The files that are read beside the sentences: templates, tables; before `tables_from`."""
+    tables = [_name_and_file(value)[1] for value in (*options["classes"], *options["lexicon"])]
+    return [*filter(None, [options["templates"]]), *tables]
+
+
+def _name_and_file(value: str) -> tuple[str, str]:
+    """The two parts of ``[NAME=]FILE``; no name if there is none, or a file is called so."""
+    name, equals, file = value.partition("=")
+    return ("", value) if not equals or Path(value).exists() else (name, file)
 
 
 _MODE = "seqtag.mode"  # where --strict and --lenient leave what they say
@@ -387,7 +398,7 @@ def tagging_options(command: Command) -> Command:
         ),
         click.option(
             "--nbest",
-            type=click.IntRange(1),
+            type=click.IntRange(1, 1000),
             default=1,
             metavar="K",
             help="Write the K best label sequences: Upos2=, Upos3=, ... in MISC, or as last "

@@ -24,7 +24,7 @@ from seqtag.cli.options import (
     threads_option,
 )
 from seqtag.corpus import read
-from seqtag.errors import CorpusError
+from seqtag.errors import CorpusError, printable
 from seqtag.files import Output
 from seqtag.labels.column import LabelColumn
 from seqtag.settings import SETTINGS
@@ -97,11 +97,13 @@ def command(
       seqtag report -m english.seqtag dev.conllu -o report.html
       seqtag report -m en dev.conllu --label xpos -o report.html
     """
+    from seqtag.model.embedded import find_model
     from seqtag.pages.analysis import analyse
     from seqtag.pages.report import report_page
 
     notes = Notes(quiet)
-    check_target(context, output, [gold, model, *([curve] if curve else [])], force=force)
+    read_too = [gold, str(find_model(model)), *filter(None, [curve])]
+    check_target(context, output, read_too, force=force)
     taggers = part_of(load_model(model), label, model)
     drawn = _drawn(curve) if curve and curve.endswith(".json") else None
     with read(gold, reading_format(format, columns), columns=columns, limits=limits) as stream:
@@ -123,7 +125,7 @@ def command(
         drawn = _trained(
             taggers[-1], sentences_of([curve], format, columns, limits=limits), sentences, notes
         )
-    page = report_page(found, model=model, gold=gold, curve=drawn)
+    page = report_page(found, model=printable(model), gold=printable(gold), curve=drawn)
     with Output(output) as out:
         out.write(page.encode())
     if output != "-":

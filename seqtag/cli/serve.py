@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 import socket
+from contextlib import contextmanager
 from ipaddress import ip_address
 from math import ceil
+from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.cli.common import Notes, Terminated, load_model
+from seqtag.cli.common import Notes, Terminated, complain, interruption_code, load_model
 from seqtag.cli.options import attributes_option, quiet_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.types import ASGIApp
+
+    from seqtag.pages.connections import Crowd
+    from seqtag.pages.reloading import Shelf
+
+_BACKLOG = 128  # connections taken at a time: more at once would use up the file handles
 
 
 @click.command("serve")
@@ -71,6 +85,8 @@ def command(
 ) -> int:
     """Serve a page to try models on, and interfaces for programs: UDPipe's and plain JSON.
 
+    SIGHUP reads the models again; if one is broken the old ones stay.
+
     Only this machine is served unless --host says otherwise; there is no encryption and no
     password, so put a server that has them before it then.
 
@@ -80,46 +96,86 @@ def command(
       seqtag serve -m en -m french.seqtag --port 9000
     """
     try:
-        import uvicorn
-
+        from seqtag.pages.connections import Crowd
         from seqtag.pages.server import Limits, application
     except ImportError:
         msg = "serve needs starlette and uvicorn; install them, or seqtag with the extra serve"
         raise click.UsageError(msg, context) from None
     from seqtag.pages.annotation import Models
+    from seqtag.pages.reloading import Shelf
 
     notes = Notes(quiet)
-    found = Models({name: load_model(name) for name in models or ("en",)})
     logging.getLogger("seqtag").setLevel(logging.WARNING)  # notes on files, of every request
+    names = dict.fromkeys(models or ("en",))
+    shelf = Shelf(lambda: Models({name: load_model(name) for name in names}), notes, complain)
     limits = Limits(max_body, max_seconds, threads, waiting)
     loopback = _is_loopback(host)
     if not loopback:
         notes(f"note: {host} can be reached from other machines, without encryption or password")
 
-    with _listening(host, port) as listener:
+    crowd = Crowd(max_seconds, 8 * (threads + waiting) + 64)
+    app = application(shelf, limits, loopback=loopback, unsent=crowd.unsent, complain=complain)
+    with _listening(host, port) as listener, _reading_again(shelf):
         where = listener.getsockname()
         name = f"[{where[0]}]" if ":" in where[0] else where[0]
-        notes(f"http://{name}:{where[1]}/ serves {', '.join(found.offers())}")
-        config = uvicorn.Config(
-            application(found, limits, loopback=loopback),
-            log_level="critical",
-            access_log=False,
-            limit_concurrency=8 * (threads + waiting) + 64,
-            timeout_graceful_shutdown=ceil(max_seconds) + 5,  # what has begun is answered
-            server_header=False,
-        )
-        try:
-            uvicorn.Server(config).run(sockets=[listener])
-        except KeyboardInterrupt:  # all is answered; the signal was passed on
-            Terminated.received = False
+        notes(f"http://{name}:{where[1]}/ serves {', '.join(shelf.models.offers())}")
+        _run(app, crowd, listener, max_seconds)
     return 0
+
+
+def _run(app: ASGIApp, crowd: Crowd, listener: socket.socket, max_seconds: float) -> None:
+    """Serve until a signal ends it."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        loop="asyncio",
+        http=crowd.protocol,
+        ws="none",
+        proxy_headers=False,
+        log_level="critical",
+        access_log=False,
+        backlog=_BACKLOG,
+        timeout_graceful_shutdown=ceil(max_seconds) + 5,  # what has begun is answered
+        server_header=False,
+    )
+    running = uvicorn.Server(config)
+    try:
+        running.run(sockets=[listener])
+    except KeyboardInterrupt:  # all is answered; the signal was passed on
+        Terminated.received = False
+    if running.force_exit:  # interrupted twice: the threads at work are not waited for
+        complain("interrupted")
+        os._exit(interruption_code())
+
+
+@contextmanager
+def _reading_again(shelf: Shelf) -> Iterator[None]:
+    """Have SIGHUP read the models again, but end the server where its terminal was closed."""
+    if not hasattr(signal, "SIGHUP"):
+        yield
+        return
+    terminals = [number for number in range(3) if os.isatty(number)]
+
+    def take(*_: object) -> None:
+        if terminals and not any(map(os.isatty, terminals)):
+            signal.raise_signal(signal.SIGTERM)
+        else:
+            shelf.read_again()
+
+    before = signal.signal(signal.SIGHUP, take)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
+        shelf.close()
 
 
 def _listening(host: str, port: int) -> socket.socket:
     """A socket that listens."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family, backlog=1024)
+        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
         why = str(error.strerror).partition(" (")[0]  # the address is named already
         msg = f"expected an address to listen on, found {host} port {port}: {why}"

@@ -20,6 +20,7 @@ from seqtag.cli.hints import note_backend
 from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     attributes_option,
+    files_beside,
     force_option,
     quick_option,
     reading_format,
@@ -38,6 +39,7 @@ from seqtag.cli.training import (
     line_of,
     resume_option,
     saying_how_to_go_on,
+    written_first,
 )
 
 if TYPE_CHECKING:
@@ -125,10 +127,9 @@ def command(
             raise click.UsageError(msg, context)
     inputs = [*train, *([dev] if dev else [])]
     check_stdin(context, inputs)
-    tables = [*options["classes"], *options["lexicon"]]
-    read = [*inputs, *filter(None, [options["templates"]]), *tables]
     check_checkpoints(context, options)
     force = force or (options["resume"] and is_unfinished(model))
+    read = [*inputs, *files_beside(options)]
     check_target(context, model, read, force=force, model=True)
     if as_json:
         check_stdout()
@@ -206,9 +207,10 @@ def _train_pipeline(
         on_part=lambda part: notes(f"part {part}"),
         **options,
     )
-    size = bundle.save(model, parts)
     listed = ", ".join(f"{part.column} ({len(part.labels)})" for part in parts)
-    notes(f"{model}: {listed}, {size / 1e6:.1f} MB")
+    with written_first():
+        size = bundle.save(model, parts)
+        notes(f"{model}: {listed}, {size / 1e6:.1f} MB")
     if as_json:
         facts = {"model": model, "bytes": size, "epochs": list(map(facts_of, epochs))}
         print_json(facts | {"parts": [part.config() for part in parts]})

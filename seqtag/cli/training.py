@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,8 +37,16 @@ resume_option = click.option(
 
 
 def check_checkpoints(context: click.Context, options: dict[str, Any]) -> None:
-    """Refuse options of checkpoints without a folder for them."""
-    if options["checkpoint"] is None:
+    """Refuse options of checkpoints without a folder for them, and one in the model's place."""
+    if options["checkpoint"] is not None:
+        folder = Path(os.path.realpath(options["checkpoint"]))
+        if folder.is_relative_to(os.path.realpath(context.params["model"])):
+            msg = (
+                f"expected a folder for --checkpoint beside the model, found {folder.name!r} in "
+                "its place; name another"
+            )
+            raise click.UsageError(msg, context)
+    else:
         for name in ("resume", "checkpoint_every"):
             if options.get(name) not in (None, False):
                 msg = f"--{name.replace('_', '-')} needs a folder: --checkpoint DIR"
@@ -64,6 +74,18 @@ def code_of(model: str, checkpoint: str | None, *, interrupted: bool, notes: Not
         return 0
     notes(f"interrupted: {model} holds what was learnt until then{_how_to_go_on(checkpoint)}")
     return interruption_code()
+
+
+@contextmanager
+def written_first() -> Iterator[None]:
+    """Let a first interruption wait until the model of a training is in its file."""
+    from seqtag.training.interruption import Stop, put_off
+
+    stop = Stop()
+    with put_off(stop):
+        yield
+    if stop.asked():
+        raise KeyboardInterrupt
 
 
 @contextmanager
@@ -117,11 +139,12 @@ def concluded(
     checkpoint: str | None,
 ) -> int:
     """Save a tagger, say what it is, and return the exit code."""
-    size = tagger.save(model)
-    notes(
-        f"{model}: {tagger.label} from {', '.join(tagger.columns)}, {len(tagger.labels)} labels, "
-        f"{tagger.info['training']['sentences']} sentences, {size / 1e6:.1f} MB"
-    )
+    with written_first():
+        size = tagger.save(model)
+        notes(
+            f"{model}: {tagger.label} from {', '.join(tagger.columns)}, {len(tagger.labels)} "
+            f"labels, {tagger.info['training']['sentences']} sentences, {size / 1e6:.1f} MB"
+        )
     if as_json:
         facts = {"model": model, "bytes": size, "epochs": list(map(facts_of, epochs))}
         print_json(facts | tagger.info)

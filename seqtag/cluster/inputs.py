@@ -33,8 +33,9 @@ def files_of(names: Iterable[str]) -> list[str]:
     Parameters
     ----------
     names
-        Paths; patterns of paths (``crawl/**/*.txt``), whose files are sorted; ``@FILE``, which has
-        a path or an address on each line; addresses, which may be patterns too.
+        Paths; patterns of paths (``crawl/**/*.txt``), whose files are sorted, without manifests
+        that an earlier run has written; ``@FILE``, which has a path or an address on each line;
+        addresses, which may be patterns too.
 
     Raises
     ------
@@ -52,12 +53,7 @@ def files_of(names: Iterable[str]) -> list[str]:
 def _files(name: str) -> Iterator[str]:
     """The files that an argument names."""
     if name.startswith("@"):
-        lines = Path(name[1:]).read_text(encoding="utf-8").splitlines()
-        names = [line.strip() for line in lines if line.strip()]
-        if not names:
-            msg = "expected a path or an address on each line, found none"
-            raise CorpusError(msg, source=name[1:])
-        yield from names
+        yield from _listed(name[1:])
         return
     is_pattern = glob.has_magic(name)
     if is_address(name):
@@ -71,11 +67,60 @@ def _files(name: str) -> Iterator[str]:
         path.stat()
         yield name
         return
-    matches = glob.iglob(name, recursive=True)  # noqa: PTH207  Path.glob takes no whole path
-    found = sorted(each for each in matches if Path(each).is_file())
+    found = sorted(each for each in _matches(name) if _is_input(each))
     if not found:
         raise _no_match(name)
     yield from found
+
+
+def _listed(list: str) -> Iterator[str]:
+    """The names on the lines of a file, in the encoding of names of files."""
+    lines = Path(list).read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    names = {number: os.fsdecode(line.strip()) for number, line in enumerate(lines, 1)}
+    for number, name in names.items():
+        if "\0" in name:
+            msg = "expected a path or an address, found a null byte, as in no name of a file"
+            raise CorpusError(msg, source=list, line=number)
+    if not any(names.values()):
+        msg = "expected a path or an address on each line, found none"
+        raise CorpusError(msg, source=list)
+    yield from filter(None, names.values())
+
+
+def _matches(pattern: str) -> Iterator[str]:
+    """What a pattern finds; below ``**`` each folder once, as links may lead round in circles."""
+    head, behind, rest = pattern.partition("**")
+    top, name = os.path.split(head)
+    if not behind or name or (rest and not rest.startswith("/")):
+        yield from glob.iglob(pattern)  # noqa: PTH207  Path.glob takes no whole path
+        return
+    for start in glob.glob(top) if top else [""]:  # noqa: PTH207
+        for folder in _folders(start):
+            yield from _matches(str(Path(glob.escape(folder), rest.strip("/") or "*")))
+
+
+def _folders(top: str) -> Iterator[str]:
+    """A folder and those below it that are not hidden, each once."""
+    seen = set()
+    for folder, below, _ in os.walk(top or ".", followlinks=True):
+        found = Path(folder).stat()
+        if (found.st_dev, found.st_ino) in seen:
+            below.clear()
+            continue
+        seen.add((found.st_dev, found.st_ino))
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        yield folder if top else os.path.relpath(folder).removeprefix("./")
+
+
+def _is_input(name: str) -> bool:
+    """Whether what a pattern finds is to be tagged: a file, or a link to none, which will fail.
+
+    No manifest is, beside the file that it tells of.
+    """
+    path = Path(name)
+    if name.endswith(DONE) and Path(name.removesuffix(DONE)).exists():
+        return False
+    return path.is_file() or (path.is_symlink() and not path.exists())
 
 
 def _at_address(pattern: str) -> Iterator[str]:
@@ -110,8 +155,8 @@ def jobs_of(
     Raises
     ------
     OptionError
-        If two would be written to one file, or one over an input or what a run leaves, or a file
-        is not below the base.
+        If two would be written to one file, or one over an input or what a run leaves, a file
+        is not below the base, or was written into the folder by a run before.
 
     Examples
     --------
@@ -131,6 +176,12 @@ def jobs_of(
                 )
                 raise OptionError(msg)
             taken[name] = source
+            if _is_written(source, folder):
+                msg = (
+                    f"expected files that were not written by such a run, found {source} in the "
+                    f"folder {folder}; narrow the pattern down, or name another folder"
+                )
+                raise OptionError(msg)
             if _absolute(name) in inputs:
                 msg = (
                     f"expected another folder than that of the input, found {folder} for {source}; "
@@ -168,6 +219,13 @@ def _suffixed(name: str, suffix: str) -> str:
 def _joined(folder: str, name: str) -> str:
     """A name in a folder."""
     return f"{folder.rstrip('/')}/{name}" if is_address(folder) else str(Path(folder, name))
+
+
+def _is_written(name: str, folder: str) -> bool:
+    """Whether a file lies below the folder of a run and has a manifest beside it."""
+    if is_address(name) or is_address(folder) or not Path(name + DONE).exists():
+        return False
+    return Path(os.path.realpath(name)).is_relative_to(os.path.realpath(folder))
 
 
 def _absolute(name: str) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import select
 import stat
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, Literal, NamedTuple, TypeAlias
 
@@ -125,6 +127,10 @@ def after_last_rule(data: bytearray, start: int) -> int:
 def before_last_tree(data: bytearray, start: int) -> int:
     """Position of the last parenthesis that opens a line behind `start`; 0 if there is none."""
     return data.rfind(b"\n(", start) + 1
+
+
+class TextBytes(io.BytesIO):
+    """A text as bytes: it is no file, so it is not compressed or UTF-16, however it begins."""
 
 
 class ByteStream:
@@ -311,7 +317,7 @@ class ByteStream:
         yield from seen
         yield from self._chunks
 
-    def _raw_chunks(self) -> Iterator[bytes]:
+    def raw_chunks(self) -> Iterator[bytes]:
         """Non-empty pieces as they arrive; `read1` does not wait for a full chunk on a pipe."""
         read = getattr(self._file, "read1", self._file.read)
         while True:
@@ -330,7 +336,10 @@ class ByteStream:
 
     def _decompressed(self) -> Iterator[bytes]:
         """The pieces, decompressed if they need to be; UTF-16 is refused."""
-        chunks = self._raw_chunks()
+        chunks = self.raw_chunks()
+        if isinstance(self._file, TextBytes):
+            yield from chunks
+            return
         first = b""
         for chunk in chunks:
             first += chunk
@@ -338,8 +347,14 @@ class ByteStream:
                 break
         packed = compression_of(first)
         if packed is not None:
-            yield from packed.decompress(_chain(first, chunks), self.name)
-            return
+            chunks = packed.decompress(_chain(first, chunks), self.name)
+            first = next(chunks, b"")
+            if (again := compression_of(first)) is not None:
+                msg = (
+                    f"expected text in {packed.name} data, found {again.name} data; it is "
+                    "compressed twice, decompress it once"
+                )
+                raise CorpusError(msg, source=self.name)
         marked = first.startswith((b"\xff\xfe", b"\xfe\xff"))
         if marked or _alternates(first):
             found = "byte order mark" if marked else "alternating null bytes"
@@ -370,6 +385,38 @@ def _status_of(file: IO[bytes]) -> os.stat_result | None:
         return os.fstat(file.fileno())
     except (AttributeError, OSError, ValueError):
         return None
+
+
+class Held:
+    """The bytes of what can be read once only, in memory, to be read again.
+
+    Parameters
+    ----------
+    source
+        Path, or ``"-"`` for standard input.
+
+    Examples
+    --------
+    >>> held = Held("pyproject.toml")
+    >>> held.again().read() == held.again().read()
+    True
+    """
+
+    def __init__(self, source: str | os.PathLike[str]):
+        with closing(ByteStream(source)) as stream:
+            self._name, self._bytes = stream.name, b"".join(stream.raw_chunks())
+
+    def again(self) -> BinaryIO:
+        """The bytes as a file of the same name."""
+        file = _NamedBytes(self._bytes)
+        file.name = self._name
+        return file
+
+
+class _NamedBytes(io.BytesIO):
+    """Bytes that messages have a name for."""
+
+    name = ""
 
 
 def _alternates(first: bytes) -> bool:

@@ -15,6 +15,7 @@ is a row, whatever it begins with: ``#`` is a word.
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -47,6 +48,8 @@ MOST_FACTS = 100
 """Keys of a header."""
 
 _LINE = "\t\r\n"
+_CONLLU = 10  # columns
+_ID = re.compile(r"[0-9]+([-.][0-9]+)?")
 _ROWS = 10_000  # written at a time
 
 
@@ -171,7 +174,19 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
     if not found.rows:
         msg = "expected a table of words, with a tab between word and value, found no word"
         raise CorpusError(msg, source=stream.name)
+    if not has_header and all(map(_is_conllu, found.rows)):
+        msg = (
+            "expected a table of words and values, found rows of CoNLL-U; make a table of the file "
+            "with seqtag lexicon"
+        )
+        raise CorpusError(msg, source=stream.name)
     return found
+
+
+def _is_conllu(row: tuple[str, list[str]]) -> bool:
+    """Whether a row has ten fields, the first of which is an id: a treebank by mistake."""
+    word, values = row
+    return len(values) == _CONLLU - 1 and _ID.fullmatch(word) is not None
 
 
 def _begins_table(line: str) -> bool:
@@ -191,6 +206,12 @@ def _begins_table(line: str) -> bool:
 
 def _row(line: str) -> tuple[str, list[str]]:
     """The word and the values of a line."""
+    if "\r" in line:
+        msg = (
+            r"expected lines that end with \n or \r\n, found a carriage return (\r) without \n; "
+            "convert the line ends of the file"
+        )
+        raise CorpusError(msg)
     word, *values = line.split("\t")
     if not word or "" in values:
         msg = (

@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import inspect
 import re
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeVar
 
-from seqtag.errors import TemplateError, did_you_mean
+from seqtag.errors import SeqtagError, TemplateError, did_you_mean
 
 AttributeFunction = Callable[..., "str | None"]
 _Function = TypeVar("_Function", bound=AttributeFunction)
@@ -132,12 +133,25 @@ class BoundAttribute:
     def many(self, words: Sequence[str]) -> list[str | None]:
         """The values of many words."""
         function, args = self.function, self.args
-        values = [function(word, *args) for word in words]
+        try:
+            values = [function(word, *args) for word in words]
+        except (SeqtagError, KeyboardInterrupt, MemoryError):
+            raise
+        except BaseException as error:  # a user's code; SystemExit would end the command unsaid
+            raise self._failure(error) from error
         if not set(map(type, values)) <= {str, type(None)}:
             self._check(words, values)
         if max(map(len, filter(None, values)), default=0) > MAX_LENGTH:
             return [value and value[:MAX_LENGTH] for value in values]
         return values
+
+    def _failure(self, error: BaseException) -> TemplateError:
+        """The error about a function that fails, with its place."""
+        file = getattr(getattr(self.function, "__code__", None), "co_filename", None)
+        place = line_in(error, file) if file else None
+        where = f" at {file}:{place}" if place else ""
+        msg = f"attribute {self.name!r} fails{where} ({described(error)}); correct the function"
+        return TemplateError(msg)
 
     def _check(self, words: Sequence[str], values: Sequence[object]) -> None:
         for word, value in zip(words, values, strict=True):
@@ -191,9 +205,42 @@ def resolve(name: str, args: Sequence[int | str] = ()) -> BoundAttribute:
     return bound
 
 
+def described(error: BaseException) -> str:
+    """What an error of a user's code says, on one line.
+
+    >>> described(KeyError("a"))
+    "KeyError: 'a'"
+    """
+    name = type(error).__name__
+    try:
+        text = " ".join(f"{name}: {error}".split())
+    except Exception:  # it may be unable to say anything
+        text = name
+    return f"{text:.500}"
+
+
+def line_in(error: BaseException, file: str) -> int | None:
+    """The line of a file at which an error arose, the innermost one."""
+    if isinstance(error, SyntaxError) and error.filename == file:
+        return error.lineno
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == file
+    ]
+    return lines[-1] if lines else None
+
+
 def _check_arguments(name: str, function: AttributeFunction, args: Sequence[int | str]) -> None:
     """Raise unless the function takes these arguments after the word."""
-    signature = _signature(function)
+    try:
+        signature = _signature(function)
+    except (TypeError, ValueError):
+        msg = (
+            f"expected a function as the attribute {name!r}, found {function!r:.60}; decorate a "
+            "function that takes a word"
+        )
+        raise TemplateError(msg) from None
     parameters = list(signature.parameters.values())[1:]
     try:
         signature.bind("", *args)

@@ -62,6 +62,10 @@ _BEFORE_COMMENT = re.compile(
 )
 LONGEST_LINE = 2000
 """Characters that a line of a template file may have before its comment."""
+
+LONGEST_COMMENT = 100_000
+"""Characters that it may have with its comment."""
+
 _PRESETS = Path(__file__).with_name("presets")
 
 
@@ -95,17 +99,13 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
     read, read_terms = None, 0
     first_lines: dict[object, int] = {}
     for number, raw in enumerate(text.split("\n"), start=1):
-        found = _BEFORE_COMMENT.match(raw.strip())
-        line = found[0].strip() if found else ""
-        if not line:
+        stripped = raw.strip()
+        if not stripped:
             continue
         try:
-            if len(line) > LONGEST_LINE:
-                msg = (
-                    f"expected a line of at most {LONGEST_LINE:,} characters, found "
-                    f"{len(line):,}; write one template a line"
-                )
-                raise TemplateError(msg)
+            line = _without_comment(stripped)
+            if not line:
+                continue
             if re.match(r"set\s", line):
                 name, value = _parse_setting(line)
                 if name in settings:
@@ -136,6 +136,23 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
         return TemplateSet(tuple(templates), settings, source)
     except TemplateError as error:
         raise TemplateError(error.message, source=source, line=error.line) from error
+
+
+def _without_comment(line: str) -> str:
+    """A line up to its comment, if neither is too long: the search takes memory for each letter."""
+    if len(line) <= LONGEST_COMMENT:
+        found = _BEFORE_COMMENT.match(line)
+        line = found[0].strip() if found else ""
+        most, what = LONGEST_LINE, ""
+    else:
+        most, what = LONGEST_COMMENT, " with its comment"
+    if len(line) > most:
+        msg = (
+            f"expected a line of at most {most:,} characters{what}, found {len(line):,}; "
+            "write one template a line"
+        )
+        raise TemplateError(msg)
+    return line
 
 
 _Parts = tuple[tuple[Term, ...], tuple[int, ...]]

@@ -8,10 +8,10 @@ and in tagging alike; what is written out is the value itself.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from unicodedata import normalize
+from unicodedata import is_normalized, normalize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _SINGLE_QUOTES = "‘’‚‛′ʼ´＇\u1ffd"
 _DOUBLE_QUOTES = "“”„‟″＂"
@@ -73,6 +73,44 @@ def normal_form(text: str) -> str:
     if text.isascii():
         return text
     return normalize("NFC", text.translate(AS_PLAIN)) or text
+
+
+def note_of_spellings(words: Iterable[tuple[str, int]]) -> str:
+    r"""What there is to say of words that are composed (NFC) here and decomposed there.
+
+    Parameters
+    ----------
+    words
+        Words, and how often each is there.
+
+    Returns
+    -------
+    str
+        A sentence with counts; empty if all words are composed, or none that could be.
+
+    Examples
+    --------
+    >>> note_of_spellings([("cafe\u0301", 2), ("th\u00e9", 1), ("the", 7)])[:50]
+    '2 of 10 words are not in the composed Unicode form'
+    >>> note_of_spellings([("cafe\u0301", 2), ("the", 7)])
+    ''
+    """
+    total, count, first, composed = 0, 0, "", False
+    for word, times in words:
+        total += times
+        if word.isascii():
+            continue
+        if not is_normalized("NFC", word):
+            count += times
+            first = first or word
+        elif not composed:
+            composed = not is_normalized("NFD", word)
+    if not count or not composed:
+        return ""
+    return (
+        f"{count:,} of {total:,} words are not in the composed Unicode form (NFC), such as "
+        f"{first}, and others are; all are read as composed, and outputs keep the bytes of each"
+    )
 
 
 def _normal_forms(texts: Sequence[str]) -> Sequence[str]:

@@ -143,11 +143,11 @@ class TemplateSet:
         >>> parse("%1[0]\nform[-1]").looks_at(["form", "pos", "chunk"])
         ('form', 'pos')
         """
-        used = set()
+        used, known = set(), frozenset(columns)
         for template in self.templates:
             for term in template.terms:
                 with self._at(template):
-                    used.add(_find_column(term, columns))
+                    used.add(_find_column(term, columns, known))
         return tuple(column for column in columns if column in used)
 
     @contextmanager
@@ -219,11 +219,12 @@ class TemplateSet:
         numbers: dict[AttributeUse, int] = {}
         functions: list[Attribute] = []
         compiled: dict[int, list[tuple[tuple[int, int], ...]]] = {0: [], 1: []}
+        known = frozenset(columns)
         for template in self.templates:
             pairs = []
             for term in template.terms:
                 with self._at(template):
-                    use = AttributeUse(_find_column(term, columns), term.function, term.args)
+                    use = AttributeUse(_find_column(term, columns, known), term.function, term.args)
                     if use not in numbers:
                         if len(numbers) == MOST_ATTRIBUTES:
                             msg = (
@@ -274,15 +275,15 @@ def _bound(term: Term, tables: Mapping[str, WordTable]) -> Attribute:
     return bind(term.function, term.args, term.table, tables)
 
 
-def _find_column(term: Term, columns: Sequence[str]) -> str:
-    """The name of the term's column, if it is there."""
+def _find_column(term: Term, columns: Sequence[str], known: frozenset[str]) -> str:
+    """The name of the term's column, if it is there: `known` are the columns."""
     if isinstance(term.column, int):
         if term.column < len(columns):
             return columns[term.column]
         listed = ", ".join(f"%{number} {name}" for number, name in enumerate(columns))
         msg = f'no column %{term.column} in "{term}"; columns are {listed or "none"}'
         raise TemplateError(msg)
-    if term.column in columns:
+    if term.column in known:
         return term.column
     names = attribute_names()
     msg = (

@@ -17,6 +17,9 @@ NAME = r"[^\W\d][\w.:-]*"
 STRING = r'"(?:\\.|[^"\\])*"'
 """Regular expression of a string with its quotes."""
 
+MOST_COLUMNS = 10_000
+"""Columns that templates can count."""
+
 FARTHEST = 9
 """Templates see this many words back and ahead at most."""
 
@@ -54,7 +57,7 @@ class Term:
 
     def __post_init__(self) -> None:
         if not (
-            0 <= self.column < 10_000
+            0 <= self.column < MOST_COLUMNS
             if isinstance(self.column, int)
             else re.fullmatch(NAME, self.column)
         ):

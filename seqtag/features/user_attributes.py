@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-import traceback
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from seqtag.errors import TemplateError
-from seqtag.features.attributes import registered, unregister
+from seqtag.features.attributes import described, line_in, registered, unregister
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -55,10 +54,12 @@ def load_attributes(path: str | PathLike[str]) -> list[str]:
     sys.modules[module.__name__] = module  # where dataclasses and the like look for it
     try:
         exec(compile(text, source, "exec", dont_inherit=True), module.__dict__)
-    except Exception as error:
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        msg = f"expected Python that registers attributes, found an error: {what:.500}; correct it"
-        raise TemplateError(msg, source=source, line=_line_of(error, source)) from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit would end the command without a word
+        what = described(error)
+        msg = f"expected Python that registers attributes, found an error: {what}; correct it"
+        raise TemplateError(msg, source=source, line=line_in(error, source)) from error
     after = registered()
     names = sorted(name for name, function in after.items() if before.get(name) is not function)
     if not names:
@@ -77,12 +78,3 @@ def of_file(source: str) -> list[str]:
         for name, function in registered().items()
     }
     return [name for name, file in files.items() if file == source]
-
-
-def _line_of(error: Exception, source: str) -> int | None:
-    """The line of a file at which an error arose, the innermost one."""
-    if isinstance(error, SyntaxError) and error.filename == source:
-        return error.lineno
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == source]
-    return lines[-1] if lines else None

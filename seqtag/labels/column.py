@@ -76,11 +76,7 @@ class LabelColumn:
         """
         candidates = [name for name in available if name not in (*NO_LABELS, "misc")]
         if not candidates:
-            msg = (
-                f"expected a column of labels, found the columns {', '.join(available)} only; "
-                "if there is one, name the format with --format or the columns with --columns"
-            )
-            raise CorpusError(msg, source=source)
+            raise _without_labels(available, source)
         return cls("upos" if "upos" in candidates else candidates[-1])
 
     @property
@@ -132,6 +128,8 @@ class LabelColumn:
         for name in self.columns:
             if name not in available or name in NO_LABELS:
                 others = ", ".join(other for other in available if other not in NO_LABELS)
+                if not others:
+                    raise _without_labels(available, source)
                 msg = (
                     f"expected one of the columns {others} for labels, found {name!r}; choose one "
                     "of these with --label, or name the columns with --columns"
@@ -164,3 +162,12 @@ class LabelColumn:
         if self.may_be_empty or _NOT_ANNOTATED not in values:
             return None
         return list(values).index(_NOT_ANNOTATED)
+
+
+def _without_labels(available: Sequence[str], source: str | None) -> CorpusError:
+    """The error about columns that are words only."""
+    msg = (
+        f"expected a column of labels, found the columns {', '.join(available)} only; "
+        "if there is one, name the format with --format or the columns with --columns"
+    )
+    return CorpusError(msg, source=source)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_KNOTS = 64
+_MOST_READ = 1000  # knots of a file: each sentence looks at all of them
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,9 @@ def is_calibration(value: Any) -> bool:
     if not isinstance(value, dict) or {*value} != {"margins", "shares", "tokens"}:
         return False
     margins, shares, tokens = value["margins"], value["shares"], value["tokens"]
-    if not all(isinstance(part, list) and part for part in (margins, shares)):
+    if not all(
+        isinstance(part, list) and 0 < len(part) <= _MOST_READ for part in (margins, shares)
+    ):
         return False
     if not all(type(number) in (int, float) for number in (*margins, *shares)):
         return False

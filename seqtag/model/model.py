@@ -28,6 +28,7 @@ from seqtag.errors import ModelFileError, SeqtagError, TemplateError
 from seqtag.features.attributes import attribute_names
 from seqtag.features.language import parse
 from seqtag.features.normal_forms import FORMS
+from seqtag.features.terms import MOST_COLUMNS
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import NO_LABELS, LabelColumn
 from seqtag.labels.lemmas import LemmaCoding
@@ -264,7 +265,7 @@ _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "encoding": ("one of " + ", ".join(SCHEMES) + " or null", lambda value: _is_scheme(value)),
     "constrain": ("true or false", lambda value: isinstance(value, bool)),
     "coding": (" or ".join(_CODINGS), lambda value: isinstance(value, str) and value in _CODINGS),
-    "columns": ("a list of different names", lambda value: _are_names(value)),
+    "columns": ("a list of at most 10,000 different names", lambda value: _are_names(value)),
     "forms": (" or ".join(FORMS), lambda value: isinstance(value, str) and value in FORMS),
     "templates": ("a text", lambda value: isinstance(value, str)),
     "training": ("an object of what training says", lambda value: _is_training(value)),
@@ -302,9 +303,11 @@ def _is_training(value: Any) -> bool:
 
 
 def _are_names(value: Any) -> bool:
-    """Tell whether a value is a list of different strings."""
-    strings = isinstance(value, list) and all(isinstance(name, str) for name in value)
-    return strings and len({*value}) == len(value)
+    """Tell whether a value is a list of different names, not too many and safe to print."""
+    if not isinstance(value, list) or len(value) > MOST_COLUMNS:
+        return False
+    shown = all(isinstance(name, str) and name.isprintable() for name in value)
+    return shown and len({*value}) == len(value)
 
 
 def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:

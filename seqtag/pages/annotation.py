@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import read, sentence_of
+from seqtag.corpus.stream import TextBytes
 from seqtag.errors import SeqtagError
 from seqtag.pages.analysis import finite
 from seqtag.pages.report import explanation_data
@@ -15,10 +16,12 @@ from seqtag.segmentation.writing import ConlluWriter
 from seqtag.tagging.document import DocumentSentence
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
+from seqtag.tagging.texts import cut_by_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from seqtag.corpus import Sentence
     from seqtag.corpus.read import AnyStream
     from seqtag.pages.desk import Deadline
     from seqtag.tagging.pipeline import Loaded
@@ -128,7 +131,7 @@ def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tu
 
 def _input(loaded: Loaded, fields: Mapping[str, str]) -> AnyStream:
     """The data as sentences."""
-    data = io.BytesIO(_text(fields.get("data")).encode())
+    data = TextBytes(_text(fields.get("data")).encode())
     wanted = fields.get("input", "") or "conllu"
     if "tokenizer" in fields or wanted == "generic_tokenizer":
         options = {each.partition("=")[0] for each in fields.get("tokenizer", "").split(";")}
@@ -159,8 +162,8 @@ def _text(value: object) -> str:
 
 
 # ----------------------------------------------------------------- as JSON
-def annotate(loaded: Loaded, text: object, deadline: Deadline) -> list[dict[str, Any]]:
-    """A text as sentences of tokens of words, each with its labels and margins.
+def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[str, Any]]:
+    """A text as sentences of tokens of words, each with its labels and margins, one by one.
 
     Raises
     ------
@@ -170,12 +173,13 @@ def annotate(loaded: Loaded, text: object, deadline: Deadline) -> list[dict[str,
     data = _text(text)
     taggers = _taggers(loaded)
     if isinstance(loaded, Pipeline) and loaded.segmenter:
-        stream: AnyStream = loaded.segmented(read(io.BytesIO(data.encode()), "text"))
-    else:
-        stream = read(io.BytesIO(data.encode()), "text")
-    raw = b"".join(deadline.watch(tag_text([], stream, "conllu")))
-    sentences = iter(each for each in read(io.BytesIO(raw), "conllu") if len(each))
-    found: list[dict[str, Any]] = []
+        stream = loaded.segmented(read(TextBytes(data.encode()), "text"))
+        raw = b"".join(deadline.watch(tag_text([], stream, "conllu")))
+        sentences: Iterator[Sentence] = iter(
+            each for each in read(io.BytesIO(raw), "conllu") if len(each)
+        )
+    else:  # with all white space, so that words stand where they are said to
+        sentences = iter(cut_by_rules(data, deadline.watch))
     offset = 0
     while batch := list(islice(sentences, _BATCH)):
         filled = list(tag_stream(taggers, batch))
@@ -189,8 +193,7 @@ def annotate(loaded: Loaded, text: object, deadline: Deadline) -> list[dict[str,
             offset = shown._behind
             margins = {name: sides[i].margins for name, sides in judged.items()}
             words = list(_tokens(shown, each, margins, _scores(taggers, margins)))
-            found.append({"text": shown.text, "tokens": words})
-    return found
+            yield {"text": shown.text, "tokens": words}
 
 
 def _scores(

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import traceback
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.applications import Starlette
@@ -18,7 +21,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from seqtag.errors import SeqtagError
-from seqtag.pages.annotation import Models, UnknownModelError, annotate, explain, process
+from seqtag.pages.annotation import UnknownModelError, annotate, explain, process
 from seqtag.pages.assembly import asset
 from seqtag.pages.desk import BusyError, Deadline, Desk, TooLongError
 from seqtag.pages.forms import MediaTypeError, fields_of, query_fields
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from seqtag.pages.reloading import Shelf
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
@@ -39,12 +44,15 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
+_JSON = "application/json"
 _ASSETS = {
     "/": (("serve.html",), "text/html"),
     "/style.css": (("common.css", "serve.css"), "text/css"),
     "/script.js": (("explanation.js", "serve.js"), "text/javascript"),
 }
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
+_ENCODINGS = ("", "identity")
+_MOST_UNSENT = 1 << 28  # bytes of answers that clients let lie; beyond it nothing is begun
 
 
 class Limits(NamedTuple):
@@ -86,25 +94,39 @@ _STATUS = {
 }
 
 
-def application(models: Models, limits: Limits | None = None, *, loopback: bool = True) -> ASGIApp:
+def application(
+    shelf: Shelf,
+    limits: Limits | None = None,
+    *,
+    loopback: bool = True,
+    unsent: Callable[[], int] = lambda: 0,
+    complain: Callable[[str], None] = print,
+) -> ASGIApp:
     """The server as an ASGI application.
 
     Parameters
     ----------
-    models
-        What is served.
+    shelf
+        Has what is served.
     limits
         What a request may ask for; by default that of `Limits`.
     loopback
         Whether only this machine is served: then requests in the name of another host are refused,
         as are those that pages of other sites send.
+    unsent
+        Counts the bytes of answers that wait for their clients; while there are more than 2^28,
+        work is refused.
+    complain
+        Takes a line on errors of the server itself, each kind of error once.
     """
     limits = limits or Limits()
     desk = Desk(limits.threads, limits.waiting, limits.seconds)
-    service = _Service(models, limits, desk)
+    service = _Service(shelf, limits, desk, unsent)
+    faults = _Faults(complain)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        asyncio.get_running_loop().set_exception_handler(faults.of_loop)
         yield
         await run_in_threadpool(desk.close)
 
@@ -116,58 +138,58 @@ def application(models: Models, limits: Limits | None = None, *, loopback: bool 
         Route("/api/tag", service.api(service.tag), methods=["POST"]),
         Route("/api/explain", service.api(service.explain), methods=["POST"]),
     ]
-    return _Guard(Starlette(routes=routes, lifespan=lifespan), loopback=loopback)
+    app = Starlette(routes=routes, lifespan=lifespan)
+    app.router.redirect_slashes = False  # an address would be built of what the request says
+    return _Guard(app, faults, loopback=loopback)
 
 
 class _Service:
     """The answers."""
 
-    def __init__(self, models: Models, limits: Limits, desk: Desk):
-        self._models, self._limits, self._desk = models, limits, desk
+    def __init__(self, shelf: Shelf, limits: Limits, desk: Desk, unsent: Callable[[], int]):
+        self._shelf, self._limits, self._desk, self._unsent = shelf, limits, desk, unsent
 
     async def models(self, _: Request) -> Response:
         """UDPipe's list of models."""
-        return JSONResponse(
-            {"models": self._models.offers(), "default_model": self._models.default}
-        )
+        models = self._shelf.models
+        return JSONResponse({"models": models.offers(), "default_model": models.default})
 
     async def process(self, request: Request) -> Response:
         """UDPipe's one call; errors are plain text, and an unknown model is a bad request."""
         try:
-            fields = query_fields(request.url.query)
+            fields = query_fields(request.scope["query_string"].decode())
             if request.method == "POST":
                 body = await self._body(request)
                 fields |= fields_of(request.headers.get("content-type", ""), body)
-            name, model = self._models.find(fields.get("model"))
-            result, remarks = await self._desk.run(
-                lambda deadline: process(model, fields, deadline)
-            )
+            name, model = self._shelf.models.find(fields.get("model"))
+
+            def answer(deadline: Deadline) -> bytes:
+                result, remarks = process(model, fields, deadline)
+                thanks = [f"seqtag {__version__}", *remarks]
+                return to_json({"model": name, "acknowledgements": thanks, "result": result})
+
+            found = await self._work(answer)
         except SeqtagError as error:
             status = 400 if isinstance(error, UnknownModelError) else _status_of(error)
             return PlainTextResponse(f"{error}\n", status, _retry(status))
         except UnicodeDecodeError:
             return PlainTextResponse("expected a query in UTF-8, found other bytes\n", 400)
-        return JSONResponse(
-            {
-                "model": name,
-                "acknowledgements": [f"seqtag {__version__}", *remarks],
-                "result": result,
-            }
-        )
+        return Response(found, media_type=_JSON)
 
     async def api_models(self, _: Request) -> Response:
         """The models and the columns they fill."""
+        models = self._shelf.models
         return JSONResponse(
             {
                 "version": __version__,
-                "models": self._models.parts(),
-                "default": self._models.default,
+                "models": models.parts(),
+                "default": models.default,
                 "limits": self._limits._asdict(),
             }
         )
 
     def api(
-        self, answer: Callable[[Any, Mapping[str, Any], Deadline], Any]
+        self, answer: Callable[[str, Any, Mapping[str, Any], Deadline], bytes]
     ) -> Callable[[Request], Awaitable[Response]]:
         """A call that takes a JSON object and gives one; errors are objects too."""
 
@@ -178,27 +200,39 @@ class _Service:
                 if not isinstance(model, str | None):
                     msg = "expected a name in the field model, found another value"
                     raise SeqtagError(msg)
-                name, loaded = self._models.find(model)
-                found = await self._desk.run(lambda deadline: answer(loaded, value, deadline))
+                name, loaded = self._shelf.models.find(model)
+                found = await self._work(lambda deadline: answer(name, loaded, value, deadline))
             except SeqtagError as error:
                 status = _status_of(error)
                 return JSONResponse({"error": str(error)}, status, _retry(status))
-            return JSONResponse({"model": name, **found})
+            return Response(found, media_type=_JSON)
 
         return endpoint
 
     @staticmethod
-    def tag(loaded: Any, value: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
-        """A text as sentences of tokens."""
-        return {"sentences": annotate(loaded, value.get("text"), deadline)}
+    def tag(name: str, loaded: Any, value: Mapping[str, Any], deadline: Deadline) -> bytes:
+        """A text as sentences of tokens; each is JSON at once, which is far smaller."""
+        sentences = b",".join(map(to_json, annotate(loaded, value.get("text"), deadline)))
+        return b'{"model":%b,"sentences":[%b]}' % (to_json(name), sentences)
 
     @staticmethod
-    def explain(loaded: Any, value: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
+    def explain(name: str, loaded: Any, value: Mapping[str, Any], deadline: Deadline) -> bytes:
         """Why a word has its label."""
-        return explain(loaded, value, deadline)
+        return to_json({"model": name, **explain(loaded, value, deadline)})
+
+    async def _work(self, answer: Callable[[Deadline], bytes]) -> bytes:
+        """Have an answer made, unless too many wait to be taken."""
+        if self._unsent() > _MOST_UNSENT:
+            msg = "expected clients that take their answers, found too much waiting; try again"
+            raise BusyError(msg)
+        return await self._desk.run(answer)
 
     async def _body(self, request: Request) -> bytes:
-        """The body, if it is neither too large nor too slow."""
+        """The body, if it is plain, and neither too large nor too slow."""
+        encoding = request.headers.get("content-encoding", "").strip().lower()
+        if encoding not in _ENCODINGS:
+            msg = f"expected a body that is not compressed, found the encoding {encoding[:80]!r}"
+            raise MediaTypeError(msg)
         try:
             return await asyncio.wait_for(self._received(request), self._limits.seconds)
         except asyncio.TimeoutError:
@@ -225,7 +259,7 @@ class _Service:
 def _json(content_type: str, body: bytes) -> dict[str, Any]:
     """The JSON object of a body."""
     kind = content_type.partition(";")[0].strip().lower()
-    if kind != "application/json":
+    if kind != _JSON:
         msg = f"expected a body of type application/json, found {kind or 'none'}"
         raise MediaTypeError(msg)
     try:
@@ -236,6 +270,11 @@ def _json(content_type: str, body: bytes) -> dict[str, Any]:
         msg = "expected a JSON object, found something else"
         raise SeqtagError(msg)
     return value
+
+
+def to_json(value: object) -> bytes:
+    """A value as JSON, without blanks."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def _status_of(error: SeqtagError) -> int:
@@ -256,11 +295,39 @@ def _static(names: tuple[str, ...], kind: str) -> Callable[[Request], Awaitable[
     return endpoint
 
 
+class _Faults:
+    """Says of each error in the server itself once where it was, and nothing of the request."""
+
+    def __init__(self, complain: Callable[[str], None]):
+        self._complain, self._said = complain, set[str]()
+
+    def __call__(self, error: BaseException) -> None:
+        """Say it."""
+        if isinstance(error, OSError):
+            self._once(f"{error.strerror} ({type(error).__name__})")
+        else:
+            frames = traceback.extract_tb(error.__traceback__)[-1:]
+            places = [f" in {Path(each.filename).name}:{each.lineno}" for each in frames]
+            where = "".join([type(error).__name__, *places])
+            self._once(f"internal error, please report it: {where}")
+
+    def of_loop(self, _: object, context: Mapping[str, Any]) -> None:
+        """Take an error that nobody waits for; a client that is gone is none."""
+        error = context.get("exception") or RuntimeError(context["message"])
+        if not isinstance(error, ConnectionError):
+            self(error)
+
+    def _once(self, message: str) -> None:
+        if message not in self._said:
+            self._said.add(message)
+            self._complain(message)
+
+
 class _Guard:
     """Puts headers on every answer, and turns away what a page of another site sends."""
 
-    def __init__(self, app: ASGIApp, *, loopback: bool):
-        self._app, self._loopback = app, loopback
+    def __init__(self, app: ASGIApp, faults: _Faults, *, loopback: bool):
+        self._app, self._faults, self._loopback = app, faults, loopback
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -278,15 +345,20 @@ class _Guard:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         refusal = self._refusal(headers) if self._loopback else None
         app = refusal or self._app
-        await app(scope, receive, marked)
+        try:
+            await app(scope, receive, marked)
+        except Exception as error:
+            self._faults(error)
 
     @staticmethod
     def _refusal(headers: Mapping[bytes, str]) -> Response | None:
         """What to answer to a request that should not have come."""
-        host = headers.get(b"host", "")
-        name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-        if name.lower() not in _LOOPBACK:
+        if not _LOOPBACK.fullmatch(headers.get(b"host", "")):
             return PlainTextResponse("expected a request to this machine by its own name\n", 421)
-        if headers.get(b"sec-fetch-site") == "cross-site":
+        site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
+        if site is None and origin is not None:  # an older browser
+            own = _LOOPBACK.fullmatch(origin.removeprefix("http://"))
+            site = "same-site" if own else "cross-site"
+        if site == "cross-site":
             return PlainTextResponse("expected a request of this page, not of another site\n", 403)
         return None

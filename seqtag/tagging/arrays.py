@@ -129,7 +129,7 @@ def _kind_of(array: Any) -> str | None:
     """Whose array it is; None for what is no array of words."""
     if isinstance(array, np.ndarray):
         return "numpy"
-    if type(array).__module__.partition(".")[0] == "pyarrow" and hasattr(array, "type"):
+    if type(array).__module__.partition(".")[0] == "pyarrow" and hasattr(array, "null_count"):
         return "pyarrow"
     return None
 
@@ -202,6 +202,8 @@ def _arrow(array: Any, offsets: Any, name: str) -> Arrays:
         )
         raise SeqtagError(msg)
     chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+    for chunk in chunks:
+        _check_whole(chunk, "lists of words in UTF-8")  # or what lies beyond them would be read
     flat = [chunk.flatten() for chunk in chunks]
     words = flat[0] if len(flat) == 1 else pa.chunked_array(flat, kind.value_type)
     _check_words(pa, words, kind.value_type, name)
@@ -308,11 +310,7 @@ def _readable(chunk: Any) -> Any:
         If they are not, or one in a dictionary is missing.
     """
     pa = import_module("pyarrow")
-    try:
-        chunk.validate(full=True)
-    except pa.ArrowInvalid as error:
-        msg = f"expected words in UTF-8, found a damaged array: {error}"
-        raise SeqtagError(msg) from error
+    _check_whole(chunk, "words in UTF-8")
     if pa.types.is_dictionary(chunk.type):
         chunk = chunk.dictionary_decode()
         if chunk.null_count:
@@ -323,3 +321,18 @@ def _readable(chunk: Any) -> Any:
     if str(chunk.type) == "string_view":
         chunk = chunk.cast(pa.large_string())
     return chunk
+
+
+def _check_whole(chunk: Any, expected: str) -> None:
+    """Refuse an array of Arrow that does not fit itself, as others can make them.
+
+    Raises
+    ------
+    SeqtagError
+        If it does not.
+    """
+    try:
+        chunk.validate(full=True)
+    except import_module("pyarrow").ArrowInvalid as error:
+        msg = f"expected {expected}, found a damaged array: {error}"
+        raise SeqtagError(msg) from error

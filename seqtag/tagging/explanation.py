@@ -8,6 +8,7 @@ too, of other words and of the label chain.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -184,7 +185,7 @@ def _of_words(
         ]
         if t == token:
             for number, template in enumerate(templates):
-                if found[t, number]:
+                if found[t, number] and any(pairs[number]):
                     text = feature_text(compiled, template, compiled.templates[number], sentence, t)
                     yield Row(str(template), text, *pairs[number])
         else:
@@ -263,9 +264,13 @@ def feature_text(
 
 def _weight(rows: Rows, key: Any, column: int, parts: Parts | None = None) -> float:
     """The weight of a label, or of its parts, in the row of a feature key."""
-    at = int(np.searchsorted(rows.keys, np.uint64(key)))
+    at = int(rows.keys.searchsorted(np.uint64(key)))
     if at == len(rows.keys) or rows.keys[at] != np.uint64(key):
         return 0.0
-    cells = slice(rows.row_ptr[at], rows.row_ptr[at + 1])
-    wanted = [column] if parts is None else parts.of(column)
-    return float(rows.weights[cells][np.isin(rows.labels[cells], wanted)].sum(dtype=np.int64))
+    begin, end = int(rows.row_ptr[at]), int(rows.row_ptr[at + 1])
+    total = 0
+    for wanted in [column] if parts is None else parts.of(column):
+        place = bisect_left(rows.labels, wanted, begin, end)  # labels of a row ascend
+        if place < end and rows.labels[place] == wanted:
+            total += int(rows.weights[place])
+    return float(total)

@@ -16,7 +16,7 @@ from collections import OrderedDict
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 from seqtag.corpus import LIMITS, SentenceStream, read
@@ -52,7 +52,8 @@ AnyModel: TypeAlias = "str | PathLike[str] | Loaded | Models"
 Reason = Literal["", "new", "input", "output", "model", "options", "version"]
 
 _FORMAT = 1  # of manifests
-_KEYS = ("manifest", "version", "model", "options", "format", "input", "output", "sentences")
+_KINDS = {"format": str, "sentences": int, "tokens": int, "input": dict, "output": dict}
+_RECIPE: Final = ("version", "model", "options")
 
 _MOST_KEPT = 16  # models that a process keeps loaded
 
@@ -357,7 +358,7 @@ class Work:
             "seconds": round(time.perf_counter() - begun, 3),
         }
         with self.manifest.output(tidy=self._tidy) as out:
-            out.write((json.dumps(found, indent=2, ensure_ascii=False) + "\n").encode())
+            out.write(json_bytes(found, indent=2))
         return found
 
     def result(self, begun: float, done: Mapping[str, Any]) -> FileResult:
@@ -432,9 +433,31 @@ def _read(manifest: Place) -> dict[str, Any]:
     with manifest.open() as file:
         try:
             found = json.loads(file.read())
-            return found if {*_KEYS} <= {*found} and found["manifest"] == _FORMAT else {}
-        except (ValueError, TypeError):
+            return found if _is_manifest(found) else {}
+        except (ValueError, TypeError, KeyError, RecursionError):
             return {}
+
+
+def _is_manifest(found: Any) -> bool:
+    """Whether all is there that is asked of a manifest; may end in an error if not."""
+    input, output = found["input"], found["output"]
+    return (
+        found["manifest"] == _FORMAT
+        and {*_RECIPE} <= {*found}
+        and all(type(found[key]) is kind for key, kind in _KINDS.items())
+        and {"name", "stamp", "sha256"} <= {*input}
+        and type(input["bytes"]) is type(output["bytes"]) is int
+    )
+
+
+def json_bytes(value: object, indent: int | None = None) -> bytes:
+    r"""A JSON document and a line break, in UTF-8; names of files that are none are escaped.
+
+    >>> json_bytes({"file": "\udcff.txt"})
+    b'{"file": "\\udcff.txt"}\n'
+    """
+    text = json.dumps(value, indent=indent, ensure_ascii=False) + "\n"
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _reason(
@@ -447,7 +470,7 @@ def _reason(
     """Why a file is to be tagged; nothing if it was."""
     if not before:
         return "new"
-    for part in ("version", "model", "options"):
+    for part in _RECIPE:
         if before[part] != recipe[part]:
             return part
     written = output.facts()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from seqtag.corpus import read
 from seqtag.corpus.conllu import COLUMNS
+from seqtag.corpus.stream import TextBytes
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.embedded import embedded_models, find_model
@@ -180,7 +181,7 @@ class Pipeline:
 
     def sentences(self, text: str, *, paragraphs: str = "auto") -> Iterator[Sentence]:
         """The sentences of a text, annotated, as CoNLL-U has them."""
-        stream = read(io.BytesIO(encoded(text)), "text")
+        stream = read(TextBytes(encoded(text)), "text")
         raw = self.segmented(stream, paragraphs=paragraphs)
         filled = {name for tagger in self.taggers for name in tagger.label_columns}
         to = None if filled <= {*COLUMNS} else "conllu"  # which puts the others into MISC

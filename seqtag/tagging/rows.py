@@ -9,12 +9,13 @@ from __future__ import annotations
 import io
 import json
 from importlib import import_module
+from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import LIMITS, Limits, read, sentence_of
 from seqtag.corpus.aliases import find_column
 from seqtag.corpus.conllu import COLUMNS as CONLLU
-from seqtag.corpus.stream import ByteStream, after_last_line
+from seqtag.corpus.stream import ByteStream, TextBytes, after_last_line
 from seqtag.errors import CorpusError, OptionError
 from seqtag.tagging.streams import Counts, names_filled, tag_stream
 from seqtag.tagging.texts import encoded
@@ -168,7 +169,7 @@ class RowTagger:
 
     def _cut(self, text: str) -> list[Sentence]:
         """The sentences of a text."""
-        stream = read(io.BytesIO(encoded(text)), "text", limits=self._limits)
+        stream = read(TextBytes(encoded(text)), "text", limits=self._limits)
         [cut] = self._chain.cut(
             [stream],
             tokenizer=self._options.tokenizer,
@@ -250,7 +251,11 @@ class RowTagger:
         except pa.ArrowException as error:
             msg = f"expected a file of Parquet, found something else: {error}"
             raise CorpusError(msg, source=source) from None
-        field = self.field_of(table.schema_arrow.names, source)
+        names = table.schema_arrow.names
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            msg = f"expected columns of different names, found {twice[0]!r:.60} twice; rename one"
+            raise CorpusError(msg, source=source)
+        field = self.field_of(names, source)
         added = self.arrow_fields(table.schema_arrow.field(field), source)
         schema = with_fields(table.schema_arrow, added)
         first = 1
@@ -348,12 +353,35 @@ def _object(line: str, source: str, number: int) -> dict[str, Any] | None:
     if not line.strip():
         return None
     try:
-        found = json.loads(line.removeprefix("\ufeff"))
+        found = json.loads(
+            line.removeprefix("\ufeff"), object_pairs_hook=_whole, parse_float=_finite
+        )
+    except CorpusError as error:
+        raise CorpusError(error.message, source=source, line=number) from None
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         msg = f"expected an object of JSON on each line, found {line!r:.40}"
         raise CorpusError(msg, source=source, line=number)
+    return found
+
+
+def _whole(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; one of two fields of a name would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
+        msg = f"expected different fields, found {name!r:.60} twice; rename one"
+        raise CorpusError(msg)
+    return found
+
+
+def _finite(number: str) -> float:
+    """A number, which would come out as no JSON if it were infinite."""
+    found = float(number)
+    if isinf(found):
+        msg = f"expected numbers below 1.8e308, found {number:.40}; write it as a string"
+        raise CorpusError(msg)
     return found
 
 

@@ -11,7 +11,6 @@ from seqtag.model import bundle, container
 from seqtag.model.model import fitting
 from seqtag.model.passes import inputs_of
 from seqtag.tagging.arrays import arrays_of
-from seqtag.tagging.batches import AnySentence, Given, Judged, Worker
 from seqtag.tagging.document import Document
 from seqtag.tagging.summary import html_of_tagger
 from seqtag.tagging.texts import cut_by_rules, with_columns
@@ -26,11 +25,10 @@ if TYPE_CHECKING:
     from seqtag.corpus.memory import Labels, Values
     from seqtag.model.known_words import KnownWords
     from seqtag.model.model import Model
+    from seqtag.tagging.batches import AnySentence, Given, Judged
     from seqtag.tagging.explanation import Explanation
     from seqtag.training.data import Source
     from seqtag.training.train import Options
-
-__all__ = ["AnySentence", "Given", "Judged", "Tagger", "Worker"]
 
 
 class Tagger(Workers):
@@ -272,8 +270,8 @@ class Tagger(Workers):
     def probabilities(self, sentence: AnySentence, given: Given | None = None) -> list[float]:
         """Calibrated scores: what share of labels with margins such as these was right.
 
-        Learnt from margins on a dev set by ``seqtag calibrate``, and true of text like that. Not
-        the probabilities of a probabilistic model: those of the labels of a word do not add up.
+        Learnt from margins on a dev set by ``seqtag calibrate``, and true of text like that. Those
+        of the labels of a word do not add up to 1.
 
         Parameters
         ----------
@@ -316,8 +314,7 @@ class Tagger(Workers):
         """The n best label sequences of a sentence, each with its score, the best first.
 
         Exact. Of equal scores that one comes first whose labels come first in the model, from the
-        last word on. Sequences differ as they are learnt; lemmas and chunks that are decoded
-        freely may be written alike.
+        last word on. Sequences differ as they are learnt; lemmas, say, may be written alike.
 
         Parameters
         ----------
@@ -460,11 +457,9 @@ class Tagger(Workers):
     ) -> Tagger:
         """A tagger that has learnt from more sentences; this one never changes.
 
-        The averaged weights of the model are all that is carried over, whether it was trained a
-        moment ago or loaded from a file: the same call gives the same tagger. The new average is
-        over the new sentences alone, each time with the old weights in it. So one sentence counts
-        as much as a perceptron lets it, however many came before; and a call with a hundred
-        sentences is steadier than a hundred calls with one.
+        The averaged weights of the model are all that is carried over; the new average is over the
+        new sentences alone. So one sentence counts as much as a perceptron lets it, however many
+        came before, and a call with a hundred sentences is steadier than a hundred calls with one.
 
         Parameters
         ----------

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seqtag.corpus import read, render
+from seqtag.corpus.stream import TextBytes
 from seqtag.errors import SeqtagError
 from seqtag.segmentation.writing import ConlluWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from seqtag.corpus import Sentence
 
@@ -40,8 +41,12 @@ def encoded(text: str) -> bytes:
         raise SeqtagError(msg) from error
 
 
-def cut_by_rules(text: str) -> list[Sentence]:
+def cut_by_rules(
+    text: str, watched: Callable[[Iterable[Sentence]], Iterable[Sentence]] = iter
+) -> list[Sentence]:
     r"""The sentences of a text as CoNLL-U has them, as `seqtag.corpus.text` cuts it.
+
+    `watched` is given the sentences as they are found, and may stop there.
 
     Raises
     ------
@@ -55,7 +60,7 @@ def cut_by_rules(text: str) -> list[Sentence]:
     """
     starts, ends, sentence_ends = [], [], []
     at = 0
-    for sentence in read(io.BytesIO(encoded(text)), "text"):
+    for sentence in watched(read(TextBytes(encoded(text)), "text")):
         for word in sentence.words:
             starts.append(text.index(word, at))
             ends.append(at := starts[-1] + len(word))

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 _BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
 _SPAN_TOKENS = 10 * _BATCH_TOKENS  # tokens of an array that are numbered at a time
+_MOST_PATHS = 2**31  # sequences of a sentence: so many never fit
 _MAX_TYPES = 100_000  # word types remembered by one worker before it starts afresh
 
 _Found = TypeVar("_Found")
@@ -307,7 +308,8 @@ class Workers:
         batch = self._after_first(batch)
         hashes, ptr = batch.worker.encoder.hashes, batch.sentence_ptr
         with workspace(self._frozen, batch.worker) as space:
-            return batch, self._frozen.n_best(batch.types, hashes, ptr, n, space, batch.allowed)
+            most = min(n, _MOST_PATHS)
+            return batch, self._frozen.n_best(batch.types, hashes, ptr, most, space, batch.allowed)
 
     # ----------------------------------------------------------------- out
     def _spelt(self, batch: Batch, ids: NDArray[np.int32]) -> list[list[str]]:

@@ -61,6 +61,7 @@ def calibrate(
     filled = [FilledSentence(sentence) for sentence in sentences if len(sentence)]
     learnt: dict[str, Calibration] = {}
     reliability: dict[str, Reliability] = {}
+    judged_any = False
     for tagger in taggers:
         judged = tagger.tag_with_margins(filled, threads)
         margins: list[float] = []
@@ -72,6 +73,7 @@ def calibrate(
                     margins.append(margin)
                     right.append(label == expected)
             tagged.filled |= tagger.split_label(labels)
+        judged_any = judged_any or bool(margins)
         if any(margin < float("inf") for margin in margins):
             learnt[tagger.label] = Calibration.learn(margins, right)
             scores = learnt[tagger.label].of(margins)
@@ -79,6 +81,11 @@ def calibrate(
     if not learnt:
         columns = ", ".join(name for tagger in taggers for name in tagger.label_columns)
         msg = f"expected gold labels in a column {columns} to calibrate on, found none"
+        if judged_any:
+            msg = (
+                "expected words that could have several labels to calibrate on, found none: the "
+                "model gives each word here the one that it always had in training; give more text"
+            )
         raise CorpusError(msg, source=filled[0].sentence.source if filled else None)
     models = loaded.models if isinstance(loaded, Pipeline) else (loaded.model,)
     return Calibrated(

@@ -26,16 +26,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from seqtag.engine.epochs import Kept, Standing
 from seqtag.errors import CheckpointError, ModelFileError
+from seqtag.files import remove_leftovers
 from seqtag.model import container
 from seqtag.training.standings import COMMON, describe, differences, pack, pack_kept, unpack
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from io import FileIO
 
     from numpy.typing import NDArray
 
@@ -90,7 +92,7 @@ class Checkpoints:
         self.folder = Path(folder)
         self.every = every
         self._resume = resume
-        self._lock: BinaryIO | None = None
+        self._lock: FileIO | None = None
 
     def __enter__(self) -> Checkpoints:
         if self.folder.exists() and not self.folder.is_dir():
@@ -99,8 +101,7 @@ class Checkpoints:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._lock = _locked(self.folder)
         try:
-            for stale in self.folder.glob(".seqtag-*.tmp"):  # of a process that was killed
-                stale.unlink()
+            remove_leftovers(self.folder)
             found = files_of(self.folder)
             if found and not self._resume:
                 msg = (
@@ -116,13 +117,14 @@ class Checkpoints:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._lock is not None:
-            self._lock.close()
-        self._lock = None
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            with suppress(OSError):  # nothing is in it that is worth a model
+                lock.close()
 
-    def stage(self, label: str) -> Stage:
-        """What is trained as a whole: the columns that are learnt."""
-        return Stage(self, label)
+    def stage(self, label: str, whole: Mapping[str, Any] | None = None) -> Stage:
+        """What is trained as a whole: the columns that are learnt, and what all of it hangs on."""
+        return Stage(self, label, whole=whole or {})
 
 
 def checkpoints_in(
@@ -158,12 +160,15 @@ class Stage:
         The part's; empty if there is only one.
     facts
         What the training of the part hangs on, JSON values; another is not to be resumed.
+    whole
+        What the whole training hangs on, though not each of its parts.
     """
 
     checkpoints: Checkpoints
     label: str
     name: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    whole: Mapping[str, Any] = field(default_factory=dict)
 
     def part(self, name: str) -> Stage:
         """A part of this one."""
@@ -171,7 +176,9 @@ class Stage:
 
     def about(self, facts: Mapping[str, Any]) -> Stage:
         """The same part, and what its training hangs on."""
-        return replace(self, facts={"seqtag": __version__, "label": self.label, **facts})
+        whole = dict(self.whole)
+        common = {"seqtag": __version__, "label": self.label, "whole": whole}
+        return replace(self, facts={**common, **facts})
 
     def run(self, number: int) -> RunCheckpoints:
         """The checkpoints of a run."""
@@ -303,7 +310,7 @@ def _number_of(path: Path) -> int:
     return int(match[2]) if match else 0
 
 
-def _locked(folder: Path) -> BinaryIO:
+def _locked(folder: Path) -> FileIO:
     """The lock of a folder, held until it is closed.
 
     Raises
@@ -311,14 +318,24 @@ def _locked(folder: Path) -> BinaryIO:
     CheckpointError
         If another process holds it.
     """
-    lock = (folder / "lock").open("a+b")
+    lock = (folder / "lock").open("a+b", buffering=0)
+    try:
+        _take(lock, folder)
+    except BaseException:
+        with suppress(OSError):
+            lock.close()
+        raise
+    return lock
+
+
+def _take(lock: FileIO, folder: Path) -> None:
+    """Lock the file, and write into it who did."""
     try:
         _lock(lock)
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
             lock.seek(0)
             owner = lock.read(200).decode("utf-8", "replace").strip() or "another process"
-            lock.close()
             msg = (
                 f"expected a folder that no other training uses, found it in use by {owner}; "
                 "wait until that one has ended, or name another folder"
@@ -327,13 +344,12 @@ def _locked(folder: Path) -> BinaryIO:
         _log.warning(
             "%s: cannot be locked (%s); see that no other training uses it", folder, error.strerror
         )
-    lock.truncate(0)
-    lock.write(f"process {os.getpid()} on {platform.node() or 'this machine'}\n".encode())
-    lock.flush()
-    return lock
+    with suppress(OSError):  # a full disk is no reason not to train
+        lock.truncate(0)
+        lock.write(f"process {os.getpid()} on {platform.node() or 'this machine'}\n".encode())
 
 
-def _lock(file: BinaryIO) -> None:
+def _lock(file: FileIO) -> None:
     """Lock a file, or raise OSError at once."""
     if sys.platform == "win32":
         import msvcrt

@@ -315,9 +315,12 @@ def open_corpus(
         raise _nothing(None)
     for stream in streams[1:]:
         if stream.columns != streams[0].columns:
+            for each in (streams[0], stream):  # an empty file has no columns
+                if not any(map(len, each)):
+                    raise _nothing(each.source)
             msg = (
                 f"expected the columns {', '.join(streams[0].columns)} of the first file, "
-                f"found {', '.join(stream.columns)}"
+                f"found {', '.join(stream.columns)}; give files of one format"
             )
             raise CorpusError(msg, source=stream.source)
     return Corpus(list(streams), streams[0].columns, name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -28,8 +27,6 @@ what it is most like, but have them, and would leave little to learn to their en
 features half of the time is worth .3 for Armenian and Turkish, and more with runs.
 """
 
-_log = logging.getLogger("seqtag")
-
 
 def hiding(x: Instances, dropout: float | str) -> Seen:
     """What gives, of instances, those that an epoch sees, by its random stream.
@@ -37,14 +34,12 @@ def hiding(x: Instances, dropout: float | str) -> Seen:
     Parameters
     ----------
     x
-        All that there is to learn from; features count as often as they are here.
+        All that there is to learn from, without bundles unless nothing is hidden; features count
+        as often as they are here.
     dropout
-        The setting: a share, or `RARE`. Bundles are for corpora so large that rare features
-        matter little; these are seen as they are.
+        The setting: a share, or `RARE`.
     """
-    if dropout == RARE and x.bundles is not None:
-        _log.info("dropout rare: nothing is hidden in a corpus of this size")
-    if not dropout or x.bundles is not None:
+    if not dropout:
         return partial(_all, x)
     if dropout == RARE:
         shares = 1 / (1 + np.bincount(x.features, minlength=1))

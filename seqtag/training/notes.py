@@ -8,6 +8,8 @@ from unicodedata import normalize
 
 import numpy as np
 
+from seqtag.features.normal_forms import note_of_spellings
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -26,8 +28,9 @@ def note_data(
 ) -> None:
     """Say in the log where labels or a dev set are not what they seem to be.
 
-    That is: labels in several Unicode normal forms, which are learnt as different ones (words are
-    not), and a dev set that is the training data, or some sentences of which are in there.
+    That is: labels in several Unicode normal forms, which are learnt as different ones; words in
+    several, which are not; a label of words without one that no word has; and a dev set that is the
+    training data, or has sentences of it.
 
     Parameters
     ----------
@@ -36,11 +39,11 @@ def note_data(
     names
         Names of their columns. Sentences are compared by their forms; without, they are not.
     """
-    forms: dict[str, list[str]] = {}
+    alike: dict[str, list[str]] = {}
     for label in examples.labels.types:
         if not label.isascii():
-            forms.setdefault(normalize("NFC", label), []).append(label)
-    several = [form for form, labels in forms.items() if len(labels) > 1]
+            alike.setdefault(normalize("NFC", label), []).append(label)
+    several = [form for form, labels in alike.items() if len(labels) > 1]
     if several:
         _log.warning(
             "labels such as %s come in several Unicode normal forms and are learnt as different "
@@ -48,6 +51,13 @@ def note_data(
             several[0],
             len(several),
         )
+    if examples.unlabelled and examples.labelled().all():
+        _log.warning("no word has the label %r: every word is labelled", examples.unlabelled)
+    if "form" in names:
+        forms = examples.columns[names.index("form")]
+        counts = np.bincount(forms.ids, minlength=len(forms.types)).tolist()
+        if note := note_of_spellings(zip(forms.types, counts, strict=True)):
+            _log.info("%s", note)
     if held_out is not None:
         _note_overlap(examples, held_out, names)
 

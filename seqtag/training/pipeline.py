@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from hashlib import sha256
 from itertools import chain
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,8 +20,10 @@ from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
 from seqtag.features.language import load as load_templates
+from seqtag.files import is_read_once
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
+from seqtag.model.bundle import digest
 from seqtag.settings import Settings, Value
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import checkpoints_in
@@ -86,6 +89,11 @@ class _Words(NamedTuple):
     def examples(self, names: Sequence[str], labels: Column) -> TrainingData:
         """Some columns to learn labels from."""
         return TrainingData([self.columns[name] for name in names], labels, self.lengths)
+
+    def facts(self, names: Sequence[str]) -> dict[str, Any]:
+        """How many sentences there are, and the SHA-256 of these columns."""
+        found = self.examples(names[:-1], self.columns[names[-1]])
+        return {"sentences": len(self.lengths), "sha256": found.digest()}
 
 
 class _Part(NamedTuple):
@@ -174,16 +182,15 @@ def train_parts(
         "several parts", "train such parts one by one, and put them together with seqtag bundle"
     )
     with folder or nullcontext():
-        if not isinstance(data, (str, PathLike)) or str(data) == "-":
+        if not isinstance(data, (str, PathLike)) or is_read_once(data):
             data = _in_memory(data, format, columns, limits)
         with ExitStack() as files:
             corpus = open_corpus(data, format, columns, files, limits)
             if not {*PRESETS} & {*corpus.columns}:
                 corpus.gather_columns(("form",))  # refuses a corpus without sentences
             texts, names = _available(corpus.columns, labels, corpus.name)
-            asked = any(load_templates(PRESETS[name]).table_names for name in names)
-            gold = LEMMA_COLUMNS if asked and {*LEMMA_COLUMNS} <= {*corpus.columns} else ()
-            words = _Words(*corpus.gather_columns([*dict.fromkeys(("form", *names, *gold))]))
+            needed = ("form", *names, *_gold_columns(names, corpus.columns))
+            words = _Words(*corpus.gather_columns([*dict.fromkeys(needed)]))
             for name in names if labels is not None else ():
                 check_labels(words.columns[name].types, LabelColumn(name), corpus.name)
             held_out = None
@@ -193,11 +200,11 @@ def train_parts(
                 held_out = _Words(*dev_corpus.gather_columns(("form", *names)))
         if labels is None:
             names = [name for name in names if _says_something(words.columns[name], name)]
-        stage = folder.stage(",".join((*texts, *names))) if folder else None
-        schedule = replace(schedule, checkpoints=stage)
-        begins = {name: part_of(init, LabelColumn(name), settings) for name in (*texts, *names)}
-        for begin in begins.values():
-            check_to_go_on(begin, Settings())
+        begins = _begins(init, (*texts, *names), settings)
+        if folder:
+            whole = _facts(words, held_out, names, begins, given, schedule, settings)
+            stage = folder.stage(",".join((*texts, *names)), whole)
+            schedule = replace(schedule, checkpoints=stage)
 
         parts = _plan(names, begins, given)
         check_used(given, [part.templates for part in parts])
@@ -207,8 +214,7 @@ def train_parts(
                 [source] = open_corpus(data, format, columns, files, limits).sources
                 yield from source
 
-        if on_part is None:
-            on_part = _nobody_asked
+        on_part = on_part or _nobody_asked
         of_text = _text_models(
             texts, sentences, begins, schedule, settings, on_part, asked=labels is not None
         )
@@ -216,6 +222,44 @@ def train_parts(
             parts, words, held_out, schedule, settings, on_part, quick=quick
         )
         return _until_interrupted(chain(of_text, of_columns))
+
+
+def _gold_columns(names: Sequence[str], available: Sequence[str]) -> Sequence[str]:
+    """The columns that templates learn stems from, where some do and they are there."""
+    asked = any(load_templates(PRESETS[name]).table_names for name in names)
+    return LEMMA_COLUMNS if asked and {*LEMMA_COLUMNS} <= {*available} else ()
+
+
+def _begins(
+    init: Loaded | None, names: Sequence[str], settings: Mapping[str, Any]
+) -> dict[str, Model | None]:
+    """The models that parts go on from."""
+    begins = {name: part_of(init, LabelColumn(name), settings) for name in names}
+    for begin in begins.values():
+        check_to_go_on(begin, Settings())
+    return begins
+
+
+def _facts(
+    words: _Words,
+    dev: _Words | None,
+    names: Sequence[str],
+    begins: Mapping[str, Model | None],
+    tables: Sequence[WordTable],
+    schedule: Schedule,
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What the training hangs on, though not each of its parts, as checkpoints say it."""
+    models = "".join(digest(model) for model in begins.values() if model)
+    return {
+        "training set": words.facts(("form", *names)),
+        "dev set": dev and dev.facts(("form", *names)),
+        "model to begin with": {"sha256": sha256(models.encode()).hexdigest()} if models else None,
+        **{f"table {table.name}": {"sha256": table.digest} for table in tables},
+        **{name: value for name, value in settings.items() if value is not None},
+        "runs": schedule.runs,
+        "patience": schedule.patience,
+    }
 
 
 def _nobody_asked(_: str) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from seqtag.engine import backend
 from seqtag.engine.arrays import (
@@ -20,6 +23,7 @@ from seqtag.engine.arrays import (
 from seqtag.errors import LabelError, TemplateError
 from seqtag.evaluation.report import Report
 from seqtag.evaluation.scoring import score
+from seqtag.features.encoder import Encoder
 from seqtag.features.index import IndexedCorpus, index_corpus
 from seqtag.features.language import preset_names
 from seqtag.features.templates import CompiledTemplates, TemplateSet
@@ -30,13 +34,11 @@ from seqtag.model.known_words import KnownWords
 from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.data import check_labels
-from seqtag.training.dropout import RARE
 from seqtag.training.known_labels import labels_of_words, to_first_parts
 from seqtag.training.partial import learnt_labels, score_labelled
 from seqtag.training.warm_start import WarmStart, check_columns, merged_known_labels
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from seqtag.features.encoder import Column
@@ -178,7 +180,7 @@ def pose(
         parts,
         examples.pieces,
         (init.weights.emission.keys, init.weights.edge.keys) if init else None,
-        bundled=settings.dropout in (0, RARE),
+        bundled=not settings.dropout,
     )
     words = form.types if form else []
     last = max((available.index(name) for name in compiled.columns), default=-1)
@@ -306,6 +308,22 @@ def judge_of(problem: Problem, examples: TrainingData) -> Judge:
     if mark is not None:
         return lambda cells: score_labelled(Tagger(problem.model(cells)), sentences, mark)
     return lambda cells: score(Tagger(problem.model(cells)), sentences, words=False)
+
+
+def feature_digest(problem: Problem, held_out: TrainingData | None = None) -> str:
+    """SHA-256 of the features of the sentences to learn from, and of what those of a dev set say.
+
+    It tells attributes apart that have the same name, as templates and data do not.
+    """
+    sha, (_, x, *keys) = sha256(), problem.corpus
+    for array in (*keys, *x):
+        sha.update(b"\0" if array is None else np.ascontiguousarray(array).data)
+    if held_out is not None:
+        encoder = Encoder(problem.compiled, backend.hash_strings)
+        for name, column in zip(problem.compiled.columns, held_out.columns, strict=True):
+            encoder.extend(name, 0, column.types)
+        sha.update(np.ascontiguousarray(encoder.hashes[:, : len(encoder)]).data)
+    return sha.hexdigest()
 
 
 def wonder_at_many(labels: int, tokens: int, column: LabelColumn) -> None:

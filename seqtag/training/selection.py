@@ -173,6 +173,8 @@ def k_folds(
     units, what = (n, "examples") if groups is None else (len(set(groups)), "groups")
     if k < 2 or k > units:
         msg = f"expected from 2 to {units} folds for {units} {what}, found {k}"
+        if units < 2:
+            msg = f"expected at least 2 {what} to cut into folds, found {units}; give more data"
         raise SeqtagError(msg)
     random = random_source(random_state)
     if groups is None:

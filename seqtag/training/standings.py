@@ -127,7 +127,7 @@ def describe(found: Standing | Kept) -> str:
 
 
 # --------------------------------------------------------------------------- which training
-COMMON = ("seqtag", "label", "seed")
+COMMON = ("seqtag", "label", "seed", "whole")
 """What the parts of a training have in common."""
 
 
@@ -138,25 +138,33 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     ----------
     then, now
         What they hang on, by name: data as their SHA-256 and, if these are sentences, how many;
-        templates as lists of lines; other values as they are.
+        templates as lists of lines; ``whole`` as a mapping of the same kind; other values as they
+        are. That the ``feature set`` is another is told if nothing else is: attributes of a user's
+        own are not the same then.
 
     Examples
     --------
     >>> differences({"epochs": 8, "dev set": {"sha256": "ab"}}, {"epochs": 10, "dev set": None})
     ['epochs was 8, is 10', 'there was a dev set, now there is none']
     """
-    found = []
-    for name in {**now, **then}:
-        old, new = then.get(name), now.get(name)
-        if old == new:
-            continue
-        if isinstance(old, dict) or isinstance(new, dict):
-            found.append(_data_difference(name, old, new))
-        elif name == "templates" and isinstance(old, list) and isinstance(new, list):
-            found.append(_template_difference(old, new))
-        else:
-            found.append(f"{name.replace('_', '-')} was {_shown(old)}, is {_shown(new)}")
-    return found
+    found: dict[str, str] = {}
+    for old_facts, new_facts in ((then, now), (then.get("whole") or {}, now.get("whole") or {})):
+        for name in {**new_facts, **old_facts}:
+            old, new = old_facts.get(name), new_facts.get(name)
+            if old != new and name not in ("whole", *found):
+                found[name] = _difference(name, old, new)
+    if len(found) > 1:
+        found.pop("feature set", None)  # what the others have changed
+    return list(found.values())
+
+
+def _difference(name: str, old: Any, new: Any) -> str:
+    """What is not the same, in words."""
+    if isinstance(old, dict) or isinstance(new, dict):
+        return _data_difference(name, old, new)
+    if name == "templates" and isinstance(old, list) and isinstance(new, list):
+        return _template_difference(old, new)
+    return f"{name.replace('_', '-')} was {_shown(old)}, is {_shown(new)}"
 
 
 def _data_difference(name: str, old: Any, new: Any) -> str:

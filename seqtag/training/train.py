@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -19,7 +18,8 @@ from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.choice import best_way
 from seqtag.training.data import Source, check_labels, open_corpus
-from seqtag.training.lists import listed, pair_of
+from seqtag.training.interruption import put_off
+from seqtag.training.lists import listed
 from seqtag.training.notes import note_data
 from seqtag.training.passes import (
     Sentences,
@@ -28,7 +28,7 @@ from seqtag.training.passes import (
     in_passes,
     with_annotated,
 )
-from seqtag.training.problem import judge_of, pose
+from seqtag.training.problem import feature_digest, judge_of, pose
 from seqtag.training.runs import Epoch, Schedule, train_runs
 from seqtag.training.warm_start import (
     check_to_go_on,
@@ -61,12 +61,10 @@ if TYPE_CHECKING:
     from seqtag.labels.schemes import Transition
     from seqtag.model.model import Model
     from seqtag.tagging.pipeline import Loaded
-    from seqtag.training.data import TrainingData
+    from seqtag.training.data import Corpus, TrainingData
     from seqtag.training.problem import Problem
     from seqtag.training.runs import MakeLearner
     from seqtag.training.word_tables import TableSource
-
-_log = logging.getLogger("seqtag")
 
 
 class Options(TypedDict, total=False):
@@ -250,12 +248,7 @@ def train(
     begin = None if init is None else loaded(init)
     if labels is not None:
         label = label or default_label(begin) or "label"
-        missing = unlabelled or ""
-        data, some = listed(data, labels, label, columns, missing)
-        more = False
-        if dev is not None:
-            dev, more = listed(*pair_of(dev), label, columns, missing)
-        unlabelled = missing if some or more else unlabelled
+        data, dev, unlabelled = listed(data, labels, dev, label, columns, unlabelled)
     with folder or nullcontext():
         with ExitStack() as files:
             corpus = open_corpus(data, format, columns, files, limits)
@@ -264,19 +257,10 @@ def train(
             features = [name for name in corpus.columns if name not in column.columns]
             given = tables_of(tables)
             ways = ways_of(templates, column, features, settings, model, given)
-            asking = [way.templates for way in all_passes(ways)]
-            check_used(given, asking)
+            check_used(given, [way.templates for way in all_passes(ways)])
             needed = columns_of(ways, features)
-            lemmas = lemma_columns(asking, corpus.columns)
-            also = companions_of(ways, column)
-            names = (*needed, *also)
-            examples = corpus.gather((*names, *lemmas), column, skip_unlabelled, unlabelled)
-            if lemmas:
-                found = lemma_table(*examples.columns[len(names) :])
-                ways = [way.with_lemmas(found) for way in ways]
-                examples = examples._replace(columns=examples.columns[: len(names)])
-            others = zip(also, examples.columns[len(needed) :], strict=True)
-            ways = with_annotated(ways, dict(others))
+            names = (*needed, *companions_of(ways, column))
+            examples, ways = _examples(corpus, names, column, ways, skip_unlabelled, unlabelled)
             check_labels(examples.labels.types, column, corpus.name)
             held_out = None
             if dev is not None:
@@ -284,16 +268,15 @@ def train(
                 dev_corpus.check_columns((*needed, *column.columns))
                 held_out = dev_corpus.gather(needed, column, skip_unlabelled, unlabelled)
         note_data(examples, needed, held_out)
-        if unlabelled and examples.labelled().all():
-            _log.warning("no word has the label %r: every word is labelled", unlabelled)
         asked = settings.get("encoding") is not None
 
         ways = fitting_labels(ways, examples, column)
-        tries = ways if templates == AUTO else ways[:1]
         coded = partial(coding_of, column=column, constrain=constrain, asked=asked, init=model)
         posed = partial(_posed, examples, needed, coded, column, features, model)
-        way, problem = best_way(tries, posed, schedule, quick=quick)
-        stage = folder.stage(str(column)) if folder else None
+        way, problem = best_way(
+            ways if templates == AUTO else ways[:1], posed, schedule, quick=quick
+        )
+        stage = folder.stage(str(column), {"passes": way.settings.passes}) if folder else None
         schedule = replace(schedule, checkpoints=stage)
         if way.second is not None:
             learnt = Sentences(examples, names)
@@ -302,6 +285,26 @@ def train(
         held_out = held_out and way.part_of(held_out, needed)
         del examples, corpus, posed  # memory for the epochs
         return Tagger(fit(problem, schedule, held_out))
+
+
+def _examples(
+    corpus: Corpus,
+    names: Sequence[str],
+    column: LabelColumn,
+    ways: list[Way],
+    skip_unlabelled: bool,
+    unlabelled: str | None,
+) -> tuple[TrainingData, list[Way]]:
+    """The examples of some columns, and the ways with the lemmas and tags that they show."""
+    lemmas = lemma_columns([way.templates for way in all_passes(ways)], corpus.columns)
+    examples = corpus.gather((*names, *lemmas), column, skip_unlabelled, unlabelled)
+    if lemmas:
+        found = lemma_table(*examples.columns[len(names) :])
+        ways = [way.with_lemmas(found) for way in ways]
+        examples = examples._replace(columns=examples.columns[: len(names)])
+    also = companions_of(ways, column)
+    others = zip(also, examples.columns[len(names) - len(also) :], strict=True)
+    return examples, with_annotated(ways, dict(others))
 
 
 def _posed(
@@ -383,9 +386,13 @@ def fit(
     if schedule.checkpoints:
         facts = _facts(problem, schedule, held_out)
         schedule = replace(schedule, checkpoints=schedule.checkpoints.about(facts))
-    outcome = train_runs(problem, schedule, judge, learner)
-    cells = mean([run.cells for run in outcome.kept])
-    return problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))
+    with put_off(schedule.stop):  # also when all is learnt, and not yet a model
+        outcome = train_runs(problem, schedule, judge, learner)
+        cells = mean([run.cells for run in outcome.kept])
+        model = problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))
+    if schedule.stop.asked() and not model.interrupted:
+        return replace(model, training={**model.training, "interrupted": True})
+    return model
 
 
 def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) -> dict[str, Any]:
@@ -400,6 +407,7 @@ def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) 
         "model to begin with": {"sha256": begin} if begin else None,
         "templates": str(problem.templates).splitlines(),
         "columns": list(problem.columns),
+        "feature set": {"sha256": feature_digest(problem, held_out)},
         **{f"table {name}": {"sha256": table.digest} for name, table in tables.items()},
         "scheme": problem.coding.written,
         "learnt_as": problem.coding.learnt,

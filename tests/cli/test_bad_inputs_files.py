@@ -8,6 +8,7 @@ be in a file at all (47), as a model's weights are whole numbers.
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
 import os
@@ -107,6 +108,19 @@ def test_42_damaged_gzip(bench, damaged, message, option):
     done = bench.tag("-o", "out")
     assert (done.code, done.out) == (1, b"")
     assert not [name for name in Path().iterdir() if name.name.startswith("out")]
+
+
+def test_42_compressed_twice_or_utf16(bench):
+    twice = bz2.compress(gzip.compress(GOOD.encode()))
+    bench.refused(
+        twice,
+        ": expected text in bzip2 data, found gzip data; it is compressed twice, decompress it once",
+    )
+    bench.refused(
+        gzip.compress(GOOD.encode("utf-16")),
+        ":1: expected UTF-8, found the byte order mark of UTF-16; convert the file, for example "
+        "with iconv -f UTF-16 -t UTF-8",
+    )
 
 
 def test_43_gzip_of_several_members(bench):
@@ -262,6 +276,35 @@ def test_50_directory_fifo_device_or_nothing_as_input(bench):
     done = bench.call("tag", "-m", "upos.seqtag", "fifo")
     writer.join()
     assert (done.code, done.out, done.err) == (0, GOOD.encode(), "")
+
+
+@posix
+def test_50_fifo_where_data_are_looked_at_twice(bench, tmp_path):
+    """Who opens a pipe again waits for ever, or finds nothing in it: what it held is kept."""
+    data = conllu().encode()
+    text = ("train", "train.conllu", "-m", "text", "--label", "tokens,upos", "--epochs", 1)
+    assert bench.call(*text).code == 0
+    os.mkfifo("fifo")
+    model = ("-m", "text")
+    for args in (
+        ("eval", "FILE", *model),
+        ("eval", "FILE", *model, "--raw"),
+        ("eval", "FILE", "train.conllu", "--aligned"),
+        ("compare", "FILE", "text", "text", "--resamples", 5, "--trials", 5),
+        ("compare", "FILE", "upos.seqtag", "train.conllu", "--resamples", 5, "--trials", 5),
+        ("train", "FILE", "-m", "new", "--force", "--label", "tokens,upos", "--epochs", 1),
+    ):
+        named = bench.call(*("train.conllu" if arg == "FILE" else arg for arg in args))
+        models = Path("new").read_bytes() if args[0] == "train" else b""
+        writer = threading.Thread(target=lambda: Path("fifo").write_bytes(data), daemon=True)
+        writer.start()
+        piped = run(*("fifo" if arg == "FILE" else arg for arg in args), cwd=tmp_path)
+        writer.join()
+        stdin = run(*("-" if arg == "FILE" else arg for arg in args), cwd=tmp_path, stdin=data)
+        for done in (piped, stdin):
+            assert (done.code, done.out) == (named.code, named.out), (args, done.err)
+        if models:
+            assert Path("new").read_bytes() == models
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read all")

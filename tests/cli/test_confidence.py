@@ -107,6 +107,12 @@ def test_chunks_are_kept_as_they_are_written(home, call, tmp_path):
     assert [line.split()[2] for line in done.out.decode().split("\n")[:3]] == labels
 
 
+def test_more_sequences_than_anybody_reads_are_refused(call):
+    done = call("tag", "--nbest", "1001")
+    assert done.code == 2
+    assert "1001 is not in the range 1<=x<=1000" in done.err
+
+
 @pytest.mark.parametrize("option", [["--margin"], ["--probability"], ["--nbest", "2"]])
 def test_formats_without_a_place_are_refused(home, call, option):
     done = call("tag", "-m", home / "upos.seqtag", home / "train.conllu", "--to", "tagged", *option)
@@ -163,6 +169,21 @@ def test_nothing_to_calibrate_on(home, call, tmp_path):
     done = call("calibrate", home / "upos.seqtag", path, "-o", tmp_path / "a.seqtag")
     assert done.code == 1
     assert "expected gold labels in a column upos to calibrate on, found none" in done.err
+
+
+def test_no_word_with_a_choice_to_calibrate_on(home, call, tmp_path):
+    """Words that keep to the one label that they had in training say nothing of margins."""
+    text = conllu(["the dog barks ."] * 9)
+    (tmp_path / "in.conllu").write_text(text)
+    model, out = tmp_path / "m.seqtag", tmp_path / "a.seqtag"
+    train = ("train", tmp_path / "in.conllu", "-m", model, "--known-labels", 1, "--epochs", 1)
+    assert call(*train).code == 0
+    done = call("calibrate", model, tmp_path / "in.conllu", "-o", out)
+    assert (done.code, out.exists()) == (1, False)
+    assert done.err.endswith(
+        "in.conllu: expected words that could have several labels to calibrate on, found none: the "
+        "model gives each word here the one that it always had in training; give more text\n"
+    )
 
 
 # ----------------------------------------------------------------- explain, inspect

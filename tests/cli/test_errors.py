@@ -380,6 +380,13 @@ def test_names_of_files_never_reach_a_terminal_raw(tmp_path, call):
         assert escaped in done.err and name not in done.err
 
 
+def test_names_of_several_lines_are_shown_in_one(tmp_path, call):
+    """Else a file could say anything in the name of the program."""
+    done = call("info", tmp_path / "a\nseqtag: all is well")
+    assert done.code == 1
+    assert done.err.count("\n") == 1 and r"a\nseqtag: all is well" in done.err
+
+
 def test_labels_and_columns_never_reach_a_terminal_raw(tmp_path, call):
     corpus = "the\x1b[1m N\u202d\ndog V\u202e\n\nthe\x1b[1m N\u202d\n"
     sentences = seqtag.read(io.BytesIO(corpus.encode()), columns=["form", "tag"])

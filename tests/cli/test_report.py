@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
-from tests.command_line import call, chunks, conllu, home
+from tests.command_line import call, chunks, conllu, home, linux
 
 
 @pytest.fixture
@@ -25,6 +27,15 @@ def test_a_page(home, folder, call):
     assert page.startswith("<!DOCTYPE html>") and 'data-gold="NOUN" data-predicted="VERB"' in page
     again = call("report", "-m", home / "upos.seqtag", "gold.conllu", "-o", "-", "-q")
     assert (again.out.decode(), again.err) == (page, "")
+
+
+@linux
+def test_a_name_that_is_no_utf8(home, folder, call):
+    name = os.fsdecode(b"\xff\x1b.conllu")
+    Path(name).write_text(conllu())
+    done = call("report", "-m", home / "upos.seqtag", name, "-o", "page.html")
+    assert done.code == 0, done.err
+    assert "\\udcff\\u001b.conllu" in Path("page.html").read_text("utf-8")
 
 
 def test_parts_of_a_pipeline(folder, call):

@@ -24,9 +24,10 @@ from pathlib import Path
 from seqtag import corpus, train
 from seqtag.cli import main
 from seqtag.engine import epochs
-from seqtag.training import pipeline
+from seqtag.training import choice, pipeline
 from seqtag.training.checkpoints import files_of
 
+choice._TOO_FEW = 100  # tokens
 kills, every, how = int(sys.argv[1]), sys.argv[2].split(), sys.argv[3:]
 folder, model = Path("stand"), Path("killed.seqtag")
 epochs.ASK_EVERY = 0
@@ -111,6 +112,40 @@ def test_a_pipeline_that_is_killed_comes_to_the_same_bytes():
     facts = kill(6, "--label", "all", "--epochs", "4", "--min-count", "1")
     assert facts["kills"] == 6
     assert facts["resumed"] >= 3
+    assert all(facts["equal"])
+
+
+MINE = """
+from seqtag.features import attribute
+@attribute("last_of_mine", replace=True)
+def last(word):
+    return word[-1:] or None
+"""
+TODAY = {
+    "a trial of words": ["--known-labels", "auto"],
+    "a trial of templates": ["--templates", "auto", "--init", "begin.seqtag"],
+    "two passes": ["--passes", "2", "--dev", "dev.conllu", "--dropout", "rare"],
+    "tables": ["--label", "all", "--classes", "c.classes", "--lexicon", "l.lexicon"],
+    "attributes": ["--attributes", "mine.py", "--templates", "mine.txt", "--unlabelled", "_"],
+}
+
+
+@posix
+@pytest.mark.parametrize("how", TODAY)
+def test_a_training_with_all_that_comes_before_and_beside_it_is_killed(how, folder, call):
+    """Trials before the training, models before the last one, tables, attributes: 20 kills."""
+    words = (conllu() * 8).replace(
+        "\tcat\tNOUN", "\tcat\t_" if "_" in TODAY[how] else "\tcat\tNOUN"
+    )
+    (folder / "train.conllu").write_text(words)
+    (folder / "mine.py").write_text(MINE)
+    (folder / "mine.txt").write_text("form[0]\nlast_of_mine[0]\nform[-1]\nlabel[-1]\n")
+    table = ["train.conllu", "-q", "-o"]
+    assert call("classes", "-K", 3, "--min-count", 1, *table, "c.classes").code == 0
+    assert call("lexicon", "--column", "upos", *table, "l.lexicon").code == 0
+    assert call("train", "dev.conllu", "-q", "--epochs", 1, "-m", "begin.seqtag").code == 0
+    facts = kill(4, *TODAY[how], "--epochs", "3", every="--checkpoint-every 0")
+    assert facts["kills"] == 4
     assert all(facts["equal"])
 
 
@@ -277,6 +312,15 @@ def test_options_that_make_no_sense(options, message, call):
     assert done.code == 2
     assert message in done.err
     assert not Path("s").exists()
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", ["m.seqtag", "./m.seqtag/", "m.seqtag/stand"])
+def test_a_folder_in_the_place_of_the_model_is_refused_before_the_work(name, call):
+    done = call(*HOW, "--checkpoint", name)
+    assert done.code == 2
+    assert "expected a folder for --checkpoint beside the model, found" in done.err
+    assert not Path("m.seqtag").exists()
 
 
 @pytest.mark.usefixtures("folder")

@@ -217,6 +217,55 @@ def test_files_that_register_nothing(folder, call, text, message):
         load_attributes("bad.py")
 
 
+HEAD = "from seqtag.features import attribute\n@attribute('failing')\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("raise SystemExit(3)", "bad.py:1: expected Python that registers attributes, found an er"),
+        (
+            "class Mute(Exception):\n    def __str__(self): raise self\nraise Mute",
+            "bad.py:3: expected Python that registers attributes, found an error: Mute; correct it",
+        ),
+        (
+            f"{HEAD}def f(word):\n    return {{}}[word]",
+            "list:1: attribute 'failing' fails at bad.py:4 (KeyError: 'a'); correct the function",
+        ),
+        (
+            f"{HEAD}def f(word):\n    if word != 'a': raise SystemExit(word)",
+            "attribute 'failing' fails at bad.py:4 (SystemExit: the); correct the function",
+        ),
+        (
+            f"{HEAD}class Word(str): pass",
+            "list:1: expected a function as the attribute 'failing', found <class 'seqtag_attri",
+        ),
+    ],
+)
+def test_functions_that_fail(folder, call, text, message):
+    """No traceback of ours, no exit code of theirs: their own file and line."""
+    (folder / "bad.py").write_text(text)
+    (folder / "list").write_text("failing[0]\n")
+    options = ("--templates", "list", "--attributes", "bad.py", "--format", "conllu")
+    done = call("train", "train.conllu", "-m", "new", *options)
+    assert (done.code, done.out) == (1, b"")
+    assert done.err.startswith(f"seqtag: {message}")
+
+
+def test_a_function_that_fails_when_a_model_is_used(folder, call):
+    head = HEAD.replace("failing", "later")
+    (folder / "bad.py").write_text(f"{head}def f(word):\n    return word\n")
+    (folder / "list").write_text("later[0]\n")
+    train = ("train", "train.conllu", "-m", "new", "--templates", "list", "--epochs", 1)
+    assert call(*train, "--attributes", "bad.py").code == 0
+    (folder / "bad.py").write_text(f"{head}def f(word):\n    return {{}}[word]\n")
+    done = call("tag", "-m", "new", "train.conllu", "--attributes", "bad.py")
+    assert (done.code, done.out) == (1, b"")
+    assert done.err.endswith(
+        "attribute 'later' fails at bad.py:4 (KeyError: 'a'); correct the function\n"
+    )
+
+
 def test_a_file_that_is_not_there(folder, call):
     done = call("info", "en", "--attributes", "no.py")
     assert (done.code, done.err) == (
@@ -228,3 +277,15 @@ def test_a_file_that_is_not_there(folder, call):
 def test_a_file_loaded_again(folder):
     assert load_attributes("mine.py") == ["my_ending"] == load_attributes("mine.py")
     assert "my_ending" in attribute_names()
+
+
+def test_a_lexicon_of_nothing_is_refused(folder, call):
+    for options in (("--column", "feats"), ("--min-count", 1000)):
+        done = call("lexicon", "train.conllu", "-o", "none.lexicon", *options)
+        assert (done.code, done.out, done.err.splitlines()[-1]) == (
+            1,
+            b"",
+            'seqtag: train.conllu: expected words with values other than "_", often enough for '
+            "--min-count, found none; name another column with --column, or give more text",
+        )
+        assert not (folder / "none.lexicon").exists()

@@ -152,6 +152,29 @@ def test_an_input_is_not_replaced_with_force_either(writer, folder, call):
     assert (folder / source).read_bytes() == before
 
 
+BESIDE = {
+    "attributes": (*TAG, "--attributes", "mine.py", "-o"),
+    "attributes of a training": (*WRITERS["model"][0][:-1], "--attributes", "mine.py", "-m"),
+    "classes": (*WRITERS["model"][0][:-1], "--classes", "c=mine.py", "-m"),
+    "lexicon": (*WRITERS["model"][0][:-1], "--lexicon", "mine.py", "-m"),
+    "templates": (*WRITERS["picture"][0][:-1], "--templates", "mine.py", "--plot"),
+    "tables of a picture": (*WRITERS["picture"][0][:-1], "--lexicon", "c=mine.py", "--plot"),
+    "model of classes": (*WRITERS["classes"][0][:-1], "-m", "mine.py", "-o"),
+    "model of a page": ("report", "-q", "-m", "mine.py", "train.conllu", "-o"),
+}
+
+
+@pytest.mark.parametrize("what", BESIDE)
+def test_a_file_read_beside_the_text_is_not_replaced_with_force_either(what, folder, call):
+    mine = b"from seqtag.features import attribute\n@attribute('mine')\ndef _(_):\n    return 'x'\n"
+    (folder / "mine.py").write_bytes(mine)
+    (folder / "out.svg").symlink_to("mine.py")
+    done = call(*BESIDE[what], "out.svg", "--force")
+    assert done.code == 1
+    assert "out.svg: expected an output file other than the input 'mine.py'" in done.err
+    assert (folder / "mine.py").read_bytes() == mine
+
+
 @each_writer
 def test_a_place_that_cannot_be_written_is_refused_before_the_work(
     writer, folder, call, monkeypatch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from seqtag.cluster.inputs import Job, files_of, jobs_of
 from seqtag.errors import CorpusError, OptionError
 from seqtag.tagging.places import place_of
+from tests.command_line import linux
 
 
 @pytest.fixture
@@ -118,3 +120,48 @@ def test_inputs_are_not_written_over(crawl):
             f"expected another folder than that of the input, found {folder} for crawl/a.txt; "
             "name another, nothing was changed"
         )
+
+
+# ----------------------------------------------------------------- strangers
+def test_links_that_lead_round_in_circles(crawl):
+    """Two of them were 2^40 paths."""
+    for name in ("one", "two"):
+        Path("crawl", name).symlink_to(".", target_is_directory=True)
+    Path("crawl", ".git").mkdir()
+    Path("crawl", ".git", "a.txt").write_text("no")
+    assert files_of(["crawl/**/c.*", "**/b.txt"]) == ["crawl/x/y/c.txt.gz", "crawl/b.txt"]
+    assert files_of(["crawl/x/**"]) == ["crawl/x/a.txt", "crawl/x/y/c.txt.gz"]
+    assert files_of(["crawl/**/x/**/*.gz"]) == ["crawl/x/y/c.txt.gz"]
+    assert files_of([f"{crawl}/**/y/*"]) == [f"{crawl}/x/y/c.txt.gz"]
+
+
+def test_links_to_nothing_are_not_passed_over(crawl):
+    Path("crawl", "gone.txt").symlink_to("nowhere")
+    assert "crawl/gone.txt" in files_of(["crawl/*.txt"])
+
+
+@linux
+def test_lists_of_names_that_are_no_utf_8(crawl):
+    odd = os.fsdecode(b"crawl/\xff.txt")
+    Path("crawl/b.txt").rename(odd)
+    Path("files.txt").write_bytes(b"\xef\xbb\xbfcrawl/\xff.txt\r\ncrawl/a\xe2\x80\xa8b.txt\n")
+    assert files_of(["@files.txt"]) == [odd, "crawl/a\u2028b.txt"]
+    Path("files.txt").write_bytes(b"crawl/a.txt\na\0b\n")
+    with pytest.raises(CorpusError) as error:
+        files_of(["@files.txt"])
+    assert str(error.value) == (
+        "files.txt:2: expected a path or an address, found a null byte, as in no name of a file"
+    )
+
+
+def test_what_a_run_has_written_is_no_input_by_itself(crawl):
+    for name in ("b.txt", "b.txt.done", "c.done"):
+        Path("crawl", "x", name).write_text("{}")
+    assert files_of(["crawl/x/*"]) == ["crawl/x/a.txt", "crawl/x/b.txt", "crawl/x/c.done"]
+    with pytest.raises(OptionError) as error:
+        jobs_of(["crawl/a.txt", "crawl/x/b.txt"], "crawl/x", suffix=".y")
+    assert str(error.value) == (
+        "expected files that were not written by such a run, found crawl/x/b.txt in the folder "
+        "crawl/x; narrow the pattern down, or name another folder"
+    )
+    assert jobs_of(["crawl/x/b.txt"], "again") == [Job("crawl/x/b.txt", "again/b.txt")]

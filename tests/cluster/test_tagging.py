@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from seqtag.tagging.chain import TagOptions
 from seqtag.tagging.files import FileResult, tag_file
 from seqtag.tagging.ranges import Range
 from tests.cluster.engines import FakeRay, fake
-from tests.command_line import SENTENCES, call, conllu, home
+from tests.command_line import SENTENCES, call, conllu, home, linux
 
 BROKEN = conllu(labels=False) + "1\tshort\n"
 WORDS = sum(len(sentence.split()) for sentence in SENTENCES)
@@ -277,6 +278,31 @@ def test_failures_are_named_and_forgotten_when_they_are_mended(place, fake, call
     assert done.code == 0
     assert "2 tagged, 3 done before, 0 failed" in done.err
     assert not Path("out/failed.jsonl").exists()
+
+
+@linux
+def test_names_that_are_no_utf_8(place, fake, call):
+    odd = os.fsdecode(b"\xff.conllu")
+    Path("in/0.conllu").rename(f"in/{odd}")
+    Path("in/1.conllu").rename(f"in/1{odd}")
+    Path(f"in/1{odd}").write_text(BROKEN)
+    done = call(*TAG, "in/*.conllu")
+    assert done.code == 1
+    assert "4 tagged, 0 done before, 1 failed" in done.err
+    [line] = Path("out/failed.jsonl").read_text().splitlines()
+    assert json.loads(line)["file"] == f"in/1{odd}"
+    assert Path(f"out/{odd}").read_bytes() == lone(2)
+
+
+def test_its_own_files_are_no_input(place, fake, call):
+    assert call(*TAG, "in/*").code == 0
+    assert call("cluster", "tag", "-m", "my.seqtag", "out/*.conllu*", "-o", "two").code == 0
+    assert names("two") == sorted(
+        [*(f"{n}.conllu{end}" for n in range(5) for end in ("", ".done")), "summary.json"]
+    )
+    again = call(*TAG, "**/*.conllu", "--base", ".")
+    assert again.code == 2
+    assert "expected files that were not written by such a run, found out/0.conllu" in again.err
 
 
 def test_raw_text_and_names(place, fake, call):

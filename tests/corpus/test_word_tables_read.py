@@ -48,6 +48,16 @@ def test_a_compressed_list(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (
+            "a\tb\nb\tc\rd\te\n",
+            r"t:2: expected lines that end with \n or \r\n, found a carriage return (\r) without \n; "
+            "convert the line ends of the file",
+        ),
+        (
+            "# sent_id = 1\n1-2" + "\tdu" + 8 * "\t_" + "\n1\tde" + 8 * "\t_" + "\n\n",
+            "t: expected a table of words and values, found rows of CoNLL-U; make a table of the "
+            "file with seqtag lexicon",
+        ),
         ("a\tb\nParis\n", "t:2: expected a word, a tab and its value, found 'Paris'"),
         (HEAD + "x\n", "t:5: expected a word, a tab and its value, or a comment, found 'x'"),
         (

@@ -338,3 +338,48 @@ def test_every_pair_of_ends_is_a_sentence():
     types, ptr = sentences(np.random.default_rng(0), [2, 0, 1])
     assert [b - a for a, b in pairwise(ptr)] == [2, 0, 1]
     assert types.shape == (1, 3)
+
+
+def tied(K, order, edges=False):
+    """A model in which all sequences of labels score the same, and a hash for its words."""
+    plan, edge_plan = key_plan([((0, 0),)], [0]), key_plan([((0, 0),)] * edges, [0], 1)
+    none = Rows(np.zeros(0, np.uint64), np.zeros(1, np.int64), *NO_CELLS)
+    side = K if order else 0
+    chain = [np.zeros(shape, np.float32) for shape in (K, K, (side, side))]
+    weights = FrozenWeights(none, none, none, *chain)
+    return (order, plan, edge_plan, weights), np.ones((1, 1), np.uint64)
+
+
+NO_CELLS = (np.zeros(0, np.uint16), np.zeros(0, np.int8))
+
+
+@needs_native
+@pytest.mark.parametrize(("K", "order"), [(20_000, 0), (600, 1), (60, 2)])
+def test_many_labels_that_score_the_same_take_no_longer_than_others(K, order):
+    """Their states are merged: to list what all of them go on from would take hours."""
+    arguments, hashes = tied(K, order)
+    types, ptr, n = np.zeros((1, 6), np.int32), np.array([0, 6]), 50
+    frozen = NATIVE.Frozen(*arguments)
+    found = frozen.n_best(types, hashes, ptr, n, frozen.workspace())
+    assert found.score.tolist() == [0.0] * n
+    assert found.labels.reshape(n, 6)[:, 1:].max() == 0
+    assert found.labels.reshape(n, 6)[:, 0].tolist() == list(range(n))
+
+
+@needs_native
+@pytest.mark.parametrize(("K", "order"), [(300, 0), (300, 1), (60, 2)])
+def test_more_sequences_than_there_is_room_for_are_refused_before_they_are_searched(K, order):
+    arguments, hashes = tied(K, order)
+    types, ptr = np.zeros((1, 40), np.int32), np.array([0, 40])
+    frozen = NATIVE.Frozen(*arguments)
+    with pytest.raises(MemoryError, match="a sentence that is decoded in half a gigabyte, found"):
+        frozen.n_best(types, hashes, ptr, 10**12, frozen.workspace())
+
+
+@needs_native
+def test_states_of_trigrams_that_none_may_drop_are_refused_before_the_search():
+    arguments, hashes = tied(255, 2, edges=True)
+    types, ptr = np.zeros((1, 1100), np.int32), np.array([0, 1100])
+    frozen = NATIVE.Frozen(*arguments)
+    with pytest.raises(MemoryError, match="a sentence that is decoded in half a gigabyte, found"):
+        frozen.decode(types, hashes, ptr, frozen.workspace())

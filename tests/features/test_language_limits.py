@@ -36,6 +36,14 @@ def test_long_comments_are_none_of_the_line():
     assert str(parse("# " + '"' * 40_001 + "\nform[0]")) == "form[0]\n"
 
 
+def test_lines_are_not_searched_for_a_comment_without_end():
+    """The search takes 120 bytes for each character: 600 MB for a file of 5 MB."""
+    assert message("form[0]\n# " + "x" * 100_000) == (
+        "my.txt:2: expected a line of at most 100,000 characters with its comment, found 100,002; "
+        "write one template a line"
+    )
+
+
 @given(st.text('"\\# a', max_size=12))
 def test_comments_begin_at_a_hash_after_space_that_is_in_no_string(text):
     kept, position = "", 0

@@ -55,12 +55,17 @@ def main() -> int:
     return int(failed)
 
 
+def _seeds(name: str, runs: int) -> list[bytes]:
+    """The seeds of a target; of many, some from all along, so that half of the runs are changes."""
+    return seeds(name)[:: max(1, -(-2 * len(seeds(name)) // runs))]
+
+
 def _plain(name: str, given: argparse.Namespace) -> bool:
     """Fuzz a target by mutation alone; whether it failed."""
     found = fuzz(
         name,
         TARGETS[name],
-        seeds(name),
+        _seeds(name, given.runs),
         PIECES[name],
         crashes=given.crashes,
         seed=given.seed,
@@ -77,7 +82,7 @@ def _guided(name: str, given: argparse.Namespace) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         start, words = Path(folder, "seeds"), Path(folder, "words")
         start.mkdir()
-        for number, seed in enumerate(seeds(name)):
+        for number, seed in enumerate(_seeds(name, given.runs)):
             Path(start, str(number)).write_bytes(seed)
         escaped = ["".join(f"\\x{byte:02x}" for byte in piece) for piece in PIECES[name]]
         words.write_text("".join(f'"{word}"\n' for word in escaped), "ascii")

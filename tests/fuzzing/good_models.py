@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from seqtag.features.language import parse
 from seqtag.features.word_tables import WordTable
@@ -14,9 +14,6 @@ from seqtag.training.pipeline import train_parts
 from seqtag.training.train import train
 from tests.strategies import corpus
 from tests.treebanks import annotated
-
-if TYPE_CHECKING:
-    from seqtag.tagging.tagger import Tagger
 
 _TRAINING = (
     "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; she PR, runs VB, a DT, boat NN"
@@ -33,7 +30,7 @@ _TREES = [
 @cache
 def good_files() -> tuple[bytes, ...]:
     """Files of models: all orders and codings, label parts, known labels, calibration, a bundle,
-    word tables."""
+    word tables, two passes."""
     options = {"epochs": 4, "min_count": 1}
     words = "form[0]\nsuffix(1)[0]\nlabel[-1]\nlabel[-1] + form[0]"
     plain = train(corpus(_TRAINING), label="tag", templates=parse(words), **options)
@@ -72,18 +69,25 @@ def good_files() -> tuple[bytes, ...]:
         tables=tables,
         **options,
     )
-    parts = train_parts(annotated(*_TREES * 2))
-    models = [plain.model, alone.model, chunks.model, rich.model, lemmas.model]
-    models[0] = replaced(plain, calibration)
-    files = [[model] for model in models]
-    return tuple(map(bundle.to_bytes, [*files, parts, [with_tables.model]]))
-
-
-def replaced(tagger: Tagger, calibration: Calibration):
-    """The model of a tagger with a calibration."""
-    from dataclasses import replace
-
-    return replace(tagger.model, calibration=calibration)
+    twice = train(
+        corpus(_TRAINING),
+        label="tag",
+        templates=parse(f"{words}\nfirst.tag[+1]\nfirst.tag[-1] + form[0]"),
+        passes=2,
+        **options,
+    )
+    steps = Calibration((-1.5, 0.0, 2.0), (0.0, 0.25, 1.0), 7)
+    files = [
+        [replace(plain.model, calibration=calibration)],
+        [alone.model],
+        [chunks.model],
+        [rich.model],
+        [lemmas.model],
+        train_parts(annotated(*_TREES * 2)),
+        [with_tables.model],
+        [replace(twice.model, calibration=steps)],
+    ]
+    return tuple(map(bundle.to_bytes, files))
 
 
 @cache

@@ -79,8 +79,11 @@ VALUES: list[Any] = [
     ["form", "form"],
     ["upos"],
     ["char"],
+    [0],
     [1, 2],
     [0.0, 1.0],
+    [1.0, 0.0],
+    ["first.tag"],
     {"a": 1},
     {"form": []},
     [[[[[]]]]],
@@ -126,6 +129,8 @@ LINES = [
     "lexicon(nothing)[0]",
     "stem_rest[0]",
     "stem_pos(c)[+1]",
+    "first.tag[+1]",
+    "first.nothing[0]",
 ]
 """Lines of templates, right and wrong."""
 
@@ -241,7 +246,7 @@ def mutated(choices: Choices, data: bytes) -> bytes:
         change(choices, fields, tensors)
     data = put_together(fields, tensors)
     if choices.below(8) == 7:  # the header itself, and bytes anywhere
-        data = signed_again(_with_other_bytes(choices, data))
+        data = signed_again(with_other_bytes(choices, data))
     return data
 
 
@@ -268,6 +273,7 @@ def _change_config(choices: Choices, fields: dict[str, Any], tensors: Tensors) -
                     "absent",
                     "words",
                     "kind",
+                    "first",
                 ]
             )
         ] = choices.pick(VALUES)
@@ -456,7 +462,7 @@ def _other_text(choices: Choices, text: str) -> str:
     return text[:at] + piece * choices.below(2) + text[at + choices.below(4) :]
 
 
-def _with_other_bytes(choices: Choices, data: bytes) -> bytes:
+def with_other_bytes(choices: Choices, data: bytes) -> bytes:
     """Some bytes of a file changed, most of them in its header."""
     raw = bytearray(data)
     within = choices.pick([8, min(len(raw), 4000), len(raw)])

@@ -6,12 +6,17 @@ import bz2
 import gzip
 import lzma
 from functools import cache
+from typing import TYPE_CHECKING
 
+from seqtag.cli import COMMANDS
 from seqtag.corpus import READABLE
 from seqtag.features.language import preset_names, preset_text
 from tests.command_line import chunks, conllu
 from tests.fuzzing.good_models import good_files
 from tests.tagging.test_tables import CHAINS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _CONLLU = conllu(["the dog barks .", "a cat"])
 _RANGES = "# newdoc\n# text = im Bett\n1-2\tim\t_\t_\t_\t_\t_\t_\t_\t_\n" + "".join(
@@ -39,6 +44,8 @@ _FILES = [
 _TEMPLATES = [
     "form[0]\nlower[-1] + lower[0]  # of two\nlabel[-1]\nlabel[-2] + label[-1]\nset epochs 3\nbias\n",
     'suffix(pos, 3)[+1]\nmatch("^a+$")[0] + test(form, "\\\\d")[-2]\nlabel[-1] + %1[0]\n',
+    "class(c)[0]\nclass(c)[-1] + lexicon(l)[0]\nstem_rest[0] + stem_pos(lemmas)[+1]\n",
+    "first.upos[+1]\nfirst.upos[-1] + form[0]\nset passes 2\n",
     'U00:%x[-1,0]/%x[0,1]\nU01:%m[0,0,"^.?.?"]\n*:%t[0,0,"\\u"]\nB\n# note\n',
 ]
 _LABELS = [
@@ -58,6 +65,59 @@ _CATALOGUES = [
     '# A corpus.\n["x"]\ntitle = "X"\nparts = [\n  "train",\n  "dev"\n]\nbytes = [1, 2]\n',
     '["a:b"]\nname = "\\u00e9"\nsize = -1.5e3\n["c"]\n',
 ]
+_WORDS = [b"the man runs\n\nshe", "Über  x\nim \udcff".encode("utf-8", "surrogateescape"), b""]
+_REQUESTS = [
+    b"Im Haus. Wer?",
+    b"data=the%20man&tagger=&input=horizontal",
+    b'{"text": "a b", "x": [1]}',
+]
+_HEADS: dict[str, Callable[[], list[bytes]]] = {
+    "arrays": lambda: [
+        bytes([tagger, kind, damage, 1, 2, layout, 1, 2, 3])
+        for tagger in range(4)
+        for kind, layouts in ((0, (0,)), (1, range(10)))
+        for layout in layouts
+        for damage in range(6)
+    ],
+    "outputs": lambda: [
+        bytes([to, chain, format, 40])
+        for to in range(1, 5)
+        for chain in range(len(CHAINS))
+        for format in range(2)
+    ],
+    "evaluation": lambda: [
+        bytes([scheme, *[kind, at, at + 3] * 3]) for scheme in range(5) for kind, at in _CUTS
+    ],
+    "checkpoints": lambda: [
+        bytes([left, way, number, other, *range(number, number + 9)])
+        for left in range(4)
+        for way in range(4)
+        for number in range(2)
+        for other in range(5)
+    ],
+    "serve": lambda: [
+        bytes([path, method, kind, 7, query, 9, 0, shape, *range(shape, shape + 5)])
+        for path in (0, 2, 4, 6)
+        for method in (0, 3)
+        for kind in range(4)
+        for query in range(5)
+        for shape in range(6)
+    ],
+    "command-line": lambda: [
+        *(
+            bytes([command, *model, 1, value, 0, number])
+            for command in range(len(COMMANDS) + 2)
+            for model in ([0], [1, 0])
+            for value, number in ((0, 5), (1, 2), (2, 5), (5, 0), (6, 7))
+        ),
+        *(
+            bytes([command, 1, 0, 1, 0, 1, option, option % 4, 25, 0])
+            for command in range(len(COMMANDS))
+            for option in range(2, 14, 3)
+        ),
+    ],
+}
+_CUTS = [(0, 1), (1, 2), (2, 3), (3, 6), (4, 0)]
 
 
 @cache
@@ -93,6 +153,15 @@ def seeds(target: str) -> list[bytes]:
         ]
     if target == "model-bytes":
         return [file for file in good_files() if len(file) < 5000]
+    if target in _HEADS:
+        rest = {
+            "arrays": _WORDS,
+            "outputs": files[:7],
+            "evaluation": files[:2],
+            "serve": _REQUESTS,
+            "command-line": files[:1],
+        }
+        return [head + body for head in _HEADS[target]() for body in rest.get(target, [b""])]
     kinds = {"templates": _TEMPLATES, "catalogue": _CATALOGUES, "word-tables": _WORD_TABLES}
     if target == "labels":
         return [bytes([n, n + 1]) + text.encode() for n, text in enumerate(_LABELS)]
@@ -161,6 +230,14 @@ PIECES: dict[str, list[bytes]] = {
         b"(",
         b")",
         b",",
+        b"class(c)",
+        b"lexicon(",
+        b"stem_rest",
+        b"stem_pos(l)",
+        b"first.upos[+1]",
+        b"set passes 2\n",
+        b"set known-labels auto\n",
+        b"set dropout ",
         b"%x[0,0]",
         b"U0:",
         b"B\n",
@@ -258,4 +335,19 @@ PIECES["text"] = [
     b"\xf0\x9f\x91\xa9\xe2\x80\x8d",
     b". ",
 ]
-PIECES["scanner"] = PIECES["readers"]
+PIECES["scanner"] = PIECES["outputs"] = PIECES["evaluation"] = PIECES["readers"]
+PIECES["arrays"] = [b" ", b"\n", b"the", b"man", b"\xff", b"\0", b"\xed\xa0\x80", b"e\xcc\x81"]
+PIECES["checkpoints"] = PIECES["models"]
+PIECES["command-line"] = [b"\x1b[2J", b"\t", b"\n", b"B-X", b"\0", b"# ", b"\xff"]
+PIECES["serve"] = [
+    *(b"data=", b"&", b"tagger", b"tokenizer=ranges", b"input=", b"output=", b"vertical"),
+    *(b"model=", b"generic_tokenizer", b"%ff", b"%00", b"%1b", b"\r\n", b"\r\n\r\n", b"--b", b"--"),
+    *(
+        b"Content-Disposition: form-data; name=",
+        b'"data"',
+        b'{"text": ',
+        b'"words": [',
+        b'"\\ud800"',
+    ),
+    *(b"]", b"}", b"NaN", b"1e999", b"[[[[", b"\xff", b"\xc3\xa9", b"\xe2\x80\xa8", b" Im "),
+]

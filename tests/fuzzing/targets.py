@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.fuzzing.command_target import command_line
+from tests.fuzzing.data_targets import arrays, evaluation, outputs
 from tests.fuzzing.model_targets import model_bytes, models
+from tests.fuzzing.serve_target import serve
 from tests.fuzzing.text_targets import (
     catalogue,
     labels,
@@ -14,6 +17,7 @@ from tests.fuzzing.text_targets import (
     text,
     word_tables,
 )
+from tests.fuzzing.training_targets import resume
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,5 +32,11 @@ TARGETS: Mapping[str, Callable[[bytes], str]] = {
     "word-tables": word_tables,
     "models": models,
     "model-bytes": model_bytes,
+    "arrays": arrays,
+    "outputs": outputs,
+    "evaluation": evaluation,
+    "checkpoints": resume,
+    "serve": serve,
+    "command-line": command_line,
 }
 """What a target returns is ``accepted``, or the message with which the bytes are refused."""

@@ -86,7 +86,7 @@ def test_decisions_hang_on_the_bytes_alone():
     assert (choices.rest(), choices.below(9), choices.over) == (b"est", 0, True)
 
 
-@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize("number", range(8))
 def test_models_that_are_taken_apart_go_together_again(number):
     data = good_files()[number]
     assert put_together(*take_apart(data)) == signed_again(data) == data

@@ -56,6 +56,7 @@ def test_infinite_margins_teach_nothing_and_score_as_the_highest():
         {"tokens": 0},
         {"tokens": 1.5},
         {"more": 1},
+        {"margins": list(range(1001)), "shares": [0.5] * 1001},
     ],
 )
 def test_what_is_no_calibration(change):

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -18,6 +20,7 @@ import pytest
 import seqtag
 from seqtag.errors import SeqtagError
 from seqtag.pages.annotation import Models
+from seqtag.pages.reloading import Shelf
 from tests.command_line import call, home, posix
 from tests.pages.served import server
 
@@ -378,3 +381,104 @@ def test_other_machines_are_warned_of(home):
         port = urlsplit(where).port
         answer = httpx.get(f"http://127.0.0.1:{port}/models", headers={"Host": "server.example"})
         assert answer.status_code == 200
+
+
+# ----------------------------------------------------------------- strangers
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("LOCALHOST:8000", 200),
+        ("127.0.0.1", 200),
+        ("localhost:8000@evil.example", 421),
+        ("[::1]@evil.example", 421),
+        ("[::1", 421),
+        ("localhost:evil", 421),
+        ("localhost.", 421),
+    ],
+)
+def test_names_of_this_machine(client, host, status):
+    for path in ("/models", "/process?data=Hi&tokenizer="):
+        assert client.get(path, headers={"Host": host}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("origin", "site", "status"),
+    [
+        ("http://evil.example", None, 403),
+        ("null", None, 403),
+        ("http://localhost.evil.example", None, 403),
+        ("http://localhost:8000", None, 200),
+        ("https://behind.example", "same-origin", 200),  # a server before this one
+        ("http://localhost:8000", "cross-site", 403),
+    ],
+)
+def test_pages_of_others_in_older_browsers(client, origin, site, status):
+    headers = {"Origin": origin} | ({"Sec-Fetch-Site": site} if site else {})
+    data = {"data": "Hi", "tokenizer": ""}
+    assert client.post("/process", data=data, headers=headers).status_code == status
+
+
+def test_no_other_address_is_made_of_a_request(client):
+    for path in ("/models/", "/process/", "//models", "//evil.example/"):
+        answer = client.get(f"{client.base_url}".rstrip("/") + path)
+        assert answer.status_code == 404 and "location" not in answer.headers
+
+
+@pytest.mark.parametrize("path", ["/process", "/api/tag"])
+def test_compressed_bodies_are_refused(client, path):
+    packed = gzip.compress(json.dumps({"text": "Hi"}).encode())
+    headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+    answer = client.post(path, content=packed, headers=headers)
+    assert answer.status_code == 415
+    assert "expected a body that is not compressed, found the encoding 'gzip'" in answer.text
+
+
+def test_text_is_never_unpacked(client):
+    """However it begins."""
+    text = "BZh91AY&SY is how it begins."
+    value = client.post("/api/tag", json={"text": text}).json()
+    assert [each["text"] for each in value["sentences"]] == [text]
+    answer = client.post("/process", data={"data": text, "tokenizer": "", "tagger": ""})
+    assert forms(answer.json()["result"])[0].startswith("BZh")
+    assert str(seqtag.load("en")(text)).count("BZh91AY") >= 1
+
+
+def test_errors_of_the_server_itself_are_said_once(home):
+    """With their place, and without the request."""
+    said = []
+    from seqtag.pages.server import application
+
+    shelf = Shelf(lambda: Models({"x": seqtag.load(home / "upos.seqtag")}), print, print)
+    app = application(shelf, complain=said.append)
+    shelf.models = None  # what should not be
+
+    async def ask():
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return [(await client.get("/models")).status_code for _ in range(3)]
+
+    assert asyncio.run(ask()) == [500] * 3
+    [line] = said
+    assert re.fullmatch(r"internal error, please report it: AttributeError in server.py:\d+", line)
+
+
+def test_answers_that_wait_for_their_clients_stop_new_ones(home):
+    from seqtag.pages.server import application
+
+    shelf = Shelf(lambda: Models({"x": seqtag.load(home / "upos.seqtag")}), print, print)
+    waiting = [2**28 + 1]
+    app = application(shelf, unsent=lambda: waiting[0])
+
+    async def ask():
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            busy = await client.post("/api/tag", json={"text": "the dog"}, timeout=60)
+            waiting[0] = 0
+            return busy, await client.post("/api/tag", json={"text": "the dog"}, timeout=60)
+
+    busy, good = asyncio.run(ask())
+    assert (busy.status_code, busy.headers["retry-after"]) == (503, "1")
+    assert busy.json()["error"] == (
+        "expected clients that take their answers, found too much waiting; try again"
+    )
+    assert good.status_code == 200

@@ -170,6 +170,7 @@ def test_labels_that_are_not_written_one_by_one(pa):
         (lambda pa: pa.array([[["a"]]]), TypeError, r"found list<\w+: string>; cast it"),
         (lambda pa: pa.array([[None]]), TypeError, "found null; cast it to strings"),
         (lambda pa: pa.array(["a"]), TypeError, "found string alone; give offsets="),
+        (lambda pa: pa.array([[["a"]]])[0], TypeError, "expected words as strings, found <pyarrow"),
         (lambda pa: {"form": [["a"]]}, TypeError, "Arrow list array for each column, found list"),
         (
             lambda pa: pa.ListArray.from_arrays(
@@ -189,7 +190,27 @@ def test_labels_that_are_not_written_one_by_one(pa):
                 ),
             ),
             SeqtagError,
-            "expected words in UTF-8, found a damaged array",
+            "expected lists of words in UTF-8, found a damaged array",
+        ),
+        (
+            lambda pa: pa.Array.from_buffers(
+                pa.list_(pa.string()),
+                2,
+                [None, pa.py_buffer(np.array([0, -5, 1], np.int32))],
+                children=[pa.array(["a"])],
+            ),
+            SeqtagError,
+            "expected lists of words in UTF-8, found a damaged array: .*-5",
+        ),
+        (
+            lambda pa: (
+                kind_of(pa, "list_view(string)")
+                and pa.ListViewArray.from_arrays(
+                    pa.array([0], pa.int32()), pa.array([50], pa.int32()), pa.array(["a"])
+                )
+            ),
+            SeqtagError,
+            "expected lists of words in UTF-8, found a damaged array: .*50",
         ),
     ],
 )

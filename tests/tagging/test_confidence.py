@@ -129,6 +129,8 @@ def test_how_many_sequences(taggers):
     with pytest.raises(ValueError) as error:
         taggers["order 1"].nbest(["the"], 0)
     assert str(error.value) == "expected n of 1 or more, found 0"
+    every = taggers["order 1"].nbest(["the"], 100)
+    assert taggers["order 1"].nbest(["the"], 10**30) == every
 
 
 # ----------------------------------------------------------------- calibrated scores

@@ -174,7 +174,7 @@ def test_what_a_model_says_wrong_is_shown_short_and_on_one_line(lemmatiser, labe
         Model.of(Contents(lemmatiser.info, tensors), "a.seqtag")
     assert len(str(error.value)) < 1200
     assert str(error.value).isprintable()
-    with pytest.raises(ModelFileError, match=r"columns are fo\\x1b\[2J; attributes") as error:
+    with pytest.raises(ModelFileError, match=r"different names, found \['fo\\x1b\[2J'\]") as error:
         damaged(lemmatiser, "columns", lambda _: ["fo\x1b[2J"])
     assert str(error.value).isprintable()
 

@@ -18,7 +18,7 @@ from seqtag.errors import CorpusError, ModelFileError, OptionError
 from seqtag.tagging import files
 from seqtag.tagging.chain import TagOptions
 from seqtag.tagging.files import FileResult, Models, tag_file
-from tests.command_line import SENTENCES, call, conllu, home
+from tests.command_line import SENTENCES, call, conllu, home, linux
 
 WORDS = sum(len(sentence.split()) for sentence in SENTENCES)
 
@@ -232,3 +232,49 @@ def test_a_process_keeps_the_last_models_only(monkeypatch):
     for name in ("a", "b", "a", "c", "a", "b"):
         files.kept((name,), lambda name=name: load(name))
     assert made == ["a", "b", "c", "b"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": None},
+        {"format": []},
+        {"input": None},
+        {"input": {}},
+        {"input": {"name": "in.conllu", "bytes": 1, "stamp": None}},
+        {"output": {"bytes": "1"}},
+        {"sentences": "1"},
+        {"tokens": True},
+    ],
+)
+def test_a_manifest_that_is_damaged_counts_for_nothing(place, model, change):
+    tag(model)
+    whole = manifest()
+    Path("out/in.conllu.done").write_text(json.dumps(whole | change))
+    assert tag(model).reason == "new"
+    assert manifest()["sentences"] == whole["sentences"]
+
+
+@pytest.mark.parametrize("missing", ["tokens", "options", "manifest"])
+def test_a_manifest_with_a_field_less_counts_for_nothing(place, model, missing):
+    tag(model)
+    whole = manifest()
+    del whole[missing]
+    Path("out/in.conllu.done").write_text(json.dumps(whole))
+    assert tag(model).reason == "new"
+
+
+def test_a_manifest_that_is_deep_counts_for_nothing(place, model):
+    tag(model)
+    Path("out/in.conllu.done").write_text("[" * 100_000)
+    assert tag(model).reason == "new"
+
+
+@linux
+def test_names_that_are_no_utf_8(place, model):
+    odd = os.fsdecode(b"\xff.conllu")
+    Path("in.conllu").rename(odd)
+    assert tag_file(odd, f"out/{odd}", model).reason == "new"
+    assert tag_file(odd, f"out/{odd}", model).status == "skipped"
+    found = json.loads(Path(f"out/{odd}.done").read_bytes().decode())
+    assert found["input"]["name"] == odd

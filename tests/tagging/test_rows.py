@@ -134,6 +134,28 @@ def test_lines_that_are_no_objects(place, home, line):
     assert not Path("out.jsonl").exists()
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            '{"tokens": ["a"], "tokens": ["b"]}',
+            "expected different fields, found 'tokens' twice; rename one",
+        ),
+        ('{"tokens": [], "x": {"y": 1, "y": 2}}', "expected different fields, found 'y' twice; re"),
+        (
+            '{"tokens": [], "x": -1e400}',
+            "expected numbers below 1.8e308, found -1e400; write it as a string",
+        ),
+    ],
+)
+def test_lines_that_would_not_come_out_whole(place, home, line, message):
+    Path("in.jsonl").write_text('{"tokens": []}\n' + line)
+    with pytest.raises(CorpusError) as error:
+        tag_file("in.jsonl", "out.jsonl", home / "upos.seqtag")
+    assert str(error.value).startswith(f"in.jsonl:2: {message}")
+    assert not Path("out.jsonl").exists()
+
+
 def test_rows_have_no_other_format(home):
     chain = Chain([seqtag.load(home / "upos.seqtag")])
     for options, found in (({"to": "conllu"}, "--to conllu"), ({"token_ranges": True}, "--token")):
@@ -213,6 +235,10 @@ def test_parquet_that_is_none_or_has_something_else(arrow, home):
         arrow.parquet.write_table(arrow.table({"tokens": values}), "in.parquet")
         with pytest.raises(CorpusError, match=f"texts or lists of tokens in tokens, found {found}"):
             tag_file("in.parquet", "out.parquet", home / "upos.seqtag")
+    twice = arrow.Table.from_arrays(2 * [arrow.array([["a"]])], names=["tokens", "tokens"])
+    arrow.parquet.write_table(twice, "in.parquet")
+    with pytest.raises(CorpusError, match=r"different names, found 'tokens' twice; rename one$"):
+        tag_file("in.parquet", "out.parquet", home / "upos.seqtag")
     arrow.parquet.write_table(arrow.table({"id": [1]}), "in.parquet")
     with pytest.raises(CorpusError, match=r"^in.parquet: expected a field body, found id"):
         tag_file("in.parquet", "out.parquet", home / "upos.seqtag", TagOptions(field="body"))

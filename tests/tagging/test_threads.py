@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 from seqtag.corpus import read, stream
@@ -27,7 +28,8 @@ def _small_batches(monkeypatch):
     monkeypatch.setattr(stream, "CHUNK", 300)
 
 
-@pytest.mark.parametrize("number", [0, 1, 3, 4])
+# Calibrated, without a label chain, of parts of labels, lemmas, word tables, two passes.
+@pytest.mark.parametrize("number", [0, 1, 3, 4, 6, 7])
 def test_all_questions_on_all_threads(number):
     [model] = bundle.models_of(from_bytes(good_files()[number]))
     one, shared = Tagger(model), Tagger(model)
@@ -36,8 +38,9 @@ def test_all_questions_on_all_threads(number):
     assert shared.nbest_many(SENTENCES, 2, threads=4) == one.nbest_many(SENTENCES, 2)
 
 
-def test_single_sentences_from_threads_of_the_caller():
-    [model] = bundle.models_of(from_bytes(good_files()[3]))
+@pytest.mark.parametrize("number", [3, 6, 7])
+def test_single_sentences_from_threads_of_the_caller(number):
+    [model] = bundle.models_of(from_bytes(good_files()[number]))
     tagger = Tagger(model)
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(tagger.tag, SENTENCES)) == Tagger(model).tag_many(SENTENCES)
@@ -48,6 +51,41 @@ def test_files_on_all_threads():
     taggers = good_pipeline().taggers
     once = b"".join(tag_text(taggers, read(io.BytesIO(data), "conllu"), threads=1))
     assert b"".join(tag_text(taggers, read(io.BytesIO(data), "conllu"), threads=4)) == once
+
+
+@pytest.mark.parametrize("to", [None, "jsonl"])
+@pytest.mark.parametrize(("number", "rest"), [(6, "tag"), (7, "tag"), (2, "pos chunk")])
+def test_columns_on_all_threads(number, rest, to):
+    [model] = bundle.models_of(from_bytes(good_files()[number]))
+    columns = ["form", *rest.split()]
+    rows = [[" ".join([word, *columns[1:]]) for word in each] for each in SENTENCES]
+    data = "\n\n".join(map("\n".join, rows)).encode()
+
+    def found(threads):
+        stream = read(io.BytesIO(data), "columns", columns=columns)
+        return b"".join(tag_text([Tagger(model)], stream, to, threads))
+
+    assert found(4) == found(1)
+
+
+def test_raw_text_on_all_threads():
+    data = b"Ich bin im Haus. Wer ist hier?\n\nIM\n" * 40
+    pipeline = Pipeline(good_pipeline().models)
+
+    def found(threads):
+        text = pipeline.segmented(read(io.BytesIO(data), "text"), paragraphs="blank")
+        return b"".join(tag_text(pipeline.taggers, text, threads=threads))
+
+    assert found(4) == found(1)
+
+
+def test_words_in_arrays_on_all_threads():
+    [model] = bundle.models_of(from_bytes(good_files()[6]))
+    words = np.array([word for each in SENTENCES for word in each])
+    offsets = np.cumsum([0, *map(len, SENTENCES)])
+    expected = [label for labels in Tagger(model).tag_many(SENTENCES) for label in labels]
+    found = Tagger(model).tag_many(words, 4, offsets=offsets)
+    assert found.tolist() == expected
 
 
 def test_texts_from_threads_of_the_caller():

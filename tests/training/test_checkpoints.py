@@ -11,6 +11,7 @@ import sys
 import numpy as np
 import pytest
 
+from seqtag import files
 from seqtag.engine import epochs
 from seqtag.errors import CheckpointError
 from seqtag.features.language import parse
@@ -186,12 +187,20 @@ def test_checkpoints_say_where_the_training_goes_on(tmp_path, monkeypatch, caplo
 
 def test_the_last_two_are_kept(tmp_path, monkeypatch):
     killed(3, monkeypatch, checkpoint=tmp_path)
-    kept = [f"run-1-00000{n}.checkpoint" for n in (2, 3)]
-    assert [path.name for path in files_of(tmp_path)] == kept
-    (tmp_path / ".seqtag-0123456789abcdef.tmp").write_bytes(b"of a process that was killed")
+    kept, kept_files = [f"run-1-00000{n}.checkpoint" for n in (2, 3)], files_of(tmp_path)
+    assert [path.name for path in kept_files] == kept
+    files._temporary_name(kept_files[-1]).write_bytes(b"of a process that was killed")
     model_of(checkpoint=tmp_path, resume=True)
     left = [f"run-1-00000{n}.checkpoint" for n in (4, 5)]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lock", *left]
+
+
+def test_what_a_living_process_writes_in_the_folder_is_left_alone(tmp_path):
+    """A folder of checkpoints may be the working folder, in which others write too."""
+    with files.Output(tmp_path / "tagged.conllu") as out:
+        out.write(b"half")
+        model_of(checkpoint=tmp_path)
+    assert (tmp_path / "tagged.conllu").read_bytes() == b"half"
 
 
 def test_with_seconds_between_checkpoints_not_every_epoch_has_one(tmp_path):

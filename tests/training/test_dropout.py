@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,11 +10,12 @@ from hypothesis import strategies as st
 from seqtag import settings
 from seqtag.engine import keys
 from seqtag.engine.arrays import Instances
+from seqtag.features import index
 from seqtag.features.language import parse
 from seqtag.training.dropout import RARE, hiding
 from seqtag.training.rounds import train_shards
 from seqtag.training.train import train
-from tests.strategies import cases, corpus
+from tests.strategies import cases, corpus, needs_native
 
 TEMPLATES = parse("form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-1]")
 TRAINING = corpus("the DT X\na DT X\ndog NN X\n\nthe DT X\ncat NN X\nbarks VB X", "form tag other")
@@ -75,12 +74,13 @@ def test_it_does_not_matter_how_many_are_drawn_at_a_time(dropout, monkeypatch):
     assert hidden(x, dropout, 5).features.tolist() == found
 
 
-def test_bundles_are_seen_as_they_are(caplog):
-    x = Instances(np.array([0, 1]), np.array([0, 2]), np.array([0, 5], np.int32))
-    bundled = x._replace(bundle_ptr=np.array([0, 2]), bundles=np.array([1, 2], np.int32))
-    with caplog.at_level(logging.INFO, "seqtag"):
-        assert hidden(bundled, RARE, 1) is bundled
-    assert caplog.messages == ["dropout rare: nothing is hidden in a corpus of this size"]
+@needs_native
+@pytest.mark.parametrize("dropout", [0.4, RARE])
+def test_a_large_corpus_hides_the_same(monkeypatch, dropout):
+    """Without dropout, features of millions of tokens stand in bundles."""
+    small = learnt(dropout)
+    monkeypatch.setattr(index, "_MANY", 1)
+    assert learnt(dropout) == small != learnt(0.0)
 
 
 def learnt(dropout):

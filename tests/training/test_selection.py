@@ -72,7 +72,10 @@ def test_groups_are_never_parted(groups, k):
         with pytest.raises(SeqtagError) as error:
             k_folds(len(groups), k, 3, groups)
         n = len(sizes)
-        assert str(error.value) == f"expected from 2 to {n} folds for {n} groups, found {k}"
+        message = f"expected from 2 to {n} folds for {n} groups, found {k}"
+        if n == 1:
+            message = "expected at least 2 groups to cut into folds, found 1; give more data"
+        assert str(error.value) == message
         return
     folds = k_folds(len(groups), k, 3, groups)
     assert sorted(i for _, test in folds for i in test) == list(range(len(groups)))
@@ -82,12 +85,21 @@ def test_groups_are_never_parted(groups, k):
     assert min(held) > 0 and max(held) - min(held) <= max(sizes)
 
 
-@pytest.mark.parametrize(("n", "k"), [(3, 4), (3, 1), (0, 2)])
+@pytest.mark.parametrize(("n", "k"), [(3, 4), (3, 1)])
 def test_folds_need_examples(n, k):
     with pytest.raises(
         SeqtagError, match=f"expected from 2 to {n} folds for {n} examples, found {k}"
     ):
         cross_validate(majority, [0] * n, k)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_one_example_makes_no_folds(n):
+    with pytest.raises(SeqtagError) as error:
+        cross_validate(majority, [0] * n, 2)
+    assert str(error.value) == (
+        f"expected at least 2 examples to cut into folds, found {n}; give more data"
+    )
 
 
 def test_a_cross_validation_by_hand():

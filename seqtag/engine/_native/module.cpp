@@ -43,6 +43,7 @@ void say_memory_is_short(const std::exception_ptr& thrown, void*) {
 NB_MODULE(SEQTAG_KERNEL, m) {
   m.doc() = "Native kernel of seqtag; native.py is its only caller.";
   nb::register_exception_translator(say_memory_is_short);
+  nb::set_leak_warnings(false);  // of what threads hold while Python ends
   m.def("has_avx2", &has_avx2);
   seqtag::bind_weights<float>(m, "Weights32");
   seqtag::bind_weights<double>(m, "Weights64");

@@ -12,7 +12,9 @@ namespace seqtag {
 // Each state keeps its n best prefixes, as in the reference, but only labels that can matter are
 // states. What the best sequence through a label lacks to the best of all is known from the
 // max-marginals; with a limit on it few labels are left, and if n sequences are found within the
-// limit no other can be among the n best. Else the limit is raised.
+// limit no other can be among the n best. Else the limit is raised. Where all labels score the same,
+// all are left: so a state merges the sorted prefixes of those before it, and looks at no more than
+// n of them beside the first of each.
 class NBest {
  public:
   // Appends the sequences of a sentence and their scores, the best first; returns how many.
@@ -67,17 +69,24 @@ class NBest {
   };
   struct Prefix {
     double score;
-    uint32_t from, rank;  // which prefix of which state before it goes on from
+    uint32_t from, rank;  // which prefix of which state before it goes on from; of order 0 its label, and which
   };
   struct Position {
     std::vector<int> labels;  // that may stand here, ascending
     size_t width;             // states are pairs with so many labels before: 1 below second order
     std::vector<Prefix> prefixes;
-    std::vector<size_t> ptr;  // (states + 1,): those of each state, the best first
+    std::vector<size_t> ptr;  // (states + 1,): those of each state, the best first; of order 0 there is one
+  };
+  struct Head {  // of a sorted list of prefixes: the next one that was not taken yet
+    double score, more;
+    const Prefix *next, *end;
+    uint32_t list, rank;
   };
   std::vector<float> losses_, ranked_, matrices_;
   std::vector<Position> positions_;
-  std::vector<Prefix> candidates_, ends_;
+  std::vector<Prefix> ends_;
+  std::vector<Head> heads_;
+  size_t held_ = 0;  // bytes of the positions
 
   template <class Edges> void fill_matrices(const Problem& p, const Edges& edges) {
     const size_t size = size_t(p.chain.labels) * p.stride();
@@ -92,7 +101,8 @@ class NBest {
   double step(const Problem& p, size_t t, int a, int b, int c, bool any_edges) const {
     double sum = double(p.emission[t * p.stride() + size_t(c)]);
     if (p.order == 0) return sum;
-    sum += double(matrix(p, t, any_edges)[size_t(b) * p.stride() + size_t(c)]);
+    sum += double(any_edges ? matrix(p, t, true)[size_t(b) * p.stride() + size_t(c)]
+                            : p.chain.into[size_t(c) * p.stride() + size_t(b)]);
     return p.order == 2 ? sum + double(p.trigram.row(a, b)[c]) : sum;
   }
   // Score of a sequence, with what is forbidden or without.
@@ -121,9 +131,11 @@ class NBest {
   }
 
   void search(const Problem& p, float limit, size_t n, bool any_edges) {
+    constexpr size_t kKept = size_t(64) << 20;  // bytes that may wait for the next sentence
     const size_t K = size_t(p.chain.labels);
-    positions_.resize(p.T);
-    size_t held = 0;
+    if (held_ > kKept) std::vector<Position>().swap(positions_);
+    positions_.resize(std::max(p.T, positions_.size()));
+    held_ = 0;
     for (size_t t = 0; t < p.T; ++t) {
       Position& here = positions_[t];
       here.labels.clear();
@@ -132,63 +144,102 @@ class NBest {
       here.width = p.order == 2 && t > 0 ? positions_[t - 1].labels.size() : 1;
       here.prefixes.clear();
       here.ptr.assign(1, 0);
-      if (t == 0) {
-        for (int b : here.labels) {
-          const double start = p.order ? double(p.chain.start[size_t(b)]) : 0.0;
-          here.prefixes.push_back({start + double(p.emission[size_t(b)]), 0, 0});
-          here.ptr.push_back(here.prefixes.size());
-        }
-      } else {
+      if (p.order == 0)
+        extend_alone(p, t, n);
+      else if (t == 0)
+        begin(p, here);
+      else
         extend(p, t, n, any_edges);
-      }
-      check_room(held += here.prefixes.capacity(), sizeof(Prefix));
     }
     ends_.clear();
-    const Position& last = positions_.back();
+    const Position& last = positions_[p.T - 1];
+    heads_.clear();
     for (size_t state = 0; state + 1 < last.ptr.size(); ++state) {
       const double stop = p.order ? double(p.chain.stop[size_t(last.labels[state / last.width])]) : 0.0;
-      for (size_t i = last.ptr[state]; i < last.ptr[state + 1]; ++i)
-        ends_.push_back({last.prefixes[i].score + stop, uint32_t(state), uint32_t(i - last.ptr[state])});
+      add_head(last, state, stop);
     }
-    keep_best(ends_, n);
+    merge(n, [&](const Head& head) { ends_.push_back({head.score, head.list, head.rank}); });
   }
-  // The best prefixes of the states at t: states (b, a), b by b; of order 0 and 1 there is one a.
+  void begin(const Problem& p, Position& here) {
+    for (int b : here.labels) {
+      here.prefixes.push_back({double(p.chain.start[size_t(b)]) + double(p.emission[size_t(b)]), 0, 0});
+      here.ptr.push_back(here.prefixes.size());
+    }
+    hold(here.prefixes.size(), here.ptr.size());
+  }
+  // Order 0: what stands before does not matter, so the best of all are kept, whatever their label.
+  void extend_alone(const Problem& p, size_t t, size_t n) {
+    static const Prefix nothing{0, 0, 0};
+    Position& here = positions_[t];
+    const Prefix* first = t ? positions_[t - 1].prefixes.data() : &nothing;
+    const size_t before = t ? positions_[t - 1].prefixes.size() : 1;
+    const size_t labels = here.labels.size(), taken = n / before < labels ? n : before * labels;
+    hold(taken, 2);
+    here.prefixes.reserve(taken);
+    heads_.clear();
+    for (int c : here.labels) {
+      const double more = double(p.emission[t * p.stride() + size_t(c)]);
+      heads_.push_back({first->score + more, more, first, first + before, uint32_t(c), 0});
+    }
+    merge(taken, [&](const Head& head) { here.prefixes.push_back({head.score, head.list, head.rank}); });
+    here.ptr.push_back(here.prefixes.size());
+  }
+  // The best prefixes of the states at t: states (b, a), b by b; of first order there is one a.
   void extend(const Problem& p, size_t t, size_t n, bool any_edges) {
     const Position& before = positions_[t - 1];
     Position& here = positions_[t];
-    const size_t states = before.ptr.size() - 1;
-    for (int c : here.labels)
-      for (size_t bi = 0; bi < here.width; ++bi) {
-        candidates_.clear();
-        const size_t first = p.order == 2 ? bi * before.width : 0, last = p.order == 2 ? first + before.width : states;
-        for (size_t state = first; state < last; ++state) {
+    const size_t states = before.ptr.size() - 1, block = p.order == 2 ? before.width : states;
+    hold(0, here.labels.size() * here.width);
+    for (size_t ci = 0; ci < here.labels.size(); ++ci)
+      for (size_t first = 0; first < states; first += block)
+        here.ptr.push_back(here.ptr.back() + std::min(n, before.ptr[first + block] - before.ptr[first]));
+    hold(here.ptr.back(), 0);
+    here.prefixes.resize(here.ptr.back());
+    for (size_t bi = 0; bi < here.width; ++bi)  // first, as it decides which trigrams are looked at
+      for (size_t ci = 0; ci < here.labels.size(); ++ci) {
+        heads_.clear();
+        for (size_t state = bi * block; state < (bi + 1) * block; ++state) {
           const int b = before.labels[state / before.width];
           const int a = p.order == 2 && t > 1 ? positions_[t - 2].labels[state % before.width] : p.chain.labels;
-          const double more = step(p, t, a, b, c, any_edges);
-          for (size_t i = before.ptr[state]; i < before.ptr[state + 1]; ++i)
-            candidates_.push_back({before.prefixes[i].score + more, uint32_t(state), uint32_t(i - before.ptr[state])});
+          add_head(before, state, step(p, t, a, b, here.labels[ci], any_edges));
         }
-        keep_best(candidates_, n);
-        here.prefixes.insert(here.prefixes.end(), candidates_.begin(), candidates_.end());
-        here.ptr.push_back(here.prefixes.size());
+        Prefix* out = &here.prefixes[here.ptr[ci * here.width + bi]];
+        merge(n, [&](const Head& head) { *out++ = {head.score, head.list, head.rank}; });
       }
   }
-  // Candidates come in the order of ties.
-  static void keep_best(std::vector<Prefix>& prefixes, size_t n) {
-    constexpr size_t kFew = 32;  // so many are put in their places one by one, without more memory
-    if (prefixes.size() <= kFew) {
-      for (size_t i = 1; i < prefixes.size(); ++i) {
-        const Prefix moved = prefixes[i];
-        size_t at = i;
-        for (; at > 0 && prefixes[at - 1].score < moved.score; --at) prefixes[at] = prefixes[at - 1];
-        prefixes[at] = moved;
-      }
-      if (prefixes.size() > n) prefixes.resize(n);
-      return;
+  // Counts what the sequences so far take, before it is asked for.
+  void hold(size_t prefixes, size_t states) {
+    check_room(prefixes, sizeof(Prefix));
+    held_ += prefixes * sizeof(Prefix) + states * sizeof(size_t);
+    check_room(held_, 1);
+  }
+  void add_head(const Position& from, size_t state, double more) {
+    const Prefix *first = from.prefixes.data() + from.ptr[state], *end = from.prefixes.data() + from.ptr[state + 1];
+    if (first != end) heads_.push_back({first->score + more, more, first, end, uint32_t(state), 0});
+  }
+  // Takes the n best prefixes of the lists in heads_; of equals those of the list with the lower number.
+  template <class Take> void merge(size_t n, Take take) {
+    const auto better = [](const Head& x, const Head& y) {
+      return x.score != y.score ? x.score > y.score : x.list < y.list;
+    };
+    const auto worse = [&](const Head& x, const Head& y) { return better(y, x); };
+    if (heads_.size() > n) {
+      std::nth_element(heads_.begin(), heads_.begin() + int64_t(n), heads_.end(), better);
+      heads_.resize(n);
     }
-    std::stable_sort(prefixes.begin(), prefixes.end(),
-                     [](const Prefix& x, const Prefix& y) { return x.score > y.score; });
-    if (prefixes.size() > n) prefixes.resize(n);
+    std::make_heap(heads_.begin(), heads_.end(), worse);
+    for (; n > 0 && !heads_.empty(); --n) {
+      std::pop_heap(heads_.begin(), heads_.end(), worse);
+      Head& head = heads_.back();
+      take(head);
+      if (++head.next == head.end) {
+        heads_.pop_back();
+        continue;
+      }
+      ++head.rank;
+      head.score = head.next->score + head.more;
+      std::push_heap(heads_.begin(), heads_.end(), worse);
+    }
   }
   void trace(const Problem& p, const Prefix& end, std::vector<int32_t>& out_labels) const {
     const size_t begin = out_labels.size();
@@ -196,9 +247,9 @@ class NBest {
     size_t state = end.from, rank = end.rank;
     for (size_t t = p.T; t-- > 0;) {
       const Position& here = positions_[t];
-      out_labels[begin + t] = here.labels[state / here.width];
       const Prefix& prefix = here.prefixes[here.ptr[state] + rank];
-      state = prefix.from;
+      out_labels[begin + t] = p.order ? here.labels[state / here.width] : int32_t(prefix.from);
+      state = p.order ? prefix.from : 0;
       rank = prefix.rank;
     }
   }

@@ -65,7 +65,10 @@ template <class Real> struct SecondOrderDecoder {
            const Edges& edges, const int32_t* against, int32_t* out_labels) {
     if (T == 0) return;
     for (auto* row : {&reach, &limit, &bound, &star_row}) row->resize(chain.stride);
-    if (Edges::any) scratch.resize(size_t(chain.labels) * chain.stride);
+    if (Edges::any) {
+      check_states(T * size_t(chain.labels), chain);  // none will be dropped
+      scratch.resize(size_t(chain.labels) * chain.stride);
+    }
     // If every path is forbidden, all scores are one huge number that swallows the rest: ties to
     // the plain search, which pruning by the rest would break otherwise.
     if (Edges::any || !search(emission, T, chain, trigram, edges, true, against, out_labels))
@@ -79,6 +82,7 @@ template <class Real> struct SecondOrderDecoder {
               const Edges& edges, bool prune, const int32_t* against, int32_t* out_labels) {
     const int K = chain.labels, S = chain.stride;
     bool allowed = true;
+    if (!prune) check_states(T * size_t(K), chain);
     kept.assign(1, K);
     kept_ptr.assign({0, 1});
     begin.assign({0, size_t(S)});
@@ -121,10 +125,15 @@ template <class Real> struct SecondOrderDecoder {
   static constexpr Real kSlack = Real(1e-3);
 
   const Real* states(size_t t, size_t r, int S) const { return &v[begin[t] + r * size_t(S)]; }
+  // Half the room, as what is there is copied when it grows.
+  static constexpr size_t kMostStates = kMostRoom / 2 / sizeof(Real);
+  static void check_states(size_t rows, const ChainWeights<Real>& chain) {
+    check_room(rows, 2 * size_t(chain.stride) * sizeof(Real));
+  }
   void make_room(size_t size) {
     if (v.size() >= size) return;
-    check_room(size, sizeof(Real));
-    v.resize(std::min(2 * size, std::max(size, kMostRoom / sizeof(Real))));
+    check_room(size, 2 * sizeof(Real));
+    v.resize(std::min(2 * size, kMostStates));
   }
 
   // Which b at position t may be on the best path, as the a's of position t + 1. With (a*, b*) any

@@ -1,0 +1,48 @@
+"""Features that stand in bundles: what does not fit is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from seqtag.engine.arrays import Instances, Layout
+from tests.strategies import NATIVE, REFERENCE, needs_native
+
+if NATIVE:
+    from seqtag.engine import native
+
+pytestmark = needs_native
+
+
+def int32(*numbers):
+    return np.array(numbers, np.int32)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"bundles": None}, "bundle_ptr and bundles go together"),
+        ({"values": np.ones(2)}, "bundles are of features without values"),
+        ({"bundle_ptr": np.array([0, 1])}, "bundle_ptr must ascend from 0 to the number of rows"),
+        ({"bundles": int32(0, 3)}, "bundles holds a row out of range"),
+        ({"features": int32(-2, 0)}, "features holds a row out of range"),
+        ({"features": int32(-1, 3)}, "features holds a row out of range"),
+    ],
+)
+def test_bundles_that_do_not_fit_are_refused(change, message):
+    x = Instances(np.array([0, 1]), np.array([0, 2]), int32(-1, 0))
+    x = x._replace(bundle_ptr=np.array([0, 2]), bundles=int32(1, 2))
+    weights = native.Weights(Layout(3, 2, 0), "float64", "perceptron")
+    assert weights.decode(x).tolist() == [0]
+    for act in (weights.decode, lambda x: weights.train_epoch(x, int32(0), np.array([0]))):
+        with pytest.raises(ValueError) as error:
+            act(x._replace(**change))
+        assert str(error.value).startswith(message)
+
+
+def test_the_reference_wants_features_written_out():
+    x = Instances(np.array([0, 1]), np.array([0, 1]), int32(-1))
+    x = x._replace(bundle_ptr=np.array([0, 2]), bundles=int32(1, 2))
+    with pytest.raises(ValueError, match="expected features written out, found bundles"):
+        REFERENCE.Weights(Layout(3, 2, 0), "float64", "perceptron").decode(x)
+    assert x.written_out().features.tolist() == [1, 2]

@@ -1,0 +1,295 @@
+"""What must hold of sentences however they come and go: arrays, lines of JSON, two files compared."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import math
+from functools import cache
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from seqtag.corpus import read
+from seqtag.errors import SeqtagError
+from seqtag.evaluation.aligned import score_aligned
+from seqtag.evaluation.compare import compare, intervals
+from seqtag.evaluation.report import evaluate
+from seqtag.labels import schemes
+from seqtag.model import bundle
+from seqtag.model.container import from_bytes
+from seqtag.tagging import workers
+from seqtag.tagging.tagger import Tagger
+from tests.fuzzing.choices import Choices
+from tests.fuzzing.good_models import good_files
+from tests.tagging.test_tables import CHAINS, outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from seqtag.corpus import Sentence
+    from seqtag.evaluation.report import Report
+
+_ARROW = [
+    "list_(string)",
+    "large_list(large_string)",
+    "list_(string_view)",
+    "list_(dictionary)",
+    "list_(binary)",
+    "string",
+    "large_string",
+    "string_view",
+    "dictionary",
+    "binary",
+]
+_TAGGERS = [0, 2, 3, 7]  # calibrated, of two columns, parts of labels, two passes
+
+
+# ----------------------------------------------------------------- arrays
+@cache
+def _tagger(number: int) -> Tagger:
+    return Tagger(*bundle.models_of(from_bytes(good_files()[number])))
+
+
+def arrays(data: bytes) -> str:
+    """Sentences in arrays of numpy or Arrow: the labels of lists, or an error that says why not."""
+    choices = Choices(data)
+    tagger = _tagger(choices.pick(_TAGGERS))
+    kind = choices.below(4)
+    arrow = importlib.util.find_spec("pyarrow") is not None
+    damage, threads, batch = choices.below(6), 1 + choices.below(3), 1 + choices.below(8)
+    name, wild = choices.pick(_ARROW), choices.take(3)
+    sentences = [line.split(b" ") if line else [] for line in choices.rest().split(b"\n")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "_BATCH_TOKENS", batch)
+        patch.setattr(workers, "_SPAN_TOKENS", 2 * batch)
+        try:
+            if arrow and kind:
+                return _of_arrow(tagger, sentences, name, (damage, wild), threads)
+            return _of_numpy(tagger, sentences, kind, damage, threads)
+        except (SeqtagError, TypeError) as error:
+            assert isinstance(error, SeqtagError) or "expected" in str(error), error
+            assert len(str(error)) < 2000, error
+            return str(error)
+
+
+def _of_numpy(
+    tagger: Tagger, sentences: list[list[bytes]], kind: int, damage: int, threads: int
+) -> str:
+    """Words in one row, and where sentences begin."""
+    lists = [[word.decode("utf-8", "surrogateescape") for word in each] for each in sentences]
+    words = np.array([word for each in lists for word in each], object if kind % 2 else str)
+    if damage == 5:
+        words = words.astype(object)
+        words[len(words) // 2 :] = [None]
+    given, expected = _mapped(tagger, words, lists)
+    offsets = _offsets(lists, damage)
+    found = tagger.tag_many(given, threads, offsets=offsets)
+    if kind % 2 == 0:  # numpy takes the null at the end of a string for padding
+        bounds = pairwise([0, *accumulate(map(len, lists))])
+        lists = [words[a:b].tolist() for a, b in bounds]
+        _, expected = _mapped(tagger, words, lists)
+    flat = [label for labels in tagger.tag_many(expected) for label in labels]
+    assert found.tolist() == flat
+    return "accepted"
+
+
+def _of_arrow(
+    tagger: Tagger, sentences: list[list[bytes]], name: str, how: tuple[int, bytes], threads: int
+) -> str:
+    """Lists of words, or words and offsets, in any of Arrow's layouts, whole or in slices."""
+    pa, (damage, wild) = pytest.importorskip("pyarrow"), how
+    lists = [[word.decode("utf-8", "replace") for word in each] for each in sentences]
+    outer, _, inner = name.rstrip(")").rpartition("(")
+    kind = pa.dictionary(pa.int8(), pa.string()) if inner == "dictionary" else getattr(pa, inner)()
+    kept: list[Any] = [*lists] if outer else [word for each in lists for word in each]
+    if damage == 5 and kept:
+        kept[-1] = None
+    if damage == 4 and outer and lists:
+        kept[0] = [*lists[0], None]
+    raw = [word for each in sentences for word in each]
+    try:
+        made = pa.array(kept, getattr(pa, outer)(kind) if outer else kind)
+        if damage == 3 and not outer and inner == "string" and raw:  # bytes that nobody checked
+            made = pa.array(raw, pa.binary()).view(pa.string())
+        if damage == 3 and outer in ("list_", "large_list"):  # sentences that nobody checked
+            numbers = np.frombuffer(wild.rjust(4, b"\0"), np.int8)
+            offsets = numbers.astype(np.int32 if outer == "list_" else np.int64)
+            made = pa.Array.from_buffers(
+                made.type, 3, [None, pa.py_buffer(offsets)], children=[made.values]
+            )
+    except pa.ArrowException:
+        return "not of this type"
+    if damage == 2:
+        made = pa.chunked_array([made.slice(0, 1), made.slice(1, 0), made.slice(1)])
+    given, expected = _mapped(tagger, made, lists)
+    offsets = None if outer else _offsets(lists, damage)
+    found = tagger.tag_many(given, threads, offsets=offsets)
+    found.validate(full=True)
+    if damage == 3 and outer in ("list_", "large_list"):
+        made.validate(full=True)  # or it would have been refused
+        _, expected = _mapped(tagger, made, made.to_pylist())
+    there = tagger.tag_many(expected)
+    assert found.to_pylist() == (there if outer else [label for each in there for label in each])
+    return "accepted"
+
+
+def _mapped(tagger: Tagger, words: Any, lists: list[list[str]]) -> tuple[Any, list[Any]]:
+    """Arrays, and lists, as a tagger of several columns wants them."""
+    if len(tagger.columns) < 2:
+        return words, lists
+    names = tagger.columns
+    return dict.fromkeys(names, words), [dict.fromkeys(names, each) for each in lists]
+
+
+def _offsets(lists: Sequence[Sequence[str]], damage: int) -> list[int]:
+    """Where sentences begin; or not quite."""
+    found = [0, *accumulate(map(len, lists))]
+    if damage == 1:
+        found[-1] += 1
+    return found
+
+
+# ----------------------------------------------------------------- formats that are written
+def outputs(data: bytes) -> str:
+    """Tagged files in every format for programs: the words of the input, line by line."""
+    choices = Choices(data)
+    to = choices.pick(["jsonl", "jsonl", "tsv", "tokens", "conllu"])
+    names = choices.pick(CHAINS)
+    format = choices.pick(["conllu", "text", "tagged", "columns", "conll2000"])
+    columns = {"columns": ("form", "pos")} if format == "columns" else {}
+    chunk, file = 1 + choices.below(64), choices.rest()
+    try:
+        file.decode()
+    except UnicodeDecodeError:
+        return "not UTF-8"
+    if b"\0" in file[:64] or file[:2] == b"\x1f\x8b":
+        return "perhaps UTF-16"  # found out by what has arrived
+    found = outcome(file, names, to=to, format=format, **columns)
+    again = outcome(file, names, to=to, format=format, threads=3, chunk=chunk, **columns)
+    readable = outcome(file, names, to=to, format=format, backend="reference", **columns)
+    if isinstance(found, str):
+        assert isinstance(again, str)
+        assert isinstance(readable, str)
+        return found
+    assert found == again == readable
+    sentences = [s for s in read(io.BytesIO(file), format, **columns) if len(s)]
+    if to == "jsonl":
+        lines = [json.loads(line) for line in found.decode().split("\n")[:-1]]
+        assert [line["tokens"] for line in lines] == [s.words for s in sentences]
+        for line, sentence in zip(lines, sentences, strict=True):
+            given = {key for key in line if key not in ("tokens", "sent_id", "text", "multiword")}
+            assert {len(line[key]) for key in given} <= {len(sentence)}
+    elif to == "tsv":
+        rows = [line.split("\t") for line in found.decode().split("\n")[:-1]]
+        words = [row[1] for row in rows if row[0] != "word"]  # the head of a sentence's table
+        assert words == [word for sentence in sentences for word in sentence.words]
+    return "accepted"
+
+
+# ----------------------------------------------------------------- two files compared
+def evaluation(data: bytes) -> str:
+    """Two files, one mostly a damaged copy of the other: figures that are possible, or an error."""
+    choices = Choices(data)
+    scheme = choices.pick(["auto", None, *schemes.SCHEMES])
+    cuts = [(choices.below(5), choices.below(256), choices.below(256)) for _ in range(3)]
+    text = choices.rest()
+    gold, _, other = text.partition(b"\x1e")
+    other = other or _damaged(gold, cuts)
+    try:
+        read_gold, read_other = _sentences(gold), _sentences(other)
+    except SeqtagError as error:
+        return str(error)
+    said = _compared(read_gold, read_other)
+    own = score_aligned(read_gold, read_gold) if not said else None
+    if own is not None:
+        assert all(each.correct == each.found == each.gold for each in own.metrics.values())
+    try:
+        report = _labels_compared(read_gold, read_other, scheme)
+    except SeqtagError as error:
+        return str(error)
+    _possible(report)
+    return said or "accepted"
+
+
+def _damaged(data: bytes, cuts: Sequence[tuple[int, int, int]]) -> bytes:
+    """A file with lines gone, twice, swapped, cut, or in another form."""
+    lines = data.split(b"\n")
+    for kind, first, second in cuts:
+        a, b = first % len(lines), second % len(lines)
+        if kind == 0:
+            lines[a], lines[b] = lines[b], lines[a]
+        elif kind == 1:
+            lines[a:a] = [b""]
+        elif kind == 2:
+            lines[a] = lines[a].replace(b"N", b"V")
+        elif kind == 3:
+            lines[a : a + 1] = []
+        lines = lines or [b""]
+    return b"\n".join(lines)
+
+
+def _sentences(data: bytes) -> list[Sentence]:
+    return list(read(io.BytesIO(data), "conllu"))
+
+
+def _compared(gold: Sequence[Sentence], other: Sequence[Sentence]) -> str:
+    """Texts as the shared task compares them; the message if they are different ones."""
+    try:
+        report = score_aligned(gold, other, samples=True)
+    except SeqtagError as error:
+        with pytest.raises(SeqtagError):
+            score_aligned(other, gold)
+        return str(error)
+    back = score_aligned(other, gold)
+    for name, counts in report.metrics.items():
+        assert 0 <= counts.correct <= min(counts.found, counts.gold), (name, counts)
+        if name in ("tokens", "sentences", "words", "upos", "xpos"):
+            assert counts.correct == back.metrics[name].correct, name
+    assert str(report)
+    assert report._repr_html_()
+    _finite(json.loads(json.dumps(report.to_dict(), allow_nan=False)))
+    intervals(report, resamples=3)
+    if report.sentences:
+        best = score_aligned(gold, gold, samples=True)
+        compare(report, best, resamples=3, trials=3).to_text()
+    return ""
+
+
+def _labels_compared(
+    gold: Sequence[Sentence], other: Sequence[Sentence], scheme: str | None
+) -> Report:
+    """Labels side by side."""
+    columns = [[s.column("xpos") for s in side if len(s)] for side in (gold, other)]
+    words = [s.words for s in gold if len(s)]
+    return evaluate(*columns, words=words, known={"the"}, scheme=scheme, samples=True)
+
+
+def _possible(report: Report) -> None:
+    """Figures between nothing and all, and pages that can be shown."""
+    for share in (report.accuracy, report.f1, report.score, report.sentence_accuracy):
+        assert 0 <= share <= 1, report
+    for name, counts in report.labels.items():
+        assert 0 <= counts.correct <= min(counts.found, counts.gold), name
+    assert report.to_text(3)
+    assert report._repr_html_()
+    if report.scheme is not None:
+        assert report.conlleval().endswith("\n")
+    json.dumps(report.to_dict(), allow_nan=False)
+    intervals(report, resamples=3)
+    if report.sentences:
+        compare(report, report, resamples=3, trials=3).to_text()
+
+
+def _finite(value: Any) -> None:
+    """No number that is none."""
+    if isinstance(value, dict):
+        value = [*value.values()]
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, (dict, list)):
+            _finite(each)
+        else:
+            assert not isinstance(each, float) or math.isfinite(each)

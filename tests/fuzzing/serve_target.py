@@ -1,0 +1,222 @@
+"""What must hold of every request to the server: an answer that it knows, and no traceback."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from seqtag.model import bundle
+from seqtag.model.container import from_bytes
+from seqtag.pages.annotation import Models
+from seqtag.pages.reloading import Shelf
+from seqtag.tagging.tagger import Tagger
+from tests.fuzzing.choices import Choices
+from tests.fuzzing.good_models import good_files, good_pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_PATHS = [
+    "/process",
+    "/process",
+    "/api/tag",
+    "/api/tag",
+    "/api/explain",
+    "/api/explain",
+    "/models",
+    "/api/models",
+    "/",
+    "/style.css",
+    "/nothing",
+]
+_METHODS = ["POST", "POST", "POST", "GET", "HEAD", "PUT", "OPTIONS", "\x00"]
+_TYPES = [
+    b"application/json",
+    b"application/x-www-form-urlencoded",
+    b"multipart/form-data; boundary=b",
+    b"Application/JSON; charset=latin-1",
+    b'multipart/form-data; boundary="',
+    b"text/plain",
+    b"",
+    b"\xff",
+]
+_HOSTS = [b"localhost", b"127.0.0.1:8000", b"[::1]:80", b"evil.example", b"[", b"\xff", b""]
+_QUERIES = [
+    b"",
+    b"model=pipeline&tagger&tokenizer=ranges&data=Im%20Haus.",
+    b"model=rich&tagger=&input=vertical&data=the%0Aman",
+    b"data=a&output=horizontal&input=horizontal",
+    b"data=%ff&model=%00",
+    b"a&" * 101,
+    b"tokenizer=x;ranges&data",
+]
+_TEXTS = ["Im Haus. Wer ist hier?\n\n e\u0301", "", "\ud800", "\x1b[2J\u202e a", "the man runs", 7]
+_WORDS = [
+    ["the", "man"],
+    [""],
+    [],
+    ["a"] * 2001,
+    ["\ud800"],
+    [1],
+    "the",
+    None,
+    ["im", "\x1b"],
+    ["a b"],
+]
+_NUMBERS = [0, 1, -1, 50, 51, True, 1.0, 10**30, "0", None, [], float("nan")]
+_NAMES = ["pipeline", "rich", "twice", "", "p", None, 3, "none", "\ud800", {}]
+_LABELS = [None, "NN", "N|s", "upos", "tag", "", "nothing", "\ud800", 3]
+_KNOWN = {200, 400, 403, 404, 405, 408, 413, 415, 421}
+_BODY = 20_000  # bytes
+_FORM = (
+    b'--b\r\nContent-Disposition: form-data; name="data"\r\n\r\n%s\r\n'
+    b"--b\r\nContent-Disposition: form-data; name=tagger\r\n\r\n\r\n--b--\r\n"
+)
+
+
+@cache
+def _served() -> Any:
+    """A server of a pipeline, a calibrated tagger, one with parts of labels, and one of two passes."""
+    from seqtag.pages.server import Limits, application
+
+    files = {"plain": 0, "rich": 3, "twice": 7}
+    loaded = {
+        name: Tagger(*bundle.models_of(from_bytes(good_files()[n]))) for name, n in files.items()
+    }
+    models = Models({"pipeline": good_pipeline(), **loaded})
+    shelf = Shelf(lambda: models, print, print)
+    return application(shelf, Limits(body=_BODY, seconds=1e6))
+
+
+def serve(data: bytes) -> str:
+    """Any request, in any pieces: an answer that makes sense, and nothing in the log."""
+    choices = Choices(data)
+    path, method = choices.pick(_PATHS), choices.pick(_METHODS)
+    kind, host = choices.pick([_TYPES[0], *_TYPES]), choices.pick([_HOSTS[0]] * 7 + _HOSTS)
+    query, piece = choices.pick(_QUERIES), 1 + choices.below(300)
+    shape = choices.below(6)
+    if shape < 2:
+        body = choices.rest()
+    elif shape == 2:
+        body = _FORM % choices.rest()
+    else:
+        body = _object(choices, path)
+    if choices.below(64) == 63:
+        body += b" " * _BODY
+    elif path == "/process" and method == "GET":
+        query += b"&" + choices.rest()
+    headers = {b"host": host, b"content-type": kind}
+    status, answered, body_back = asyncio.run(answer(path, method, query, headers, body, piece))
+    assert status in _KNOWN, (status, body_back)
+    assert answered[b"x-content-type-options"] == b"nosniff"
+    assert b"Traceback" not in body_back
+    assert b"internal" not in body_back
+    if answered.get(b"content-type", b"").startswith(b"application/json") and method != "HEAD":
+        found = json.loads(body_back, parse_constant=_no_number)
+        if path == "/api/tag" and status == 200:
+            _check_offsets(json.loads(body)["text"], found)
+        if status != 200:
+            assert "\n" not in found["error"], found
+            return f"{status} {found['error']}"
+    if status == 200:
+        return "accepted"
+    return f"{status} {body_back.decode()}"
+
+
+def _object(choices: Choices, path: str) -> bytes:
+    """A body as the interface of JSON has it, with a value or two that it has not."""
+    fields: dict[str, Any] = {"model": choices.pick(_NAMES)}
+    if path == "/api/explain":
+        fields["words"] = choices.pick(_WORDS)
+        for name, values in (("word", _NUMBERS), ("nbest", _NUMBERS)):
+            if choices.below(2):
+                fields[name] = choices.pick(values)
+        for name in ("part", "rival"):
+            if choices.below(2):
+                fields[name] = choices.pick(_LABELS)
+    else:
+        fields["text"] = choices.pick(_TEXTS)
+        if choices.below(2):
+            fields["text"] = choices.rest().decode("utf-8", "surrogateescape")
+    return json.dumps(fields).encode()
+
+
+async def answer(
+    path: str, method: str, query: bytes, headers: Mapping[bytes, bytes], body: bytes, piece: int
+) -> tuple[int, dict[bytes, bytes], bytes]:
+    """What the application sends: status, headers, body."""
+    pieces = [body[at : at + piece] for at in range(0, len(body), piece)] or [b""]
+    trouble: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, what: trouble.append(what))
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        if not pieces:
+            return {"type": "http.disconnect"}
+        return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "query_string": query,
+        "headers": [*headers.items()],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 8000),
+    }
+    with _Log() as log:
+        await _served()(scope, receive, send)
+        await asyncio.sleep(0)  # what was left to the loop
+    assert not trouble, trouble
+    assert not log.lines, log.lines
+    start, *rest = sent
+    return start["status"], dict(start["headers"]), b"".join(each.get("body", b"") for each in rest)
+
+
+class _Log(logging.Handler):
+    """What is logged of errors, by anybody."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+    def __enter__(self) -> _Log:
+        logging.getLogger().addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger().removeHandler(self)
+
+
+def _no_number(name: str) -> None:
+    """Nothing that JSON does not have: NaN, Infinity."""
+    raise AssertionError(name)
+
+
+def _check_offsets(text: str, found: Any) -> None:
+    """Tokens stand in the text where they say."""
+    place = 0
+    for sentence in found["sentences"]:
+        for token in sentence["tokens"]:
+            assert text[token["start"] : token["end"]] == token["text"], (text, token)
+            assert place <= token["start"] <= token["end"], (text, token)
+            place = token["end"]
+            for word in token["words"]:
+                assert {*word["labels"]} == {*word["margins"]}
+                assert all(
+                    0 <= score <= 1 for score in word["scores"].values() if score is not None
+                )

@@ -1,0 +1,182 @@
+"""Clients of the server that keep it waiting: they lose their place, others are answered."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.command_line import call, home, linux, posix
+from tests.pages.served import server
+
+httpx = pytest.importorskip("httpx", reason="httpx is not installed")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+pytest.importorskip("starlette", reason="starlette is not installed")
+
+pytestmark = posix
+
+HOST = b"Host: localhost\r\n"
+
+
+def connected(where, stack=None, buffer=None):
+    """A connection to the server."""
+    url = urlsplit(where)
+    connection = socket.socket()
+    if buffer:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+    connection.settimeout(120)
+    connection.connect((url.hostname, url.port))
+    if stack:
+        stack.enter_context(connection)
+    return connection
+
+
+def rest(connection):
+    """What comes until the server ends the connection."""
+    found = b""
+    try:
+        while piece := connection.recv(65536):
+            found += piece
+    except ConnectionResetError:
+        pass
+    return found
+
+
+def posted(path, body, kind=b"application/json", more=b""):
+    head = b"POST %b HTTP/1.1\r\n%bContent-Type: %b\r\nContent-Length: %d\r\n%b\r\n"
+    return head % (path, HOST, kind, len(body), more) + body
+
+
+@pytest.fixture(scope="module")
+def hasty(home):
+    """A server that waits for nobody longer than half a second."""
+    with server("-m", home / "upos.seqtag", "--max-seconds", 0.5) as (process, where):
+        yield process, where
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\n" + HOST + b"X: "])
+def test_a_head_that_does_not_arrive(hasty, sent):
+    with connected(hasty[1]) as connection:
+        connection.sendall(sent)
+        assert rest(connection) == b""
+
+
+def test_a_head_that_arrives_byte_by_byte(hasty):
+    """It is the whole head that has half a second."""
+    with connected(hasty[1]) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nX: ")
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            while True:
+                connection.sendall(b"x")
+                time.sleep(0.02)
+
+
+def test_a_body_that_goes_on_after_its_refusal(hasty):
+    with connected(hasty[1]) as connection:
+        connection.sendall(
+            b"POST /api/tag HTTP/1.1\r\n" + HOST + b"Content-Length: 99999999\r\n\r\n"
+        )
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            while True:
+                connection.sendall(b"x")
+                time.sleep(0.02)
+
+
+def test_answers_that_nobody_takes(hasty):
+    """Requests one behind the other, and no look at what comes back."""
+    with connected(hasty[1], buffer=4096) as connection:
+        connection.settimeout(0.5)
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            while True:
+                try:
+                    connection.sendall((b"GET /script.js HTTP/1.1\r\n" + HOST + b"\r\n") * 99)
+                except TimeoutError:
+                    time.sleep(0.05)
+    assert httpx.get(f"{hasty[1]}models", timeout=60).status_code == 200
+
+
+def test_many_connections_that_say_nothing(home):
+    """Above the most they are told so or dropped, and who asks properly is heard in the end."""
+    options = ("--threads", 1, "--waiting", 0, "--max-seconds", 3)  # 72 connections
+    with server("-m", home / "upos.seqtag", *options) as (_, where), ExitStack() as stack:
+        idle = [connected(where, stack) for _ in range(300)]
+        with connected(where) as late:
+            late.sendall(b"GET /models HTTP/1.1\r\n" + HOST + b"\r\n")
+            assert rest(late) == b""  # dropped
+        with idle[100] as told:
+            told.sendall(b"GET /models HTTP/1.1\r\n" + HOST + b"\r\n")
+            answer = rest(told)
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert b"retry-after: 1\r\n" in answer
+        assert answer.endswith(
+            b"expected fewer connections at once, found too many; try again later\n"
+        )
+        for connection in idle:
+            if connection is not told:
+                assert rest(connection) == b""
+        assert httpx.get(f"{where}models", timeout=60).status_code == 200
+
+
+@linux
+def test_no_file_handles_left(home):
+    """One line, no answer for a while, and then answers again."""
+    command = [sys.executable, "-m", "seqtag", "serve", "-m", home / "upos.seqtag", "--port", "0"]
+    process = subprocess.Popen(
+        [*command, "--max-seconds", "2"],
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)),
+    )
+    try:
+        where = process.stderr.readline().decode().split()[1]
+        with ExitStack() as stack:
+            for _ in range(80):
+                connected(where, stack)
+            line = process.stderr.readline()
+            assert line == b"seqtag: Too many open files (OSError)\n"
+        assert httpx.get(f"{where}models", timeout=60).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (0, b"")
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_client_that_leaves_in_the_middle_of_an_answer(home):
+    with server("-m", home / "upos.seqtag") as (process, where):
+        body = json.dumps({"text": "the dog barks. " * 2000}).encode()
+        for _ in range(5):
+            with connected(where, buffer=4096) as connection:
+                connection.sendall(posted(b"/api/tag", body))
+                assert connection.recv(10) == b"HTTP/1.1 2"
+        with connected(where) as connection:
+            connection.sendall(posted(b"/api/tag", body))  # and at once away
+        assert httpx.get(f"{where}models", timeout=60).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        assert (process.communicate(timeout=60)[1], process.returncode) == (b"", 0)
+
+
+def test_who_interrupts_twice_does_not_wait(home):
+    """Nor for the threads that are at work."""
+    with server("-m", home / "upos.seqtag", "--max-seconds", 600) as (process, where):
+        body = json.dumps({"text": "a " * 400_000}).encode()  # minutes of work
+        with connected(where) as connection:
+            connection.sendall(posted(b"/api/tag", body))
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+            assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=100)
+    assert (process.returncode, err) == (130, b"seqtag: interrupted\n")

@@ -1,0 +1,178 @@
+"""SIGHUP: models are read again while the server answers; a broken one changes nothing."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from queue import Queue
+
+import pytest
+
+import seqtag
+from seqtag.errors import ModelFileError
+from seqtag.pages.annotation import Models
+from seqtag.pages.reloading import Shelf
+from tests.command_line import call, home, posix
+from tests.pages.served import server
+
+httpx = pytest.importorskip("httpx", reason="httpx is not installed")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+pytest.importorskip("starlette", reason="starlette is not installed")
+
+pytestmark = posix
+
+
+def part(where):
+    """The column that is served."""
+    [[found]] = httpx.get(f"{where}api/models", timeout=60).json()["models"].values()
+    return found
+
+
+def signalled(process):
+    """Send SIGHUP; the line that answers it."""
+    process.send_signal(signal.SIGHUP)
+    return process.stderr.readline().decode()
+
+
+@pytest.fixture
+def model(home, tmp_path):
+    path = tmp_path / "served.seqtag"
+    shutil.copy(home / "upos.seqtag", path)
+    return path
+
+
+def replace(path, data):
+    """Put another file in the place of one, whole."""
+    new = path.with_name("new")
+    new.write_bytes(data)
+    new.replace(path)
+
+
+def test_a_good_model_takes_the_place_of_the_old_one(home, model):
+    with server("-m", model) as (process, where):
+        assert part(where) == "upos"
+        replace(model, (home / "xpos.seqtag").read_bytes())
+        assert part(where) == "upos"
+        assert signalled(process) == "seqtag: read again: served\n"
+        assert part(where) == "xpos"
+
+
+@pytest.mark.parametrize("broken", ["empty", "cut", "other", "gone"])
+def test_a_broken_model_changes_nothing(home, model, broken):
+    whole = model.read_bytes()
+    with server("-m", model) as (process, where):
+        if broken == "gone":
+            model.unlink()
+        else:
+            replace(model, {"empty": b"", "cut": whole[:-9], "other": b"x" * 999}[broken])
+        line = signalled(process)
+        assert line.startswith("seqtag: the old models stay, the new ones are not good: ")
+        assert str(model) in line
+        assert part(where) == "upos"
+        replace(model, (home / "xpos.seqtag").read_bytes())
+        assert signalled(process) == "seqtag: read again: served\n"
+        assert part(where) == "xpos"
+
+
+def test_a_file_that_is_written_over_in_its_place(model):
+    """Nothing of the served model is read from the file later."""
+    with server("-m", model) as (process, where):
+        ask = {"json": {"text": "the dog barks"}, "timeout": 60}
+        before = httpx.post(f"{where}api/tag", **ask).json()
+        model.write_bytes(b"x")
+        assert httpx.post(f"{where}api/tag", **ask).json() == before
+        assert "the old models stay" in signalled(process)
+        assert httpx.post(f"{where}api/tag", **ask).json() == before
+
+
+def test_an_answer_under_way_ends_with_the_model_it_began_with(home, model):
+    with server("-m", model, "--threads", 1, "--max-seconds", 120) as (process, where):
+        answers = Queue()
+        body = {"text": "the dog barks. " * 4_000}
+
+        def ask():
+            answers.put(httpx.post(f"{where}api/tag", json=body, timeout=200).json())
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        time.sleep(0.3)  # it is at work, or still on its way: both are right
+        replace(model, (home / "xpos.seqtag").read_bytes())
+        signalled(process)
+        asking.join()
+    labels = {
+        tuple(word["labels"])
+        for sentence in answers.get()["sentences"]
+        for token in sentence["tokens"]
+        for word in token["words"]
+    }
+    assert labels in ({("upos",)}, {("xpos",)})
+
+
+def test_many_signals_at_once(model):
+    with server("-m", model) as (process, where):
+        for _ in range(200):
+            process.send_signal(signal.SIGHUP)
+        assert part(where) == "upos"
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert set(err.decode().splitlines()) <= {"seqtag: read again: served"}
+    assert err.count(b"\n") < 200
+
+
+def test_who_closes_the_terminal_ends_the_server(model):
+    """SIGHUP means that, too."""
+    pty = pytest.importorskip("pty")
+    import fcntl
+    import termios
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "seqtag", "serve", "-m", model, "--port", "0"]
+    process = subprocess.Popen(
+        command,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    os.close(theirs)
+    try:
+        assert b" serves served" in process.stderr.readline()
+        os.close(ours)
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+# ----------------------------------------------------------------- the shelf itself
+def test_the_line_of_an_error_is_one_line(home):
+    loaded = seqtag.load(home / "upos.seqtag")
+    kept = Models({"x": loaded})
+    found = [kept, ModelFileError("a\nb", source="x"), ValueError("c\nd"), Models({"y": loaded})]
+    lines = Queue()
+
+    def read():
+        each = found.pop(0)
+        if isinstance(each, Exception):
+            raise each
+        return each
+
+    shelf = Shelf(read, lines.put, lines.put)
+    head = "the old models stay, the new ones are not good: "
+    for expected in (f"{head}x: a b", f"{head}ValueError: c d"):
+        shelf.read_again()
+        assert lines.get(timeout=60) == expected
+        assert shelf.models is kept
+    shelf.read_again()
+    assert lines.get(timeout=60) == "read again: y"
+    assert shelf.models.default == "y"
+    shelf.close()
+    shelf.read_again()  # too late, and no matter

@@ -1,0 +1,247 @@
+"""What is learnt from where: files, columns, labels, and what is refused before training."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from typing import TYPE_CHECKING
+
+import pytest
+
+from seqtag.corpus import read
+from seqtag.errors import CorpusError, LabelError
+from seqtag.features.language import parse
+from seqtag.training.train import train
+from tests.strategies import corpus
+
+if TYPE_CHECKING:
+    from seqtag.tagging.tagger import Tagger
+    from seqtag.training.runs import Epoch
+
+TEMPLATES = parse("form[0]\nsuffix(1)[0]\nform[-1]\nlabel[-1]")
+TRAINING = corpus(
+    "the DT, old JJ, man NN, sees VB; the DT, man NN, runs VB; old JJ, men NN, run VB; "
+    "a DT, run NN, is VB, old JJ; men NN, man VB, the DT, boat NN; she PR, runs VB, a DT, boat NN"
+)
+CONLLU = (
+    "# text = Dogs bark.\n"
+    "1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t_\t_\t_\t_\n"
+    "2\tbark\tbark\tVERB\t_\tNumber=Plur|Tense=Pres\t_\t_\t_\t_\n"
+    "3\t.\t.\tPUNCT\t_\t_\t_\t_\t_\t_\n\n"
+)
+
+
+def model(data=TRAINING, **options) -> Tagger:
+    return train(data, **({"templates": TEMPLATES, "label": "tag", "epochs": 3} | options))
+
+
+def column_file(tmp_path, text: str, name: str = "a.txt"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def test_the_label_column_is_found(tmp_path):
+    path = column_file(tmp_path, CONLLU, "a.conllu")
+    assert train(path, epochs=1).label == "upos"
+    assert train(corpus("a x 1", "form pos num"), templates=TEMPLATES, epochs=1).label == "num"
+
+
+def test_several_files_are_one_corpus(tmp_path):
+    paths = [column_file(tmp_path, text, name) for text, name in (("a X\n", "1"), ("b Y\n", "2"))]
+    tagger = model(paths, format="columns", columns=["form", "tag"])
+    assert tagger.tag(["b"]) == ["Y"]
+    assert tagger.info["training"]["sentences"] == 2
+
+
+def test_sentences_without_words_are_passed_over():
+    tagger = model([*TRAINING, *corpus("\n\n")], epochs=1)
+    assert tagger.info["training"]["sentences"] == len(TRAINING)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seed": -1}, "expected seed >= 0, runs >= 1, patience >= 1; found -1, 1, None"),
+        ({"runs": 0}, "expected seed >= 0, runs >= 1, patience >= 1; found 1, 0, None"),
+        ({"patience": 0}, "expected seed >= 0, runs >= 1, patience >= 1; found 1, 1, 0"),
+        ({"seed": 2**32}, "expected a seed below 2**32, found 4294967296; choose a smaller one"),
+    ],
+)
+def test_impossible_options(options, message):
+    with pytest.raises(ValueError) as error:
+        model(**options)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("nothing", [[], "empty file"])
+def test_no_sentences(tmp_path, nothing):
+    data = nothing or []
+    if data:
+        data = read(column_file(tmp_path, "\n\n"), "columns", columns=["form", "tag"])
+    with pytest.raises(CorpusError, match="expected sentences to learn from, found none"):
+        model(data)
+
+
+def test_a_file_with_other_columns(tmp_path):
+    first, second = (column_file(tmp_path, "a X\n", name) for name in ("1", "2"))
+    with (
+        read(first, "columns", columns=["form", "tag"]) as one,
+        read(second, "columns", columns=["form", "pos"]) as other,
+        pytest.raises(CorpusError) as error,
+    ):
+        model([one, other])
+    assert str(error.value).startswith(
+        f"{second}: expected the columns form, tag of the first file, found form, pos"
+    )
+
+
+def test_a_dev_set_without_a_column():
+    with pytest.raises(CorpusError) as error:
+        model(dev=corpus("a X", "form pos"))
+    assert str(error.value).startswith(
+        "expected a dev set with the columns of the training data, "
+        "found one without tag (it has form, pos)"
+    )
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_labels_with_control_characters_are_refused(tmp_path, monkeypatch, native):
+    if not native:
+        monkeypatch.setattr("seqtag.engine.backend.Scanner", None)
+    path = column_file(tmp_path, "a X\nb Y\n\nc X\n\x1b \x1b[2J\n")
+    with (
+        read(path, "columns", columns=["form", "tag"]) as stream,
+        pytest.raises(LabelError) as error,
+    ):
+        model(stream)
+    assert str(error.value) == (
+        f"{path}:5: expected a label without control characters in the column tag, found "
+        r"'\x1b[2J'; correct it, or choose another column with --label"
+    )
+
+
+def test_labels_with_control_characters_may_be_in_sentences_that_are_left_out(tmp_path):
+    text = "a X\nb Y\n\nc _\nd \x7f\n\n"
+    path = column_file(tmp_path, text)
+    with read(path, "columns", columns=["form", "tag"]) as stream:
+        assert model(stream, skip_unlabelled=True).labels == ("X", "Y")
+    path.write_text(text + "e \x7f\n")
+    with (
+        read(path, "columns", columns=["form", "tag"]) as stream,
+        pytest.raises(LabelError, match=r":7: expected a label without control characters"),
+    ):
+        model(stream, skip_unlabelled=True)
+
+
+def test_words_without_a_label(tmp_path, caplog):
+    path = column_file(tmp_path, "a X\nb Y\n\nc X\nd _\n")
+
+    def learn(**options) -> Tagger:
+        with read(path, "columns", columns=["form", "tag"]) as stream:
+            return model(stream, **options)
+
+    with pytest.raises(LabelError) as error:
+        learn()
+    assert str(error.value) == (
+        f'{path}:5: expected a label in the column tag, found "_" (not annotated); '
+        "annotate it, or leave such sentences out with --skip-unlabelled, or let seqtag train "
+        "learn from their other words with --unlabelled _"
+    )
+    with caplog.at_level(logging.WARNING, "seqtag"):
+        tagger = learn(skip_unlabelled=True)
+    assert tagger.info["training"]["sentences"] == 1
+    assert "1 sentences with unannotated words were left out" in caplog.text
+    path.write_text("d _\n")
+    with pytest.raises(CorpusError, match=r"found none \(1 without labels were left out\)"):
+        learn(skip_unlabelled=True)
+
+
+def test_no_column_of_labels(tmp_path):
+    path = column_file(tmp_path, "the man runs\n")
+    with read(path, "tokens") as stream, pytest.raises(CorpusError) as error:
+        train(stream)
+    assert str(error.value) == (
+        "expected a column of labels, found the columns form only; "
+        "if there is one, name the format with --format or the columns with --columns"
+    )
+
+
+@pytest.mark.parametrize("label", ["chunk", "form"])
+def test_a_label_column_that_is_not_there(label):
+    with pytest.raises(CorpusError) as error:
+        model(label=label)
+    assert str(error.value) == (
+        f"expected one of the columns tag for labels, found {label!r}; choose one of these with "
+        "--label, or name the columns with --columns"
+    )
+
+
+def test_a_label_column_that_looks_wrong(caplog):
+    data = corpus("; ".join(f"w{n} {n}" for n in range(60)))
+    with caplog.at_level(logging.WARNING, "seqtag"):
+        model(data, epochs=1)
+    assert (
+        "the column tag has 60 different labels in 60 tokens; is it the right one?" in caplog.text
+    )
+
+
+def test_runs_on_several_threads_give_the_same_model():
+    models = [
+        train(
+            corpus("the DT, cat NN, sat VB; a DT, dog NN; cats NN, sit VB"),
+            label="tag",
+            templates=parse("form[0]\nlabel[-1]"),
+            runs=3,
+            epochs=4,
+            threads=threads,
+        )
+        for threads in (1, 3)
+    ]
+    assert pickle.dumps(models[0]) == pickle.dumps(models[1])
+
+
+def test_an_encoding_for_labels_that_are_no_chunks_is_refused():
+    with pytest.raises(LabelError, match="expected chunk labels such as B-NP to learn as iobes"):
+        train(corpus("the DT, cat NN"), label="tag", encoding="iobes")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interruption_of_several_runs_keeps_what_is_done(threads):
+    def interrupt(epoch: Epoch) -> None:
+        if epoch.run == 2 and epoch.epoch == 2:
+            raise KeyboardInterrupt
+
+    tagger = train(
+        corpus("the DT, cat NN, sat VB; a DT, dog NN"),
+        label="tag",
+        runs=5,
+        epochs=3,
+        templates=parse("form[0]\nlabel[-1]"),
+        threads=threads,
+        on_epoch=interrupt,
+    )
+    training = tagger.info["training"]
+    assert training["interrupted"]
+    assert 2 in training["best_epochs"]
+    assert threads > 1 or len(training["best_epochs"]) == 2  # threads may be done before
+
+
+def test_a_column_without_labels_teaches_nothing():
+    with pytest.raises(LabelError, match='labels in the column feats, found "_" for every'):
+        train(corpus("a _ X, b _ X", "form feats pos"), label="feats")
+
+
+def test_the_order_given_may_stay():
+    """Without shuffling no seed matters, and sentences are visited as they come."""
+    sentences = corpus("the DT, cat NN; a DT, dog NN; cat NN, runs VB; runs VB")
+
+    def weights(data, **how):
+        model = train(data, templates="pos", min_count=1, epochs=1, dropout=0, **how).model
+        return model.weights.emission.weights.tobytes(), model.training.get("shuffle")
+
+    as_given = weights(sentences, shuffle=False)
+    assert as_given == weights(sentences, shuffle=False, seed=5)
+    assert as_given != weights(sentences[::-1], shuffle=False)
+    assert as_given[1] is False
+    assert weights(sentences)[1] is None
