@@ -252,8 +252,8 @@ class RowTagger:
             msg = f"expected a file of Parquet, found something else: {error}"
             raise CorpusError(msg, source=source) from None
         names = table.schema_arrow.names
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            msg = f"expected columns of different names, found {twice[0]!r:.60} twice; rename one"
+        if (twice := _first_again(names)) is not None:
+            msg = f"expected columns of different names, found {twice!r:.60} twice; rename one"
             raise CorpusError(msg, source=source)
         field = self.field_of(names, source)
         added = self.arrow_fields(table.schema_arrow.field(field), source)
@@ -370,10 +370,20 @@ def _whole(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object; one of two fields of a name would be lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        name = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
+        name = _first_again(name for name, _ in pairs)
         msg = f"expected different fields, found {name!r:.60} twice; rename one"
         raise CorpusError(msg)
     return found
+
+
+def _first_again(names: Iterable[str]) -> str | None:
+    """The first name that was there before, if there is one."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def _finite(number: str) -> float:

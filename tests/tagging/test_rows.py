@@ -142,11 +142,16 @@ def test_lines_that_are_no_objects(place, home, line):
             "expected different fields, found 'tokens' twice; rename one",
         ),
         ('{"tokens": [], "x": {"y": 1, "y": 2}}', "expected different fields, found 'y' twice; re"),
+        (  # found at once, however many there are
+            json.dumps({"tokens": []} | dict.fromkeys(map(str, range(300_000))))[:-1] + ', "9": 0}',
+            "expected different fields, found '9' twice; rename one",
+        ),
         (
             '{"tokens": [], "x": -1e400}',
             "expected numbers below 1.8e308, found -1e400; write it as a string",
         ),
     ],
+    ids=["field", "inner field", "many fields", "number"],
 )
 def test_lines_that_would_not_come_out_whole(place, home, line, message):
     Path("in.jsonl").write_text('{"tokens": []}\n' + line)
