@@ -33,6 +33,15 @@ NO_LABELS = ("id", "form")
 _NOT_ANNOTATED = "_"
 
 
+def is_column_name(value: object) -> bool:
+    r"""Whether a value can be the name of a column in a model: one word, safe to print.
+
+    >>> is_column_name("upos"), is_column_name("my tag"), is_column_name("tag\x1b[2J")
+    (True, False, False)
+    """
+    return isinstance(value, str) and value.split() == [value] and value.isprintable()
+
+
 class HasColumns(Protocol):
     """A sentence of columns, such as `seqtag.corpus.Sentence`."""
 

@@ -30,7 +30,7 @@ from seqtag.features.language import parse
 from seqtag.features.normal_forms import FORMS
 from seqtag.features.terms import MOST_COLUMNS
 from seqtag.labels.coding import LabelCoding
-from seqtag.labels.column import NO_LABELS, LabelColumn
+from seqtag.labels.column import NO_LABELS, LabelColumn, is_column_name
 from seqtag.labels.lemmas import LemmaCoding
 from seqtag.labels.schemes import SCHEMES
 from seqtag.model.calibration import Calibration, is_calibration
@@ -260,7 +260,7 @@ _NO_DEV: Mapping[str, Any] = {"metric": "", "score": 0.0, "signature": ""}
 _CODINGS = {coding.name: coding for coding in (LabelCoding, LemmaCoding)}
 
 _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
-    "label": ("the name of a column", lambda value: _is_name(value)),
+    "label": ("the name of a column", is_column_name),
     "scheme": ("one of " + ", ".join(SCHEMES) + " or null", lambda value: _is_scheme(value)),
     "encoding": ("one of " + ", ".join(SCHEMES) + " or null", lambda value: _is_scheme(value)),
     "constrain": ("true or false", lambda value: isinstance(value, bool)),
@@ -275,11 +275,6 @@ _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     ),
 }
 """What each entry of the configuration must be."""
-
-
-def _is_name(value: Any) -> bool:
-    """Tell whether a value is a name of a column, safe to print."""
-    return isinstance(value, str) and value.split() == [value] and value.isprintable()
 
 
 def _is_scheme(value: Any) -> bool:

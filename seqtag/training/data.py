@@ -24,7 +24,7 @@ from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError, LabelError
 from seqtag.features.encoder import Column
 from seqtag.labels.coding import has_controls
-from seqtag.labels.column import LabelColumn
+from seqtag.labels.column import LabelColumn, is_column_name
 from seqtag.training.scan import Scan
 
 if TYPE_CHECKING:
@@ -291,13 +291,15 @@ def open_corpus(
     Raises
     ------
     CorpusError
-        If the columns differ, or there are none because there are no sources.
+        If the columns differ, there are none because there are no sources, or one has a name that
+        no model could be loaded with.
     TypeError
         If sentences are lists of pairs and the like.
     """
     given: list[Any] = [data] if isinstance(data, (str, PathLike, SentenceStream)) else list(data)
     name = str(given[0]) if given and isinstance(given[0], (str, PathLike)) else None
     if given and isinstance(given[0], Sentence):
+        _check_names(given[0].columns, name)
         return Corpus([given], given[0].columns, name)
     if given and isinstance(given[0], (list, tuple, dict)):
         msg = (
@@ -323,7 +325,19 @@ def open_corpus(
                 f"found {', '.join(stream.columns)}; give files of one format"
             )
             raise CorpusError(msg, source=stream.source)
+    _check_names(streams[0].columns, name)
     return Corpus(list(streams), streams[0].columns, name)
+
+
+def _check_names(columns: Sequence[str], source: str | None) -> None:
+    """Refuse columns with names that models cannot hold."""
+    for name in columns:
+        if not is_column_name(name):
+            msg = (
+                f"expected names of columns without white space and control characters, found "
+                f"{name!r:.80}; call it otherwise"
+            )
+            raise CorpusError(msg, source=source)
 
 
 def check_labels(labels: Sequence[str], column: LabelColumn, source: str | None = None) -> None:

@@ -54,6 +54,22 @@ def test_several_files_are_one_corpus(tmp_path):
     assert tagger.info["training"]["sentences"] == 2
 
 
+@pytest.mark.parametrize("name", ["my tag", "tag\x1b[2J", "tag\xa0"])
+def test_columns_with_names_that_no_model_can_hold(tmp_path, name):
+    """They were learnt, saved, and refused by whoever loaded the model."""
+    path = column_file(tmp_path, "the x DT\ncat y NN\n")
+    for names in (["form", "pos", name], ["form", name, "tag"]):
+        with read(path, columns=names) as stream:
+            sentences = list(stream)
+        for data, how in ((path, {"columns": names}), (sentences, {})):
+            with pytest.raises(CorpusError) as error:
+                train(data, epochs=1, **how)
+            assert str(error.value).endswith(
+                "expected names of columns without white space and control characters, found "
+                f"{name!r}; call it otherwise"
+            )
+
+
 def test_sentences_without_words_are_passed_over():
     tagger = model([*TRAINING, *corpus("\n\n")], epochs=1)
     assert tagger.info["training"]["sentences"] == len(TRAINING)
