@@ -36,7 +36,7 @@ class SeqtagError(ValueError):
         self.line = line
 
     def __str__(self) -> str:
-        place = (self.source or "").replace("\n", "\\n")  # one line, whatever files are called
+        place = on_one_line(self.source or "")
         if self.line is not None:
             place = f"{place}:{self.line}" if place else f"line {self.line}"
         return f"{place}: {self.message}" if place else self.message
@@ -124,6 +124,15 @@ IN_ANOTHER_FORM = " (the same letters in another Unicode normal form: bring both
 
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # stand for no byte
+
+
+def on_one_line(name: str) -> str:
+    r"""The name of a file for a message, which it does not break.
+
+    >>> print(on_one_line("a\nseqtag: all is well"))
+    a\nseqtag: all is well
+    """
+    return name.replace("\n", r"\n")
 
 
 def printable(text: str) -> str:

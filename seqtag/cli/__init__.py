@@ -162,7 +162,9 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _os_message(error: OSError) -> str:
-    name = f"{error.filename}: " if error.filename else ""
+    from seqtag.errors import on_one_line
+
+    name = f"{on_one_line(str(error.filename))}: " if error.filename else ""
     remedy = _REMEDIES.get(error.errno or 0)
     return f"{name}{error.strerror or error}{f'; {remedy}' if remedy else ''}"
 

@@ -9,7 +9,7 @@ import socket
 from contextlib import contextmanager
 from ipaddress import ip_address
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,9 +19,8 @@ from seqtag.cli.options import attributes_option, quiet_option
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from starlette.types import ASGIApp
+    import uvicorn
 
-    from seqtag.pages.connections import Crowd
     from seqtag.pages.reloading import Shelf
 
 _BACKLOG = 128  # connections taken at a time: more at once would use up the file handles
@@ -96,6 +95,8 @@ def command(
       seqtag serve -m en -m french.seqtag --port 9000
     """
     try:
+        import uvicorn
+
         from seqtag.pages.connections import Crowd
         from seqtag.pages.server import Limits, application
     except ImportError:
@@ -119,27 +120,27 @@ def command(
         where = listener.getsockname()
         name = f"[{where[0]}]" if ":" in where[0] else where[0]
         notes(f"http://{name}:{where[1]}/ serves {', '.join(shelf.models.offers())}")
-        _run(app, crowd, listener, max_seconds)
+        config = uvicorn.Config(app, http=crowd.protocol, **_options(max_seconds))
+        _run(uvicorn.Server(config), listener)
     return 0
 
 
-def _run(app: ASGIApp, crowd: Crowd, listener: socket.socket, max_seconds: float) -> None:
-    """Serve until a signal ends it."""
-    import uvicorn
+def _options(max_seconds: float) -> dict[str, Any]:
+    """How the server runs: in one way, whatever else is installed, and silent."""
+    return {
+        "loop": "asyncio",
+        "ws": "none",
+        "proxy_headers": False,
+        "log_level": "critical",
+        "access_log": False,
+        "backlog": _BACKLOG,
+        "timeout_graceful_shutdown": ceil(max_seconds) + 5,  # what has begun is answered
+        "server_header": False,
+    }
 
-    config = uvicorn.Config(
-        app,
-        loop="asyncio",
-        http=crowd.protocol,
-        ws="none",
-        proxy_headers=False,
-        log_level="critical",
-        access_log=False,
-        backlog=_BACKLOG,
-        timeout_graceful_shutdown=ceil(max_seconds) + 5,  # what has begun is answered
-        server_header=False,
-    )
-    running = uvicorn.Server(config)
+
+def _run(running: uvicorn.Server, listener: socket.socket) -> None:
+    """Serve until a signal ends it."""
     try:
         running.run(sockets=[listener])
     except KeyboardInterrupt:  # all is answered; the signal was passed on

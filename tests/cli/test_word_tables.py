@@ -9,7 +9,7 @@ import pytest
 
 import seqtag
 from seqtag.errors import TemplateError
-from seqtag.features.attributes import attribute_names, unregister
+from seqtag.features.attributes import attribute_names, registered, unregister
 from seqtag.features.user_attributes import load_attributes
 from tests.command_line import call, conllu
 
@@ -217,6 +217,12 @@ def test_files_that_register_nothing(folder, call, text, message):
         load_attributes("bad.py")
 
 
+@pytest.fixture
+def registry(monkeypatch):
+    """Attributes that a test registers are gone after it."""
+    monkeypatch.setattr("seqtag.features.attributes._REGISTRY", registered())
+
+
 HEAD = "from seqtag.features import attribute\n@attribute('failing')\n"
 
 
@@ -242,6 +248,7 @@ HEAD = "from seqtag.features import attribute\n@attribute('failing')\n"
         ),
     ],
 )
+@pytest.mark.usefixtures("registry")
 def test_functions_that_fail(folder, call, text, message):
     """No traceback of ours, no exit code of theirs: their own file and line."""
     (folder / "bad.py").write_text(text)
@@ -252,6 +259,7 @@ def test_functions_that_fail(folder, call, text, message):
     assert done.err.startswith(f"seqtag: {message}")
 
 
+@pytest.mark.usefixtures("registry")
 def test_a_function_that_fails_when_a_model_is_used(folder, call):
     head = HEAD.replace("failing", "later")
     (folder / "bad.py").write_text(f"{head}def f(word):\n    return word\n")
