@@ -148,7 +148,7 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     ['epochs was 8, is 10', 'there was a dev set, now there is none']
     """
     found: dict[str, str] = {}
-    for old_facts, new_facts in ((then, now), (then.get("whole") or {}, now.get("whole") or {})):
+    for old_facts, new_facts in ((then, now), (_whole(then), _whole(now))):
         for name in {**new_facts, **old_facts}:
             old, new = old_facts.get(name), new_facts.get(name)
             if old != new and name not in ("whole", *found):
@@ -158,13 +158,29 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return list(found.values())
 
 
+def _whole(facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the whole training hangs on, if it says so: a file may say anything."""
+    found = facts.get("whole")
+    return found if isinstance(found, dict) else {}
+
+
 def _difference(name: str, old: Any, new: Any) -> str:
     """What is not the same, in words."""
-    if isinstance(old, dict) or isinstance(new, dict):
+    there = [value for value in (old, new) if value is not None]
+    if any(isinstance(value, dict) for value in there) and all(map(_is_digest, there)):
         return _data_difference(name, old, new)
     if name == "templates" and isinstance(old, list) and isinstance(new, list):
         return _template_difference(old, new)
     return f"{name.replace('_', '-')} was {_shown(old)}, is {_shown(new)}"
+
+
+def _is_digest(value: Any) -> bool:
+    """Whether a value is the SHA-256 of data and, if these are sentences, how many."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("sha256"), str)
+        and type(value.get("sentences", 0)) is int
+    )
 
 
 def _data_difference(name: str, old: Any, new: Any) -> str:
@@ -172,7 +188,7 @@ def _data_difference(name: str, old: Any, new: Any) -> str:
         return f"there was no {name}, now there is one"
     if new is None:
         return f"there was a {name}, now there is none"
-    if old.get("sentences") != new.get("sentences"):
+    if "sentences" in old and "sentences" in new and old["sentences"] != new["sentences"]:
         return f"the {name} had {old['sentences']:,} sentences, has {new['sentences']:,}"
     return f"the {name} is another: SHA-256 was {old['sha256'][:12]}, is {new['sha256'][:12]}"
 
@@ -194,4 +210,4 @@ def _shown(value: Any) -> str:
         return "not given"
     if isinstance(value, list):
         return ", ".join(map(str, value))
-    return "yes" if value is True else "no" if value is False else str(value)
+    return "yes" if value is True else "no" if value is False else f"{value!s:.80}"

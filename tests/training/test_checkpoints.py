@@ -395,6 +395,21 @@ def test_other_columns_of_a_pipeline_are_refused(tmp_path, monkeypatch):
         model_of(checkpoint=tmp_path, resume=True)
 
 
+def test_differences_of_what_a_file_says_wrong():
+    """It may hold anything, and is another training then."""
+    now = {"dev set": {"sha256": "ab", "sentences": 3}, "whole": {"passes": 1}}
+    for then, found in (
+        ({**now, "dev set": "x" * 999}, f"dev set was {'x' * 80}, is {{'sha256': 'ab', "),
+        ({**now, "dev set": {"sha256": 1}}, "dev set was {'sha256': 1}, is {"),
+        ({**now, "dev set": {"sha256": "ab", "sentences": "3"}}, "dev set was {'sha256': 'ab', 's"),
+        ({**now, "dev set": {"sha256": "cd"}}, "the dev set is another: SHA-256 was cd, is ab"),
+        ({**now, "whole": "x"}, "passes was not given, is 1"),
+        ({**now, "whole": ["x"]}, "passes was not given, is 1"),
+    ):
+        [difference] = differences(then, now)
+        assert difference.startswith(found)
+
+
 def test_differences_in_words():
     assert differences({"a": 1}, {"a": 1}) == []
     lines = ["b", "a"]
