@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
-from seqtag.errors import CorpusError
+from seqtag.errors import CorpusError, install_hint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -188,7 +188,7 @@ def _zstd() -> Any:
             return importlib.import_module(name)
     msg = (
         "expected Python 3.14 or the package zstandard to read or write zstd files, found "
-        "neither; install zstandard, or seqtag with the extra zstd"
+        f"neither; {install_hint('zstd')}"
     )
     raise CorpusError(msg)
 

@@ -91,6 +91,17 @@ class BackendError(SeqtagError):
     """A backend was asked for that does not exist or is not installed."""
 
 
+def install_hint(extra: str) -> str:
+    """Return what to run to install the packages of an optional extra.
+
+    Examples
+    --------
+    >>> install_hint("plot")
+    "run pip install '.[plot]' in a clone of seqtag"
+    """
+    return f"run pip install '.[{extra}]' in a clone of seqtag"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The words ", did you mean 'x'?" for the nearest known name, or nothing.
 

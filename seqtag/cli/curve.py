@@ -20,6 +20,7 @@ from seqtag.cli.options import (
     tables_from,
     training_options,
 )
+from seqtag.errors import install_hint
 from seqtag.files import Output
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def _pyplot(context: click.Context) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        msg = "--plot needs matplotlib; install it, or seqtag with the extra plot"
+        msg = f"--plot needs matplotlib; {install_hint('plot')}"
         raise click.UsageError(msg, context) from None
     return Figure
 

@@ -15,6 +15,7 @@ import click
 
 from seqtag.cli.common import Notes, Terminated, complain, interruption_code, load_model
 from seqtag.cli.options import attributes_option, quiet_option
+from seqtag.errors import install_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +101,7 @@ def command(
         from seqtag.pages.connections import Crowd
         from seqtag.pages.server import Limits, application
     except ImportError:
-        msg = "serve needs starlette and uvicorn; install them, or seqtag with the extra serve"
+        msg = f"serve needs starlette and uvicorn; {install_hint('serve')}"
         raise click.UsageError(msg, context) from None
     from seqtag.pages.annotation import Models
     from seqtag.pages.reloading import Shelf

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seqtag.errors import ClusterError
+from seqtag.errors import ClusterError, install_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,10 +33,7 @@ def require_ray() -> Any:
     try:
         return import_module("ray")
     except ImportError:
-        msg = (
-            "expected the package ray for work on a cluster, found none; install it, or seqtag "
-            "with the extra ray"
-        )
+        msg = f"expected the package ray for work on a cluster, found none; {install_hint('ray')}"
         raise ClusterError(msg) from None
 
 

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from seqtag.errors import install_hint
+
 try:
     from sklearn.base import BaseEstimator
     from sklearn.exceptions import NotFittedError
 except ImportError as error:
-    _MESSAGE = "seqtag.integrations.sklearn needs scikit-learn; install it, or seqtag[sklearn]"
+    _MESSAGE = f"seqtag.integrations.sklearn needs scikit-learn; {install_hint('sklearn')}"
     raise ImportError(_MESSAGE) from error
 
 from seqtag.errors import CorpusError, LabelError, SeqtagError

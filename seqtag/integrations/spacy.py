@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seqtag.errors import install_hint
+
 try:
     from spacy.parts_of_speech import IDS as PARTS_OF_SPEECH
     from spacy.pipeline.pipe import Pipe
@@ -16,7 +18,7 @@ try:
     from spacy.tokens import Doc, Token
     from spacy.util import minibatch
 except ModuleNotFoundError as error:
-    message = f"expected spaCy, found none ({error}); pip install 'seqtag[spacy]'"
+    message = f"expected spaCy, found none ({error}); {install_hint('spacy')}"
     raise ModuleNotFoundError(message, name=error.name) from error
 
 from seqtag.corpus import sentence_of

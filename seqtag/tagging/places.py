@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
-from seqtag.errors import CorpusError
+from seqtag.errors import CorpusError, install_hint
 from seqtag.files import Output, naming
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ def file_system(address: str) -> tuple[Any, str]:
         fsspec = import_module("fsspec")
     except ImportError:
         msg = (
-            f"expected the package fsspec for files at {scheme}://, found none; install it, or "
-            "seqtag with the extra ray"
+            f"expected the package fsspec for files at {scheme}://, found none; "
+            f"{install_hint('ray')}"
         )
         raise CorpusError(msg, source=address) from None
     try:

@@ -16,7 +16,7 @@ from seqtag.corpus import LIMITS, Limits, read, sentence_of
 from seqtag.corpus.aliases import find_column
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.stream import ByteStream, TextBytes, after_last_line
-from seqtag.errors import CorpusError, OptionError
+from seqtag.errors import CorpusError, OptionError, install_hint
 from seqtag.tagging.streams import Counts, names_filled, tag_stream
 from seqtag.tagging.texts import encoded
 
@@ -327,8 +327,8 @@ def arrow(source: str) -> Any:
         return import_module("pyarrow")
     except ImportError:
         msg = (
-            "expected the package pyarrow for tables of Arrow and Parquet, found none; install "
-            "it, or seqtag with the extra ray"
+            "expected the package pyarrow for tables of Arrow and Parquet, found none; "
+            f"{install_hint('ray')}"
         )
         raise CorpusError(msg, source=source) from None
 

@@ -167,6 +167,6 @@ def test_pictures_of_other_kinds_and_without_matplotlib(files, capsys, monkeypat
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main([*args, "curve.png"]) == 2
     assert (
-        "--plot needs matplotlib; install it, or seqtag with the extra plot"
+        "--plot needs matplotlib; run pip install '.[plot]' in a clone of seqtag"
         in capsys.readouterr().err
     )

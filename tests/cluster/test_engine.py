@@ -15,6 +15,6 @@ def test_without_ray_the_extra_is_named(monkeypatch):
     with pytest.raises(ClusterError) as error:
         require_ray()
     assert str(error.value) == (
-        "expected the package ray for work on a cluster, found none; install it, or seqtag with "
-        "the extra ray"
+        "expected the package ray for work on a cluster, found none; "
+        "run pip install '.[ray]' in a clone of seqtag"
     )

@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import stat
 import sys
 import types
@@ -17,7 +18,7 @@ import pytest
 from seqtag.compression import compression_for
 from seqtag.corpus import read
 from seqtag.corpus.stream import ByteStream, after_last_line
-from seqtag.errors import CorpusError
+from seqtag.errors import CorpusError, install_hint
 from seqtag.files import Output, check_output
 
 TEXT = "".join(f"w{i} NN\nx VB\n\n" for i in range(3000)).encode()
@@ -113,7 +114,7 @@ def test_zstd_without_its_package_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "zstandard", None)
     message = (
         "expected Python 3.14 or the package zstandard to read or write zstd files, found "
-        r"neither; install zstandard, or seqtag with the extra zstd"
+        rf"neither; {re.escape(install_hint('zstd'))}"
     )
     with pytest.raises(CorpusError, match=f"<stream>: {message}"):
         raw(io.BytesIO(b"\x28\xb5\x2f\xfd rest of it"))

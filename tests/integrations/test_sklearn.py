@@ -459,5 +459,6 @@ def test_importing_it_without_scikit_learn_names_the_extra():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == (
-        "seqtag.integrations.sklearn needs scikit-learn; install it, or seqtag[sklearn]\n"
+        "seqtag.integrations.sklearn needs scikit-learn; "
+        "run pip install '.[sklearn]' in a clone of seqtag\n"
     )

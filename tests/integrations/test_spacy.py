@@ -515,4 +515,4 @@ def test_without_spacy_the_extra_is_named(tmp_path):
     )
     said = run(tmp_path, "-c", code)
     assert said.startswith("expected spaCy, found none (")
-    assert said.endswith("); pip install 'seqtag[spacy]'\n")
+    assert said.endswith("); run pip install '.[spacy]' in a clone of seqtag\n")

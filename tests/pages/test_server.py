@@ -360,7 +360,7 @@ def test_without_the_extra(call, monkeypatch):
     done = call("serve")
     assert done.code == 2
     assert (
-        "serve needs starlette and uvicorn; install them, or seqtag with the extra serve"
+        "serve needs starlette and uvicorn; run pip install '.[serve]' in a clone of seqtag"
         in done.err
     )
 

@@ -102,8 +102,8 @@ def test_without_fsspec_the_extra_is_named(monkeypatch):
     with pytest.raises(CorpusError) as error:
         file_system("s3://a/b")
     assert str(error.value) == (
-        "s3://a/b: expected the package fsspec for files at s3://, found none; install it, or "
-        "seqtag with the extra ray"
+        "s3://a/b: expected the package fsspec for files at s3://, found none; "
+        "run pip install '.[ray]' in a clone of seqtag"
     )
 
 

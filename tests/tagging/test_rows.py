@@ -257,5 +257,5 @@ def test_without_pyarrow_the_extra_is_named(place, home, monkeypatch):
         tag_file("in.parquet", "out.parquet", home / "upos.seqtag")
     assert str(error.value) == (
         "in.parquet: expected the package pyarrow for tables of Arrow and Parquet, found none; "
-        "install it, or seqtag with the extra ray"
+        "run pip install '.[ray]' in a clone of seqtag"
     )
