@@ -1,6 +1,6 @@
 """The README for the page of the package, where links into the repository would lead nowhere.
 
-A provider of dynamic metadata for scikit-build-core, see `[tool.scikit-build]` in pyproject.toml.
+A provider of dynamic metadata, see `[[tool.dynamic-metadata]]` in pyproject.toml.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ def for_package_page(text: str, address: str = "") -> str:
     return _RELATIVE.sub(absolute, text)
 
 
-def dynamic_metadata(field: str, settings: dict[str, str] | None = None) -> dict[str, str]:
-    """The field ``readme``; the setting ``address`` says where the files of the repository are."""
-    assert field == "readme", f"expected the field readme, found {field}"
-    text = for_package_page(README.read_text("utf-8"), (settings or {}).get("address", ""))
-    return {"content-type": "text/markdown", "text": text}
+def dynamic_metadata(settings: dict[str, str], project: object) -> dict[str, dict[str, str]]:  # noqa: ARG001
+    """Return the field ``readme``; the setting ``address`` is the place of the repository."""
+    text = for_package_page(README.read_text("utf-8"), settings.get("address", ""))
+    return {"readme": {"content-type": "text/markdown", "text": text}}

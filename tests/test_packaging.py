@@ -148,6 +148,18 @@ def test_an_installation_without_a_compiler_says_so_in_one_line():
     assert "seqtag/corpora/sample/**" in build["wheel"]["exclude"]
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="needs tomllib")
+def test_the_build_uses_no_deprecated_setting_and_bounds_its_backend():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    assert "metadata" not in project["tool"]["scikit-build"]
+    test = project["project"]["optional-dependencies"]["test"]
+    [backend] = [name for name in project["build-system"]["requires"] if "scikit" in name]
+    assert backend in test
+    assert re.search(r",<\d+$", backend)
+
+
 # ----------------------------------------------------------------- .ci/run
 @posix
 def test_ci_runs_the_commands_of_the_readme():
