@@ -154,7 +154,7 @@ HEAVY = {"nltk", "conllu", "spacy", "click", "tqdm", "sklearn"}
 FOREIGN = {
     "errors": set(),
     "compression": set(),
-    "catalogue": set(),
+    "catalogue": {"tomli"},
     "engine": {"numpy"},
     "features": {"numpy"},
     "labels": {"numpy"},

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from seqtag.errors import CatalogueError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 _HERE = Path(__file__).parents[1]
 CATALOGUE = next(  # beside the modules where installed, beside the package in a source tree
@@ -147,44 +152,30 @@ def entries() -> dict[str, Entry]:
 
 
 def read_tables(text: str) -> dict[str, dict[str, Any]]:
-    r"""The tables of TOML whose names are quoted and whose values are JSON as well.
-
-    Python has a reader of TOML since 3.11; this is the part of it that the catalogue needs.
+    r"""Parse the text of a catalogue.
 
     Parameters
     ----------
     text
-        Lines ``["name"]``, ``key = value``, comments that have a line to themselves, and lists
-        that go on over several lines.
+        TOML whose top level holds tables only, one for each corpus.
 
     Raises
     ------
     CatalogueError
-        At a line that is something else.
+        If the text is not TOML, or has a value outside a table.
 
     Examples
     --------
-    >>> read_tables('# A corpus.\n["x"]\nparts = [\n  "train",\n  "dev"\n]\nbytes = [1, 2]\n')
+    >>> read_tables('["x"]\nparts = ["train", "dev"]\nbytes = [1, 2]\n')
     {'x': {'parts': ['train', 'dev'], 'bytes': [1, 2]}}
     """
-    tables: dict[str, dict[str, Any]] = {}
-    table: dict[str, Any] = {}
-    lines = (
-        (number, line)
-        for number, line in enumerate(map(str.strip, text.split("\n")), 1)
-        if line and line[0] != "#"
-    )
-    for number, line in lines:
-        try:
-            if line.startswith('["'):
-                [name] = json.loads(line)
-                table = tables[name] = {}
-                continue
-            key, _, value = line.partition(" = ")
-            while value[0] == "[" and value[-1] != "]":
-                value += next(lines)[1]
-            table[key] = json.loads(value)
-        except (LookupError, RecursionError, StopIteration, TypeError, ValueError):
-            msg = f'expected ["name"] or key = value, the value in JSON, found {line!r:.80}'
-            raise CatalogueError(msg, source=CATALOGUE.name, line=number) from None
+    try:
+        tables = tomllib.loads(text)
+    except (RecursionError, tomllib.TOMLDecodeError) as err:
+        msg = f"expected TOML, found an error: {err}; correct the file, or install seqtag again"
+        raise CatalogueError(msg, source=CATALOGUE.name) from None
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            msg = f'expected tables ["name"] only, found the value {name!r}; move it into a table'
+            raise CatalogueError(msg, source=CATALOGUE.name)
     return tables
