@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from seqtag import hooks
 from seqtag.version import __version__
 
 TYPE_CHECKING = (
@@ -71,6 +72,16 @@ _HOME = {
     "train": "training.train",
     "train_shards": "training.rounds",
 }
+
+
+def _partial_fit(*args: object, **options: object) -> object:
+    """Call `seqtag.training.online.partial_fit`, imported at the first call."""
+    from importlib import import_module
+
+    return import_module("seqtag.training.online").partial_fit(*args, **options)
+
+
+hooks.register("partial_fit", _partial_fit)
 
 
 def __getattr__(name: str) -> object:

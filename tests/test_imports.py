@@ -16,7 +16,7 @@ from seqtag.errors import BackendError
 from tests.conftest import ROOT
 
 FLOORS = """
-version errors markup
+version errors markup hooks
 parallel randomness compression
 files
 catalogue.entries
@@ -61,8 +61,9 @@ corpus.scanner
 corpus
 model.header model.known_words model.embedded model.freeze model.calibration
 model.container model.tensors
-model.passes model.word_tables
+model.word_tables
 model.model
+model.passes
 model.bundle
 model
 segmentation.multiword segmentation.paragraphs segmentation.writing
@@ -73,7 +74,8 @@ segmentation
 evaluation.counts
 evaluation.chunks evaluation.layout evaluation.samples
 evaluation.calibration
-evaluation.aligned evaluation.chance evaluation.report
+evaluation.chance evaluation.report
+evaluation.aligned
 evaluation.compare evaluation.scoring
 evaluation
 tagging.arrays tagging.inputs tagging.document tagging.explanation tagging.summary tagging.texts
@@ -92,7 +94,8 @@ tagging.parts
 tagging
 training.scan training.word_bigrams
 training.word_classes
-training.data training.known_labels training.calibration training.dropout training.interruption training.notes
+training.data training.known_labels training.calibration training.dropout training.interruption
+training.notes
 training.word_tables
 training.ways
 training.mixing
@@ -102,9 +105,9 @@ training.lists training.tokens training.words training.warm_start
 training.problem training.checkpoints
 training.runs
 training.choice training.jackknife
-training.online training.passes
+training.passes
 training.train
-training.pipeline training.shards
+training.online training.pipeline training.shards
 training.rounds
 training.selection
 training
@@ -131,8 +134,9 @@ cluster.adapter cluster.engine cluster.inputs
 cluster.tagging
 cluster.train
 cluster
-cli.common cli.inputs cli.names
-cli.hints cli.options cli.training
+cli.common cli.names
+cli.hints cli.inputs
+cli.options cli.training
 cli.bundle cli.calibrate cli.classes cli.cluster cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.lexicon cli.tag cli.templates cli.train cli.tune
 cli.compare cli.report cli.serve
 cli
@@ -162,7 +166,7 @@ FOREIGN = {
     "corpus": {"nltk", "conllu"},
     "model": {"numpy"},
     "segmentation": {"numpy"},
-    "tagging": {"numpy", "conllu"},
+    "tagging": {"numpy", "conllu", "fsspec", "pyarrow"},
     "training": {"numpy"},
     "pages": {"numpy", "starlette", "uvicorn"},
     "classifiers": {"numpy"},
@@ -173,31 +177,36 @@ FOREIGN = {
 """Packages outside the standard library that a room may import."""
 
 
-def is_type_checking(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+def imported(node: ast.AST, *, types: bool = True):
+    """Full names of all that a syntax tree imports: lazily, by importlib, or (`types`) for types.
 
-
-def imported(node: ast.AST):
-    """Full names of all that a syntax tree imports, lazily or not, but not for type checkers."""
-    if is_type_checking(node):
+    A name that importlib is given as an f-string ends with ``*``: any module may be meant.
+    """
+    if not types and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         return
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
         assert node.level == 0, "imports are absolute"
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        name = node.args[0]
+        if isinstance(name, ast.Constant):
+            yield name.value
+        elif isinstance(name, ast.JoinedStr) and isinstance(name.values[0], ast.Constant):
+            yield f"{name.values[0].value}*"
     for child in ast.iter_child_nodes(node):
-        yield from imported(child)
+        yield from imported(child, types=types)
 
 
-def graph() -> dict[str, set[str]]:
+def graph(*, types: bool = True) -> dict[str, set[str]]:
     """For each module of seqtag, the full names it imports."""
     found: dict[str, set[str]] = {}
     for path in sorted((ROOT / "seqtag").rglob("*.py")):
         parts = list(path.relative_to(ROOT / "seqtag").with_suffix("").parts)
         if len(parts) > 1 and parts[-1] == "__init__":
             parts.pop()
-        found[".".join(parts)] = set(imported(ast.parse(path.read_text("utf-8"))))
+        found[".".join(parts)] = set(imported(ast.parse(path.read_text("utf-8")), types=types))
     return found
 
 
@@ -210,6 +219,10 @@ def modules(names: set[str]) -> set[str]:
     for name in names:
         parts = name.split(".")[1:]
         if name.split(".")[0] != "seqtag":
+            continue
+        if name.endswith("*"):
+            start = name[len("seqtag.") : -1]
+            found |= {each for each in IMPORTS if each.startswith(start)} - {"__main__"}
             continue
         while parts and ".".join(parts) not in {*IMPORTS, *KERNELS}:
             parts.pop()
@@ -225,6 +238,22 @@ def test_every_module_has_a_floor():
 def test_imports_point_down(module):
     for other in modules(IMPORTS[module]) - {module} - KERNELS:
         assert FLOOR[other] < FLOOR[module], f"seqtag.{module} must not import seqtag.{other}"
+
+
+def test_imports_by_importlib_and_for_types_are_seen():
+    code = """
+if TYPE_CHECKING:
+    from seqtag.training.train import Options
+def later(name):
+    import_module("seqtag.training.train").train
+    importlib.import_module(f"seqtag.cli.{name}").command
+"""
+    assert set(imported(ast.parse(code))) == {
+        "seqtag.training.train.Options",
+        "seqtag.training.train",
+        "seqtag.cli.*",
+    }
+    assert modules({"seqtag.cli.*"}) >= {"cli.tag", "cli.train"}
 
 
 def test_imports_have_no_circle():
@@ -244,9 +273,12 @@ def test_the_engine_knows_no_strings_files_or_labels():
             assert rooms <= {"engine", "errors"}, module
 
 
-@pytest.mark.parametrize("module", sorted(IMPORTS))
+RUNTIME_IMPORTS = graph(types=False)
+
+
+@pytest.mark.parametrize("module", sorted(RUNTIME_IMPORTS))
 def test_dependencies(module):
-    foreign = {name.split(".")[0] for name in IMPORTS[module]}
+    foreign = {name.split(".")[0] for name in RUNTIME_IMPORTS[module]}
     allowed = FOREIGN.get(module.split(".")[0], {"numpy", "click"})
     assert foreign - {"seqtag", *sys.stdlib_module_names} <= allowed
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from seqtag.errors import CorpusError, TooLongError
 
-if TYPE_CHECKING:
-    from seqtag.corpus.stream import Mode
-
 _log = logging.getLogger("seqtag")
+
+Mode: TypeAlias = Literal["", "strict", "lenient"]
 
 _SHOWN = 5  # sentences passed over that are named
 

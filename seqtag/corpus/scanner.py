@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from seqtag.corpus import Block
     from seqtag.corpus.read import AnyStream
+    from seqtag.corpus.stream import Block
     from seqtag.engine.interface import Scanner
 
 

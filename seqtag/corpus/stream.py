@@ -11,10 +11,10 @@ import stat
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, Literal, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
 from seqtag.compression import compression_of, may_be_compressed
-from seqtag.corpus.oddities import Oddities
+from seqtag.corpus.oddities import Mode, Oddities
 from seqtag.errors import CorpusError, TooLongError
 from seqtag.files import CONVERT, naming
 
@@ -28,8 +28,6 @@ _MARK = "\ufeff".encode()
 _BLANK_LINES = re.compile(rb"(?:[ \t]*\r?\n)*")
 _RULE = re.compile(rb"\n=+[ \t]*\r?\n")
 _BLANK_LINE = re.compile(rb"\n[ \t]*\r?\n")
-
-Mode: TypeAlias = Literal["", "strict", "lenient"]
 
 
 class Limits(NamedTuple):

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag import markup
-from seqtag.evaluation.counts import most_frequent
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from seqtag.evaluation.counts import Counts
-    from seqtag.evaluation.report import Report
 
 
 def row(name: str, counts: Counts) -> tuple[Any, ...]:
@@ -67,41 +65,6 @@ def html_of(sections: Iterable[Section], signature: str) -> str:
             + (markup.paragraph(section.note) if section.note else "")
         )
     return "".join([*parts, markup.paragraph(signature)])
-
-
-def sections_of(report: Report, confusion: int) -> Iterator[Section]:
-    """Accuracies, chunks by type, labels with most errors, most frequent confusions."""
-    rows: list[tuple[Any, ...]]
-    rows = [("tokens", report.accuracy, report.correct, report.tokens)]
-    if report.known_tokens is not None:
-        known, unknown = report.known_accuracy, report.unknown_accuracy
-        rows.append(("known words", known, report.known_correct, report.known_tokens))
-        rows.append(("unknown words", unknown, report.unknown_correct, report.unknown_tokens))
-    rows.append(("sentences", report.sentence_accuracy, report.correct_sentences, report.sentences))
-    yield Section(("", "accuracy", "correct", "of"), rows)
-
-    heading = ("precision", "recall", "F1", "gold", "found")
-    if report.scheme is not None:
-        rows = [row("all", report.chunks)]
-        if report.chunk_types.keys() != {""}:  # bare B, I and O: what is said of all is all
-            named = ((name or "(no type)", counts) for name, counts in report.chunk_types.items())
-            rows.extend(row(*item) for item in named)
-        note = (
-            f"invalid transitions: {report.invalid_gold} in gold, "
-            f"{report.invalid_predicted} in predicted labels"
-        )
-        yield Section((f"chunks ({report.scheme})", *heading), rows, note)
-    worst = sorted(report.labels.items(), key=lambda item: -item[1].errors)[:10]
-    rows = [row(label, counts) for label, counts in worst if counts.errors]
-    if rows:
-        yield Section(("labels with most errors", *heading), rows)
-
-    wrong = {pair: n for pair, n in report.confusion.items() if pair[0] != pair[1]}
-    rows = [(f"{a} -> {b}", n) for (a, b), n in most_frequent(wrong)[:confusion]]
-    if rows:
-        yield Section(("gold -> predicted", "tokens"), rows)
-    if report.reliability is not None:
-        yield report.reliability.section
 
 
 def signature_of(facts: Mapping[str, object], origin: Mapping[str, object] | None) -> str:

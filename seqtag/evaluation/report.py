@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from seqtag.errors import LabelError
 from seqtag.evaluation.chunks import ChunkCounter, conlleval_text, total_of
 from seqtag.evaluation.counts import Counts, by_key, most_frequent, share
-from seqtag.evaluation.layout import html_of, sections_of, signature_of, text_of
+from seqtag.evaluation.layout import Section, html_of, row, signature_of, text_of
 from seqtag.evaluation.samples import Samples
 
 if TYPE_CHECKING:
@@ -285,11 +285,11 @@ class Report:
             Accuracies, chunks by type, the ten labels with most errors, confusions, signature;
             percentages with two decimals. Ends with a line end.
         """
-        return text_of(sections_of(self, confusion), self.signature)
+        return text_of(_sections(self, confusion), self.signature)
 
     def _repr_html_(self) -> str:
         """What notebooks show: the tables of `to_text`, and the twenty most frequent confusions."""
-        return html_of(sections_of(self, _MOST_CONFUSIONS), self.signature)
+        return html_of(_sections(self, _MOST_CONFUSIONS), self.signature)
 
     def conlleval(self) -> str:
         """Write the result as the conlleval script prints it, byte for byte.
@@ -465,3 +465,38 @@ def _aligned(
                 )
                 raise LabelError(msg)
         yield number, sentence[0], sentence[1], None if words is None else sentence[2]
+
+
+def _sections(report: Report, confusion: int) -> Iterator[Section]:
+    """Build the tables: accuracies, chunks by type, labels with most errors, confusions."""
+    rows: list[tuple[Any, ...]]
+    rows = [("tokens", report.accuracy, report.correct, report.tokens)]
+    if report.known_tokens is not None:
+        known, unknown = report.known_accuracy, report.unknown_accuracy
+        rows.append(("known words", known, report.known_correct, report.known_tokens))
+        rows.append(("unknown words", unknown, report.unknown_correct, report.unknown_tokens))
+    rows.append(("sentences", report.sentence_accuracy, report.correct_sentences, report.sentences))
+    yield Section(("", "accuracy", "correct", "of"), rows)
+
+    heading = ("precision", "recall", "F1", "gold", "found")
+    if report.scheme is not None:
+        rows = [row("all", report.chunks)]
+        if report.chunk_types.keys() != {""}:  # bare B, I and O: what is said of all is all
+            named = ((name or "(no type)", counts) for name, counts in report.chunk_types.items())
+            rows.extend(row(*item) for item in named)
+        note = (
+            f"invalid transitions: {report.invalid_gold} in gold, "
+            f"{report.invalid_predicted} in predicted labels"
+        )
+        yield Section((f"chunks ({report.scheme})", *heading), rows, note)
+    worst = sorted(report.labels.items(), key=lambda item: -item[1].errors)[:10]
+    rows = [row(label, counts) for label, counts in worst if counts.errors]
+    if rows:
+        yield Section(("labels with most errors", *heading), rows)
+
+    wrong = {pair: n for pair, n in report.confusion.items() if pair[0] != pair[1]}
+    rows = [(f"{a} -> {b}", n) for (a, b), n in most_frequent(wrong)[:confusion]]
+    if rows:
+        yield Section(("gold -> predicted", "tokens"), rows)
+    if report.reliability is not None:
+        yield report.reliability.section

@@ -112,7 +112,7 @@ class Pipeline:
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        return html_of_pipeline(self)
+        return html_of_pipeline(self.models)
 
     def only(self, *parts: str) -> Pipeline:
         """The pipeline that writes some of the columns; it still finds tokens and words.

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from seqtag.markup import folded, table
 from seqtag.model.passes import inputs_of
 from seqtag.settings import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from seqtag.features.word_tables import WordTable
+    from seqtag.model.known_words import KnownWords
     from seqtag.model.model import Model
-    from seqtag.tagging.pipeline import Pipeline
-    from seqtag.tagging.tagger import Tagger
 
 _FORMS = {
     "normal": "normal (quotes, dashes, width and accents do not matter)",
@@ -22,7 +21,28 @@ _FORMS = {
 }
 
 
-def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
+class _Described(Protocol):
+    """The attributes of a `seqtag.tagging.tagger.Tagger` that a summary shows."""
+
+    @property
+    def model(self) -> Model: ...
+    @property
+    def first(self) -> Sequence[_Described]: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def labels(self) -> Sequence[str]: ...
+    @property
+    def columns(self) -> Sequence[str]: ...
+    @property
+    def known_words(self) -> KnownWords: ...
+    @property
+    def info(self) -> dict[str, Any]: ...
+    @property
+    def sizes(self) -> dict[str, int]: ...
+
+
+def facts_of(tagger: _Described) -> list[tuple[str, str]]:
     """Names and values of what a person wants to know first.
 
     >>> import seqtag
@@ -72,17 +92,17 @@ def text_of_table(table: WordTable) -> str:
     return f"{table.name} ({'; '.join([what, *absent, *facts])})"
 
 
-def html_of_tagger(tagger: Tagger) -> str:
+def html_of_tagger(tagger: _Described) -> str:
     """A tagger as a table, with its templates folded up."""
     caption = f"seqtag.Tagger of {tagger.label}"
     shown = table([], facts_of(tagger), caption=caption)
     return shown + folded("templates", tagger.info["templates"])
 
 
-def html_of_pipeline(pipeline: Pipeline) -> str:
-    """The parts of a pipeline as a table."""
+def html_of_pipeline(models: Sequence[Model]) -> str:
+    """Return the models of a pipeline as an HTML table."""
     rows = []
-    for model in pipeline.models:
+    for model in models:
         looks_at = ", ".join(inputs_of(model))
         labels = f"{len(model.labels):,}"
         rows.append((model.column.name, labels, looks_at, _trained_on(model), model.writer))
@@ -90,7 +110,7 @@ def html_of_pipeline(pipeline: Pipeline) -> str:
     return table(heading, rows, caption="seqtag.Pipeline")
 
 
-def _text_of_first(tagger: Tagger) -> str:
+def _text_of_first(tagger: _Described) -> str:
     """What there is to say of a model of a first pass."""
     features = f"{tagger.sizes['features']:,} features"
     return f"{tagger.label} ({len(tagger.labels)} labels, {features})"

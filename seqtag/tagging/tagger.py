@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, overload
 
+from seqtag import hooks
 from seqtag.errors import SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.model import fitting
@@ -20,15 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
-    from typing_extensions import Unpack
-
-    from seqtag.corpus.memory import Labels, Values
+    from seqtag.corpus.memory import Labels
     from seqtag.model.known_words import KnownWords
     from seqtag.model.model import Model
     from seqtag.tagging.batches import AnySentence, Given, Judged
     from seqtag.tagging.explanation import Explanation
-    from seqtag.training.data import Source
-    from seqtag.training.train import Options
 
 
 class Tagger(Workers):
@@ -437,15 +433,7 @@ class Tagger(Workers):
         labels = [self.split_label(found) for found in self.tag_many(sentences)]
         return Document(text, with_columns(sentences, labels))
 
-    # ----------------------------------------------------------------- going on
-    @overload
-    def partial_fit(
-        self, data: Source, labels: None = None, **options: Unpack[Options]
-    ) -> Tagger: ...
-    @overload
-    def partial_fit(
-        self, data: Iterable[Values], labels: Iterable[Labels], **options: Unpack[Options]
-    ) -> Tagger: ...
+    # ----------------------------------------------------------------- online training
     def partial_fit(
         self,
         data: Any,
@@ -455,29 +443,9 @@ class Tagger(Workers):
         min_count: int | None = 1,
         **options: Any,
     ) -> Tagger:
-        """A tagger that has learnt from more sentences; this one never changes.
+        """Return a tagger that has learned from more sentences; this one does not change.
 
-        The averaged weights of the model are all that is carried over; the new average is over the
-        new sentences alone. So one sentence counts as much as a perceptron lets it, however many
-        came before, and a call with a hundred sentences is steadier than a hundred calls with one.
-
-        Parameters
-        ----------
-        data, labels
-            As `seqtag.train` takes them: sentences and their labels as lists, or a file or
-            sentences that have labels. There may be labels that the model does not know.
-        epochs
-            Passes over them; None for as many as the model had.
-        min_count
-            Leave out new features seen less often in them; those of the model stay. None for the
-            model's.
-        **options
-            As for `seqtag.train`.
-
-        Raises
-        ------
-        CorpusError, TemplateError, LabelError, TypeError, ValueError
-            As `seqtag.train` does.
+        The function `seqtag.training.online.partial_fit` as a method, with its parameters.
 
         Examples
         --------
@@ -488,11 +456,10 @@ class Tagger(Workers):
         >>> tagger.partial_fit([["Zorb", "!"]], [["INTJ", "PUNCT"]], epochs=3).tag(["Zorb", "!"])
         ['INTJ', 'PUNCT']
         """
-        train = import_module("seqtag.training.train").train  # it stands on a floor above
-        learnt: Tagger = train(
-            data, labels, init=self, epochs=epochs, min_count=min_count, **options
+        learned: Tagger = hooks.call(
+            "partial_fit", self, data, labels, epochs=epochs, min_count=min_count, **options
         )
-        return learnt
+        return learned
 
     # ----------------------------------------------------------------- files
     def save(self, path: str | PathLike[str]) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from seqtag.engine.arrays import RULES
 from seqtag.settings import Settings
 from seqtag.training.online import OnlineWeights
 from seqtag.training.runs import recipe_of
+from tests.conftest import ROOT
 from tests.strategies import each_backend, install, random_case
 
 
@@ -52,3 +55,15 @@ def test_rows_may_come_as_they_are_met(rule, values, backend, monkeypatch):
     assert found[0] == updates > 3
     for ours, theirs in zip(online.cells(), whole.cells(average=True), strict=True):
         assert ours.tobytes() == theirs.tobytes()
+
+
+@pytest.mark.parametrize("module", ["seqtag", "seqtag.tagging.pipeline"])
+def test_taggers_learn_more_whichever_module_was_imported(module):
+    code = f"""
+import {module} as home
+better = home.load("en-ewt-upos").partial_fit([["Zorb", "!"]], [["INTJ", "PUNCT"]], epochs=3)
+print(*better.tag(["Zorb", "!"]))
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout == "INTJ PUNCT\n"
