@@ -98,7 +98,7 @@ def command(
     try:
         import uvicorn
 
-        from seqtag.pages.connections import Crowd
+        from seqtag.pages.connections import ConnectionLimits
         from seqtag.pages.server import Limits, application
     except ImportError:
         msg = f"serve needs starlette and uvicorn; {install_hint('serve')}"
@@ -115,13 +115,16 @@ def command(
     if not loopback:
         notes(f"note: {host} can be reached from other machines, without encryption or password")
 
-    crowd = Crowd(max_seconds, 8 * (threads + waiting) + 64)
-    app = application(shelf, limits, loopback=loopback, unsent=crowd.unsent, complain=complain)
+    connections = ConnectionLimits(max_seconds, 8 * (threads + waiting) + 64)
+    app = application(
+        shelf, limits, loopback=loopback, unsent=connections.unsent, complain=complain
+    )
     with _listening(host, port) as listener, _reading_again(shelf):
         where = listener.getsockname()
         name = f"[{where[0]}]" if ":" in where[0] else where[0]
         notes(f"http://{name}:{where[1]}/ serves {', '.join(shelf.models.offers())}")
-        config = uvicorn.Config(app, http=crowd.protocol, **_options(max_seconds))
+        app = connections.around(app)
+        config = uvicorn.Config(app, http=connections.protocol, **_options(max_seconds))
         _run(uvicorn.Server(config), listener)
     return 0
 

@@ -1,100 +1,156 @@
-"""The connections of the server: how many there are, and how long each may keep it waiting."""
+"""Connection limits of the server: how many connections it takes, and how long each may stall.
+
+uvicorn has no time limit for the head of a request or for a client that does not read its answer.
+The limits are added around it by public interfaces only: an `asyncio.Protocol` that passes the
+events of a connection on to uvicorn's own protocol, and an ASGI application around the server's.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
-    import asyncio
+    from collections.abc import Hashable
 
-_HEAD = 10.0  # seconds for the head of a request
-_SPARE = 64  # connections above the most that are told so; more are dropped
-_SLOWEST = 100_000  # bytes of an answer that are to be taken in a second, beside its seconds
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+_HEAD_SECONDS = 10.0
+_REFUSED_AT_ONCE = 64  # connections above the limit that are answered; further ones are dropped
+_BYTES_PER_SECOND = 100_000  # clients that take an answer more slowly lose their connection
 _REFUSAL = b"expected fewer connections at once, found too many; try again later\n"
 
 
-class Crowd:
-    """All connections of a server.
+class ConnectionLimits:
+    """Limits on the connections of a server.
 
     Parameters
     ----------
     seconds
-        How long the body of a request may take to arrive, and an answer to be taken; large answers
-        have a second more for each 100,000 bytes. The head of a request has ten seconds, or these
-        if they are fewer.
+        Time for the body of a request to arrive and for an answer to be taken; large answers have
+        one second more for each 100,000 bytes. The head of a request has ten seconds, or this
+        time if it is shorter.
     most
-        Connections that are served at once.
+        Connections served at once. The next 64 are answered with status 503, others are dropped.
+
+    Attributes
+    ----------
+    protocol
+        Class of the protocol that uvicorn creates for each connection (its option ``http``).
     """
 
     def __init__(self, seconds: float, most: int):
-        self._open: set[H11Protocol] = set()
-        crowd = self
+        self.seconds, self.most = seconds, most
+        self.head_seconds = min(_HEAD_SECONDS, seconds)
+        self.open: dict[Hashable, _Connection] = {}
 
         class Connection(_Connection):
-            head, answer, limit = min(_HEAD, seconds), seconds, most
-            members = crowd._open
+            limits = self
 
         self.protocol: type[asyncio.Protocol] = Connection
-        """What uvicorn makes for each connection."""
 
     def unsent(self) -> int:
-        """Bytes of answers that no client has taken yet."""
-        return sum(each.transport.get_write_buffer_size() for each in self._open)
+        """Return the number of bytes of answers that no client has taken yet."""
+        return sum(each.transport.get_write_buffer_size() for each in self.open.values())
+
+    def around(self, app: ASGIApp) -> ASGIApp:
+        """Return an application that answers with `app`, and refuses surplus connections.
+
+        Requests are matched with their connections by the address of the client.
+        """
+
+        async def limited(scope: Scope, receive: Receive, send: Send) -> None:
+            connection = self.open.get(tuple(scope.get("client") or ()))
+            if connection is None:
+                await app(scope, receive, send)
+            elif connection.refused:
+                await _refuse(send)
+            else:
+                connection.requests += 1
+                try:
+                    await app(scope, receive, send)
+                finally:
+                    connection.requests -= 1
+                    connection.answered()
+
+        return limited
 
 
-class _Connection(H11Protocol):
-    """A connection that ends when its client does not go on."""
+class _Connection(asyncio.Protocol):
+    """Connection that is closed if its client stalls; all events are passed on to uvicorn."""
 
-    head: float
-    answer: float
-    limit: int
-    members: set[H11Protocol]
-    _timer: asyncio.TimerHandle | None = None
-    _left = 0.0  # seconds in which the client may take its answer
+    limits: ConnectionLimits
+    transport: asyncio.Transport
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self.members.add(self)
-        if len(self.members) > self.limit + _SPARE:
+    def __init__(self, **options: Any):
+        self._http: asyncio.Protocol = H11Protocol(**options)
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._seconds_left = 0.0  # for the client to take its answer
+        self._key: Hashable = id(self)
+        self.refused = False
+        self.requests = 0  # being answered
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101  (for type checkers)
+        self.transport = transport
+        if address := transport.get_extra_info("peername"):
+            self._key = tuple(address[:2])
+        self.limits.open[self._key] = self
+        self._http.connection_made(transport)
+        surplus = len(self.limits.open) - self.limits.most
+        self.refused = surplus > 0
+        if surplus > _REFUSED_AT_ONCE:
             transport.abort()
-        elif len(self.members) > self.limit:
-            self.app = _refuse
-        self._wait()
+        self._restart_timer()
+
+    def data_received(self, data: bytes) -> None:
+        self._http.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        return self._http.eof_received()
+
+    def pause_writing(self) -> None:
+        self._http.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._http.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.members.discard(self)
+        if self.limits.open.get(self._key) is self:
+            del self.limits.open[self._key]
         if self._timer is not None:
             self._timer.cancel()
-        super().connection_lost(exc)
+        self._http.connection_lost(exc)
 
-    def on_response_complete(self) -> None:
-        self._left = self.answer + self.transport.get_write_buffer_size() / _SLOWEST
-        self._wait()
-        super().on_response_complete()
+    def answered(self) -> None:
+        """Give the client time to take the answer and to send its next request."""
+        unsent = self.transport.get_write_buffer_size()
+        self._seconds_left = self.limits.seconds + unsent / _BYTES_PER_SECOND
+        if not self.transport.is_closing():
+            self._restart_timer()
 
-    def _wait(self) -> None:
-        """Give the client time for its next step."""
+    def _restart_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self.loop.call_later(self.head, self._look)
+        self._timer = self._loop.call_later(self.limits.head_seconds, self._check)
 
-    def _look(self) -> None:
-        """End the connection if its client lets that time pass."""
-        at_work = self.cycle is not None and not self.cycle.response_complete
+    def _check(self) -> None:
+        """Close the connection if its client stalls; requests at work have limits of their own."""
         if self.transport.get_write_buffer_size():
-            self._left -= self.head
-            goes_on = self._left > 0
+            self._seconds_left -= self.limits.head_seconds
+            stalls = self._seconds_left <= 0
         else:
-            goes_on = at_work  # which has limits of its own
-        if goes_on:
-            self._wait()
-        else:
+            stalls = not self.requests
+        if stalls:
             self.transport.abort()
+        else:
+            self._restart_timer()
 
 
-async def _refuse(_: Any, __: Any, send: Any) -> None:
+async def _refuse(send: Send) -> None:
     """Answer that there are too many connections."""
     headers = [
         (b"content-type", b"text/plain; charset=utf-8"),

@@ -65,6 +65,14 @@ def hasty(home):
         yield process, where
 
 
+def test_the_limits_use_public_interfaces_only():
+    """No class of uvicorn is extended: what its protocols do inside may change."""
+    from seqtag.pages.connections import ConnectionLimits
+
+    modules = {base.__module__ for base in ConnectionLimits(1, 1).protocol.__mro__}
+    assert not any(module.startswith("uvicorn") for module in modules)
+
+
 @pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\n" + HOST + b"X: "])
 def test_a_head_that_does_not_arrive(hasty, sent):
     with connected(hasty[1]) as connection:
