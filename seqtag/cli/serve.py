@@ -168,6 +168,7 @@ def _reading_again(shelf: Shelf) -> Iterator[None]:
         else:
             shelf.read_again()
 
+    shelf.start()
     before = signal.signal(signal.SIGHUP, take)
     try:
         yield

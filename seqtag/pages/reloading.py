@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
 from math import inf
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from seqtag.errors import SeqtagError
@@ -54,37 +53,40 @@ class Shelf:
     ):
         self._read, self._note, self._complain = read, note, complain
         self.models = self._tried()
-        self._wishes: SimpleQueue[None] = SimpleQueue()
-        self._reader: threading.Thread | None = None
+        self._requests: SimpleQueue[None] = SimpleQueue()
         self._closed = False
+        self._reader = threading.Thread(target=self._serve, name="seqtag-reload", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread that reads models, before the first call of `read_again`.
+
+        A signal handler must not start it: the thread that was interrupted may hold the locks
+        that starting a thread takes, and a second signal may interrupt the handler itself.
+        """
+        self._reader.start()
 
     def read_again(self, *_: object) -> None:
-        """Have the models read in the background; a handler of signals.
+        """Have the models read in the background; can be called by a signal handler.
 
-        Asked again before it has begun, it reads once. If that fails the old models stay, and the
-        line says why.
+        Requests made before a reading begins are answered by that one. If it fails, the old models
+        stay, and the line says why.
         """
-        if self._reader is None:
-            self._reader = threading.Thread(target=self._wait, name="seqtag-reload", daemon=True)
-            self._reader.start()
-        self._wishes.put(None)  # which, other than a lock, a second signal may interrupt
+        self._requests.put(None)  # reentrant, unlike what needs a lock
 
     def close(self) -> None:
-        """Read no more; what is being read is waited for."""
+        """Stop the thread; a reading that has begun is waited for."""
         self._closed = True
-        self._wishes.put(None)
-        if self._reader is not None:
-            self._reader.join()
+        self._requests.put(None)
+        self._reader.join()
 
-    def _wait(self) -> None:
-        """Read whenever it is wished."""
+    def _serve(self) -> None:
+        """Read the models at each request."""
         while True:
-            self._wishes.get()
-            if self._closed:
+            self._requests.get()
+            while not self._requests.empty():  # no other thread takes requests
+                self._requests.get()
+            if self._closed:  # asked after the last request was taken: none can be overlooked
                 return
-            with suppress(Empty):
-                while True:
-                    self._wishes.get_nowait()
             try:
                 self.models = self._tried()
             except Exception as error:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from queue import Queue
+from queue import Queue, SimpleQueue
 from urllib.request import urlopen
 
 import pytest
@@ -169,6 +169,7 @@ def test_the_line_of_an_error_is_one_line(home):
         return each
 
     shelf = Shelf(read, lines.put, lines.put)
+    shelf.start()
     head = "the old models stay, the new ones are not good: "
     for expected in (f"{head}x: a b", f"{head}ValueError: c d"):
         shelf.read_again()
@@ -179,3 +180,53 @@ def test_the_line_of_an_error_is_one_line(home):
     assert shelf.models.default == "y"
     shelf.close()
     shelf.read_again()  # too late, and no matter
+
+
+class _Late(SimpleQueue):
+    """Requests, one of which comes when the thread has looked whether it is to end."""
+
+    def __init__(self, comes):
+        self.comes = comes
+
+    def empty(self):
+        self._come()
+        return super().empty()
+
+    def get_nowait(self):
+        self._come()
+        return super().get_nowait()
+
+    def _come(self):
+        if comes := self.__dict__.pop("comes", None):
+            comes()
+
+
+def test_an_end_that_comes_among_other_requests_is_not_overlooked(home):
+    """The thread takes several requests as one: the last of them may be that to end."""
+    kept = Models({"x": seqtag.load(home / "upos.seqtag")})
+    shelf = Shelf(lambda: kept, print, print)
+    closing = threading.Thread(target=shelf.close, daemon=True)
+
+    def close():
+        closing.start()
+        while shelf._requests.qsize() < 1:
+            time.sleep(0.001)
+
+    shelf._requests = _Late(close)
+    shelf.start()
+    shelf.read_again()
+    shelf._reader.join(60)
+    assert not shelf._reader.is_alive()
+    closing.join(60)
+
+
+def test_a_signal_starts_no_thread(home):
+    """Starting one takes locks that the interrupted thread may hold; two might be started."""
+    kept = Models({"x": seqtag.load(home / "upos.seqtag")})
+    shelf = Shelf(lambda: kept, print, print)
+    shelf.start()
+    before = set(threading.enumerate())
+    shelf.read_again()
+    assert set(threading.enumerate()) <= before
+    shelf.close()
+    assert not shelf._reader.is_alive()
