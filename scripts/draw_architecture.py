@@ -98,7 +98,7 @@ LANES = (
             Stage(
                 "corpus.write:render", "tagging.streams:FilledSentence._text", "text in any format"
             ),
-            Stage("files:Output.write", TAG, "a file, or standard output"),
+            Stage("storage.output:Output.write", TAG, "a file, or standard output"),
         ),
     ),
     Lane(
@@ -122,7 +122,7 @@ LANES = (
                 "engine.frozen:Frozen.decode", "tagging.workers:Workers.decode_types", "label ids"
             ),
             Stage("corpus.scanner:BlockScanner.splice", TABLE, "the same lines, labelled"),
-            Stage("files:Output.write", TAG, "a file, or standard output"),
+            Stage("storage.output:Output.write", TAG, "a file, or standard output"),
         ),
     ),
     Lane(
@@ -171,7 +171,7 @@ LANES = (
 
 INK, GREY = "#1e293b", "#64748b"
 FILL = {
-    "files": "#f1f5f9",
+    "storage": "#f1f5f9",
     "engine": "#fde2d1",
     "features": "#fdf1c7",
     "labels": "#e4f2d5",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pytest
 
 WRITERS = (
-    "seqtag/files.py",
+    "seqtag/storage/output.py",
     "seqtag/catalogue/fetch.py",
     "seqtag/catalogue/cache.py",
     "seqtag/tagging/places.py",

@@ -17,8 +17,10 @@ from tests.conftest import ROOT
 
 FLOORS = """
 version errors markup hooks
-parallel randomness compression
-files
+parallel randomness
+storage.compression
+storage.output
+storage
 catalogue.entries
 catalogue.cache catalogue.names
 catalogue.fetch
@@ -157,7 +159,7 @@ HEAVY = {"nltk", "conllu", "spacy", "click", "tqdm", "sklearn"}
 
 FOREIGN = {
     "errors": set(),
-    "compression": set(),
+    "storage": set(),
     "catalogue": {"tomli"},
     "engine": {"numpy"},
     "features": {"numpy"},

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from seqtag.errors import CatalogueError
-from seqtag.files import Output, naming
+from seqtag.storage.output import Output, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

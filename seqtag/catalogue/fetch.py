@@ -24,7 +24,7 @@ from seqtag.catalogue.cache import (
 )
 from seqtag.catalogue.names import parse
 from seqtag.errors import CatalogueError
-from seqtag.files import naming
+from seqtag.storage.output import naming
 from seqtag.version import __version__
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.cli.common import Terminated, check_redirection, complain, interruption_code
-from seqtag.files import naming
+from seqtag.storage.output import naming
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

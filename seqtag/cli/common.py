@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import click
 
 from seqtag.errors import OptionError, printable
-from seqtag.files import check_output, is_same_file, naming
+from seqtag.storage.output import check_output, is_same_file, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -42,10 +42,10 @@ from seqtag.corpus.stream import Held
 from seqtag.errors import CorpusError
 from seqtag.evaluation.chance import CONFIDENCE, TRIALS
 from seqtag.evaluation.compare import AnyReport, compare
-from seqtag.files import is_read_once
 from seqtag.labels.column import LabelColumn
 from seqtag.model.container import is_model
 from seqtag.model.embedded import find_model
+from seqtag.storage.output import is_read_once
 from seqtag.tagging.tagger import Tagger
 
 if TYPE_CHECKING:

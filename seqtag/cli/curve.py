@@ -21,7 +21,7 @@ from seqtag.cli.options import (
     training_options,
 )
 from seqtag.errors import install_hint
-from seqtag.files import Output
+from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
     from seqtag.corpus import Limits

@@ -13,10 +13,10 @@ from seqtag.engine.backend import BACKEND
 from seqtag.errors import SeqtagError, same_letters
 from seqtag.evaluation.aligned import METRICS, AlignedReport
 from seqtag.features.normal_forms import note_of_spellings
-from seqtag.files import is_read_once
 from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model
+from seqtag.storage.output import is_read_once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -25,9 +25,9 @@ from seqtag.cli.options import (
 )
 from seqtag.corpus import read
 from seqtag.errors import CorpusError, printable
-from seqtag.files import Output
 from seqtag.labels.column import LabelColumn
 from seqtag.settings import SETTINGS
+from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -76,8 +76,8 @@ def command(
       seqtag tag -m english.seqtag --keep --margin half-annotated.conllu
     """
     from seqtag.corpus import read
-    from seqtag.files import Output
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
+    from seqtag.storage.output import Output
     from seqtag.tagging.chain import Chain, TagOptions
 
     notes = Notes(quiet)

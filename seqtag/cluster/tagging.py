@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from seqtag.cluster.engine import require_ray
 from seqtag.errors import SeqtagError
-from seqtag.files import remove_leftovers
+from seqtag.storage.output import remove_leftovers
 from seqtag.tagging.files import FileResult, Models, Work, kept, models_of_bytes, tag_file
 from seqtag.tagging.parts import PARTS, cut_file, join_parts, part_of, remove_parts
 from seqtag.tagging.places import is_address, place_of

@@ -229,7 +229,7 @@ def read(
     r"""Read the sentences of a file one by one, losing no byte.
 
     ``"".join(s.raw for s in read(path)).encode()`` is the file. Input is UTF-8, plain or
-    compressed (`seqtag.compression`).
+    compressed (`seqtag.storage.compression`).
 
     Parameters
     ----------

@@ -13,10 +13,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
-from seqtag.compression import compression_of, may_be_compressed
 from seqtag.corpus.oddities import Mode, Oddities
 from seqtag.errors import CorpusError, TooLongError
-from seqtag.files import CONVERT, naming
+from seqtag.storage.compression import compression_of, may_be_compressed
+from seqtag.storage.output import CONVERT, naming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

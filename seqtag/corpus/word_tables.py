@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from seqtag.corpus.sentence import bad_value
 from seqtag.corpus.stream import LIMITS, ByteStream, after_last_line
 from seqtag.errors import CorpusError
-from seqtag.files import Output
+from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
     import os

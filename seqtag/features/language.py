@@ -39,8 +39,8 @@ from seqtag.features.attributes import RESERVED, TABLE_ATTRIBUTES, attribute_nam
 from seqtag.features.crfpp import CRFPP_LINE, parse_crfpp
 from seqtag.features.templates import TemplateSet, check_size
 from seqtag.features.terms import NAME, STRING, Template, Term
-from seqtag.files import CONVERT
 from seqtag.settings import Value, find_setting
+from seqtag.storage.output import CONVERT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

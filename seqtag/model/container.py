@@ -30,7 +30,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seqtag.errors import ModelFileError
-from seqtag.files import Output
 from seqtag.model.header import (
     DTYPE_NAMES,
     DTYPES,
@@ -52,6 +51,7 @@ from seqtag.model.header import (
     read_metadata,
     show,
 )
+from seqtag.storage.output import Output
 from seqtag.version import __version__
 
 if TYPE_CHECKING:

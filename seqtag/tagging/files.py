@@ -23,9 +23,9 @@ from seqtag.corpus import LIMITS, SentenceStream, read
 from seqtag.corpus.detect import Layout
 from seqtag.corpus.stream import ByteStream
 from seqtag.errors import CorpusError
-from seqtag.files import check_output
 from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model
+from seqtag.storage.output import check_output
 from seqtag.tagging.chain import Chain, TagOptions
 from seqtag.tagging.pipeline import no_such_model, of_models
 from seqtag.tagging.places import DigestingFile, RangePlace, digest_of, is_address, place_of
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from os import PathLike
 
-    from seqtag.files import Output
+    from seqtag.storage.output import Output
     from seqtag.tagging.pipeline import Loaded
     from seqtag.tagging.places import Facts, Place, ReadablePlace
     from seqtag.tagging.ranges import Range
@@ -250,7 +250,7 @@ def tag_file(
         `seqtag.tagging.parts`.
     tidy
         Whether to look for what a killed process has left of `target`, which lists its folder; see
-        `seqtag.files.remove_leftovers`.
+        `seqtag.storage.output.remove_leftovers`.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from seqtag.corpus.records import one_head
 from seqtag.errors import CorpusError
-from seqtag.files import remove_leftovers
+from seqtag.storage.output import remove_leftovers
 from seqtag.tagging import ranges
 from seqtag.tagging.chain import TagOptions
 from seqtag.tagging.files import DONE, Models, Work

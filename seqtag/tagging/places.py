@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 from seqtag.errors import CorpusError, install_hint
-from seqtag.files import Output, naming
+from seqtag.storage.output import Output, naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

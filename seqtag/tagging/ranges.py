@@ -12,11 +12,11 @@ from itertools import pairwise
 from math import ceil
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from seqtag.compression import compression_of
 from seqtag.corpus import FORMATS, LIMITS, read
 from seqtag.errors import OptionError
 from seqtag.segmentation.characters import BASE, code_kind
 from seqtag.segmentation.paragraphs import find_mode
+from seqtag.storage.compression import compression_of
 from seqtag.tagging.rows import row_format
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from seqtag.corpus import Sentence
-    from seqtag.files import Output
+    from seqtag.storage.output import Output
     from seqtag.tagging.chain import Chain, TagOptions
     from seqtag.tagging.streams import FilledSentence
 

@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.engine.epochs import Kept, Standing
 from seqtag.errors import CheckpointError, ModelFileError
-from seqtag.files import remove_leftovers
 from seqtag.model import container
+from seqtag.storage.output import remove_leftovers
 from seqtag.training.standings import COMMON, describe, differences, pack, pack_kept, unpack
 from seqtag.version import __version__
 

@@ -20,11 +20,11 @@ from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
 from seqtag.features.language import load as load_templates
-from seqtag.files import is_read_once
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.model.bundle import digest
 from seqtag.settings import Settings, Value
+from seqtag.storage.output import is_read_once
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.choice import settled

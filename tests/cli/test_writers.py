@@ -93,7 +93,10 @@ def test_a_fault_at_any_call(writer, folder, call, opened):
     assert all(re.fullmatch(r"\.seqtag-.*\.tmp", found) for found in opened.names), opened.names
     opened.names.clear()
     new, listed = target.read_bytes(), {path.name for path in folder.iterdir()}
-    kinds = ((errno.ENOSPC, False), (KeyboardInterrupt, True))  # others: tests/test_files.py
+    kinds = (
+        (errno.ENOSPC, False),
+        (KeyboardInterrupt, True),
+    )  # others: tests/storage/test_output.py
     for faults in each_fault(pytest.MonkeyPatch, *kinds):
         target.write_bytes(b"old")
         done = call(*args, name, "--force")
@@ -180,7 +183,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(
     writer, folder, call, monkeypatch
 ):
     args, name = WRITERS[writer]
-    monkeypatch.setattr("seqtag.files.Output.__enter__", None)  # nobody gets so far
+    monkeypatch.setattr("seqtag.storage.output.Output.__enter__", None)  # nobody gets so far
     assert "none: No such directory; check the path" in call(*args, f"none/{name}").err
     (folder / name).symlink_to(name)
     assert f"{name}: Too many levels of symbolic links" in call(*args, name).err

@@ -15,7 +15,7 @@ import pytest
 from seqtag.cluster import tagging
 from seqtag.cluster.inputs import Job
 from seqtag.cluster.tagging import Failure, ModelCopy, Report, Trouble, attempt, tag_files
-from seqtag.files import _temporary_name
+from seqtag.storage.output import _temporary_name
 from seqtag.tagging.chain import TagOptions
 from seqtag.tagging.files import FileResult, tag_file
 from seqtag.tagging.ranges import Range
@@ -233,7 +233,9 @@ def test_folders_are_looked_through_once(place, fake, monkeypatch):
     seen = []
     monkeypatch.setattr(tagging, "_tidied", set())
     monkeypatch.setattr(tagging, "remove_leftovers", lambda folder: seen.append(str(folder)))
-    monkeypatch.setattr("seqtag.files.remove_leftovers", lambda *_: pytest.fail("each time"))
+    monkeypatch.setattr(
+        "seqtag.storage.output.remove_leftovers", lambda *_: pytest.fail("each time")
+    )
     run(fake)
     assert seen == [str(place / "out"), "out"]  # by the worker and, at the end, the driver
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from seqtag.compression import compression_for
 from seqtag.corpus import read
 from seqtag.corpus.stream import ByteStream, after_last_line
 from seqtag.errors import CorpusError, install_hint
-from seqtag.files import Output, check_output
+from seqtag.storage.compression import compression_for
+from seqtag.storage.output import Output, check_output
 
 TEXT = "".join(f"w{i} NN\nx VB\n\n" for i in range(3000)).encode()
 

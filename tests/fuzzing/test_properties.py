@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqtag.compression import compression_of
 from seqtag.corpus import READABLE, read
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import CorpusError, SeqtagError
 from seqtag.model import bundle
 from seqtag.model.container import from_bytes
+from seqtag.storage.compression import compression_of
 from seqtag.tagging import workers
 from seqtag.tagging.streams import tag_text
 from seqtag.tagging.tagger import Tagger

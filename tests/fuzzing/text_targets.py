@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from seqtag.catalogue.entries import read_tables
-from seqtag.compression import compression_of
 from seqtag.corpus import (
     FORMATS,
     LIMITS,
@@ -37,6 +36,7 @@ from seqtag.features.word_tables import WordTable
 from seqtag.labels import lemmas, schemes
 from seqtag.labels.column import LabelColumn
 from seqtag.segmentation import characters, multiword, writing
+from seqtag.storage.compression import compression_of
 from seqtag.tagging.texts import cut_by_rules
 from seqtag.training.word_tables import read_table
 from tests.fuzzing.choices import Choices

@@ -11,13 +11,13 @@ import sys
 import numpy as np
 import pytest
 
-from seqtag import files
 from seqtag.engine import epochs
 from seqtag.errors import CheckpointError
 from seqtag.features.language import parse
 from seqtag.labels.schemes import SCHEMES
 from seqtag.model import container
 from seqtag.model.bundle import to_bytes
+from seqtag.storage import output as files
 from seqtag.training import checkpoints, pipeline
 from seqtag.training.checkpoints import Checkpoints, files_of
 from seqtag.training.pipeline import train_parts

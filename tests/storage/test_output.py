@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from seqtag import files
 from seqtag.errors import CorpusError
-from seqtag.files import Output, check_output
+from seqtag.storage import output as files
+from seqtag.storage.output import Output, check_output
 from tests.faults import each_fault
 
 OLD, NEW = b"old\n" * 3, b"new\n" * 5_000  # more than a buffer
@@ -104,7 +104,7 @@ def test_an_interrupt_anywhere_leaves_the_old_file_or_the_new_one(tmp_path, monk
 KILLED = r"""
 import os, signal, sys
 import pytest
-from seqtag.files import Output
+from seqtag.storage.output import Output
 from tests.faults import Faults
 
 class Killed(Faults):
@@ -155,7 +155,7 @@ def test_a_process_killed_at_any_call_leaves_the_old_file_or_the_new_one(tmp_pat
 
 WRITING = """
 import sys, time
-from seqtag.files import Output
+from seqtag.storage.output import Output
 with Output(sys.argv[1]) as out:
     out.write(sys.argv[2].encode() * 50_000)
     print("writing", flush=True)
@@ -414,9 +414,9 @@ KNOWN = {
     "catalogue/fetch.py": "parts of files, which are gone on with; folders of the cache",
     "cli/__init__.py": "the null device, for a standard output that is gone",
     "cluster/engine.py": "the null device, for what Ray prints",
-    "files.py": "the one writer",
     "integrations/spacy.py": "the folder that spaCy asks for; the model in it is saved as any",
     "tagging/places.py": "folders of outputs; what is sent to a store whole",
+    "storage/output.py": "the one writer",
     "training/checkpoints.py": "the folder, and its lock",
 }
 """Modules that write otherwise than by `Output`, and what."""
@@ -424,7 +424,7 @@ KNOWN = {
 
 def test_whoever_writes_a_file_does_so_by_the_one_writer():
     """Add a module here only with tests of its own under faults."""
-    package = Path(files.__file__).parent
+    package = Path(files.__file__).parents[1]
     found = {
         path.relative_to(package).as_posix()
         for path in package.rglob("*.py")

@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from seqtag.compression import compression_for
 from seqtag.errors import CorpusError
+from seqtag.storage.compression import compression_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
