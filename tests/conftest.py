@@ -1,8 +1,10 @@
-"""Shared fixtures: hypothesis profiles and the optional real corpora."""
+"""Shared fixtures, hypothesis profiles, signals as in a terminal, and the optional real corpora."""
 
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,14 @@ settings.register_profile(
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# A shell starts `command &` in a script with SIGINT ignored, as many CI systems do, and each child
+# inherits that. Restore the default for the tests, the workers of pytest-xdist and all subprocesses.
+if (
+    threading.current_thread() is threading.main_thread()
+    and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)
