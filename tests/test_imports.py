@@ -97,17 +97,17 @@ tagging
 training.scan training.word_bigrams
 training.word_classes
 training.data training.known_labels training.calibration training.dropout training.interruption
-training.notes
+training.data_checks
 training.word_tables
-training.ways
+training.candidates
 training.mixing
-training.standings
-training.partial
+training.checkpoint_format
+training.partial_labels
 training.lists training.tokens training.words training.warm_start
 training.problem training.checkpoints
 training.runs
-training.choice training.jackknife
-training.passes
+training.auto_settings training.jackknife
+training.stacking
 training.train
 training.online training.pipeline training.shards
 training.rounds

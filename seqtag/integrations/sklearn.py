@@ -42,11 +42,11 @@ from seqtag.labels.column import LabelColumn
 from seqtag.labels.schemes import scheme_of
 from seqtag.randomness import seed_of
 from seqtag.settings import Settings
+from seqtag.training.candidates import AUTO
 from seqtag.training.online import OnlineTagger, learnt_ids
 from seqtag.training.problem import pose
 from seqtag.training.runs import Schedule
 from seqtag.training.train import train
-from seqtag.training.ways import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

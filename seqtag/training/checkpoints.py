@@ -32,7 +32,7 @@ from seqtag.engine.epochs import Kept, Standing
 from seqtag.errors import CheckpointError, ModelFileError
 from seqtag.model import container
 from seqtag.storage.output import remove_leftovers
-from seqtag.training.standings import COMMON, describe, differences, pack, pack_kept, unpack
+from seqtag.training.checkpoint_format import COMMON, describe, differences, pack, pack_kept, unpack
 from seqtag.version import __version__
 
 if TYPE_CHECKING:

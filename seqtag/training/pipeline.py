@@ -26,12 +26,12 @@ from seqtag.model.bundle import digest
 from seqtag.settings import Settings, Value
 from seqtag.storage.output import is_read_once
 from seqtag.tagging.tagger import Tagger
+from seqtag.training.auto_settings import settled
 from seqtag.training.checkpoints import checkpoints_in
-from seqtag.training.choice import settled
 from seqtag.training.data import Source, TrainingData, check_labels, open_corpus
+from seqtag.training.data_checks import note_data
 from seqtag.training.interruption import AtOnce
 from seqtag.training.jackknife import jackknifed, of_part
-from seqtag.training.notes import note_data
 from seqtag.training.problem import pose
 from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.tokens import token_examples

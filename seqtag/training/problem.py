@@ -35,7 +35,7 @@ from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.data import check_labels
 from seqtag.training.known_labels import labels_of_words, to_first_parts
-from seqtag.training.partial import learnt_labels, score_labelled
+from seqtag.training.partial_labels import learnt_labels, score_labelled
 from seqtag.training.warm_start import WarmStart, check_columns, merged_known_labels
 
 if TYPE_CHECKING:

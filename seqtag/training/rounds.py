@@ -22,6 +22,7 @@ from seqtag.features.templates import TemplateSet
 from seqtag.labels.parts import split_labels
 from seqtag.parallel import in_order
 from seqtag.tagging.tagger import Tagger
+from seqtag.training.candidates import AUTO
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.data import open_corpus
 from seqtag.training.known_labels import WordLabels
@@ -30,7 +31,6 @@ from seqtag.training.problem import Problem, check_forms, fitting, wonder_at_man
 from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.shards import Agreed, Agreement, Plan, Reading, Shard, Topic, train_shard
 from seqtag.training.train import coding_of, fit
-from seqtag.training.ways import AUTO
 from seqtag.training.word_tables import tables_of
 
 if TYPE_CHECKING:

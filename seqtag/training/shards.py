@@ -35,7 +35,7 @@ from seqtag.training.data import check_labels, open_corpus
 from seqtag.training.dropout import hiding
 from seqtag.training.known_labels import WordLabels, labels_of_words
 from seqtag.training.mixing import Difference, Part, Table
-from seqtag.training.partial import learnt_labels
+from seqtag.training.partial_labels import learnt_labels
 from seqtag.training.runs import recipe_of
 from seqtag.training.train import templates_of
 from seqtag.training.word_tables import check_used

@@ -15,21 +15,22 @@ from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model.freeze import mean
 from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
+from seqtag.training.auto_settings import best_way
+from seqtag.training.candidates import AUTO, Way, all_passes, columns_of, fitting_labels, names_for
 from seqtag.training.checkpoints import checkpoints_in
-from seqtag.training.choice import best_way
 from seqtag.training.data import Source, check_labels, open_corpus
+from seqtag.training.data_checks import note_data
 from seqtag.training.interruption import put_off
 from seqtag.training.lists import listed
-from seqtag.training.notes import note_data
-from seqtag.training.passes import (
+from seqtag.training.problem import feature_digest, judge_of, pose
+from seqtag.training.runs import Epoch, Schedule, train_runs
+from seqtag.training.stacking import (
     Sentences,
     companions_of,
     fit_twice,
     in_passes,
     with_annotated,
 )
-from seqtag.training.problem import feature_digest, judge_of, pose
-from seqtag.training.runs import Epoch, Schedule, train_runs
 from seqtag.training.warm_start import (
     check_to_go_on,
     coding_to_go_on,
@@ -39,7 +40,6 @@ from seqtag.training.warm_start import (
     model_for,
     settings_of,
 )
-from seqtag.training.ways import AUTO, Way, all_passes, columns_of, fitting_labels, names_for
 from seqtag.training.word_tables import (
     check_used,
     given_tables,

@@ -24,10 +24,10 @@ from pathlib import Path
 from seqtag import corpus, train
 from seqtag.cli import main
 from seqtag.engine import epochs
-from seqtag.training import choice, pipeline
+from seqtag.training import auto_settings, pipeline
 from seqtag.training.checkpoints import files_of
 
-choice._TOO_FEW = 100  # tokens
+auto_settings._TOO_FEW = 100  # tokens
 kills, every, how = int(sys.argv[1]), sys.argv[2].split(), sys.argv[3:]
 folder, model = Path("stand"), Path("killed.seqtag")
 epochs.ASK_EVERY = 0

@@ -11,9 +11,9 @@ from seqtag.corpus import sentence_of
 from seqtag.errors import TemplateError
 from seqtag.features.language import load
 from seqtag.labels.column import LabelColumn
-from seqtag.training import choice
+from seqtag.training import auto_settings
+from seqtag.training.candidates import columns_of, names_for
 from seqtag.training.train import train
-from seqtag.training.ways import columns_of, names_for
 from tests.strategies import corpus
 
 CHUNKS = corpus("; ".join(["the B-NP, dog I-NP, runs O", "a B-NP, cat I-NP, sees O"] * 30))
@@ -87,7 +87,7 @@ def test_columns_without_a_form_are_named():
 # ----------------------------------------------------------------- tried
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(choice, "_TOO_FEW", 100)
+    monkeypatch.setattr(auto_settings, "_TOO_FEW", 100)
 
 
 def test_presets_are_tried_against_each_other(small, caplog):
@@ -106,14 +106,14 @@ def test_presets_are_tried_against_each_other(small, caplog):
 
 def test_the_best_is_chosen(small, monkeypatch):
     scores = iter([0.5, 0.9])
-    trial = choice.tried
+    trial = auto_settings.tried
 
     def tried(problem, examples, schedule):
         found = trial(problem, examples, schedule)
         score = next(scores)
         return found._replace(scores=dict.fromkeys(found.scores, score))
 
-    monkeypatch.setattr(choice, "tried", tried)
+    monkeypatch.setattr(auto_settings, "tried", tried)
     tagger = train(TAGS, label="tag", templates="auto", epochs=1)
     assert presets_of(tagger) == ["morph"]
     assert tagger.info["training"]["label_parts"] == "split"

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from seqtag.cli import main
-from seqtag.training import choice
+from seqtag.training import auto_settings
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_nothing_is_said_where_nothing_is_asked(path, tmp_path, capsys, options)
 
 
 def test_a_pipeline_is_quick_too(path, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(choice, "_TOO_FEW", 100)
+    monkeypatch.setattr(auto_settings, "_TOO_FEW", 100)
     args = ["train", path, "-m", str(tmp_path / "m"), "--label", "upos,xpos", "--epochs", "1"]
     assert main(args) == 0
     assert capsys.readouterr().err.count("note: known-labels ") == 2

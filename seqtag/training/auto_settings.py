@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from seqtag.engine.arrays import Cells, KnownLabels
     from seqtag.engine.epochs import Progress
     from seqtag.model.model import Model
+    from seqtag.training.candidates import Way
     from seqtag.training.data import TrainingData
     from seqtag.training.problem import Problem
     from seqtag.training.runs import Schedule
-    from seqtag.training.ways import Way
 
 _BLOCK = 50  # sentences that stand together stay together: they share their rare words
 _OF = 4  # blocks one is held out: with three, or two, English seemed to gain where it loses

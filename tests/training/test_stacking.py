@@ -17,7 +17,7 @@ from seqtag.features.word_tables import WordTable
 from seqtag.integrations.sklearn import SequencePerceptron
 from seqtag.model.bundle import digest, models_of, to_bytes
 from seqtag.model.container import from_bytes
-from seqtag.training import checkpoints, choice, jackknife, passes
+from seqtag.training import auto_settings, checkpoints, jackknife, stacking
 from seqtag.training.data import TrainingData
 from seqtag.training.pipeline import train_parts
 from seqtag.training.rounds import train_shards
@@ -61,14 +61,14 @@ def chunked(copies=4):
 def spied(monkeypatch):
     """What each problem is posed about, in the order in which they are."""
     posed = []
-    pose = passes.pose
+    pose = stacking.pose
 
     def spy(examples, column, coding, templates, available, *more):
         names = templates.looks_at(available)
         posed.append((str(column), dict(zip(names, examples.columns, strict=True)), examples))
         return pose(examples, column, coding, templates, available, *more)
 
-    monkeypatch.setattr(passes, "pose", spy)
+    monkeypatch.setattr(stacking, "pose", spy)
     return posed
 
 
@@ -91,7 +91,7 @@ def test_the_first_model_is_that_of_one_pass():
 
 def test_labels_seen_in_training_are_of_models_that_did_not_see_the_sentence(monkeypatch):
     """Each sentence has a word, and a label, of its own."""
-    monkeypatch.setattr(passes, "_FOLDS", 3)
+    monkeypatch.setattr(stacking, "_FOLDS", 3)
     monkeypatch.setattr(jackknife, "_BLOCK", 1)
     posed = spied(monkeypatch)
     words = ("dog", "cat", "hen")
@@ -200,7 +200,7 @@ def test_tables_dropout_and_runs_go_through_both_passes():
 
 
 def test_known_labels_are_chosen_once_and_hold_for_both(monkeypatch):
-    monkeypatch.setattr(choice, "_TOO_FEW", 1)
+    monkeypatch.setattr(auto_settings, "_TOO_FEW", 1)
     tagger = train(treebank() * 4, label="upos", passes=2)
     chosen = tagger.info["training"]["chosen"]
     assert chosen == tagger.first[0].info["training"]["chosen"]
@@ -258,14 +258,14 @@ def test_an_interruption_leaves_the_first_model_or_both(where, monkeypatch):
             raise KeyboardInterrupt
 
     if where == "xpos":
-        pose = passes.pose
+        pose = stacking.pose
 
         def interrupted(examples, column, *more):
             if str(column) == where:
                 raise KeyboardInterrupt
             return pose(examples, column, *more)
 
-        monkeypatch.setattr(passes, "pose", interrupted)
+        monkeypatch.setattr(stacking, "pose", interrupted)
     tagger = train(treebank(), label="upos", passes=2, on_epoch=stop)
     assert tagger.model.interrupted
     assert [first.label for first in tagger.first] == ["upos", "xpos"] * (where == "second")

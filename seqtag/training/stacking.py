@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from seqtag.features.templates import TemplateSet
     from seqtag.model.model import Model
     from seqtag.settings import Settings
+    from seqtag.training.candidates import Way
     from seqtag.training.data import TrainingData
     from seqtag.training.problem import Problem
     from seqtag.training.runs import Schedule
-    from seqtag.training.ways import Way
 
     Fit = Callable[[Problem, Schedule, "TrainingData | None"], Model]
 

@@ -17,7 +17,7 @@ from seqtag.labels.coding import LabelCoding
 from seqtag.labels.schemes import convert
 from seqtag.model.bundle import to_bytes
 from seqtag.training.data import TrainingData
-from seqtag.training.partial import learnt_labels
+from seqtag.training.partial_labels import learnt_labels
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, corpus, install, needs_native
 

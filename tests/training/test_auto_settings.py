@@ -16,8 +16,8 @@ from seqtag.features import index
 from seqtag.features.encoder import Column
 from seqtag.features.language import parse
 from seqtag.settings import SETTINGS, Settings
-from seqtag.training import choice
-from seqtag.training.choice import Trial, parted, settled, tried
+from seqtag.training import auto_settings
+from seqtag.training.auto_settings import Trial, parted, settled, tried
 from seqtag.training.known_labels import to_first_parts
 from seqtag.training.pipeline import train_parts
 from seqtag.training.problem import judge_of, known_labels_of
@@ -34,7 +34,7 @@ SPLIT = "normal[0]\nnormal[-1]\nset epochs 3\nset min-count 2\nset label-parts s
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Corpora of these tests are not too small."""
-    monkeypatch.setattr(choice, "_TOO_FEW", 100)
+    monkeypatch.setattr(auto_settings, "_TOO_FEW", 100)
 
 
 def word(n):
@@ -139,7 +139,7 @@ def test_known_words_keep_to_their_first_part():
 
 
 def test_what_would_make_a_model_large_is_left_out(monkeypatch):
-    monkeypatch.setattr(choice, "_MOST", 250)
+    monkeypatch.setattr(auto_settings, "_MOST", 250)
     tagger = trained(parts(), templates=parse(SPLIT))
     assert [*chosen(tagger)["scores"]] == ["1", "0"]
 
@@ -193,7 +193,7 @@ def test_quick_takes_the_usual_value(label_parts, value):
 
 
 def test_a_small_corpus_says_nothing(monkeypatch):
-    monkeypatch.setattr(choice, "_TOO_FEW", 10_000)
+    monkeypatch.setattr(auto_settings, "_TOO_FEW", 10_000)
     assert "chosen" not in trained(gains()).info["training"]
     assert trained(gains()[:5]).info["training"]["known_labels"] == 0
 
@@ -298,7 +298,7 @@ def posed(data, problem, examples, **options):
         raise InterruptedError
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choice, "settled", keep)
+        patch.setattr(auto_settings, "settled", keep)
         with pytest.raises(InterruptedError):
             trained(data, **options)
     return problem[0]
@@ -350,7 +350,7 @@ def test_a_trial_learns_from_the_others_only():
     problem = posed(gains(), problems, examples)
     cut = parted(examples[0].lengths)
     tokens = np.repeat(cut.learnt, examples[0].lengths)
-    x = choice._some_of(problem, cut.learnt, tokens)
+    x = auto_settings._some_of(problem, cut.learnt, tokens)
     assert len(x.sentence_ptr) - 1 == cut.learnt.sum()
     assert len(x.token_ptr) - 1 == tokens.sum()
     counts = np.bincount(x.features)
@@ -383,8 +383,8 @@ def test_a_trial_is_a_training_and_an_evaluation(make):
         known = known_labels_of(
             problem.compiled, columns, (problem.y[tokens], None), problem.labels, given
         )
-        x = choice._some_of(problem, cut.learnt, tokens)
-        cells = choice._learnt(
+        x = auto_settings._some_of(problem, cut.learnt, tokens)
+        cells = auto_settings._learnt(
             problem, problem.y[tokens], x, schedule, lambda cells: cells, early=False
         )
         judge = judge_of(replace(problem, known_labels=known), examples[0].where(cut.held_out))
@@ -393,7 +393,7 @@ def test_a_trial_is_a_training_and_an_evaluation(make):
 
 @pytest.mark.parametrize(("make", "ends"), [(gains, False), (loses, True)])
 def test_a_trial_ends_where_words_lose_early(monkeypatch, make, ends):
-    monkeypatch.setattr(choice, "_LOOKS", (2, 4))
+    monkeypatch.setattr(auto_settings, "_LOOKS", (2, 4))
     examples, problems = [], []
     problem = posed(make(), problems, examples)
     schedule = Schedule(1, 1, None, 1, None)
@@ -415,7 +415,7 @@ def test_a_trial_ends_where_words_lose_early(monkeypatch, make, ends):
 @pytest.mark.parametrize("make", [gains, loses, parts])
 def test_rows_that_the_trial_does_not_meet_make_no_difference(monkeypatch, make):
     small = chosen(trained(make()))
-    monkeypatch.setattr(choice, "_with_its_rows", lambda problem, x: (problem, x))
+    monkeypatch.setattr(auto_settings, "_with_its_rows", lambda problem, x: (problem, x))
     assert chosen(trained(make())) == small
 
 
