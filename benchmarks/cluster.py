@@ -5,7 +5,7 @@ by peers that have processes of their own: spaCy's ``nlp.pipe`` and NLTK's tagge
 peer that is not installed is left out, and why is said. Times are those of the work alone, without
 the start of Python, of Ray and of workers, but for ``seqtag tag``, which starts in a moment.
 
-Ray listens on all networks: run it in one of its own, as tests/cluster says.
+Ray listens on all networks: run it in one of its own, as tests/batch says.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ TYPE_CHECKING = (
     False  # type checkers take it for true; importing typing would take ten times as long
 )
 if TYPE_CHECKING:
+    from seqtag.batch.parameter_mixing import train_shards
+    from seqtag.batch.tag_file import FileResult, tag_file
     from seqtag.classifiers import (
         BinaryPerceptron,
         MulticlassPerceptron,
@@ -20,10 +22,8 @@ if TYPE_CHECKING:
     from seqtag.features.word_tables import WordTable
     from seqtag.tagging.chain import TagOptions
     from seqtag.tagging.document import Document
-    from seqtag.tagging.files import FileResult, tag_file
     from seqtag.tagging.pipeline import Pipeline, load
     from seqtag.tagging.tagger import Tagger
-    from seqtag.training.rounds import train_shards
     from seqtag.training.train import train
     from seqtag.training.word_classes import WordClasses, learn_classes
     from seqtag.training.word_tables import read_table
@@ -54,7 +54,7 @@ __all__ = [
 _HOME = {
     "BinaryPerceptron": "classifiers",
     "Document": "tagging.document",
-    "FileResult": "tagging.files",
+    "FileResult": "batch.tag_file",
     "MulticlassPerceptron": "classifiers",
     "Pipeline": "tagging.pipeline",
     "SigmoidNeuron": "classifiers",
@@ -68,9 +68,9 @@ _HOME = {
     "load": "tagging.pipeline",
     "read": "corpus",
     "read_table": "training.word_tables",
-    "tag_file": "tagging.files",
+    "tag_file": "batch.tag_file",
     "train": "training.train",
-    "train_shards": "training.rounds",
+    "train_shards": "batch.parameter_mixing",
 }
 
 

@@ -22,7 +22,7 @@ WRITERS = (
     "seqtag/storage/output.py",
     "seqtag/catalogue/fetch.py",
     "seqtag/catalogue/cache.py",
-    "seqtag/tagging/places.py",
+    "seqtag/batch/storage.py",
     "seqtag/training/checkpoints.py",
 )
 """The modules that write files: only what they call fails."""

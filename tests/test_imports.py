@@ -16,8 +16,8 @@ from seqtag.errors import BackendError
 from tests.conftest import ROOT
 
 FLOORS = """
-version errors markup hooks
-parallel randomness
+version errors markup hooks deprecation
+parallel randomness cluster
 storage.compression
 storage.output
 storage
@@ -80,7 +80,7 @@ evaluation.chance evaluation.report
 evaluation.aligned
 evaluation.compare evaluation.scoring
 evaluation
-tagging.arrays tagging.inputs tagging.document tagging.explanation tagging.summary tagging.texts
+tagging.arrays tagging.inputs tagging.parts tagging.document tagging.explanation tagging.summary tagging.texts
 tagging.batches
 tagging.inspection
 tagging.workers
@@ -89,18 +89,13 @@ tagging.tables
 tagging.streams
 tagging.pipeline
 tagging.chain
-tagging.places tagging.rows
-tagging.ranges
-tagging.files
-tagging.parts
 tagging
-training.scan training.word_bigrams
+training.scan training.shards training.word_bigrams
 training.word_classes
 training.data training.known_labels training.calibration training.dropout training.interruption
 training.data_checks
 training.word_tables
 training.candidates
-training.mixing
 training.checkpoint_format
 training.partial_labels
 training.lists training.tokens training.words training.warm_start
@@ -109,10 +104,16 @@ training.runs
 training.auto_settings training.jackknife
 training.stacking
 training.train
-training.online training.pipeline training.shards
-training.rounds
+training.online training.pipeline
 training.selection
 training
+batch.storage batch.rows batch.mixing
+batch.ranges batch.shards batch.ray_cluster
+batch.tag_file batch.parameter_mixing
+batch.split batch.ray_data batch.jobs
+batch.ray_tagging
+batch.ray_training
+batch
 pages.assembly pages.desk pages.figures pages.forms
 pages.analysis
 pages.report
@@ -132,10 +133,6 @@ integrations.scorers
 integrations.sklearn integrations.spacy
 integrations.spacy_factories
 integrations
-cluster.adapter cluster.engine cluster.inputs
-cluster.tagging
-cluster.train
-cluster
 cli.common cli.names
 cli.hints cli.inputs
 cli.options cli.training
@@ -173,7 +170,7 @@ FOREIGN = {
     "pages": {"numpy", "starlette", "uvicorn"},
     "classifiers": {"numpy"},
     "integrations": {"nltk", "conllu", "numpy", "sklearn", "spacy"},
-    "cluster": {"ray", "fsspec", "pyarrow"},
+    "batch": {"ray", "fsspec", "numpy", "pyarrow"},
     "cli": {"click", "tqdm", "matplotlib", "uvicorn"},
 }
 """Packages outside the standard library that a room may import."""

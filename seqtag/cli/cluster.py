@@ -40,12 +40,12 @@ from seqtag.corpus import READABLE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from seqtag.batch.jobs import Job
+    from seqtag.batch.ray_tagging import Failure, ModelCopy, Report
+    from seqtag.batch.tag_file import FileResult
     from seqtag.cli.common import Mover
-    from seqtag.cluster.inputs import Job
-    from seqtag.cluster.tagging import Failure, ModelCopy, Report
     from seqtag.corpus import Limits
     from seqtag.tagging.chain import TagOptions
-    from seqtag.tagging.files import FileResult
     from seqtag.training.runs import Epoch
 
 _ROWS = ("jsonl", "parquet")
@@ -170,9 +170,9 @@ def tag(
       seqtag cluster tag -m en --split 64MB --format text books.txt -o tagged
       seqtag cluster tag -m english.seqtag @files.txt -o s3://tagged --address auto
     """
-    from seqtag.cluster.engine import connected, require_ray
-    from seqtag.cluster.inputs import SUMMARY, files_of, jobs_of
-    from seqtag.cluster.tagging import tag_files
+    from seqtag.batch.jobs import SUMMARY, files_of, jobs_of
+    from seqtag.batch.ray_cluster import connected, require_ray
+    from seqtag.batch.ray_tagging import tag_files
     from seqtag.model.embedded import DEFAULT_MODELS
     from seqtag.tagging.chain import TagOptions
 
@@ -269,11 +269,11 @@ def train(
       seqtag cluster train shards/*.conllu -m english.seqtag --checkpoint stand --resume
       seqtag cluster train @shards.txt --address auto --rounds 20 -m english.seqtag
     """
-    from seqtag.cluster.engine import connected, require_ray
-    from seqtag.cluster.inputs import files_of
-    from seqtag.cluster.train import seated
-    from seqtag.tagging.places import is_address
-    from seqtag.training.rounds import train_shards
+    from seqtag.batch.jobs import files_of
+    from seqtag.batch.parameter_mixing import train_shards
+    from seqtag.batch.ray_cluster import connected, require_ray
+    from seqtag.batch.ray_training import seated
+    from seqtag.batch.storage import is_address
 
     notes = Notes(quiet)
     if rounds is not None and options["epochs"] is not None:
@@ -323,9 +323,9 @@ def _checked(models: Sequence[str], options: TagOptions, jobs: Sequence[Job]) ->
     """The models as they are now; an error if they do not fit the options."""
     import hashlib
 
-    from seqtag.cluster.tagging import ModelCopy
-    from seqtag.tagging.files import Models, bytes_of_model, models_of_bytes
-    from seqtag.tagging.rows import RowTagger, row_format
+    from seqtag.batch.ray_tagging import ModelCopy
+    from seqtag.batch.rows import RowTagger, row_format
+    from seqtag.batch.tag_file import Models, bytes_of_model, models_of_bytes
 
     found, copies = [], []
     for name in models:
@@ -340,7 +340,7 @@ def _checked(models: Sequence[str], options: TagOptions, jobs: Sequence[Job]) ->
 
 def _shown(notes: Notes, bar: Mover) -> Callable[[FileResult | Failure | None, Report], None]:
     """What shows how far the work is."""
-    from seqtag.cluster.tagging import Failure
+    from seqtag.batch.ray_tagging import Failure
 
     def show(done: FileResult | Failure | None, report: Report) -> None:
         if isinstance(done, Failure):
@@ -358,8 +358,8 @@ def _summary(report: Report, copies: Sequence[ModelCopy], options: TagOptions) -
 
 def _write_json(name: str, found: dict[str, Any]) -> None:
     """Write one JSON document to a path or an address."""
-    from seqtag.tagging.files import json_bytes
-    from seqtag.tagging.places import place_of
+    from seqtag.batch.storage import place_of
+    from seqtag.batch.tag_file import json_bytes
 
     with place_of(name).output() as out:
         out.write(json_bytes(found, indent=2))
@@ -369,9 +369,9 @@ def _write_failures(folder: str, report: Report) -> None:
     """Name the files that failed; without any there is no list of them."""
     from dataclasses import asdict
 
-    from seqtag.cluster.inputs import FAILED
-    from seqtag.tagging.files import json_bytes
-    from seqtag.tagging.places import place_of
+    from seqtag.batch.jobs import FAILED
+    from seqtag.batch.storage import place_of
+    from seqtag.batch.tag_file import json_bytes
 
     place = place_of(f"{folder.rstrip('/')}/{FAILED}")
     if not report.failures:
@@ -388,7 +388,7 @@ def _conclude(
     """Say what became of the files."""
     import hashlib
 
-    from seqtag.tagging.files import bytes_of_model
+    from seqtag.batch.tag_file import bytes_of_model
 
     notes(
         f"{report.tagged} tagged, {report.skipped} done before, {len(report.failures)} failed; "

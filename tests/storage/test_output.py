@@ -410,12 +410,12 @@ WRITES = re.compile(
     r"""|os\.(?:replace|rename|open|mkdir|makedirs)\(|\.rename\(|\.mkdir\(|tempfile\.|shutil\."""
 )
 KNOWN = {
+    "batch/ray_cluster.py": "the null device, for what Ray prints",
+    "batch/storage.py": "folders of outputs; what is sent to a store whole",
     "catalogue/cache.py": "locks beside the files of the cache",
     "catalogue/fetch.py": "parts of files, which are gone on with; folders of the cache",
     "cli/__init__.py": "the null device, for a standard output that is gone",
-    "cluster/engine.py": "the null device, for what Ray prints",
     "integrations/spacy.py": "the folder that spaCy asks for; the model in it is saved as any",
-    "tagging/places.py": "folders of outputs; what is sent to a store whole",
     "storage/output.py": "the one writer",
     "training/checkpoints.py": "the folder, and its lock",
 }

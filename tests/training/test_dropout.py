@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag import settings
+from seqtag.batch.parameter_mixing import train_shards
 from seqtag.engine import keys
 from seqtag.engine.arrays import Instances
 from seqtag.features import index
 from seqtag.features.language import parse
 from seqtag.training.dropout import RARE, hiding
-from seqtag.training.rounds import train_shards
 from seqtag.training.train import train
 from tests.strategies import cases, corpus, needs_native
 

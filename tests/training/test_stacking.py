@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import seqtag
+from seqtag.batch.parameter_mixing import train_shards
 from seqtag.corpus import sentence_of
 from seqtag.errors import CorpusError, SeqtagError, TemplateError
 from seqtag.features.encoder import Column
@@ -20,7 +21,6 @@ from seqtag.model.container import from_bytes
 from seqtag.training import auto_settings, checkpoints, jackknife, stacking
 from seqtag.training.data import TrainingData
 from seqtag.training.pipeline import train_parts
-from seqtag.training.rounds import train_shards
 from seqtag.training.runs import Schedule
 from seqtag.training.train import train
 from tests.strategies import each_backend, install

@@ -6,11 +6,11 @@ import io
 
 import pytest
 
+from seqtag.batch.parameter_mixing import train_shards
 from seqtag.corpus import read, stream
 from seqtag.features.language import parse
 from seqtag.model.bundle import to_bytes
 from seqtag.training.pipeline import train_parts
-from seqtag.training.rounds import train_shards
 from seqtag.training.train import train
 from seqtag.training.word_classes import learn_classes
 from tests.command_line import SENTENCES, conllu

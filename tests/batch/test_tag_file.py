@@ -14,10 +14,10 @@ from types import SimpleNamespace
 import pytest
 
 import seqtag
+from seqtag.batch import tag_file as files
+from seqtag.batch.tag_file import FileResult, Models, tag_file
 from seqtag.errors import CorpusError, ModelFileError, OptionError
-from seqtag.tagging import files
 from seqtag.tagging.chain import TagOptions
-from seqtag.tagging.files import FileResult, Models, tag_file
 from tests.command_line import SENTENCES, call, conllu, home, linux
 
 WORDS = sum(len(sentence.split()) for sentence in SENTENCES)

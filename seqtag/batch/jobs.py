@@ -7,9 +7,9 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from seqtag.batch.storage import file_system, is_address
+from seqtag.batch.tag_file import DONE
 from seqtag.errors import CorpusError, OptionError
-from seqtag.tagging.files import DONE
-from seqtag.tagging.places import file_system, is_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

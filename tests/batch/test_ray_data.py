@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import seqtag
-from seqtag.cluster import SeqtagBatch
+from seqtag.batch import SeqtagBatch
 from seqtag.errors import CorpusError
 from tests.command_line import home
 

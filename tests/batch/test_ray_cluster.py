@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from seqtag.cluster.engine import require_ray
+from seqtag.batch.ray_cluster import require_ray
 from seqtag.errors import ClusterError
 
 

@@ -19,6 +19,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
+from seqtag.batch.rows import RowTagger, row_format
+from seqtag.batch.storage import DigestingFile, RangePlace, digest_of, is_address, place_of
 from seqtag.corpus import LIMITS, SentenceStream, read
 from seqtag.corpus.detect import Layout
 from seqtag.corpus.stream import ByteStream
@@ -28,8 +30,6 @@ from seqtag.model.embedded import find_model
 from seqtag.storage.output import check_output
 from seqtag.tagging.chain import Chain, TagOptions
 from seqtag.tagging.pipeline import no_such_model, of_models
-from seqtag.tagging.places import DigestingFile, RangePlace, digest_of, is_address, place_of
-from seqtag.tagging.rows import RowTagger, row_format
 from seqtag.tagging.streams import Counts
 from seqtag.tagging.tagger import Tagger
 from seqtag.version import __version__
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from os import PathLike
 
+    from seqtag.batch.ranges import Range
+    from seqtag.batch.storage import Facts, Place, ReadablePlace
     from seqtag.storage.output import Output
     from seqtag.tagging.pipeline import Loaded
-    from seqtag.tagging.places import Facts, Place, ReadablePlace
-    from seqtag.tagging.ranges import Range
 
 DONE = ".done"
 """What the name of a manifest ends in, behind the name of the file."""
@@ -247,7 +247,7 @@ def tag_file(
         Threads to decode on.
     part
         The range of the file to tag, into a file of its own; None for all of it. See
-        `seqtag.tagging.parts`.
+        `seqtag.batch.split`.
     tidy
         Whether to look for what a killed process has left of `target`, which lists its folder; see
         `seqtag.storage.output.remove_leftovers`.

@@ -1,6 +1,6 @@
 """Training over shards on a cluster: an actor for each, which holds its sentences over the rounds.
 
-All that there is to know of a round is in `seqtag.training.shards.train_shard`; here is who does
+All that there is to know of a round is in `seqtag.batch.shards.train_shard`; here is who does
 it, and again if need be. What an actor knows it knows from its file and its plan: one that is lost
 is made anew, and repeats the round. The driver alone counts attempts, so the engine tries nothing
 twice by itself.
@@ -12,19 +12,19 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from seqtag.cluster.tagging import ATTEMPTS
+from seqtag.batch.ray_tagging import ATTEMPTS
+from seqtag.batch.shards import Numbered, Shard, train_shard
+from seqtag.batch.storage import is_address, place_of
 from seqtag.corpus import read
 from seqtag.errors import ClusterError, SeqtagError
-from seqtag.tagging.places import is_address, place_of
-from seqtag.training.shards import Numbered, Shard, train_shard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from seqtag.batch.mixing import Difference, Table
+    from seqtag.batch.shards import Plan, Reading, Survey
     from seqtag.labels.coding import LabelCoding
     from seqtag.training.known_labels import WordLabels
-    from seqtag.training.mixing import Difference, Table
-    from seqtag.training.shards import Plan, Reading, Survey
 
 
 class Seat:
@@ -90,12 +90,12 @@ class Seat:
 
 
 class Seats:
-    """The shards on a cluster: a `seqtag.training.rounds.Crew`.
+    """The shards on a cluster: a `seqtag.batch.parameter_mixing.Crew`.
 
     Parameters
     ----------
     ray
-        The engine, connected: see `seqtag.cluster.engine.connected`.
+        The engine, connected: see `seqtag.batch.ray_cluster.connected`.
     sources
         A file for each shard: a path that all workers see, or an address.
     reading

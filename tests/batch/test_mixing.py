@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seqtag.batch.mixing import Difference, Part, Table, mixed, weights_of
 from seqtag.engine.arrays import RULES, Layout
-from seqtag.training.mixing import Difference, Part, Table, mixed, weights_of
 from tests.engine.test_state import bits
 from tests.strategies import cases, dense, each_backend, make_parts, random_case
 

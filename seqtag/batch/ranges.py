@@ -12,17 +12,17 @@ from itertools import pairwise
 from math import ceil
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
+from seqtag.batch.rows import row_format
 from seqtag.corpus import FORMATS, LIMITS, read
 from seqtag.errors import OptionError
 from seqtag.segmentation.characters import BASE, code_kind
 from seqtag.segmentation.paragraphs import find_mode
 from seqtag.storage.compression import compression_of
-from seqtag.tagging.rows import row_format
 
 if TYPE_CHECKING:
+    from seqtag.batch.storage import Place
     from seqtag.corpus import SentenceStream
     from seqtag.tagging.chain import TagOptions
-    from seqtag.tagging.places import Place
 
 _CHUNK = 1 << 20
 _SPACE = b" \t\r\n"
@@ -118,7 +118,7 @@ def ranges_of(place: Place, options: TagOptions, size: int, *, cuts: bool) -> Ra
     >>> import tempfile
     >>> from pathlib import Path
     >>> from seqtag.tagging.chain import TagOptions
-    >>> from seqtag.tagging.places import place_of
+    >>> from seqtag.batch.storage import place_of
     >>> path = Path(tempfile.mkdtemp(), "a.txt")
     >>> _ = path.write_bytes(b"a b\nc d e\nf\n")
     >>> found = ranges_of(place_of(path), TagOptions(format="tokens"), 5, cuts=False)

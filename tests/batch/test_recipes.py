@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from seqtag.cluster import SeqtagBatch
-from tests.cluster.engines import on_ray, ray
+from seqtag.batch import SeqtagBatch
+from tests.batch.engines import on_ray, ray
 from tests.command_line import SENTENCES, conllu
 from tests.conftest import ROOT
 

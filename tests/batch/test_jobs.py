@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from seqtag.cluster.inputs import Job, files_of, jobs_of
+from seqtag.batch.jobs import Job, files_of, jobs_of
+from seqtag.batch.storage import place_of
 from seqtag.errors import CorpusError, OptionError
-from seqtag.tagging.places import place_of
 from tests.command_line import linux
 
 

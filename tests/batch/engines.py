@@ -122,7 +122,7 @@ def _why_not() -> str:
     if [name for _, name in socket.if_nameindex()] != ["lo"]:
         return (
             "Ray listens on all networks, so it needs one of its own: unshare --net sh -c "
-            "'ip link set lo up; exec python -m pytest tests/cluster'"
+            "'ip link set lo up; exec python -m pytest tests/batch'"
         )
     return ""
 
@@ -134,7 +134,7 @@ on_ray = pytest.mark.skipif(bool(_why_not()), reason=_why_not() or "-")
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Any]:
     """Ray, on a cluster of two workers."""
-    from seqtag.cluster.engine import connected
+    from seqtag.batch.ray_cluster import connected
 
     with connected(workers=2) as ray:
         yield ray

@@ -15,12 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import seqtag
+from seqtag.batch import ranges
+from seqtag.batch import split as parts
+from seqtag.batch.ranges import Head, Range
+from seqtag.batch.split import cut_file, join_parts, part_of, remove_parts
+from seqtag.batch.tag_file import tag_file
 from seqtag.errors import CorpusError, OptionError
-from seqtag.tagging import parts, ranges
 from seqtag.tagging.chain import TagOptions
-from seqtag.tagging.files import tag_file
-from seqtag.tagging.parts import cut_file, join_parts, part_of, remove_parts
-from seqtag.tagging.ranges import Head, Range
 from tests.command_line import SENTENCES, call, conllu, home
 
 COLUMNS = "the X\ndog X\nsees X\na X\ncat X\n. X\n\n"

@@ -1,7 +1,7 @@
 """Many files tagged on a cluster: a task for each, a few more than there are workers at a time.
 
 All that there is to know of a file is in `seqtag.tag_file`, and of one in parts in
-`seqtag.tagging.parts`; here is who does it, and again if need be.  The driver alone counts
+`seqtag.batch.split`; here is who does it, and again if need be.  The driver alone counts
 attempts, so the engine tries nothing twice by itself.
 """
 
@@ -15,19 +15,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from seqtag.cluster.engine import require_ray
+from seqtag.batch.ranges import Range, Ranges
+from seqtag.batch.ray_cluster import require_ray
+from seqtag.batch.split import PARTS, cut_file, join_parts, part_of, remove_parts
+from seqtag.batch.storage import is_address, place_of
+from seqtag.batch.tag_file import FileResult, Models, Work, kept, models_of_bytes, tag_file
 from seqtag.errors import SeqtagError
 from seqtag.storage.output import remove_leftovers
-from seqtag.tagging.files import FileResult, Models, Work, kept, models_of_bytes, tag_file
-from seqtag.tagging.parts import PARTS, cut_file, join_parts, part_of, remove_parts
-from seqtag.tagging.places import is_address, place_of
-from seqtag.tagging.ranges import Range, Ranges
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from seqtag.cluster.inputs import Job
+    from seqtag.batch.jobs import Job
     from seqtag.tagging.chain import TagOptions
 
 ATTEMPTS = 3
@@ -406,7 +406,7 @@ def tag_files(
     Parameters
     ----------
     ray
-        The engine, connected: see `seqtag.cluster.engine.connected`.
+        The engine, connected: see `seqtag.batch.ray_cluster.connected`.
     jobs
         The files, and those to write.
     models

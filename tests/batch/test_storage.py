@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from seqtag.batch.storage import RangePlace, digest_of, file_system, place_of
+from seqtag.batch.tag_file import tag_file
 from seqtag.errors import CorpusError
-from seqtag.tagging.files import tag_file
-from seqtag.tagging.places import RangePlace, digest_of, file_system, place_of
 from tests.command_line import conllu, home
 
 

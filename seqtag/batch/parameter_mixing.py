@@ -1,7 +1,7 @@
 """Iterative parameter mixing: rounds of learning on all shards, and the model they make.
 
 This is the driver, which knows no engine: a `Crew` says where the shards are. `Here` has them in
-this process; `seqtag.cluster.train` has an actor for each.
+this process; `seqtag.batch.ray_training` has an actor for each.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from seqtag.batch.mixing import Part, Table, mixed, weights_of
+from seqtag.batch.shards import Agreed, Agreement, Plan, Reading, Shard, Topic, train_shard
 from seqtag.corpus import LIMITS, Limits
 from seqtag.engine.arrays import ANY_LABEL, Instances, Layout
 from seqtag.features.index import IndexedCorpus
@@ -26,10 +28,8 @@ from seqtag.training.candidates import AUTO
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.data import open_corpus
 from seqtag.training.known_labels import WordLabels
-from seqtag.training.mixing import Part, Table, mixed, weights_of
 from seqtag.training.problem import Problem, check_forms, fitting, wonder_at_many
 from seqtag.training.runs import Epoch, Schedule
-from seqtag.training.shards import Agreed, Agreement, Plan, Reading, Shard, Topic, train_shard
 from seqtag.training.train import coding_of, fit
 from seqtag.training.word_tables import tables_of
 
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from os import PathLike
 
+    from seqtag.batch.mixing import Difference
+    from seqtag.batch.shards import Numbered, Survey
     from seqtag.engine.arrays import Cells, State
     from seqtag.labels.coding import LabelCoding
     from seqtag.model.model import Model
     from seqtag.training.checkpoints import Checkpoints
     from seqtag.training.data import Source
-    from seqtag.training.mixing import Difference
-    from seqtag.training.shards import Numbered, Survey
     from seqtag.training.word_tables import TableSource
 
 
@@ -61,7 +61,7 @@ class Crew(Protocol):
         """Tell each shard what it must know; the labels of its words, if they are asked for."""
 
     def round(self, table: Table, number: int, seed: int) -> Iterable[Difference]:
-        """What each shard changed in a round, by `seqtag.training.shards.train_shard`."""
+        """What each shard changed in a round, by `seqtag.batch.shards.train_shard`."""
 
 
 MakeCrew = Callable[["Sequence[Any]", Reading], "AbstractContextManager[Crew]"]

@@ -5,21 +5,21 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from seqtag.batch.rows import SENTENCES, RowTagger
+from seqtag.batch.tag_file import Models
 from seqtag.tagging.chain import TagOptions
-from seqtag.tagging.files import Models
-from seqtag.tagging.rows import SENTENCES, RowTagger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from seqtag.tagging.files import AnyModel
+    from seqtag.batch.tag_file import AnyModel
 
 
 class SeqtagBatch:
     """What ``map_batches`` of Ray Data and ``map(batched=True)`` of datasets call for each batch.
 
     A row with tokens gets a list of labels for each column that the model fills, one with a text
-    the column ``sentences``; see `seqtag.tagging.rows.RowTagger`. Rows stay as they are, in their
+    the column ``sentences``; see `seqtag.batch.rows.RowTagger`. Rows stay as they are, in their
     order. The model is loaded when the first batch comes, once in each process; what pickles is
     its name.
 

@@ -7,6 +7,8 @@ import pickle
 import numpy as np
 import pytest
 
+from seqtag.batch.mixing import Table
+from seqtag.batch.shards import Agreement, Plan, Reading, Shard, train_shard
 from seqtag.errors import CorpusError, LabelError
 from seqtag.features.language import parse
 from seqtag.labels.coding import LabelCoding
@@ -14,9 +16,7 @@ from seqtag.labels.column import LabelColumn
 from seqtag.settings import Settings
 from seqtag.training.data import open_corpus
 from seqtag.training.known_labels import WordLabels, labels_of_words
-from seqtag.training.mixing import Table
 from seqtag.training.problem import pose
-from seqtag.training.shards import Agreement, Plan, Reading, Shard, train_shard
 from seqtag.training.train import coding_of
 from tests.engine.test_state import bits
 from tests.strategies import NATIVE, REFERENCE, corpus, each_backend, install, needs_native

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from seqtag.cluster import tagging
-from seqtag.cluster.inputs import Job
-from seqtag.cluster.tagging import Failure, ModelCopy, Report, Trouble, attempt, tag_files
+from seqtag.batch import ray_tagging as tagging
+from seqtag.batch.jobs import Job
+from seqtag.batch.ranges import Range
+from seqtag.batch.ray_tagging import Failure, ModelCopy, Report, Trouble, attempt, tag_files
+from seqtag.batch.tag_file import FileResult, tag_file
 from seqtag.storage.output import _temporary_name
 from seqtag.tagging.chain import TagOptions
-from seqtag.tagging.files import FileResult, tag_file
-from seqtag.tagging.ranges import Range
-from tests.cluster.engines import FakeRay, fake
+from tests.batch.engines import FakeRay, fake
 from tests.command_line import SENTENCES, call, conllu, home, linux
 
 BROKEN = conllu(labels=False) + "1\tshort\n"

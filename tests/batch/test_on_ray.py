@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import seqtag
-from tests.cluster.engines import on_ray, ray
+from tests.batch.engines import on_ray, ray
 from tests.command_line import call, conllu, home
 from tests.conftest import ROOT
 

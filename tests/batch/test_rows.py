@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import seqtag
+from seqtag.batch.rows import RowTagger, row_format
+from seqtag.batch.tag_file import tag_file
 from seqtag.errors import CorpusError, OptionError, SeqtagError
 from seqtag.tagging.chain import Chain, TagOptions
-from seqtag.tagging.files import tag_file
-from seqtag.tagging.rows import RowTagger, row_format
 from tests.command_line import call, home
 
 ROWS = [

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import seqtag
+from seqtag.batch.parameter_mixing import Here, mix
+from seqtag.batch.shards import Reading, Shard, train_shard
 from seqtag.errors import CheckpointError
 from seqtag.features.language import parse
 from seqtag.tagging.summary import facts_of
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.rounds import Here, mix
 from seqtag.training.runs import Epoch, Schedule
-from seqtag.training.shards import Reading, Shard, train_shard
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, corpus, install, needs_native
 from tests.training.test_train import CHUNKS, DEV, TRAINING, weights_of

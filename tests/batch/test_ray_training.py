@@ -16,9 +16,9 @@ from types import SimpleNamespace
 import pytest
 
 import seqtag
-from seqtag.cluster.train import Seat, seated
+from seqtag.batch.ray_training import Seat, seated
 from seqtag.errors import ClusterError, CorpusError
-from tests.cluster.engines import FakeRay, RayError, fake, on_ray, ray
+from tests.batch.engines import FakeRay, RayError, fake, on_ray, ray
 from tests.command_line import call
 from tests.conftest import ROOT
 from tests.training.test_train import weights_of
@@ -158,7 +158,7 @@ def test_a_file_that_changes_under_a_lost_worker_is_noticed(actors, shards):
 
 def test_a_shard_may_be_at_an_address(tmp_path, shards):
     pytest.importorskip("fsspec")
-    from seqtag.training.shards import Reading
+    from seqtag.batch.shards import Reading
 
     reading = Reading("tag", columns=["form", "tag"])
     address = "file://" + str(tmp_path / shards[0])
@@ -166,7 +166,7 @@ def test_a_shard_may_be_at_an_address(tmp_path, shards):
 
 
 def test_rounds_begin_with_a_plan(shards):
-    from seqtag.training.shards import Reading
+    from seqtag.batch.shards import Reading
 
     with pytest.raises(RuntimeError) as error:
         Seat(shards[0], Reading("tag", columns=["form", "tag"])).round(None, 1, 1)
@@ -248,7 +248,7 @@ class Telling(Seat):
 def test_workers_that_are_killed_leave_no_trace(ray, shards, monkeypatch):
     here = seqtag.train_shards(shards, **HOW)
     seats, lost = [], []
-    monkeypatch.setattr("seqtag.cluster.train.Seat", Telling)
+    monkeypatch.setattr("seqtag.batch.ray_training.Seat", Telling)
 
     @contextmanager
     def crew(sources, reading):

@@ -1,0 +1,81 @@
+"""Old public names: each works for one release and warns with the new name."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from importlib import import_module
+
+TYPE_CHECKING = False  # typing is expensive to import, and `seqtag` imports this
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, TypeVar
+
+    _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def warn_renamed(old: str, new: str, *, stacklevel: int = 3) -> None:
+    """Warn that a public name is deprecated.
+
+    Parameters
+    ----------
+    old, new
+        Names as users write them.
+    stacklevel
+        As `warnings.warn` takes it; by default the caller of the caller.
+    """
+    msg = f"{old} is deprecated and goes in the next release; use {new}"
+    warnings.warn(msg, DeprecationWarning, stacklevel=stacklevel)
+
+
+def renamed(new: str) -> Callable[[_Function], _Function]:
+    """Decorate the old name of a function or method.
+
+    Parameters
+    ----------
+    new
+        What to use instead, as users write it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> @renamed("new_name()")
+    ... def old_name():
+    ...     return 1
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     _ = old_name()
+    >>> print(found[0].message)
+    old_name is deprecated and goes in the next release; use new_name()
+    """
+
+    def decorate(function: _Function) -> _Function:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            warn_renamed(function.__qualname__, new)
+            return function(*args, **kwargs)
+
+        return call  # type: ignore[return-value]
+
+    return decorate
+
+
+def moved_names(old: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module whose public names have moved.
+
+    Parameters
+    ----------
+    old
+        Name of the module.
+    homes
+        For each name the module that it has moved to.
+    """
+
+    def __getattr__(name: str) -> Any:  # noqa: N807
+        if name not in homes:
+            msg = f"module {old!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        warn_renamed(f"{old}.{name}", f"{homes[name]}.{name}")
+        return getattr(import_module(homes[name]), name)
+
+    return __getattr__
