@@ -19,6 +19,7 @@ from seqtag.errors import install_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import FrameType
 
     import uvicorn
 
@@ -125,7 +126,7 @@ def command(
         notes(f"http://{name}:{where[1]}/ serves {', '.join(shelf.models.offers())}")
         app = connections.around(app)
         config = uvicorn.Config(app, http=connections.protocol, **_options(max_seconds))
-        _run(uvicorn.Server(config), listener)
+        _run(config, listener)
     return 0
 
 
@@ -143,24 +144,40 @@ def _options(max_seconds: float) -> dict[str, Any]:
     }
 
 
-def _run(running: uvicorn.Server, listener: socket.socket) -> None:
-    """Serve until a signal ends it."""
+def _run(config: uvicorn.Config, listener: socket.socket) -> None:
+    """Serve until a signal ends it; a SIGINT that was inherited as ignored stays ignored."""
+    import uvicorn
+
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+    class Server(uvicorn.Server):
+        """A server that does not turn an ignored SIGINT on again, as uvicorn's does."""
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            if not (ignored and sig == signal.SIGINT):
+                super().handle_exit(sig, frame)
+
+    server = Server(config)
     try:
-        running.run(sockets=[listener])
+        server.run(sockets=[listener])
     except KeyboardInterrupt:  # all is answered; the signal was passed on
         Terminated.received = False
-    if running.force_exit:  # interrupted twice: the threads at work are not waited for
+    if server.force_exit:  # interrupted twice: the threads at work are not waited for
         complain("interrupted")
         os._exit(interruption_code())
 
 
 @contextmanager
 def _reading_again(shelf: Shelf) -> Iterator[None]:
-    """Have SIGHUP read the models again, but end the server where its terminal was closed."""
+    """Have SIGHUP read the models again, but end the server where its terminal was closed.
+
+    Closing the terminal does not end a server that inherited SIGHUP as ignored (nohup).
+    """
     if not hasattr(signal, "SIGHUP"):
         yield
         return
-    terminals = [number for number in range(3) if os.isatty(number)]
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    terminals = [] if ignored else [number for number in range(3) if os.isatty(number)]
 
     def take(*_: object) -> None:
         if terminals and not any(map(os.isatty, terminals)):

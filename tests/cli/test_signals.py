@@ -6,7 +6,9 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -14,7 +16,7 @@ import seqtag
 from seqtag.cli import common
 from seqtag.model import bundle
 from seqtag.training import train
-from tests.command_line import call, conllu, home, posix
+from tests.command_line import SEQTAG, call, conllu, home, posix
 
 LOADING = """
 import sys
@@ -90,3 +92,71 @@ def test_weights_that_are_learnt_become_a_model_first(tmp_path, monkeypatch):
     tagger = seqtag.train(tmp_path / "train.conllu", epochs=2)
     assert tagger.info["training"]["best_epochs"] == [2]
     assert tagger.model.interrupted  # for those who train several
+
+
+# --------------------------------------------------------------------- ignored from the start
+IGNORING = ("sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh", *SEQTAG)
+"""The command as a script starts it in the background, or nohup: these signals are ignored."""
+
+
+@posix
+def test_a_training_in_the_background_goes_on_at_sigint_and_ends_at_sigterm(tmp_path):
+    """Who starts a background job with SIGINT ignored means Ctrl-C for the foreground only."""
+    (tmp_path / "train.conllu").write_text(conllu())
+    command = [*IGNORING, "train", "train.conllu", "-m", "m.seqtag", "--epochs", "10000000"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        late = threading.Timer(120, process.kill)
+        late.start()
+        seen = 0
+        for line in process.stderr:
+            seen += "epoch " in line
+            if seen == 2:
+                process.send_signal(signal.SIGINT)
+            elif seen == 20:
+                process.send_signal(signal.SIGTERM)
+                break
+        rest = process.stderr.read()
+    late.cancel()
+    assert process.returncode == 143
+    assert rest.endswith("seqtag: interrupted: m.seqtag holds what was learnt until then\n")
+    assert seqtag.load(tmp_path / "m.seqtag").info["training"]["interrupted"] is True
+
+
+@posix
+def test_tagging_in_the_background_goes_on_at_sigint(home, tmp_path):
+    command = [*IGNORING, "tag", "-m", home / "upos.seqtag", "--format", "tokens", "--flush"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path
+    ) as process:
+        late = threading.Timer(120, process.kill)
+        late.start()
+        process.stdin.write(b"the dog barks .\n")
+        process.stdin.flush()
+        first = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGHUP)
+        process.stdin.write(b"a cat sees the dog .\n")
+        process.stdin.close()
+        rest = process.stdout.read()
+    late.cancel()
+    assert process.returncode == 0
+    assert (first + rest).count(b"\tdog\t") == 2
+
+
+@posix
+def test_serving_in_the_background_goes_on_at_sigint(home, tmp_path):
+    pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+    command = [*IGNORING, "serve", "-m", home / "upos.seqtag", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        late = threading.Timer(120, process.kill)
+        late.start()
+        where = process.stderr.readline().split()[1]
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGINT):
+            urlopen(f"{where}models", timeout=60).close()  # it takes signals now
+            process.send_signal(number)
+        assert process.stderr.readline() == "seqtag: read again: upos\n"
+        urlopen(f"{where}models", timeout=60).close()
+        process.send_signal(signal.SIGTERM)
+        rest = process.stderr.read()
+    late.cancel()
+    assert (process.returncode, rest) == (0, "")
