@@ -16,7 +16,7 @@ from seqtag.errors import BackendError
 from tests.conftest import ROOT
 
 FLOORS = """
-version errors markup hooks deprecation
+version errors html_tables hooks deprecation
 parallel randomness cluster
 storage.compression
 storage.output
@@ -74,9 +74,9 @@ segmentation.segmenter
 segmentation.reading
 segmentation
 evaluation.counts
-evaluation.chunks evaluation.layout evaluation.samples
-evaluation.calibration
-evaluation.chance evaluation.report
+evaluation.chunks evaluation.text_tables evaluation.samples
+evaluation.reliability
+evaluation.significance evaluation.report
 evaluation.aligned
 evaluation.compare evaluation.scoring
 evaluation
@@ -114,13 +114,15 @@ batch.split batch.ray_data batch.jobs
 batch.ray_tagging
 batch.ray_training
 batch
-pages.assembly pages.desk pages.figures pages.forms
-pages.analysis
-pages.report
-pages.annotation pages.connections
-pages.reloading
-pages.server
-pages
+report.assembly report.figures
+report.analysis
+report.page
+report
+serve.connections serve.forms serve.work_queue
+serve.annotation
+serve.reloading
+serve.server
+serve
 classifiers.vectors classifiers.conventions
 classifiers.feature_maps classifiers.losses classifiers.margins
 classifiers.linear
@@ -167,7 +169,8 @@ FOREIGN = {
     "segmentation": {"numpy"},
     "tagging": {"numpy", "conllu", "fsspec", "pyarrow"},
     "training": {"numpy"},
-    "pages": {"numpy", "starlette", "uvicorn"},
+    "report": {"numpy"},
+    "serve": {"numpy", "starlette", "uvicorn"},
     "classifiers": {"numpy"},
     "integrations": {"nltk", "conllu", "numpy", "sklearn", "spacy"},
     "batch": {"ray", "fsspec", "numpy", "pyarrow"},

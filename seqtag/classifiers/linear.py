@@ -12,7 +12,7 @@ from seqtag.classifiers.conventions import labels_of, not_fitted, tags
 from seqtag.classifiers.feature_maps import apply_map
 from seqtag.classifiers.vectors import Reader, Vectors, check_length, read
 from seqtag.errors import LabelError, SeqtagError
-from seqtag.markup import table
+from seqtag.html_tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -40,8 +40,8 @@ from seqtag.cli.options import (
 from seqtag.corpus import read
 from seqtag.corpus.stream import Held
 from seqtag.errors import CorpusError
-from seqtag.evaluation.chance import CONFIDENCE, TRIALS
 from seqtag.evaluation.compare import AnyReport, compare
+from seqtag.evaluation.significance import CONFIDENCE, TRIALS
 from seqtag.labels.column import LabelColumn
 from seqtag.model.container import is_model
 from seqtag.model.embedded import find_model

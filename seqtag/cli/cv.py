@@ -130,7 +130,7 @@ def _signature(
     sentences: Sequence[Sentence], report: Report, facts: dict[str, Any], seed: int
 ) -> str:
     """What was scored and how, in the words of eval's signature."""
-    from seqtag.evaluation.layout import signature_of
+    from seqtag.evaluation.text_tables import signature_of
 
     what = {"task": report.task, "metric": report.metric, "scheme": report.scheme or "none"}
     size = {"sentences": len(sentences), "tokens": sum(map(len, sentences))}

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from seqtag.corpus import Limits
-    from seqtag.evaluation.chance import Interval
+    from seqtag.evaluation.significance import Interval
     from seqtag.tagging.pipeline import Loaded
     from seqtag.tagging.tagger import Tagger
 

@@ -98,8 +98,8 @@ def command(
       seqtag report -m en dev.conllu --label xpos -o report.html
     """
     from seqtag.model.embedded import find_model
-    from seqtag.pages.analysis import analyse
-    from seqtag.pages.report import report_page
+    from seqtag.report.analysis import analyse
+    from seqtag.report.page import report_page
 
     notes = Notes(quiet)
     read_too = [gold, str(find_model(model)), *filter(None, [curve])]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import uvicorn
 
-    from seqtag.pages.reloading import Shelf
+    from seqtag.serve.reloading import Shelf
 
 _BACKLOG = 128  # connections taken at a time: more at once would use up the file handles
 
@@ -99,13 +99,13 @@ def command(
     try:
         import uvicorn
 
-        from seqtag.pages.connections import ConnectionLimits
-        from seqtag.pages.server import Limits, application
+        from seqtag.serve.connections import ConnectionLimits
+        from seqtag.serve.server import Limits, application
     except ImportError:
         msg = f"serve needs starlette and uvicorn; {install_hint('serve')}"
         raise click.UsageError(msg, context) from None
-    from seqtag.pages.annotation import Models
-    from seqtag.pages.reloading import Shelf
+    from seqtag.serve.annotation import Models
+    from seqtag.serve.reloading import Shelf
 
     notes = Notes(quiet)
     logging.getLogger("seqtag").setLevel(logging.WARNING)  # notes on files, of every request

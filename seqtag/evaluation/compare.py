@@ -1,7 +1,7 @@
 """Two systems on the same sentences: by how much they differ, and whether that may be chance.
 
-Every figure is resampled over sentences: see `seqtag.evaluation.chance`. Reports bring the counts
-of each sentence with them if they were made with ``samples=True``.
+Every figure is resampled over sentences: see `seqtag.evaluation.significance`. Reports bring the
+counts of each sentence with them if they were made with ``samples=True``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from seqtag.errors import LabelError
 from seqtag.evaluation.aligned import METRICS, AlignedReport
-from seqtag.evaluation.chance import (
+from seqtag.evaluation.samples import Samples, f1_of
+from seqtag.evaluation.significance import (
     CONFIDENCE,
     RESAMPLES,
     TRIALS,
@@ -23,8 +24,7 @@ from seqtag.evaluation.chance import (
     percentiles,
     randomisation_p,
 )
-from seqtag.evaluation.layout import signature_of
-from seqtag.evaluation.samples import Samples, f1_of
+from seqtag.evaluation.text_tables import signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from seqtag.errors import LabelError
 from seqtag.evaluation.chunks import ChunkCounter, conlleval_text, total_of
 from seqtag.evaluation.counts import Counts, by_key, most_frequent, share
-from seqtag.evaluation.layout import Section, html_of, row, signature_of, text_of
 from seqtag.evaluation.samples import Samples
+from seqtag.evaluation.text_tables import Section, html_of, row, signature_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from seqtag.evaluation.calibration import Reliability
+    from seqtag.evaluation.reliability import Reliability
 
 _MOST_CONFUSIONS = 20  # that a notebook shows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from seqtag.evaluation.calibration import Reliability
+from seqtag.evaluation.reliability import Reliability
 from seqtag.evaluation.report import Origin, Report, Words, evaluate
 from seqtag.labels.column import HasColumns, LabelColumn
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus.surface import surface_of
 from seqtag.corpus.token_lists import to_token_list
-from seqtag.markup import paragraph, table
+from seqtag.html_tables import paragraph, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

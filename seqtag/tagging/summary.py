@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from seqtag.markup import folded, table
+from seqtag.html_tables import folded, table
 from seqtag.model.passes import inputs_of
 from seqtag.settings import SETTINGS
 

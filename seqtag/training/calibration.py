@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.corpus.aliases import find_column
 from seqtag.errors import CorpusError
-from seqtag.evaluation.calibration import Reliability
+from seqtag.evaluation.reliability import Reliability
 from seqtag.model.calibration import Calibration
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import FilledSentence, labels_in

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seqtag.errors import SeqtagError
-from seqtag.evaluation.chance import CONFIDENCE, Interval, student_quantile
 from seqtag.evaluation.scoring import score
+from seqtag.evaluation.significance import CONFIDENCE, Interval, student_quantile
 from seqtag.parallel import in_order
 from seqtag.randomness import random_source
 from seqtag.training.train import train

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from seqtag.pages.assembly import asset
+from seqtag.report.assembly import asset
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "play" / "index.html"
@@ -439,7 +439,8 @@ def test_the_page_is_one_file_of_the_house():
     house = text.split("<style>\n")[1].split("\n/* The page:")[0]
     assert len(house) > 2000
     kept = {
-        " ".join(rule.split()) for rule in asset("common.css").replace("}", "}\n\n").split("\n\n")
+        " ".join(rule.split())
+        for rule in asset("report/common.css").replace("}", "}\n\n").split("\n\n")
     }
     rules = [" ".join(rule.split()) for rule in house.replace("}", "}\n\n").split("\n\n")]
     assert [rule for rule in rules if rule not in kept] == []

@@ -6,8 +6,8 @@ import pytest
 
 from seqtag.corpus import sentence_of
 from seqtag.labels.column import LabelColumn
-from seqtag.pages.analysis import analyse
-from seqtag.pages.report import report_page
+from seqtag.report.analysis import analyse
+from seqtag.report.page import report_page
 from seqtag.training.train import train
 
 EVIL = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"&'<!--", "\u2028"]

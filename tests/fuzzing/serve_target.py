@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.model import bundle
 from seqtag.model.container import from_bytes
-from seqtag.pages.annotation import Models
-from seqtag.pages.reloading import Shelf
+from seqtag.serve.annotation import Models
+from seqtag.serve.reloading import Shelf
 from seqtag.tagging.tagger import Tagger
 from tests.fuzzing.choices import Choices
 from tests.fuzzing.good_models import good_files, good_pipeline
@@ -80,7 +80,7 @@ _FORM = (
 @cache
 def _served() -> Any:
     """A server of a pipeline, a calibrated tagger, one with parts of labels, and one of two passes."""
-    from seqtag.pages.server import Limits, application
+    from seqtag.serve.server import Limits, application
 
     files = {"plain": 0, "rich": 3, "twice": 7}
     loaded = {

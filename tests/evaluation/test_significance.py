@@ -1,4 +1,4 @@
-"""seqtag.evaluation.chance: against enumeration of all samples, scipy, and by hand."""
+"""seqtag.evaluation.significance: against enumeration of all samples, scipy, and by hand."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.errors import SeqtagError
-from seqtag.evaluation import chance
-from seqtag.evaluation.chance import (
+from seqtag.evaluation import significance
+from seqtag.evaluation.significance import (
     bootstrap,
     bootstrap_p,
     mcnemar,
@@ -105,7 +105,7 @@ def test_the_same_seed_gives_the_same_draws_however_they_are_portioned(monkeypat
     other = table_of([(i % 2, 2, 2) for i in range(50)])
     whole = bootstrap(table, 30, 5), randomisation_p(table, other, 300, 5)
     assert not np.array_equal(whole[0], bootstrap(table, 30, 6))
-    monkeypatch.setattr(chance, "_CELLS", 120)
+    monkeypatch.setattr(significance, "_CELLS", 120)
     np.testing.assert_array_equal(whole[0], bootstrap(table, 30, 5))
     np.testing.assert_array_equal(whole[1], randomisation_p(table, other, 300, 5))
     monkeypatch.undo()

@@ -1,4 +1,4 @@
-"""seqtag.pages.desk: room, time, and what becomes of work nobody waits for."""
+"""seqtag.serve.work_queue: room, time, and what becomes of work nobody waits for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from seqtag.pages.desk import BusyError, Deadline, Desk, TooLongError
+from seqtag.serve.work_queue import BusyError, Deadline, Desk, TooLongError
 
 
 def test_results_and_errors_come_back():

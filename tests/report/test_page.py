@@ -1,4 +1,4 @@
-"""seqtag.pages: what the report holds, and that nothing a corpus holds can run in it."""
+"""seqtag.report: what the report holds, and that nothing a corpus holds can run in it."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -16,10 +16,10 @@ import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.labels.column import LabelColumn
 from seqtag.model.calibration import Calibration
-from seqtag.pages.analysis import analyse
-from seqtag.pages.assembly import json_in_html, self_contained
-from seqtag.pages.figures import Axis, Line, chart, percents
-from seqtag.pages.report import explanation_data, report_page
+from seqtag.report.analysis import analyse
+from seqtag.report.assembly import json_in_html, self_contained
+from seqtag.report.figures import Axis, Line, chart, percents
+from seqtag.report.page import explanation_data, report_page
 from tests.command_line import home
 
 EVIL = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"&'<!--", "\u2028"]
@@ -139,7 +139,7 @@ def test_errors_are_left_out_evenly_and_it_says_so(tagger):
 
 def test_a_large_corpus_makes_no_large_page(tagger, monkeypatch):
     data = sentences(*([("dog", "X"), *[("the", "DET")] * n] for n in (50, 3, 50)))
-    monkeypatch.setattr("seqtag.pages.analysis._MOST_TOKENS", 60)
+    monkeypatch.setattr("seqtag.report.analysis._MOST_TOKENS", 60)
     found, page = report_of(tagger, data)
     assert [each.sentence for each in found.mistakes] == [0, 1]
     assert "2 of 3 errors are in this page" in page

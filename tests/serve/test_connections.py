@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.command_line import call, home, linux, posix
-from tests.pages.served import server
+from tests.serve.served import server
 
 httpx = pytest.importorskip("httpx", reason="httpx is not installed")
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
@@ -67,7 +67,7 @@ def hasty(home):
 
 def test_the_limits_use_public_interfaces_only():
     """No class of uvicorn is extended: what its protocols do inside may change."""
-    from seqtag.pages.connections import ConnectionLimits
+    from seqtag.serve.connections import ConnectionLimits
 
     modules = {base.__module__ for base in ConnectionLimits(1, 1).protocol.__mro__}
     assert not any(module.startswith("uvicorn") for module in modules)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seqtag import markup
+from seqtag import html_tables
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ def html_of(sections: Iterable[Section], signature: str) -> str:
     for section in sections:
         caption, *names = section.heading
         parts.append(
-            markup.table(["", *names], section.cells, caption=caption, numbers=True)
-            + (markup.paragraph(section.note) if section.note else "")
+            html_tables.table(["", *names], section.cells, caption=caption, numbers=True)
+            + (html_tables.paragraph(section.note) if section.note else "")
         )
-    return "".join([*parts, markup.paragraph(signature)])
+    return "".join([*parts, html_tables.paragraph(signature)])
 
 
 def signature_of(facts: Mapping[str, object], origin: Mapping[str, object] | None) -> str:

@@ -1,4 +1,4 @@
-"""seqtag.pages.forms: what clients send."""
+"""seqtag.serve.forms: what clients send."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.errors import SeqtagError
-from seqtag.pages.forms import MediaTypeError, fields_of, query_fields
+from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
 
 FORM = "application/x-www-form-urlencoded"
 KIND = "multipart/form-data; boundary=xyz"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from seqtag.evaluation.calibration import BINS, Reliability
+from seqtag.evaluation.reliability import BINS, Reliability
 
 
 def test_bins_have_as_many_tokens_each():

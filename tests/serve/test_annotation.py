@@ -6,8 +6,8 @@ import pytest
 
 from seqtag.model import bundle
 from seqtag.model.container import from_bytes
-from seqtag.pages.annotation import annotate
-from seqtag.pages.desk import Deadline
+from seqtag.serve.annotation import annotate
+from seqtag.serve.work_queue import Deadline
 from seqtag.tagging.tagger import Tagger
 from tests.fuzzing.good_models import good_files, good_pipeline
 

@@ -9,8 +9,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.errors import SeqtagError
-from seqtag.evaluation.calibration import Reliability
 from seqtag.evaluation.compare import intervals
+from seqtag.evaluation.reliability import Reliability
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import origin_of
 from seqtag.tagging.streams import FilledSentence, tag_stream
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from seqtag.corpus import Sentence
-    from seqtag.evaluation.chance import Interval
+    from seqtag.evaluation.significance import Interval
     from seqtag.labels.column import LabelColumn
     from seqtag.tagging.explanation import Explanation
     from seqtag.tagging.tagger import Tagger

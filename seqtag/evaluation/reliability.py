@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.evaluation.counts import share
-from seqtag.evaluation.layout import Section
+from seqtag.evaluation.text_tables import Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqtag.evaluation.counts import Counts, most_frequent
-from seqtag.pages.analysis import finite
-from seqtag.pages.assembly import self_contained
-from seqtag.pages.figures import Axis, Line, chart, percents
+from seqtag.report.analysis import finite
+from seqtag.report.assembly import self_contained
+from seqtag.report.figures import Axis, Line, chart, percents
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from seqtag.corpus import Sentence
-    from seqtag.evaluation.calibration import Bin, Reliability
-    from seqtag.pages.analysis import Analysis
+    from seqtag.evaluation.reliability import Bin, Reliability
+    from seqtag.report.analysis import Analysis
 
 _MOST_LABELS = 24  # in the matrix
 _MOST_ROWS = 200  # of a table
@@ -75,8 +75,8 @@ def report_page(
         title,
         body,
         _data(analysis),
-        styles=("common.css", "report.css"),
-        scripts=("explanation.js", "report.js"),
+        styles=("report/common.css", "report/report.css"),
+        scripts=("report/explanation.js", "report/report.js"),
     )
 
 

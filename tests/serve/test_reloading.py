@@ -17,10 +17,10 @@ import pytest
 
 import seqtag
 from seqtag.errors import ModelFileError
-from seqtag.pages.annotation import Models
-from seqtag.pages.reloading import Shelf
+from seqtag.serve.annotation import Models
+from seqtag.serve.reloading import Shelf
 from tests.command_line import call, home, posix
-from tests.pages.served import server
+from tests.serve.served import server
 
 httpx = pytest.importorskip("httpx", reason="httpx is not installed")
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")

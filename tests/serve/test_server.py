@@ -19,10 +19,10 @@ import pytest
 
 import seqtag
 from seqtag.errors import SeqtagError
-from seqtag.pages.annotation import Models
-from seqtag.pages.reloading import Shelf
+from seqtag.serve.annotation import Models
+from seqtag.serve.reloading import Shelf
 from tests.command_line import call, home, posix
-from tests.pages.served import server
+from tests.serve.served import server
 
 httpx = pytest.importorskip("httpx", reason="httpx is not installed")
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
@@ -446,7 +446,7 @@ def test_text_is_never_unpacked(client):
 def test_errors_of_the_server_itself_are_said_once(home):
     """With their place, and without the request."""
     said = []
-    from seqtag.pages.server import application
+    from seqtag.serve.server import application
 
     shelf = Shelf(lambda: Models({"x": seqtag.load(home / "upos.seqtag")}), print, print)
     app = application(shelf, complain=said.append)
@@ -463,7 +463,7 @@ def test_errors_of_the_server_itself_are_said_once(home):
 
 
 def test_answers_that_wait_for_their_clients_stop_new_ones(home):
-    from seqtag.pages.server import application
+    from seqtag.serve.server import application
 
     shelf = Shelf(lambda: Models({"x": seqtag.load(home / "upos.seqtag")}), print, print)
     waiting = [2**28 + 1]

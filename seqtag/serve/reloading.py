@@ -8,13 +8,13 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from seqtag.errors import SeqtagError
-from seqtag.pages.annotation import annotate
-from seqtag.pages.desk import Deadline
+from seqtag.serve.annotation import annotate
+from seqtag.serve.work_queue import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from seqtag.pages.annotation import Models
+    from seqtag.serve.annotation import Models
 
 
 class Shelf:
@@ -39,7 +39,7 @@ class Shelf:
     Examples
     --------
     >>> import seqtag
-    >>> from seqtag.pages.annotation import Models
+    >>> from seqtag.serve.annotation import Models
     >>> shelf = Shelf(lambda: Models({"en": seqtag.load("en-ewt-upos")}), print, print)
     >>> shelf.models.default
     'en'

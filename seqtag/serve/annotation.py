@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from seqtag.corpus import read, sentence_of
 from seqtag.corpus.stream import TextBytes
 from seqtag.errors import SeqtagError
-from seqtag.pages.analysis import finite
-from seqtag.pages.report import explanation_data
+from seqtag.report.analysis import finite
+from seqtag.report.page import explanation_data
 from seqtag.segmentation.writing import ConlluWriter
 from seqtag.tagging.document import DocumentSentence
 from seqtag.tagging.pipeline import Pipeline
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Sentence
     from seqtag.corpus.read import AnyStream
-    from seqtag.pages.desk import Deadline
+    from seqtag.serve.work_queue import Deadline
     from seqtag.tagging.pipeline import Loaded
     from seqtag.tagging.tagger import Tagger
 

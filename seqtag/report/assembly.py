@@ -9,16 +9,16 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-_HERE = Path(__file__).parent
+_PACKAGE = Path(__file__).parent.parent
 
 
 def asset(name: str) -> str:
-    """A style sheet or script of this room.
+    """Return the text of a style sheet, script or page of a package.
 
-    >>> asset("common.css").startswith("/*")
+    >>> asset("report/common.css").startswith("/*")
     True
     """
-    return (_HERE / name).read_text("utf-8")
+    return (_PACKAGE / name).read_text("utf-8")
 
 
 def self_contained(

@@ -21,10 +21,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from seqtag.errors import SeqtagError
-from seqtag.pages.annotation import UnknownModelError, annotate, explain, process
-from seqtag.pages.assembly import asset
-from seqtag.pages.desk import BusyError, Deadline, Desk, TooLongError
-from seqtag.pages.forms import MediaTypeError, fields_of, query_fields
+from seqtag.report.assembly import asset
+from seqtag.serve.annotation import UnknownModelError, annotate, explain, process
+from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
+from seqtag.serve.work_queue import BusyError, Deadline, Desk, TooLongError
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from seqtag.pages.reloading import Shelf
+    from seqtag.serve.reloading import Shelf
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
@@ -46,9 +46,9 @@ _HEADERS = {
 }
 _JSON = "application/json"
 _ASSETS = {
-    "/": (("serve.html",), "text/html"),
-    "/style.css": (("common.css", "serve.css"), "text/css"),
-    "/script.js": (("explanation.js", "serve.js"), "text/javascript"),
+    "/": (("serve/serve.html",), "text/html"),
+    "/style.css": (("report/common.css", "serve/serve.css"), "text/css"),
+    "/script.js": (("report/explanation.js", "serve/serve.js"), "text/javascript"),
 }
 _LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
 _ENCODINGS = ("", "identity")

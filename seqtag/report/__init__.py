@@ -1,0 +1,1 @@
+"""The report on a model as one page of HTML."""

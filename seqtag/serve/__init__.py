@@ -1,0 +1,1 @@
+"""Server for models: a page to try them on, and HTTP interfaces."""
