@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 FLOORS = """
 version errors html_tables hooks deprecation
 parallel randomness cluster
-storage.compression
+storage.compression storage.locks storage.strict_json
 storage.output
 storage
 catalogue.entries

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 from importlib import import_module
-from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import LIMITS, Limits, read, sentence_of
@@ -17,6 +16,7 @@ from seqtag.corpus.aliases import find_column
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.stream import ByteStream, TextBytes, after_last_line
 from seqtag.errors import CorpusError, OptionError, install_hint
+from seqtag.storage import strict_json
 from seqtag.tagging.streams import Counts, names_filled, tag_stream
 from seqtag.tagging.texts import encoded
 
@@ -353,26 +353,18 @@ def _object(line: str, source: str, number: int) -> dict[str, Any] | None:
     if not line.strip():
         return None
     try:
-        found = json.loads(
-            line.removeprefix("\ufeff"), object_pairs_hook=_whole, parse_float=_finite
-        )
-    except CorpusError as error:
-        raise CorpusError(error.message, source=source, line=number) from None
-    except (ValueError, RecursionError):
+        found = strict_json.loads(line.removeprefix("\ufeff"), constants=True)
+    except strict_json.DuplicateKeyError as error:
+        msg = f"expected different fields, found {error.key!r:.60} twice; rename one"
+        raise CorpusError(msg, source=source, line=number) from None
+    except strict_json.NotFiniteError as error:
+        msg = f"expected numbers below 1.8e308, found {error.number:.40}; write it as a string"
+        raise CorpusError(msg, source=source, line=number) from None
+    except ValueError:
         found = None
     if not isinstance(found, dict):
         msg = f"expected an object of JSON on each line, found {line!r:.40}"
         raise CorpusError(msg, source=source, line=number)
-    return found
-
-
-def _whole(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; one of two fields of a name would be lost."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        name = _first_again(name for name, _ in pairs)
-        msg = f"expected different fields, found {name!r:.60} twice; rename one"
-        raise CorpusError(msg)
     return found
 
 
@@ -384,15 +376,6 @@ def _first_again(names: Iterable[str]) -> str | None:
             return name
         seen.add(name)
     return None
-
-
-def _finite(number: str) -> float:
-    """A number, which would come out as no JSON if it were infinite."""
-    found = float(number)
-    if isinf(found):
-        msg = f"expected numbers below 1.8e308, found {number:.40}; write it as a string"
-        raise CorpusError(msg)
-    return found
 
 
 def _line(row: Mapping[str, Any]) -> bytes:

@@ -27,6 +27,7 @@ from seqtag.corpus.stream import ByteStream
 from seqtag.errors import CorpusError
 from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model
+from seqtag.storage import strict_json
 from seqtag.storage.output import check_output
 from seqtag.tagging.chain import Chain, TagOptions
 from seqtag.tagging.pipeline import no_such_model, of_models
@@ -432,9 +433,9 @@ def _read(manifest: Place) -> dict[str, Any]:
         return {}
     with manifest.open() as file:
         try:
-            found = json.loads(file.read())
+            found = strict_json.loads(file.read())
             return found if _is_manifest(found) else {}
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError):
             return {}
 
 

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from seqtag.errors import CatalogueError
+from seqtag.storage import locks
 from seqtag.storage.output import Output, naming
 
 if TYPE_CHECKING:
@@ -104,49 +105,14 @@ def locked(path: Path) -> Iterator[None]:
     with ExitStack() as held:
         with naming(str(path)):
             opened = path.open("ab")
-            held.push(lambda *_: _release(opened))
-            _lock(opened, path)
+            held.callback(_close, opened)
+            if not locks.acquire(opened.fileno()):
+                _log.info("%s: waiting for another process that fetches it", path.with_suffix(""))
+                locks.acquire(opened.fileno(), wait=True)
         yield
 
 
-def _release(opened: IO[bytes]) -> None:
-    """Give up a lock; nothing was written that could be lost."""
-    try:
-        with suppress(OSError):
-            _unlock(opened)
-    finally:
-        with suppress(OSError):
-            opened.close()
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(opened: IO[bytes], path: Path) -> None:  # noqa: ARG001  as elsewhere
-        """Wait for the lock: the system tries ten times, a second apart."""
-        while True:
-            try:
-                msvcrt.locking(opened.fileno(), msvcrt.LK_LOCK, 1)
-            except OSError:
-                continue
-            return
-
-    def _unlock(opened: IO[bytes]) -> None:
-        """Let others have it."""
-        opened.seek(0)
-        msvcrt.locking(opened.fileno(), msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _lock(opened: IO[bytes], path: Path) -> None:
-        """Wait for the lock, and say so."""
-        try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            _log.info("%s: waiting for another process that fetches it", path.with_suffix(""))
-            fcntl.flock(opened, fcntl.LOCK_EX)
-
-    def _unlock(opened: IO[bytes]) -> None:
-        """Let others have it."""
-        fcntl.flock(opened, fcntl.LOCK_UN)
+def _close(opened: IO[bytes]) -> None:
+    """Close a lock file, which releases its lock; nothing was written that could be lost."""
+    with suppress(OSError):
+        opened.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,7 @@ from seqtag.corpus import read
 from seqtag.errors import CorpusError, printable
 from seqtag.labels.column import LabelColumn
 from seqtag.settings import SETTINGS
+from seqtag.storage import strict_json
 from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def command(
 def _drawn(name: str) -> dict[str, Any]:
     """The learning curve of a file."""
     try:
-        value = json.loads(Path(name).read_bytes())
+        value = strict_json.loads(Path(name).read_bytes())
         rows = [(key, row) for key in ("by_epoch", "by_size") for row in value[key]]
         for key, row in rows:
             x = row["epoch" if key == "by_epoch" else "sentences"]

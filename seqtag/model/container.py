@@ -34,6 +34,7 @@ from seqtag.model.header import (
     DTYPE_NAMES,
     DTYPES,
     MAX_DEPTH,
+    MAX_DIGITS,
     MAX_DIMENSIONS,
     MAX_HEADER,
     MAX_SIZE,
@@ -46,11 +47,11 @@ from seqtag.model.header import (
     is_deep,
     located,
     name_message,
-    parse_json,
     read_header,
     read_metadata,
     show,
 )
+from seqtag.storage import strict_json
 from seqtag.storage.output import Output
 from seqtag.version import __version__
 
@@ -383,7 +384,7 @@ def _checked_config(config: Mapping[str, Any]) -> dict[str, Any]:
     hint = "use dicts with string keys, lists, strings, finite numbers, booleans and None"
     plain = dict(config)
     try:
-        returned = parse_json(canonical(plain).decode("ascii"))
+        returned = strict_json.loads(canonical(plain), max_digits=MAX_DIGITS)
         changed = [key for key in plain if key not in returned or returned[key] != plain[key]]
     except (TypeError, ValueError, RecursionError) as err:
         msg = f"expected a configuration that JSON can hold, found a problem: {err}; {hint}"

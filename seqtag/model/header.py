@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seqtag.errors import ModelFileError
+from seqtag.storage import strict_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +29,7 @@ MAX_SIZE = 4 * 2**30  # bytes of tensors: a thousand times the usual model
 MAX_DIMENSIONS = 8
 MAX_DEPTH = 50  # levels of a configuration: whoever walks it never runs out of stack
 _LONGEST_SHOWN = 1000  # characters of foreign data in a message
-_MAX_DIGITS = 20  # of an integer in JSON: every 64-bit number fits, no slow conversion does
+MAX_DIGITS = 20  # of an integer in JSON: every 64-bit number fits, no slow conversion does
 
 DTYPES = {
     name: np.dtype(code)
@@ -74,8 +75,8 @@ def read_header(view: memoryview) -> tuple[dict[str, Any], memoryview]:
         msg = f"expected a header length that is a multiple of 8, found {length}"
         raise damaged(msg)
     try:
-        header = parse_json(bytes(view[8 : 8 + length]).decode())
-    except (ValueError, RecursionError) as err:
+        header = strict_json.loads(bytes(view[8 : 8 + length]).decode(), max_digits=MAX_DIGITS)
+    except ValueError as err:
         msg = f"expected a header in JSON, found a problem: {err}"
         raise damaged(msg) from err
     if not isinstance(header, dict):
@@ -107,7 +108,7 @@ def read_metadata(metadata: Any) -> Metadata:
         )
         raise ModelFileError(msg)
     try:
-        fields = parse_json(metadata["seqtag"])
+        fields = strict_json.loads(metadata["seqtag"], max_digits=MAX_DIGITS)
         sha256 = fields.pop("sha256", None) if isinstance(fields, dict) else None
         signed = canonical(fields)
     except (ValueError, RecursionError) as err:
@@ -233,42 +234,6 @@ def name_message(name: object) -> str:
 def canonical(value: Any) -> bytes:
     """The one JSON text of a value."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
-
-
-def parse_json(text: str) -> Any:
-    """Parse JSON as the standard has it: no duplicate keys, NaN, infinity or endless integers."""
-    return json.loads(
-        text,
-        object_pairs_hook=_unique_keys,
-        parse_int=_short_int,
-        parse_float=_finite_float,
-        parse_constant=_finite_float,
-    )
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object without duplicate keys."""
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        msg = f"duplicate key in {show([key for key, _ in pairs])}"
-        raise ValueError(msg)
-    return result
-
-
-def _short_int(text: str) -> int:
-    """An integer that converts in no time."""
-    if len(text) > _MAX_DIGITS:
-        msg = f"integer of {len(text)} digits, at most {_MAX_DIGITS} are allowed"
-        raise ValueError(msg)
-    return int(text)
-
-
-def _finite_float(text: str) -> float:
-    """A number that is not NaN, not infinite."""
-    if not math.isfinite(float(text)):
-        msg = f"number {show(text)} is not finite"
-        raise ValueError(msg)
-    return float(text)
 
 
 # ---- messages

@@ -25,6 +25,7 @@ from seqtag.report.assembly import asset
 from seqtag.serve.annotation import UnknownModelError, annotate, explain, process
 from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
 from seqtag.serve.work_queue import BusyError, Deadline, Desk, TooLongError
+from seqtag.storage import strict_json
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
@@ -263,8 +264,8 @@ def _json(content_type: str, body: bytes) -> dict[str, Any]:
         msg = f"expected a body of type application/json, found {kind or 'none'}"
         raise MediaTypeError(msg)
     try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
+        value = strict_json.loads(body)
+    except ValueError:
         value = None
     if not isinstance(value, dict):
         msg = "expected a JSON object, found something else"

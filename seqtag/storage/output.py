@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from seqtag.errors import CorpusError
+from seqtag.storage import locks
 from seqtag.storage.compression import compression_for
 
 if TYPE_CHECKING:
@@ -101,56 +102,48 @@ def is_read_once(name: str | os.PathLike[str]) -> bool:
         return False
 
 
-if sys.platform == "win32":
-    _HERE = ""
+_HERE = "" if sys.platform == "win32" else os.uname().nodename
 
-    def _hold(number: int) -> int | None:  # noqa: ARG001  as elsewhere
-        """Nothing: here the system removes no file that is open."""
+
+def _hold(number: int) -> int | None:
+    """Lock a file until the number returned is closed; None where there are no locks.
+
+    Raises
+    ------
+    BlockingIOError
+        If another process looks at the file, and may be about to remove it.
+    """
+    if sys.platform == "win32":  # where the system does not remove a file that is open
         return None
+    held = os.dup(number)
+    try:
+        if locks.acquire(held):
+            return held
+    except OSError:
+        os.close(held)
+        return None
+    except BaseException:
+        os.close(held)
+        raise
+    os.close(held)
+    raise BlockingIOError
 
-    @contextmanager
-    def _looked_at(path: Path) -> Iterator[tuple[os.stat_result, bool | None]]:
-        """What a file is, and that nobody can tell whether a process writes it."""
+
+@contextmanager
+def _looked_at(path: Path) -> Iterator[tuple[os.stat_result, bool | None]]:
+    """The status of a file, and whether no process writes it; None where there are no locks."""
+    if sys.platform == "win32":
         yield path.lstat(), None
-
-else:
-    import fcntl
-
-    _HERE = os.uname().nodename
-
-    def _hold(number: int) -> int | None:
-        """Lock a file until the number returned is closed; None where there are no locks.
-
-        Raises
-        ------
-        BlockingIOError
-            If another process looks at the file, and may be about to remove it.
-        """
-        held = os.dup(number)
+        return
+    number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BaseException as error:
-            os.close(held)
-            if isinstance(error, OSError) and not isinstance(error, BlockingIOError):
-                return None
-            raise
-        return held
-
-    @contextmanager
-    def _looked_at(path: Path) -> Iterator[tuple[os.stat_result, bool | None]]:
-        """What a file is, and whether no process writes it; None where there are no locks."""
-        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        try:
-            free: bool | None = True
-            try:
-                fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                free = False
-            except OSError:
-                free = None
-            yield os.fstat(number), free
-        finally:
-            os.close(number)
+            free: bool | None = locks.acquire(number, shared=True)
+        except OSError:
+            free = None
+        yield os.fstat(number), free
+    finally:
+        os.close(number)
 
 
 def _mark(name: str) -> str:

@@ -15,13 +15,11 @@ of; another one is refused with the difference named.
 
 from __future__ import annotations
 
-import errno
 import logging
 import math
 import os
 import platform
 import re
-import sys
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from seqtag.engine.epochs import Kept, Standing
 from seqtag.errors import CheckpointError, ModelFileError
 from seqtag.model import container
+from seqtag.storage import locks
 from seqtag.storage.output import remove_leftovers
 from seqtag.training.checkpoint_format import COMMON, describe, differences, pack, pack_kept, unpack
 from seqtag.version import __version__
@@ -331,35 +330,21 @@ def _locked(folder: Path) -> FileIO:
 def _take(lock: FileIO, folder: Path) -> None:
     """Lock the file, and write into it who did."""
     try:
-        _lock(lock)
-    except OSError as error:
-        if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+        if not locks.acquire(lock.fileno()):
             lock.seek(0)
             owner = lock.read(200).decode("utf-8", "replace").strip() or "another process"
             msg = (
                 f"expected a folder that no other training uses, found it in use by {owner}; "
                 "wait until that one has ended, or name another folder"
             )
-            raise CheckpointError(msg, source=str(folder)) from None
+            raise CheckpointError(msg, source=str(folder))
+    except OSError as error:
         _log.warning(
             "%s: cannot be locked (%s); see that no other training uses it", folder, error.strerror
         )
     with suppress(OSError):  # a full disk is no reason not to train
         lock.truncate(0)
         lock.write(f"process {os.getpid()} on {platform.node() or 'this machine'}\n".encode())
-
-
-def _lock(file: FileIO) -> None:
-    """Lock a file, or raise OSError at once."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        os.lseek(file.fileno(), 2**20, os.SEEK_SET)  # behind what others may read
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _read(path: Path) -> container.Contents:

@@ -277,7 +277,7 @@ def test_what_a_read_only_cache_has_is_used(server, monkeypatch):
         raise OSError(errno.EROFS, "Read-only file system")
 
     monkeypatch.setattr(Path, "mkdir", refuse)
-    monkeypatch.setattr(cache, "_lock", refuse)
+    monkeypatch.setattr(cache.locks, "acquire", refuse)
     assert fetch.fetch(remote()) == path
 
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqtag.errors import SeqtagError
-from seqtag.model.header import DTYPE_NAMES, DTYPES, canonical, parse_json
+from seqtag.model.header import DTYPE_NAMES, DTYPES, canonical
 from seqtag.model.tensors import pack_strings, unpack_strings
+from seqtag.storage import strict_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -229,8 +230,8 @@ def signed_again(data: bytes) -> bytes:
     """Any bytes, with the right checksum if they are like a model file; else as they are."""
     try:
         length = int.from_bytes(data[:8], "little")
-        header = parse_json(data[8 : 8 + length].decode())
-        fields = parse_json(header.pop("__metadata__")["seqtag"])
+        header = strict_json.loads(data[8 : 8 + length])
+        fields = strict_json.loads(header.pop("__metadata__")["seqtag"])
         del fields["sha256"]
         return _file(fields, header, data[8 + length :])
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):

@@ -449,7 +449,7 @@ def test_a_folder_that_cannot_be_locked_is_used_with_a_warning(tmp_path, monkeyp
     def never(_):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(checkpoints, "_lock", never)
+    monkeypatch.setattr(checkpoints.locks, "acquire", never)
     with Checkpoints(tmp_path):
         pass
     assert caplog.records[0].getMessage() == (
