@@ -24,6 +24,7 @@ storage
 catalogue.entries
 catalogue.cache catalogue.names
 catalogue.fetch
+catalogue.locate
 catalogue
 settings
 engine.arrays
@@ -135,8 +136,8 @@ integrations.scorers
 integrations.sklearn integrations.spacy
 integrations.spacy_factories
 integrations
-cli.common cli.names
-cli.hints cli.inputs
+cli.common
+cli.hints
 cli.options cli.training
 cli.bundle cli.calibrate cli.classes cli.cluster cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.lexicon cli.tag cli.templates cli.train cli.tune
 cli.compare cli.report cli.serve

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.cli import names
 from seqtag.cli.common import Notes, check_target, load_model
-from seqtag.cli.options import attributes_option, force_option, quiet_option
+from seqtag.cli.options import attributes_option, complete_models, force_option, quiet_option
 
 if TYPE_CHECKING:
     from seqtag.model.model import Model
 
 
 @click.command("bundle")
-@click.argument("models", nargs=-1, required=True, metavar="MODEL...", shell_complete=names.models)
+@click.argument(
+    "models", nargs=-1, required=True, metavar="MODEL...", shell_complete=complete_models
+)
 @click.option("-o", "--output", required=True, help="File to write the models to.")
 @force_option
 @quiet_option

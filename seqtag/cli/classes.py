@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.cli import names
+from seqtag.catalogue.locate import locate
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usage
 from seqtag.cli.hints import note_backend
-from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     columns_option,
+    complete_files,
+    complete_models,
     force_option,
     format_option,
     limits_options,
@@ -29,9 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command("classes")
-@click.argument(
-    "inputs", nargs=-1, required=True, metavar="RAW...", shell_complete=names.corpora_or_files
-)
+@click.argument("inputs", nargs=-1, required=True, metavar="RAW...", shell_complete=complete_files)
 @click.option("-o", "--output", required=True, help="File to write the classes to.")
 @force_option
 @click.option(
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
 @click.option(
     "-m",
     "--model",
-    shell_complete=names.models,
+    shell_complete=complete_models,
     help="Pipeline that cuts raw text into words (default: NLTK's rules for English).",
 )
 @format_option
@@ -96,7 +95,7 @@ def command(
     check_stdin(context, inputs)
     with usage():
         check_options(number, min_count, passes)
-    paths = located(inputs, notes, "train")
+    paths = locate(inputs, "train", notes.fetching)
     check_target(context, output, [*paths, *([find_model(model)] if model else [])], force=force)
     format = reading_format(format, columns)
     opened = [

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli import names
+from seqtag.catalogue.locate import locate
 from seqtag.cli.common import Notes, check_stdout, check_target, usage
-from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     columns_option,
+    complete_files,
     files_beside,
     force_option,
     max_sentence_option,
@@ -218,7 +218,7 @@ def tag(
 @workers_option
 @click.option(
     "--dev",
-    shell_complete=names.corpora_or_files,
+    shell_complete=complete_files,
     help="Development set: the round that scores best on it is kept.",
 )
 @click.option("--rounds", type=click.IntRange(1), help="Epochs of each shard (default: --epochs).")
@@ -304,7 +304,7 @@ def train(
     tables_from(options)
     options["epochs"] = rounds or options["epochs"]
     options["format"] = reading_format(format, options["columns"])
-    dev = located([dev], notes, "dev")[0] if dev else None
+    dev = locate([dev], "dev", notes.fetching)[0] if dev else None
     with (
         saying_how_to_go_on(options["checkpoint"], notes),
         connected(address, workers) as ray,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import TextIO
 
+    from seqtag.catalogue.entries import RemoteFile
     from seqtag.corpus.read import AnyStream
     from seqtag.tagging.pipeline import Loaded
 
@@ -114,6 +115,13 @@ class Notes(logging.Handler):
                 bar.update(count)
 
             yield move
+
+    @contextmanager
+    def fetching(self, file: RemoteFile) -> Iterator[Mover]:
+        """Announce a transfer; return what moves its progress bar."""
+        self(f"fetching {file.corpus}/{file.part}, release {file.release}")
+        with self.bar("B", file.size) as bar:
+            yield bar
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

@@ -8,11 +8,10 @@ import click
 
 from seqtag.catalogue.cache import is_whole, local_path
 from seqtag.catalogue.entries import entries
+from seqtag.catalogue.locate import fetched
 from seqtag.catalogue.names import parse
-from seqtag.cli import names as completed
 from seqtag.cli.common import Notes, check_stdout, complain, print_json, say
-from seqtag.cli.inputs import fetched
-from seqtag.cli.options import json_option, quiet_option
+from seqtag.cli.options import complete_corpora, json_option, quiet_option
 from seqtag.errors import CatalogueError, did_you_mean
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def _facts_of(entry: Entry) -> dict[str, Any]:
     nargs=-1,
     required=True,
     metavar="NAME[@RELEASE][/PART]...",
-    shell_complete=completed.corpora,
+    shell_complete=complete_corpora,
 )
 @quiet_option
 def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
@@ -114,12 +113,12 @@ def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
     for name in chosen:
         notes(f"{name.entry.name}: {name.entry.title}, licence: {name.entry.licence}")
         for file in name.files():
-            say(f"{fetched(file, notes)}\n")
+            say(f"{fetched(file, notes.fetching)}\n")
     return 0
 
 
 @command.command("path")
-@click.argument("name", metavar="NAME[@RELEASE][/PART]", shell_complete=completed.corpora)
+@click.argument("name", metavar="NAME[@RELEASE][/PART]", shell_complete=complete_corpora)
 def path_of(name: str) -> int:
     """Print where the files of a corpus are; with exit code 1 if one is not there yet.
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, check_target, print_json, say
 from seqtag.cli.hints import note_backend
 from seqtag.cli.options import (
     attributes_option,
+    complete_files,
     files_beside,
     force_option,
     quick_option,
@@ -29,12 +29,8 @@ if TYPE_CHECKING:
 
 
 @click.command("curve")
-@click.argument(
-    "files", nargs=-1, required=True, metavar="FILE...", shell_complete=names.corpora_or_files
-)
-@click.option(
-    "--dev", required=True, shell_complete=names.corpora_or_files, help="Sentences to score on."
-)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
+@click.option("--dev", required=True, shell_complete=complete_files, help="Sentences to score on.")
 @click.option(
     "--points",
     type=click.IntRange(2),

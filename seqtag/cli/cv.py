@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.hints import note_backend
 from seqtag.cli.options import (
     attributes_option,
+    complete_files,
     quick_option,
     sentences_of,
     tables_from,
@@ -29,9 +29,7 @@ _BLOCKS = 10  # for each fold, where no documents are known
 
 
 @click.command("cv")
-@click.argument(
-    "files", nargs=-1, required=True, metavar="FILE...", shell_complete=names.corpora_or_files
-)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
 @click.option(
     "--folds",
     type=click.IntRange(2),

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from seqtag.cli import names
+from seqtag.catalogue.locate import locate
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
 from seqtag.cli.hints import GoldFile, note_evaluation
-from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     attributes_option,
     columns_option,
+    complete_files,
+    complete_labels,
+    complete_models,
     format_option,
     json_option,
     last_label,
@@ -57,14 +59,14 @@ FAILED = 3
     nargs=-1,
     required=True,
     metavar="GOLD [PREDICTED]",
-    shell_complete=names.corpora_or_files,
+    shell_complete=complete_files,
 )
-@click.option("-m", "--model", shell_complete=names.models, help="Model to score on GOLD.")
+@click.option("-m", "--model", shell_complete=complete_models, help="Model to score on GOLD.")
 @click.option(
     "--label",
     multiple=True,
     callback=last_label,
-    shell_complete=names.labels,
+    shell_complete=complete_labels,
     metavar="COLUMN",
     help="Column to compare (default: the model's, or as in train).",
 )
@@ -150,7 +152,7 @@ def command(
     check_stdin(context, files)
     check_stdout()
     format = reading_format(format, columns)
-    paths = located(files, notes)
+    paths = locate(files, progress=notes.fetching)
     streams = [
         context.with_resource(read(name, format, columns=columns, limits=limits)) for name in paths
     ]

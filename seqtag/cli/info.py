@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli import names
 from seqtag.cli.common import load_model, print_json, say
-from seqtag.cli.options import attributes_option, json_option
+from seqtag.cli.options import attributes_option, complete_models, json_option
 
 if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
 
 
 @click.command("info")
-@click.argument("model", shell_complete=names.models)
+@click.argument("model", shell_complete=complete_models)
 @json_option
 @attributes_option
 def command(model: str, as_json: bool) -> int:

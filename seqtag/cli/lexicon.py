@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.cli import names
+from seqtag.catalogue.locate import locate
 from seqtag.cli.common import Notes, check_stdin, check_target
-from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     columns_option,
+    complete_files,
+    complete_labels,
     force_option,
     format_option,
     limits_options,
@@ -27,13 +28,13 @@ if TYPE_CHECKING:
 
 @click.command("lexicon")
 @click.argument(
-    "tagged", nargs=-1, required=True, metavar="TAGGED...", shell_complete=names.corpora_or_files
+    "tagged", nargs=-1, required=True, metavar="TAGGED...", shell_complete=complete_files
 )
 @click.option("-o", "--output", required=True, help="File to write the lexicon to.")
 @click.option(
     "--column",
     metavar="COLUMN",
-    shell_complete=names.labels,
+    shell_complete=complete_labels,
     help="Column of the values (default: upos in CoNLL-U, the last column elsewhere).",
 )
 @click.option(
@@ -80,7 +81,7 @@ def command(
     check_stdin(context, tagged)
     check_target(context, output, tagged, force=force)
     header, rows = lexicon_of(
-        located(tagged, notes, "train"),
+        locate(tagged, "train", notes.fetching),
         column,
         min_count,
         words,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from seqtag.cli import names
 from seqtag.cli.common import ATTRIBUTES, PENDING
 from seqtag.corpus import LIMITS, READABLE, WRITABLE, Limits
 from seqtag.errors import TemplateError
@@ -18,6 +17,8 @@ from seqtag.segmentation.paragraphs import PARAGRAPHS
 from seqtag.settings import SETTINGS, Setting
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from seqtag.cli.common import Notes
     from seqtag.corpus import Sentence
 
@@ -28,6 +29,56 @@ if TYPE_CHECKING:
     Parameter = click.ParamType[Any]
 else:
     Parameter = click.ParamType
+
+
+_FILES: CompletionItem = CompletionItem("", type="file")
+
+
+def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Names of corpora, and files."""
+    return [*_corpora(begun), _FILES]
+
+
+def complete_corpora(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Names of corpora; the parts of one whose name is complete, or the only one."""
+    return _corpora(begun)
+
+
+def complete_models(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Names of the embedded models, and files."""
+    from seqtag.model.embedded import embedded_models
+
+    return [*_beginning(begun, embedded_models()), _FILES]
+
+
+def complete_templates(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Names of the presets, and files."""
+    from seqtag.features.language import preset_names
+
+    return [*_beginning(begun, [*preset_names(), "auto"]), _FILES]
+
+
+def complete_labels(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The usual columns of labels; behind a comma those of a pipeline."""
+    parts = ["tokens", "words", "upos", "xpos", "feats", "lemma"]
+    done, comma, _last = begun.rpartition(",")
+    if comma:
+        return _beginning(begun, [f"{done},{part}" for part in parts if part not in done])
+    return _beginning(begun, [*parts[2:], "upos+feats", "chunk", "ner", *parts[:2], "all"])
+
+
+def _corpora(begun: str) -> list[CompletionItem]:
+    from seqtag.catalogue.entries import entries
+
+    name, slash, _part = begun.partition("/")
+    fitting = [entry for entry in entries().values() if entry.name.startswith(begun)]
+    chosen = entries().get(name) if slash else fitting[0] if len(fitting) == 1 else None
+    parts = [f"{chosen.name}/{part}" for part in chosen.parts] if chosen else []
+    return [*_beginning(begun, [entry.name for entry in fitting]), *_beginning(begun, parts)]
+
+
+def _beginning(begun: str, names: Iterable[str]) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in names if name.startswith(begun)]
 
 
 class SettingValue(Parameter):
@@ -92,7 +143,7 @@ models_option = click.option(
     "--model",
     "models",
     multiple=True,
-    shell_complete=names.models,
+    shell_complete=complete_models,
     help="Model file or name; several run one after another (default: the English models).",
 )
 format_option = click.option(
@@ -298,7 +349,7 @@ label_option = click.option(
     "--label",
     multiple=True,
     callback=last_label,
-    shell_complete=names.labels,
+    shell_complete=complete_labels,
     metavar="COLUMN",
     help="Column to learn: upos, xpos, feats, upos+feats, lemma, chunk, ner, ... (default: upos in "
     "CoNLL-U, the last column elsewhere). train: several make a pipeline (tokens,upos,lemma), all "
@@ -307,7 +358,7 @@ label_option = click.option(
 templates_option = click.option(
     "--templates",
     metavar="PRESET|FILE",
-    shell_complete=names.templates,
+    shell_complete=complete_templates,
     help="Feature templates: pos, chunk, ner, morph or a file (default: what fits the label), or "
     "auto: presets that fit are tried before training.",
 )
@@ -429,12 +480,12 @@ def sentences_of(
     CorpusError
         If there are none.
     """
-    from seqtag.cli.inputs import located
+    from seqtag.catalogue.locate import locate
     from seqtag.corpus import read
     from seqtag.errors import CorpusError
 
     format = reading_format(format, columns)
-    paths = located(files, notes, part)
+    paths = locate(files, part, notes.fetching if notes else None)
     found = [
         sentence
         for name in paths

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqtag.cli import names
+from seqtag.catalogue.locate import locate
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usage
-from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     attributes_option,
     columns_option,
+    complete_files,
     force_option,
     format_option,
     limits_options,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command("tag")
-@click.argument("inputs", nargs=-1, metavar="[INPUT|-]...", shell_complete=names.corpora_or_files)
+@click.argument("inputs", nargs=-1, metavar="[INPUT|-]...", shell_complete=complete_files)
 @models_option
 @click.option("-o", "--output", default="-", help="File to write to, whole or not at all.")
 @force_option
@@ -83,7 +83,7 @@ def command(
     notes = Notes(quiet)
     inputs = inputs or ("-",)
     check_stdin(context, inputs)
-    inputs = tuple(located(inputs, notes))
+    inputs = tuple(locate(inputs, progress=notes.fetching))
     models = models or DEFAULT_MODELS
     check_target(context, output, [*inputs, *map(find_model, models)], force=force)
     format = reading_format(format, columns)

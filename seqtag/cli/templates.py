@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from seqtag.cli import names
 from seqtag.cli.common import say
+from seqtag.cli.options import complete_templates
 
 
 @click.group("templates")
@@ -36,7 +36,7 @@ def list_presets() -> int:
 
 
 @command.command("show")
-@click.argument("templates", metavar="PRESET|FILE", shell_complete=names.templates)
+@click.argument("templates", metavar="PRESET|FILE", shell_complete=complete_templates)
 def show(templates: str) -> int:
     """Print a preset, or a file as it is understood.
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.catalogue.locate import locate
 from seqtag.catalogue.names import parse
-from seqtag.cli import names
 from seqtag.cli.common import (
     Notes,
     check_stdin,
@@ -17,9 +17,9 @@ from seqtag.cli.common import (
     print_json,
 )
 from seqtag.cli.hints import note_backend
-from seqtag.cli.inputs import located
 from seqtag.cli.options import (
     attributes_option,
+    complete_files,
     files_beside,
     force_option,
     quick_option,
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 
 
 @click.command("train")
-@click.argument("train", nargs=-1, required=True, shell_complete=names.corpora_or_files)
+@click.argument("train", nargs=-1, required=True, shell_complete=complete_files)
 @click.option("-m", "--model", required=True, help="File to write the model to.")
 @click.option(
     "--dev",
-    shell_complete=names.corpora_or_files,
+    shell_complete=complete_files,
     help="Development set: the epoch that scores best on it is kept.",
 )
 @click.option(
@@ -172,8 +172,8 @@ def _by_name(
         label = options["label"]
         shown = [f"--dev {dev}"] * bool(dev) + [f"--label {label}"] * bool(label)
         notes(" ".join([f"training on {train[0]}/train", *shown]))
-    paths = tuple(located(train, notes, "train"))
-    return paths, located([dev], notes, "dev")[0] if dev else None
+    paths = tuple(locate(train, "train", notes.fetching))
+    return paths, locate([dev], "dev", notes.fetching)[0] if dev else None
 
 
 def _train_pipeline(

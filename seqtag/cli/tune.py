@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli import names
 from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.hints import note_backend
 from seqtag.cli.options import (
     Parameter,
     attributes_option,
+    complete_files,
     quick_option,
     sentences_of,
     tables_from,
@@ -45,9 +45,7 @@ class Choices(Parameter):
 
 
 @click.command("tune")
-@click.argument(
-    "files", nargs=-1, required=True, metavar="FILE...", shell_complete=names.corpora_or_files
-)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
 @click.option(
     "--try",
     "choices",
@@ -59,7 +57,7 @@ class Choices(Parameter):
 )
 @click.option(
     "--dev",
-    shell_complete=names.corpora_or_files,
+    shell_complete=complete_files,
     help="Sentences to score on (default: cross-validation).",
 )
 @click.option(
