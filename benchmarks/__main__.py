@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks import curves, peers, report
 from benchmarks.measure import CommandError, Cost, command, machine, run_one
 from benchmarks.tasks import TASKS, Task, read, shorten, words_of
-from seqtag.tagging.workers import _MAX_TYPES
+from seqtag.tagging.runtime import _MAX_TYPES
 
 SEED = 1
 SEEDS = 5  # of seqtag: its scores are means

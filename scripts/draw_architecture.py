@@ -73,21 +73,23 @@ LANES = (
                 "batches of sentences",
             ),
             Stage(
-                "tagging.inputs:rows_of_columns",
-                "tagging.workers:Workers._encode",
+                "tagging.encode:rows_of_columns",
+                "tagging.runtime:ModelRuntime._encode",
                 "values of columns",
             ),
             Stage(
                 "features.encoder:Encoder.encode",
-                "tagging.workers:Workers._encode",
+                "tagging.runtime:ModelRuntime._encode",
                 "type ids; hashes of new types",
             ),
             Stage(
-                "engine.frozen:Frozen.decode", "tagging.workers:Workers.decode_types", "label ids"
+                "engine.frozen:Frozen.decode",
+                "tagging.runtime:ModelRuntime.decode_types",
+                "label ids",
             ),
             Stage(
                 "labels.coding:LabelCoding.as_written",
-                "tagging.workers:Workers._spelt",
+                "tagging.runtime:ModelRuntime._spelt",
                 "labels, as files have them",
             ),
             Stage(
@@ -117,9 +119,11 @@ LANES = (
                 "tagging.tables:TableTagger._types",
                 "hashes of new types",
             ),
-            Stage("tagging.workers:Workers.decode_types", TABLE, "type ids and their hashes"),
+            Stage("tagging.runtime:ModelRuntime.decode_types", TABLE, "type ids and their hashes"),
             Stage(
-                "engine.frozen:Frozen.decode", "tagging.workers:Workers.decode_types", "label ids"
+                "engine.frozen:Frozen.decode",
+                "tagging.runtime:ModelRuntime.decode_types",
+                "label ids",
             ),
             Stage("corpus.scanner:BlockScanner.splice", TABLE, "the same lines, labelled"),
             Stage("storage.output:Output.write", TAG, "a file, or standard output"),

@@ -81,10 +81,10 @@ evaluation.significance evaluation.report
 evaluation.aligned
 evaluation.compare evaluation.scoring
 evaluation
-tagging.arrays tagging.inputs tagging.parts tagging.document tagging.explanation tagging.summary tagging.texts
-tagging.batches
-tagging.inspection
-tagging.workers
+tagging.arrays tagging.encode tagging.parts tagging.document tagging.summary
+tagging.workspace
+tagging.explain
+tagging.runtime
 tagging.tagger
 tagging.tables
 tagging.streams

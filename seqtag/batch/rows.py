@@ -17,8 +17,8 @@ from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.stream import ByteStream, TextBytes, after_last_line
 from seqtag.errors import CorpusError, OptionError, install_hint
 from seqtag.storage import strict_json
+from seqtag.tagging.document import encoded
 from seqtag.tagging.streams import Counts, names_filled, tag_stream
-from seqtag.tagging.texts import encoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -75,7 +75,7 @@ def command(
       seqtag inspect chunks.seqtag --transitions --top 50
     """
     from seqtag.tagging.chain import Chain
-    from seqtag.tagging.inspection import names_of, transitions_of, weights_of
+    from seqtag.tagging.explain import names_of, transitions_of, weights_of
     from seqtag.tagging.streams import FilledSentence
     from seqtag.tagging.summary import text_of_table
 

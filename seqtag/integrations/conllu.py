@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from seqtag.tagging.inputs import tokens_of
+from seqtag.tagging.encode import tokens_of
 from seqtag.tagging.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from conllu import TokenList
 
-    from seqtag.tagging.inputs import Tokens
+    from seqtag.tagging.encode import Tokens
     from seqtag.tagging.tagger import Tagger
 
 _BATCH = 1000  # sentences tagged at once, times the threads

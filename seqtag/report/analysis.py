@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from seqtag.corpus import Sentence
     from seqtag.evaluation.significance import Interval
     from seqtag.labels.column import LabelColumn
-    from seqtag.tagging.explanation import Explanation
+    from seqtag.tagging.explain import Explanation
     from seqtag.tagging.tagger import Tagger
 
 ERRORS = 2000

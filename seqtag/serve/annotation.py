@@ -13,10 +13,9 @@ from seqtag.errors import SeqtagError
 from seqtag.report.analysis import finite
 from seqtag.report.page import explanation_data
 from seqtag.segmentation.writing import ConlluWriter
-from seqtag.tagging.document import DocumentSentence
+from seqtag.tagging.document import DocumentSentence, cut_by_rules
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
-from seqtag.tagging.texts import cut_by_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

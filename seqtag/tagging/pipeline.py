@@ -16,11 +16,10 @@ from seqtag.model.passes import inputs_of
 from seqtag.segmentation.multiword import Splitter
 from seqtag.segmentation.reading import SegmentedText
 from seqtag.segmentation.segmenter import Segmenter
-from seqtag.tagging.document import Document
+from seqtag.tagging.document import Document, encoded
 from seqtag.tagging.streams import tag_text
 from seqtag.tagging.summary import html_of_pipeline
 from seqtag.tagging.tagger import Tagger
-from seqtag.tagging.texts import encoded
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence

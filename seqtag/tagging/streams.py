@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from seqtag.corpus.read import AnyStream
-    from seqtag.tagging.batches import Given, Judged
     from seqtag.tagging.tagger import Tagger
+    from seqtag.tagging.workspace import Given, Judged
 
 NO_LABEL = "_"
 """What stands in a column where a word has no label."""

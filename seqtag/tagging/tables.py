@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from seqtag.corpus.read import AnyStream
     from seqtag.corpus.scanner import Scanned
     from seqtag.features.encoder import SharedHashes
-    from seqtag.tagging.batches import Worker
     from seqtag.tagging.tagger import Tagger
+    from seqtag.tagging.workspace import Worker
 
 _MAX_TYPES = 100_000  # values of a column numbered before a worker starts afresh
 

@@ -11,10 +11,9 @@ from seqtag.model import bundle, container
 from seqtag.model.model import fitting
 from seqtag.model.passes import inputs_of
 from seqtag.tagging.arrays import arrays_of
-from seqtag.tagging.document import Document
+from seqtag.tagging.document import Document, cut_by_rules, with_columns
+from seqtag.tagging.runtime import ModelRuntime
 from seqtag.tagging.summary import html_of_tagger
-from seqtag.tagging.texts import cut_by_rules, with_columns
-from seqtag.tagging.workers import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
     from seqtag.corpus.memory import Labels
     from seqtag.model.known_words import KnownWords
     from seqtag.model.model import Model
-    from seqtag.tagging.batches import AnySentence, Given, Judged
-    from seqtag.tagging.explanation import Explanation
+    from seqtag.tagging.explain import Explanation
+    from seqtag.tagging.workspace import AnySentence, Given, Judged
 
 
-class Tagger(Workers):
+class Tagger(ModelRuntime):
     """A trained model that labels sentences. Make one with `seqtag.train` or `seqtag.load`.
 
     Never changes, so any number of threads may share it; pickles by value.

@@ -19,8 +19,8 @@ from seqtag.engine.arrays import ANY_LABEL, Instances, pointers
 from seqtag.engine.epochs import learn
 from seqtag.features.encoder import Column
 from seqtag.features.templates import AttributeUse
-from seqtag.tagging.batches import Worker
 from seqtag.tagging.tagger import Tagger
+from seqtag.tagging.workspace import Worker
 from seqtag.training.dropout import hiding
 from seqtag.training.interruption import put_off
 from seqtag.training.known_labels import first_parts, labels_of_words

@@ -21,7 +21,7 @@ from seqtag.evaluation.report import evaluate
 from seqtag.labels import schemes
 from seqtag.model import bundle
 from seqtag.model.container import from_bytes
-from seqtag.tagging import workers
+from seqtag.tagging import runtime
 from seqtag.tagging.tagger import Tagger
 from tests.fuzzing.choices import Choices
 from tests.fuzzing.good_models import good_files
@@ -64,8 +64,8 @@ def arrays(data: bytes) -> str:
     name, wild = choices.pick(_ARROW), choices.take(3)
     sentences = [line.split(b" ") if line else [] for line in choices.rest().split(b"\n")]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "_BATCH_TOKENS", batch)
-        patch.setattr(workers, "_SPAN_TOKENS", 2 * batch)
+        patch.setattr(runtime, "_BATCH_TOKENS", batch)
+        patch.setattr(runtime, "_SPAN_TOKENS", 2 * batch)
         try:
             if arrow and kind:
                 return _of_arrow(tagger, sentences, name, (damage, wild), threads)

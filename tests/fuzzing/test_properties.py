@@ -19,7 +19,7 @@ from seqtag.errors import CorpusError, SeqtagError
 from seqtag.model import bundle
 from seqtag.model.container import from_bytes
 from seqtag.storage.compression import compression_of
-from seqtag.tagging import workers
+from seqtag.tagging import runtime
 from seqtag.tagging.streams import tag_text
 from seqtag.tagging.tagger import Tagger
 from tests.fuzzing.good_models import good_files, good_pipeline
@@ -115,7 +115,7 @@ def test_words_that_come_out_are_those_that_went_in(to, batch):
 def test_one_thread_gives_what_several_give(number, batch):
     for tagger in taggers(number):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(workers, "_BATCH_TOKENS", 3)
+            patch.setattr(runtime, "_BATCH_TOKENS", 3)
             given = asked(tagger, batch)
             one = tagger.tag_many(given, 1)
             assert all(tagger.tag_many(given, n) == one for n in (2, 4))

@@ -37,7 +37,7 @@ from seqtag.labels import lemmas, schemes
 from seqtag.labels.column import LabelColumn
 from seqtag.segmentation import characters, multiword, writing
 from seqtag.storage.compression import compression_of
-from seqtag.tagging.texts import cut_by_rules
+from seqtag.tagging.document import cut_by_rules
 from seqtag.training.word_tables import read_table
 from tests.fuzzing.choices import Choices
 from tests.fuzzing.good_models import good_pipeline

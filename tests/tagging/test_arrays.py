@@ -8,7 +8,7 @@ import pytest
 import seqtag
 from seqtag.errors import SeqtagError
 from seqtag.features.language import parse
-from seqtag.tagging import workers
+from seqtag.tagging import runtime
 
 SENTENCES = [["the", "dog"], [], ["a", "cat", "sees", "the", "döner"], ["dogs"]]
 LABELS = [["D", "N"], [], ["D", "N", "V", "D", "N"], ["N"]]
@@ -31,8 +31,8 @@ if hasattr(np, "dtypes") and hasattr(np.dtypes, "StringDType"):
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch):
     """Several batches."""
-    monkeypatch.setattr(workers, "_BATCH_TOKENS", 3)
-    monkeypatch.setattr(workers, "_SPAN_TOKENS", 6)
+    monkeypatch.setattr(runtime, "_BATCH_TOKENS", 3)
+    monkeypatch.setattr(runtime, "_SPAN_TOKENS", 6)
 
 
 @pytest.fixture(scope="module")

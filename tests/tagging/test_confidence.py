@@ -11,8 +11,7 @@ import pytest
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.calibration import Calibration
-from seqtag.tagging.explanation import OTHER_WORDS
-from seqtag.tagging.inspection import names_of, transitions_of, weights_of
+from seqtag.tagging.explain import OTHER_WORDS, names_of, transitions_of, weights_of
 from seqtag.tagging.tagger import Tagger
 from tests.strategies import corpus
 from tests.tagging.test_damaged_models import damaged

@@ -11,7 +11,7 @@ import pytest
 
 import seqtag
 from seqtag.corpus import read
-from seqtag.tagging.inspection import names_of
+from seqtag.tagging.explain import names_of
 from seqtag.tagging.pipeline import Pipeline, load
 from seqtag.tagging.streams import Asked, tag_stream, tag_text
 from seqtag.tagging.tagger import Tagger

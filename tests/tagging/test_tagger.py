@@ -19,7 +19,7 @@ from seqtag.features.language import parse
 from seqtag.model import container
 from seqtag.model.container import Contents
 from seqtag.model.model import Model
-from seqtag.tagging import workers
+from seqtag.tagging import runtime
 from seqtag.tagging.pipeline import load
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
@@ -72,7 +72,7 @@ def test_many_sentences_are_tagged_like_each_on_any_number_of_threads(word_tagge
 
 
 def test_blocks_on_threads_keep_their_order(word_tagger, monkeypatch):
-    monkeypatch.setattr(workers, "_BATCH_TOKENS", 10)
+    monkeypatch.setattr(runtime, "_BATCH_TOKENS", 10)
     batch = [s.words[n % 3 :] for n in range(70) for s in TRAINING]
     one_by_one = [word_tagger.tag(sentence) for sentence in batch]
     for threads in (1, 2, 4):
@@ -228,7 +228,7 @@ def test_known_words(word_tagger, monkeypatch):
     known = word_tagger.known_words
     vocabulary = {word for s in TRAINING for word in s.words}
     assert len(known) == len(vocabulary)
-    monkeypatch.setattr(workers, "_MAX_TYPES", 2)  # answers are forgotten, and found again
+    monkeypatch.setattr(runtime, "_MAX_TYPES", 2)  # answers are forgotten, and found again
     for _ in range(2):
         assert all(word in known for word in vocabulary)
         assert not any(word in known for word in ("", "Man", "unseen", "zzz"))
@@ -239,7 +239,7 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch):
     batch = [[f"w{n}", "man"] for n in range(20)]
     expected = [fresh.tag(sentence) for sentence in batch]
     assert len(fresh._idle[-1].encoder) == 21
-    monkeypatch.setattr(workers, "_MAX_TYPES", 5)
+    monkeypatch.setattr(runtime, "_MAX_TYPES", 5)
     fresh._idle.clear()
     sizes = []
     for sentence, labels in zip(batch, expected, strict=True):
@@ -250,7 +250,7 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch):
 
 
 def test_many_threads_share_one_tagger(monkeypatch):
-    monkeypatch.setattr(workers, "_MAX_TYPES", 10)
+    monkeypatch.setattr(runtime, "_MAX_TYPES", 10)
     shared = trained()
     batch = [[f"w{n % 17}", *TRAINING[n % 6].words, f"v{n}"] for n in range(400)]
     expected = [shared.tag(sentence) for sentence in batch]

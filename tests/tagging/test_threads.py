@@ -11,7 +11,7 @@ import pytest
 from seqtag.corpus import read, stream
 from seqtag.model import bundle
 from seqtag.model.container import from_bytes
-from seqtag.tagging import workers
+from seqtag.tagging import runtime
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import tag_text
 from seqtag.tagging.tagger import Tagger
@@ -24,7 +24,7 @@ SENTENCES = [["the", "old", "man", f"runs{n}"][n % 4 :] for n in range(200)]
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch):
     """Work for every thread."""
-    monkeypatch.setattr(workers, "_BATCH_TOKENS", 20)
+    monkeypatch.setattr(runtime, "_BATCH_TOKENS", 20)
     monkeypatch.setattr(stream, "CHUNK", 300)
 
 

@@ -14,7 +14,9 @@ from seqtag.errors import SeqtagError
 from seqtag.features.encoder import Encoder
 from seqtag.model.passes import inputs_of, said_by
 from seqtag.parallel import in_order
-from seqtag.tagging.batches import (
+from seqtag.tagging.encode import Tokens, columns_of, fill, rows_of_columns, tokens_of
+from seqtag.tagging.explain import Encoded, Explanation, rows_of
+from seqtag.tagging.workspace import (
     AnySentence,
     Batch,
     Given,
@@ -27,8 +29,6 @@ from seqtag.tagging.batches import (
     not_words,
     workspace,
 )
-from seqtag.tagging.explanation import Encoded, Explanation, rows_of
-from seqtag.tagging.inputs import Tokens, columns_of, fill, rows_of_columns, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -48,13 +48,13 @@ _Found = TypeVar("_Found")
 _Result = TypeVar("_Result")
 
 
-class Workers:
+class ModelRuntime:
     """A model at work: sentences in, labels, margins and the n best sequences out.
 
     Any number of threads may share it. `first` are those of the models of its first pass.
     """
 
-    def __init__(self, model: Model, first: Sequence[Workers] = ()):
+    def __init__(self, model: Model, first: Sequence[ModelRuntime] = ()):
         self.model = model
         self._first = first
         self._frozen = model.frozen()

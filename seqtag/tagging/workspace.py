@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from seqtag.features.encoder import Encoder
     from seqtag.labels.column import HasColumns
-    from seqtag.tagging.inputs import Tokens
+    from seqtag.tagging.encode import Tokens
 
 AnySentence: TypeAlias = (
     "Sequence[str] | Sequence[tuple[str, ...]] | Mapping[str, Sequence[str]] | HasColumns"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import seqtag
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import SeqtagError
-from seqtag.tagging.texts import cut_by_rules
+from seqtag.tagging.document import cut_by_rules
 
 WORDS = [["the", "dog", "barks"], ["a", "cat", "sees", "the", "dog"]]
 TAGS = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB", "DET", "NOUN"]]
