@@ -12,6 +12,7 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, cast
 
 from seqtag.errors import TemplateError, did_you_mean
+from seqtag.labels.schemes import SCHEMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -154,7 +155,7 @@ class Settings:
     encoding: str = _setting(
         "keep",
         "Scheme to learn chunk labels in; they are written back in their own.",
-        choices=("keep", "iob2", "iobes", "bilou"),
+        choices=("keep", *SCHEMES),
     )
     dropout: float | str = _setting(
         0.0,

@@ -26,7 +26,6 @@ catalogue.cache catalogue.names
 catalogue.fetch
 catalogue.locate
 catalogue
-settings
 engine.arrays
 engine.checks engine.interface
 engine.keys engine.lists engine.reference engine.bigrams
@@ -36,6 +35,12 @@ engine.native
 engine.backend
 engine.epochs
 engine
+labels.schemes
+labels.parts
+labels.column labels.coding
+labels.lemmas
+labels
+settings
 features.attributes features.regexes
 features.builtin features.normal_forms
 features.word_tables features.terms
@@ -47,11 +52,6 @@ features.pass_templates features.table_templates
 features.encoder features.crfsuite
 features.index features.user_attributes
 features
-labels.schemes
-labels.parts
-labels.column labels.coding
-labels.lemmas
-labels
 corpus.aliases corpus.oddities
 corpus.stream
 corpus.sentence

@@ -15,13 +15,15 @@ from seqtag.corpus.formats import FORMATS
 from seqtag.corpus.stream import HEAD
 from seqtag.corpus.table import DOCSTART
 from seqtag.errors import CorpusError
+from seqtag.labels.schemes import CHUNK_LABEL, OUTSIDE, prefixes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _CHUNKS = frozenset("NP VP PP ADVP ADJP SBAR PRT CONJP INTJ LST UCP".split())  # noqa: SIM905
-_BIO = re.compile(r"O|[BIESLUM]-\S+")
-_TYPED = re.compile(r"[BIESLUM]-[A-Z]{2,}")
+_BIO = re.compile(rf"{OUTSIDE}|{CHUNK_LABEL}\S+")
+_TYPED = re.compile(rf"{CHUNK_LABEL}[A-Z]{{2,}}")
+_BARE = prefixes_of("iob2")
 _TAG = re.compile(r"[A-Z][A-Z0-9$|+_-]*|[^\w\s]{1,6}|-[LR]RB-")
 _LABEL = re.compile(rf"{_TAG.pattern}|{_BIO.pattern}|[A-Z][A-Z0-9]*[.:|+_-]\S+|[A-Z]\w*=\S+|_")
 _TAGGED = re.compile(rf"\S+/(?:{_TAG.pattern})")
@@ -328,7 +330,7 @@ def _are_labelled(
     width, count = len(typical[0]), len(typical)
     most = 2 * count >= len(rows)
     labels = _mostly_labels(last)
-    typed = any(_TYPED.fullmatch(value) for value in last) or (in_blocks and {*last} <= {*"BIO"})
+    typed = any(_TYPED.fullmatch(value) for value in last) or (in_blocks and {*last} <= _BARE)
     near = 10 * sum(abs(len(row) - width) <= 1 for row in rows) >= 9 * len(rows)
     if count == 1:
         single = _TYPED.fullmatch(typical[0][-1]) is not None
@@ -363,13 +365,13 @@ def _names(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
     last = Counter(row[-1] for row in rows)
     chunks = {label: number for label, number in last.items() if _BIO.fullmatch(label)}
     if count > 1 and 10 * sum(chunks.values()) >= 9 * len(rows):
-        types = {label[2:] for label in chunks if label != "O"}
+        types = {label[2:] for label in chunks if label != OUTSIDE}
         chunk = bool(types & _CHUNKS) or (count == 3 and not types)
         if count == 4 and not types & _CHUNKS:
             return ("form", "pos", "chunk", "ner")
         if count in (2, 3):
             return ("form", "pos")[: count - 1] + (("chunk",) if chunk else ("ner",))
-    if count == 3 and {"B", "I"} & {*last} and {*last} <= {"B", "I", "O"}:
+    if count == 3 and {*last} - {OUTSIDE} and {*last} <= _BARE:
         return ("form", "pos", "chunk")
     if count == 2:
         return ("form", "label")

@@ -12,6 +12,7 @@ from seqtag.corpus.stream import ByteStream, Limits, after_last_rule, before_las
 from seqtag.corpus.table import shorten
 from seqtag.corpus.text import lines_of, start_of
 from seqtag.errors import CorpusError
+from seqtag.labels.schemes import write_spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -134,22 +135,25 @@ def _tagged(
 def _bracketed(raw: str, source: str, line: int, limits: Limits) -> SpanSentence:
     """Sentence from the text of a .pos file."""
     items: list[Span] = []
-    chunks, inside, wrong = [], "", -1
-    opened = 0
+    chunks: list[tuple[str, int, int]] = []
+    first, opened, wrong = -1, 0, -1  # first < 0: no bracket is open
     for match in _POS_ITEM.finditer(raw, start_of(raw, line)):
         item = match.group()
         if item in "[]":
-            if (item == "[") == bool(inside):
+            if (item == "[") == (first >= 0):
                 wrong = match.start()
                 break
-            inside, opened = ("B-NP" if item == "[" else ""), match.start()
+            if item == "[":
+                first, opened = len(items), match.start()
+                continue
+            if first < len(items):
+                chunks.append(("NP", first, len(items)))
+            first = -1
         elif item.strip("="):
             if len(items) == limits.sentence:
                 raise limits.too_long(source, line + _lines_before(raw))
             items.append(match.span())
-            chunks.append(inside or "O")
-            inside = inside and "I-NP"
-    if wrong < 0 and inside:
+    if wrong < 0 and first >= 0:
         wrong = opened
     if wrong >= 0:
         msg = (
@@ -157,7 +161,7 @@ def _bracketed(raw: str, source: str, line: int, limits: Limits) -> SpanSentence
             "without its partner in this sentence; correct the brackets"
         )
         raise CorpusError(msg, source=source, line=line + raw.count("\n", 0, wrong))
-    return _tagged(raw, source, line, items, chunks)
+    return _tagged(raw, source, line, items, write_spans(chunks, len(items), "iob2"))
 
 
 def _lines_before(raw: str, start: int = 0) -> int:

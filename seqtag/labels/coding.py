@@ -13,7 +13,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from seqtag.errors import LabelError
-from seqtag.labels.schemes import Transition, allowed, check_labels, convert, scheme_of
+from seqtag.labels.schemes import (
+    OUTSIDE,
+    Transition,
+    allowed,
+    check_labels,
+    convert,
+    convert_alone,
+    convertible_alone,
+    parse,
+    scheme_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-_IN_IOB2 = {"S": "B", "U": "B", "E": "I", "L": "I"}
 
 
 def has_controls(label: str) -> bool:
@@ -147,9 +156,9 @@ class LabelCoding:
 
     def written_alone(self, label: str) -> str:
         """What a label is written as if that does not hang on its neighbours: see `is_local`."""
-        if not self.changes_labels:
+        if self.written is None or self.learnt is None or not self.is_local:
             return label
-        return _IN_IOB2.get(label[0], label[0]) + label[1:]
+        return convert_alone(label, self.learnt, self.written)
 
     def ids_written(self, label: str, learnt: Sequence[str], form: str = "") -> list[int]:  # noqa: ARG002
         """Places of the labels learnt that may be written as a label, given the word's form.
@@ -161,16 +170,23 @@ class LabelCoding:
         """
         if self.is_local:
             return [i for i, each in enumerate(learnt) if self.written_alone(each) == label]
-        kind = label.partition("-")[1:]
-        return [i for i, each in enumerate(learnt) if each.partition("-")[1:] == kind]
+        outside, kind = label == OUTSIDE, parse(label)[1]
+        return [
+            i
+            for i, each in enumerate(learnt)
+            if (each == OUTSIDE, parse(each)[1]) == (outside, kind)
+        ]
 
     @property
     def is_local(self) -> bool:
-        """Whether `written_alone` says how to write each label, whatever its neighbours are.
+        """Whether each label is written independently of its neighbors, by `written_alone`.
 
-        Not so if labels are learnt in another scheme and decoded freely, or written as IOB1.
+        Not if labels are learned in another scheme and decoded without constraints, which may
+        give sequences to repair, or if the schemes are not `convertible_alone`.
         """
-        return not self.changes_labels or (self.constrained and self.written == "iob2")
+        if self.written is None or self.learnt is None or self.written == self.learnt:
+            return True
+        return self.constrained and convertible_alone(self.learnt, self.written)
 
     def check(self, labels: Sequence[str]) -> None:
         """Refuse labels that cannot be written, given as they are learnt.

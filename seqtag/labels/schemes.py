@@ -1,13 +1,18 @@
-"""Schemes of chunk labels: IOB1, IOB2, IOBES, BILOU.
+"""Schemes of chunk labels: IOB1, IOB2, IOE1, IOE2, IOBES, BILOU, BMES, BMEWO.
 
 A *chunk label* is ``O`` (outside) or a prefix letter, a hyphen and a type: ``B-NP``. The type may
 hold hyphens itself (``B-ARGM-LOC``) and may be missing (``B``), as in segmentation without types.
 
-One rule reads the chunks of all four schemes:
+A scheme is one entry of `_SCHEMES`, which says how chunks are written. Everything else follows from
+the table: which labels may be neighbors, how chunks are read, whether a label can be converted
+without looking at its neighbors, and which scheme a file is in.
 
-* ``B``, ``S`` and ``U`` start a chunk;
-* ``I``, ``E`` and ``L`` continue the open chunk if the type agrees, and start a chunk otherwise;
-* ``E``, ``L``, ``S`` and ``U`` close their chunk; ``O`` and the end of the sentence close any.
+One rule reads the chunks of all schemes:
+
+* ``I``, ``E``, ``L`` and ``M``, which some scheme writes inside of a chunk, continue the open chunk
+  if the type agrees, and start a chunk otherwise; ``B``, ``S``, ``U`` and ``W`` start a chunk;
+* ``E``, ``L``, ``S``, ``U`` and ``W``, which every scheme writes on a last token only, close their
+  chunk; ``O`` and the end of the sentence close any.
 
 On the letters B, I, O these are the rules of the conlleval script. They also say how an invalid
 sequence is repaired: nothing is thrown away. ``I-X`` after ``O`` starts a chunk, ``B-X O`` in
@@ -17,16 +22,16 @@ IOBES is a chunk of one token.
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, TypeAlias
-
-import numpy as np
 
 from seqtag.errors import LabelError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
 Span: TypeAlias = tuple[str, int, int]
@@ -36,39 +41,94 @@ Transition: TypeAlias = tuple["str | None", "str | None"]
 """Previous and current label; None is the border of the sentence."""
 
 OUTSIDE = "O"
-_CHUNK_LETTERS = frozenset("BIESLU")
-_CONTINUE = frozenset("IEL")
-_CLOSE = frozenset("ESLU")
+
+_SHAPES = tuple(product(range(1, 5), (False, True), (False, True)))
+"""Chunks of every kind: length, whether one of the same type precedes it directly, or follows."""
 
 
 class _Scheme:
-    """What tells one scheme from another: how chunks are written, which labels may be neighbours.
+    """One scheme of chunk labels.
 
-    letters   prefixes of the first, middle and last token of a chunk, and of a chunk of one token
-    touching  prefix of a first token that follows a chunk of its own type ("" = as in letters)
-    first     prefixes that may follow O, another type, or the start of the sentence
-    last      prefixes that may precede them, or the end of the sentence
-    same      pairs of prefixes that may stand side by side when their types agree
+    Parameters
+    ----------
+    letters
+        Prefixes of the first, a middle and the last token of a chunk, and of a chunk of one token.
+    first_touching
+        Prefix of the first token of a chunk that directly follows one of its own type; empty if it
+        is no different.
+    last_touching
+        Prefix of the last token of a chunk that one of its own type directly follows.
     """
 
-    def __init__(self, letters: str, *, first: str, last: str, same: str, touching: str = ""):
-        self.letters = tuple(letters)
-        self.touching = touching
-        self.first = frozenset(first)
-        self.last = frozenset(last)
-        self.same = frozenset(same.split())
-        self.prefixes = frozenset("".join(self.same)) | {OUTSIDE}
+    def __init__(self, letters: str, *, first_touching: str = "", last_touching: str = ""):
+        self.begin, self.middle, self.end, self.single = letters
+        self.first_touching, self.last_touching = first_touching, last_touching
+        self.prefixes = frozenset(letters + first_touching + last_touching + OUTSIDE)
+
+    def write(self, length: int, after_same: bool, before_same: bool) -> str:
+        """Return the prefixes of a chunk."""
+        inner = self.begin + self.middle * (length - 2) + self.end
+        prefixes = self.single if length == 1 else inner
+        if before_same and self.last_touching:
+            prefixes = prefixes[:-1] + self.last_touching
+        if after_same and self.first_touching:
+            prefixes = self.first_touching + prefixes[1:]
+        return prefixes
+
+    @cached_property
+    def first(self) -> frozenset[str]:
+        """Prefixes that may follow ``O``, another type, or the start of the sentence."""
+        return frozenset(self.write(n, a, b)[0] for n, a, b in _SHAPES if not a)
+
+    @cached_property
+    def last(self) -> frozenset[str]:
+        """Prefixes that may precede ``O``, another type, or the end of the sentence."""
+        return frozenset(self.write(n, a, b)[-1] for n, a, b in _SHAPES if not b)
+
+    @cached_property
+    def same(self) -> frozenset[str]:
+        """Pairs of prefixes that may be neighbors if their types agree."""
+        chunks = [self.write(*shape) for shape in _SHAPES]
+        inside = {chunk[i : i + 2] for chunk in chunks for i in range(len(chunk) - 1)}
+        last = {self.write(n, a, b)[-1] for n, a, b in _SHAPES if b}
+        first = {self.write(n, a, b)[0] for n, a, b in _SHAPES if a}
+        return frozenset(inside | {a + b for a in last for b in first})
 
 
 _SCHEMES = {
-    "iob1": _Scheme("IIII", first="I", last="BI", same="BB BI IB II", touching="B"),
-    "iob2": _Scheme("BIIB", first="B", last="BI", same="BB BI IB II"),
-    "iobes": _Scheme("BIES", first="BS", last="ES", same="BI BE II IE EB ES SB SS"),
-    "bilou": _Scheme("BILU", first="BU", last="LU", same="BI BL II IL LB LU UB UU"),
+    "iob2": _Scheme("BIIB"),
+    "iob1": _Scheme("IIII", first_touching="B"),
+    "iobes": _Scheme("BIES"),
+    "bilou": _Scheme("BILU"),
+    "ioe1": _Scheme("IIII", last_touching="E"),
+    "ioe2": _Scheme("IIEE"),
+    "bmes": _Scheme("BMES"),
+    "bmewo": _Scheme("BMEW"),
 }
+"""The schemes. Where several explain the labels of a file equally well, it is in the first."""
 
 SCHEMES: tuple[str, ...] = tuple(_SCHEMES)
 """Names of the schemes."""
+
+
+class _Reading:
+    """Sets of prefixes that the rule for reading chunks needs, from all schemes together."""
+
+    def __init__(self, schemes: Iterable[_Scheme]):
+        known = list(schemes)
+        self.prefixes = frozenset().union(*(scheme.prefixes for scheme in known)) - {OUTSIDE}
+        self.continuing = frozenset(
+            letter for each in known for letter in each.middle + each.end + each.last_touching
+        )
+        self.closing = self.prefixes - {
+            letter for each in known for letter in each.begin + each.middle + each.first_touching
+        }
+
+
+_READING = _Reading(_SCHEMES.values())
+
+CHUNK_LABEL = f"[{''.join(sorted(_READING.prefixes))}]-"
+"""Regular expression for how a chunk label with a type begins, in any scheme."""
 
 
 def detect_scheme(sequences: Iterable[Sequence[str]]) -> str | None:
@@ -82,14 +142,14 @@ def detect_scheme(sequences: Iterable[Sequence[str]]) -> str | None:
     Returns
     -------
     str or None
-        Of the schemes that know every prefix, the one with the fewest invalid transitions
-        (IOB2 if tied). None if the labels are not chunk labels: one of them is neither ``O`` nor
-        a prefix of one scheme, or there is nothing but ``O``, or nothing at all. Prefixes without
-        any type are the labels of one nameless type, as the conlleval script reads them, if there
-        are two different ones with ``B`` among them, or if they are ``I`` and ``O``: a ``B`` or
-        an ``S`` alone may be a part of speech. So ``B I O`` are chunks, and ``B I`` and
-        ``B I E S`` the words of a character segmentation; ``B M E S`` are plain labels, as are
-        ``B`` and ``NN``.
+        Of the schemes that have every prefix, the one with the fewest invalid transitions; if
+        tied, the first in `SCHEMES`, which is IOB2. None if the labels are not chunk labels: one of
+        them is neither ``O`` nor a prefix of one scheme, or there is nothing but ``O``, or nothing
+        at all. Prefixes without any type are the labels of one nameless type, as the conlleval
+        script reads them, if there are two different ones and one of them begins the longer chunks
+        of the scheme: a ``B`` or an ``S`` alone may be a part of speech. So ``B I O`` are chunks,
+        and ``B I``, ``B I E S`` and ``B M E S`` the words of a character segmentation; ``B`` and
+        ``NN`` are plain labels.
 
     Examples
     --------
@@ -113,23 +173,19 @@ def scheme_of(transitions: Mapping[Transition, int]) -> str | None:
     >>> scheme_of(count_transitions([["S-NP", "O"]]))
     'iobes'
     """
-    labels = {label for pair in transitions for label in pair if label is not None}
-    prefixes = {_split(label)[0] for label in labels}
-    typed = any(_split(label)[1] for label in labels)
-    # One bare "B" can be a part of speech as well; a type, or a second letter, is convincing.
-    bare = len(prefixes) > 1 and ("B" in prefixes or prefixes == {"I", OUTSIDE})
-    if "" in prefixes or not (typed or bare):
-        return None
+    parsed = {parse(label) for pair in transitions for label in pair if label is not None}
+    prefixes = {prefix for prefix, _ in parsed}
     fitting = [name for name, scheme in _SCHEMES.items() if prefixes <= scheme.prefixes]
-    return min(
-        fitting,
-        key=lambda name: (invalid_transitions(transitions, name), name != "iob2"),
-        default=None,
-    )
+    # One bare "B" can be a part of speech as well; a type, or a second letter, is convincing.
+    typed = any(kind for _, kind in parsed)
+    bare = len(prefixes) > 1 and any(_SCHEMES[name].begin in prefixes for name in fitting)
+    if not (typed or bare):
+        return None
+    return min(fitting, key=lambda name: invalid_transitions(transitions, name), default=None)
 
 
 def count_transitions(sequences: Iterable[Sequence[str]]) -> Counter[Transition]:
-    """Count the pairs of neighbouring labels, with None for the border of a sentence.
+    """Count the pairs of neighboring labels, with None for the border of a sentence.
 
     Parameters
     ----------
@@ -154,7 +210,7 @@ def valid_transition(previous: str | None, current: str | None, scheme: str) -> 
     Parameters
     ----------
     previous, current
-        Neighbouring labels; None is the start or the end of the sentence.
+        Neighboring labels; None is the start or the end of the sentence.
     scheme
         One of `SCHEMES`.
 
@@ -173,13 +229,12 @@ def valid_transition(previous: str | None, current: str | None, scheme: str) -> 
     >>> valid_transition("B-NP", "I-NP", "iob2"), valid_transition(None, "I-NP", "iob2")
     (True, False)
     """
-    before, before_type = _split(previous)
-    after, after_type = _split(current)
+    before, before_type = parse(previous)
+    after, after_type = parse(current)
     return _may_follow(_scheme(scheme), before, after, agree=before_type == after_type)
 
 
 def _may_follow(rules: _Scheme, before: str, after: str, *, agree: bool) -> bool:
-    """Tell whether one prefix may follow another, given whether their types agree."""
     if before == OUTSIDE:
         return after == OUTSIDE or after in rules.first
     if after == OUTSIDE:
@@ -257,15 +312,15 @@ def spans(labels: Sequence[str], scheme: str | None = None) -> list[Span]:
     found: list[Span] = []
     start, open_type = -1, ""  # start < 0: no chunk is open
     for position, label in enumerate(labels):
-        prefix, chunk_type = _split(label)
+        prefix, chunk_type = parse(label)
         if prefixes is not None and prefix not in prefixes:
             raise _foreign(label, str(scheme), f" at position {position + 1} of the sentence")
-        if start >= 0 and not (prefix in _CONTINUE and chunk_type == open_type):
+        if start >= 0 and not (prefix in _READING.continuing and chunk_type == open_type):
             found.append((open_type, start, position))
             start = -1
-        if start < 0 and prefix in _CHUNK_LETTERS:
+        if start < 0 and prefix in _READING.prefixes:
             start, open_type = position, chunk_type
-        if prefix in _CLOSE:
+        if prefix in _READING.closing:
             found.append((open_type, start, position + 1))
             start = -1
     if start >= 0:
@@ -299,18 +354,97 @@ def convert(labels: Sequence[str], source: str, target: str) -> list[str]:
     >>> convert(["B-NP", "I-NP", "B-NP", "O"], "iob2", "iobes")
     ['B-NP', 'E-NP', 'S-NP', 'O']
     """
-    rules = _scheme(target)
-    begin, middle, end, single = rules.letters
-    written = [OUTSIDE] * len(labels)
-    last_type, last_stop = "", -1
-    for chunk_type, start, stop in spans(labels, source):
-        letters = single if stop - start == 1 else begin + middle * (stop - start - 2) + end
-        if rules.touching and (last_type, last_stop) == (chunk_type, start):
-            letters = rules.touching + letters[1:]
+    _scheme(target)
+    return write_spans(spans(labels, source), len(labels), target)
+
+
+def write_spans(chunks: Sequence[Span], length: int, scheme: str) -> list[str]:
+    """Write the chunks of one sentence as labels.
+
+    Parameters
+    ----------
+    chunks
+        Type, start and end (exclusive), from left to right, without overlap.
+    length
+        Tokens of the sentence.
+    scheme
+        One of `SCHEMES`.
+
+    Returns
+    -------
+    list of str
+        One label per token, valid in the scheme; `spans` reads the same chunks from them.
+
+    Raises
+    ------
+    LabelError
+        If there is no such scheme.
+
+    Examples
+    --------
+    >>> write_spans([("NP", 0, 2), ("NP", 2, 3)], 4, "ioe2")
+    ['I-NP', 'E-NP', 'E-NP', 'O']
+    """
+    rules = _scheme(scheme)
+    labels = [OUTSIDE] * length
+    touches = [
+        before[0] == after[0] and before[2] == after[1] for before, after in pairwise(chunks)
+    ]
+    for (chunk_type, start, stop), after_same, before_same in zip(
+        chunks, [False, *touches], [*touches, False], strict=False
+    ):
         suffix = f"-{chunk_type}" if chunk_type else ""
-        written[start:stop] = [letter + suffix for letter in letters]
-        last_type, last_stop = chunk_type, stop
-    return written
+        prefixes = rules.write(stop - start, after_same, before_same)
+        labels[start:stop] = [prefix + suffix for prefix in prefixes]
+    return labels
+
+
+def prefixes_of(scheme: str) -> frozenset[str]:
+    """Return the prefixes of a scheme, ``O`` among them.
+
+    Examples
+    --------
+    >>> sorted(prefixes_of("bmes"))
+    ['B', 'E', 'M', 'O', 'S']
+    """
+    return _scheme(scheme).prefixes
+
+
+def convertible_alone(source: str, target: str) -> bool:
+    """Return whether each label of a valid sequence converts without a look at its neighbors.
+
+    Examples
+    --------
+    >>> convertible_alone("iobes", "iob2"), convertible_alone("iob2", "iobes")
+    (True, False)
+    """
+    return all(len(targets) == 1 for targets in _targets(source, target).values())
+
+
+def convert_alone(label: str, source: str, target: str) -> str:
+    """Convert one label of schemes that are `convertible_alone`.
+
+    Examples
+    --------
+    >>> convert_alone("S-NP", "iobes", "iob2"), convert_alone("O", "iobes", "iob2")
+    ('B-NP', 'O')
+    """
+    prefix, _ = parse(label)
+    if prefix not in _scheme(source).prefixes:
+        raise _foreign(label, source, "")
+    [written] = _targets(source, target)[prefix]
+    return written + label[1:]
+
+
+@lru_cache
+def _targets(source: str, target: str) -> dict[str, set[str]]:
+    """Prefixes that each prefix of valid sequences may become."""
+    before, after = _scheme(source), _scheme(target)
+    found = {OUTSIDE: {OUTSIDE}}
+    for shape in _SHAPES:
+        for old, new in zip(before.write(*shape), after.write(*shape), strict=True):
+            found.setdefault(old, set()).add(new)
+    return found
 
 
 def allowed(
@@ -348,6 +482,8 @@ def allowed(
     >>> transition[2].tolist()  # after O
     [True, False, True]
     """
+    import numpy as np
+
     check_labels(label_set, scheme)
     rules = _scheme(scheme)
     names = sorted(rules.prefixes)
@@ -355,10 +491,10 @@ def allowed(
         np.array([[_may_follow(rules, a, b, agree=agree) for b in names] for a in names])
         for agree in (True, False)
     )
-    parts = [_split(label) for label in label_set]
-    number = {kind: i for i, (_, kind) in enumerate(parts)}
-    prefix = np.array([names.index(name) for name, _ in parts], np.intp)
-    kind = np.array([number[kind] for _, kind in parts], np.int32)
+    parsed = [parse(label) for label in label_set]
+    number = {kind: i for i, (_, kind) in enumerate(parsed)}
+    prefix = np.array([names.index(name) for name, _ in parsed], np.intp)
+    kind = np.array([number[kind] for _, kind in parsed], np.int32)
     transition = differing[prefix][:, prefix]
     for i, row in enumerate(transition):  # a step per pair would take seconds for a few thousand
         same = np.flatnonzero(kind == kind[i])
@@ -377,7 +513,7 @@ def check_labels(label_set: Sequence[str], scheme: str) -> None:
     """
     prefixes = _scheme(scheme).prefixes
     for number, label in enumerate(label_set, start=1):
-        if _split(label)[0] not in prefixes:
+        if parse(label)[0] not in prefixes:
             raise _foreign(label, scheme, f" as label {number} of the label set")
 
 
@@ -394,12 +530,18 @@ def _scheme(name: str) -> _Scheme:
 
 
 @lru_cache(maxsize=1 << 16)
-def _split(label: str | None) -> tuple[str, str]:
-    """Prefix and type of a label: ("O", "") outside and at a border, ("", "") if foreign."""
+def parse(label: str | None) -> tuple[str, str]:
+    """Split a label into prefix and type: ("O", "") outside and at a border, ("", "") if foreign.
+
+    Examples
+    --------
+    >>> parse("B-NP"), parse("O"), parse("NOUN")
+    (('B', 'NP'), ('O', ''), ('', ''))
+    """
     if label is None or label == OUTSIDE:
         return OUTSIDE, ""
     prefix, hyphen, chunk_type = label.partition("-")
-    if prefix in _CHUNK_LETTERS and bool(hyphen) == bool(chunk_type):
+    if prefix in _READING.prefixes and bool(hyphen) == bool(chunk_type):
         return prefix, chunk_type
     return "", ""
 

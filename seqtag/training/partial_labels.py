@@ -14,6 +14,7 @@ import numpy as np
 
 from seqtag.evaluation.scoring import score
 from seqtag.features.encoder import Column
+from seqtag.labels.schemes import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -130,7 +131,8 @@ def _possible(
     """What a neighbour may be: if it is unknown, one label of each kind that makes a difference."""
     if neighbour != mark:
         return [neighbour]
-    return {(each[0], each[1:] == label[1:]): each for each in known}.values()
+    kind = parse(label)[1]
+    return {(parse(each)[0], parse(each)[1] == kind): each for each in known}.values()
 
 
 class LabelledWords:

@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
+import os
 import re
-from itertools import product
+import shutil
+import subprocess
+import sys
 
 import pytest
 
-from seqtag.labels import schemes
-from seqtag.settings import SETTINGS
 from tests.conftest import ROOT
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 
+END_TO_END = """
+from seqtag import evaluate, train
+from seqtag.corpus import sentence_of
+from seqtag.features.language import parse
+from seqtag.labels.schemes import SCHEMES, convert, detect_scheme
 
-def entry(what: str, names: dict[str, object]) -> dict[str, object]:
-    """The one line of a dictionary that the text shows after naming the dictionary."""
-    line = re.search(rf"entry of `{what}`.*?```python\n +(.*?)\n", TEXT, re.S)[1]
-    return eval(f"{{{line}}}", names)
-
-
-@pytest.fixture
-def alphabet(monkeypatch):
-    """Labels of the scheme of the example, which is known meanwhile."""
-    [(name, scheme)] = entry("_SCHEMES", {"_Scheme": schemes._Scheme}).items()
-    monkeypatch.setitem(schemes._SCHEMES, name, scheme)
-    [(same_name, labels)] = entry("ALPHABET", {}).items()
-    assert name == same_name == "ioe2"
-    return labels
-
-
-def test_the_example_adds_to_the_encodings_that_there_are():
-    choices = eval(re.search(r"^ +choices=(\(.*?\)),$", TEXT, re.M)[1])
-    assert choices == (*SETTINGS["encoding"].choices, "ioe2")
+assert SCHEMES[-1] == "bioe"
+assert detect_scheme([["B-NP", "E-NP", "B-NP", "O", "B-VP"]]) == "bioe"
+iob2 = [
+    (["the", "old", "man", "sees", "her"], ["B-NP", "I-NP", "I-NP", "B-VP", "B-NP"]),
+    (["the", "man", "her", "and", "sees"], ["B-NP", "I-NP", "B-NP", "O", "B-VP"]),
+]
+templates = parse("form[0]\\nform[-1]\\nform[1]\\nlabel[-1]")
+for written, encoding in [("iob2", "bioe"), ("bioe", "keep"), ("bioe", "iobes"), ("ioe1", "bioe")]:
+    gold = [convert(labels, "iob2", written) for _, labels in iob2]
+    data = [
+        sentence_of({"form": words, "chunk": labels})
+        for (words, _), labels in zip(iob2, gold, strict=True)
+    ]
+    tagger = train(
+        data, label="chunk", templates=templates, encoding=encoding, epochs=10, min_count=1
+    )
+    assert tagger.label_scheme == written
+    found = tagger.tag_many([words for words, _ in iob2])
+    assert found == gold, (written, encoding, found)
+    assert evaluate(gold, found, scheme=written).f1 == 1
+"""
 
 
 def test_links_lead_to_files():
@@ -46,15 +54,24 @@ def test_paths_that_are_named_are_there(path):
     assert (ROOT / path).exists()
 
 
-def test_the_scheme_of_the_example_is_recognised(alphabet):
-    assert schemes.detect_scheme([["I-NP", "E-NP", "E-NP", "O", "E-VP"]]) == "ioe2"
-
-
-def test_the_scheme_of_the_example_converts_and_back(alphabet):
-    for labels in product(alphabet, repeat=4):
-        if not schemes.count_invalid(labels, "ioe2"):
-            for other in ("iob1", "iob2", "iobes", "bilou"):
-                there = schemes.convert(labels, "ioe2", other)
-                assert not schemes.count_invalid(there, other)
-                assert schemes.convert(there, other, "ioe2") == list(labels)
-                assert schemes.spans(there, other) == schemes.spans(labels, "ioe2")
+def test_the_scheme_of_the_example_is_trained_decoded_and_converted_back(tmp_path):
+    [line] = re.findall(r"```python\n( *\"bioe\": .*)\n```", TEXT)
+    shutil.copytree(
+        ROOT / "seqtag",
+        tmp_path / "seqtag",
+        ignore=shutil.ignore_patterns("__pycache__", "_native"),
+    )
+    module = tmp_path / "seqtag" / "labels" / "schemes.py"
+    before, table, after = module.read_text("utf-8").partition("_SCHEMES = {\n")
+    module.write_text(
+        before + table + after.replace("}\n", f"    {line.strip()}\n}}\n", 1), "utf-8"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-W", "error", "-c", END_TO_END],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -24,7 +24,7 @@ def test_the_scheme_asked_for_stands():
     assert (counter.scheme, counter.invalid("iob1")) == ("iob1", (0, 0))
     with pytest.raises(LabelError, match="gold sentence 2: expected labels of scheme iob1"):
         counter.add(["NOUN"], ["O"], 2)
-    with pytest.raises(LabelError, match="expected scheme 'auto', None or one of iob1"):
+    with pytest.raises(LabelError, match="expected scheme 'auto', None or one of iob2"):
         ChunkCounter("bioes")
 
 

@@ -99,7 +99,7 @@ settings = st.fixed_dictionaries(
         "step": st.floats(0, 1e6, exclude_min=True),
         "margin": st.floats(0, 1e6),
         "min-count": st.integers(1, 10**9),
-        "encoding": st.sampled_from(["keep", "iob2", "iobes", "bilou"]),
+        "encoding": st.sampled_from(SETTINGS["encoding"].choices),
         "dropout": st.floats(0, 1, exclude_max=True) | st.sampled_from(["rare", "auto"]),
         "label-parts": st.sampled_from(["whole", "split"]),
         "known-labels": st.integers(0, 10**9),
@@ -255,7 +255,8 @@ def test_order(text, order):
         ),
         (
             "set encoding BIO",
-            "my.txt:1: the setting encoding expects keep, iob2, iobes or bilou, found 'BIO'",
+            "my.txt:1: the setting encoding expects keep, iob2, iob1, iobes, bilou, ioe1, ioe2, "
+            "bmes or bmewo, found 'BIO'",
         ),
         (
             "set label-parts all",

@@ -9,21 +9,22 @@ from hypothesis import strategies as st
 
 from seqtag.errors import LabelError
 from seqtag.labels.coding import LabelCoding
-from seqtag.labels.schemes import SCHEMES, allowed, convert, count_transitions
+from seqtag.labels.schemes import SCHEMES, allowed, convert, convertible_alone, count_transitions
 
 IOB2 = [["B-NP", "I-NP", "O"], ["B-VP"]]
 PLAIN = [["DET", "NOUN"]]
 chunks = st.lists(st.sampled_from(["B-X", "I-X", "B-Y", "I-Y", "O"]), max_size=8)
 
 
-@pytest.mark.parametrize("encoding", ["iobes", "bilou", "iob2", "keep"])
+@pytest.mark.parametrize("encoding", [*SCHEMES, "keep"])
 @given(labels=chunks)
 def test_what_is_learnt_comes_back(encoding, labels):
     labels = convert(labels, "iob2", "iob2")  # valid ones
     coding = LabelCoding.choose(count_transitions(IOB2), encoding, constrained=True)
     assert coding.as_written(coding.as_learnt(labels)) == labels
-    assert coding.is_local
-    assert [coding.written_alone(label) for label in coding.as_learnt(labels)] == labels
+    assert coding.is_local == (encoding not in ("iob1", "ioe1", "ioe2"))
+    if coding.is_local:
+        assert [coding.written_alone(label) for label in coding.as_learnt(labels)] == labels
 
 
 def test_a_coding_is_found():
@@ -49,11 +50,32 @@ def test_an_encoding_that_was_asked_for_needs_chunk_labels():
 
 
 @pytest.mark.parametrize("written", SCHEMES)
-def test_a_label_says_by_itself_how_it_is_written_in_iob2_alone(written):
-    assert LabelCoding(written, written).is_local
-    other = "bilou" if written == "iobes" else "iobes"
-    assert LabelCoding(written, other, constrained=True).is_local == (written == "iob2")
-    assert not LabelCoding(written, other, constrained=False).is_local
+@pytest.mark.parametrize("learnt", SCHEMES)
+def test_labels_are_written_alone_where_their_schemes_allow_it(written, learnt):
+    coding = LabelCoding(written, learnt, constrained=True)
+    assert coding.is_local == convertible_alone(learnt, written)
+    assert LabelCoding(written, learnt).is_local == (written == learnt)
+
+
+@pytest.mark.parametrize(
+    ("coding", "label", "places"),
+    [
+        (LabelCoding("iob2", "iobes", True), "B-X", [0, 3]),
+        (LabelCoding("iob2", "iobes"), "B-X", [0, 1, 2, 3]),
+        (LabelCoding("iob2", "iobes"), "O", [4]),
+        (LabelCoding("iob1", "iobes", True), "I-Y", [5]),
+        (LabelCoding("iob1", "iobes", True), "I-Z", []),
+    ],
+)
+def test_places_of_the_labels_that_may_be_written_so(coding, label, places):
+    learnt = ["B-X", "I-X", "E-X", "S-X", "O", "S-Y"]
+    assert coding.ids_written(label, learnt) == places
+
+
+def test_outside_is_no_label_of_a_nameless_type():
+    coding = LabelCoding("iob1", "iobes", True)
+    assert coding.ids_written("O", ["B", "E", "O"]) == [2]
+    assert coding.ids_written("B", ["B", "E", "O"]) == [0, 1]
 
 
 def test_what_may_follow_what():

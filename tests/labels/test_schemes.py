@@ -16,10 +16,13 @@ from seqtag.labels.schemes import (
     SCHEMES,
     allowed,
     convert,
+    convert_alone,
+    convertible_alone,
     count_invalid,
     count_transitions,
     detect_scheme,
     invalid_transitions,
+    prefixes_of,
     scheme_of,
     spans,
     valid_transition,
@@ -27,10 +30,8 @@ from seqtag.labels.schemes import (
 
 IOB = ["O", "B-X", "I-X", "B-Y", "I-Y"]
 ALPHABET = {
-    "iob1": IOB,
-    "iob2": IOB,
-    "iobes": [*IOB, "E-X", "S-X", "E-Y", "S-Y"],
-    "bilou": [*IOB, "L-X", "U-X", "L-Y", "U-Y"],
+    scheme: ["O", *(f"{p}-{kind}" for p in sorted(prefixes_of(scheme) - {"O"}) for kind in "XY")]
+    for scheme in SCHEMES
 }
 
 
@@ -82,6 +83,10 @@ def test_spans_follow_conlleval_on_every_iob_sequence(scheme):
         ("iobes", "B-X I-X E-X S-Y", [("X", 0, 3), ("Y", 3, 4)]),
         ("bilou", "B-X I-X L-X U-Y", [("X", 0, 3), ("Y", 3, 4)]),
         ("bilou", "U-X B-X L-X", [("X", 0, 1), ("X", 1, 3)]),
+        ("ioe1", "I-X E-X I-X I-X I-Y", [("X", 0, 2), ("X", 2, 4), ("Y", 4, 5)]),
+        ("ioe2", "I-X E-X E-X E-Y O", [("X", 0, 2), ("X", 2, 3), ("Y", 3, 4)]),
+        ("bmes", "B-X M-X E-X S-Y", [("X", 0, 3), ("Y", 3, 4)]),
+        ("bmewo", "B-X M-X E-X W-Y O", [("X", 0, 3), ("Y", 3, 4)]),
         # repairs: nothing is thrown away
         ("iobes", "B-X O", [("X", 0, 1)]),
         ("iobes", "O E-X", [("X", 1, 2)]),
@@ -176,11 +181,51 @@ def test_conversion_keeps_chunks_and_comes_back(chunking, source, target):
         ("iob2", "B-X B-X I-X O B-Y B-X O"),
         ("iobes", "S-X B-X E-X O S-Y S-X O"),
         ("bilou", "U-X B-X L-X O U-Y U-X O"),
+        ("ioe1", "E-X I-X I-X O I-Y I-X O"),
+        ("ioe2", "E-X I-X E-X O E-Y E-X O"),
+        ("bmes", "S-X B-X E-X O S-Y S-X O"),
+        ("bmewo", "W-X B-X E-X O W-Y W-X O"),
     ],
 )
 def test_convert_by_hand(target, expected):
     labels = ["B-X", "B-X", "I-X", "O", "B-Y", "B-X", "O"]
     assert convert(labels, "iob2", target) == expected.split()
+
+
+@pytest.mark.parametrize("source", SCHEMES)
+@pytest.mark.parametrize("target", SCHEMES)
+def test_labels_that_convert_alone_convert_as_in_their_sentence(source, target):
+    alone = convertible_alone(source, target)
+    found = True
+    for labels in map(list, sequences(ALPHABET[source], 3)):
+        if count_invalid(labels, source):
+            continue
+        expected = convert(labels, source, target)
+        if alone:
+            assert [convert_alone(label, source, target) for label in labels] == expected
+        found = found and all(map(_same_letter(source, target), labels, expected))
+    assert found == alone  # and where they do not, some label is written in two ways
+
+
+def _same_letter(source, target, known={}):  # noqa: B006
+    """Compare with the first letter that a label became; false for another one."""
+    letters = known.setdefault((source, target), {})
+    return lambda old, new: letters.setdefault(old[0], new[0]) == new[0]
+
+
+def test_which_schemes_convert_label_by_label():
+    to_iob2 = {source for source in SCHEMES if convertible_alone(source, "iob2")}
+    assert to_iob2 == {"iob2", "iobes", "bilou", "bmes", "bmewo"}
+    assert {source for source in SCHEMES if convertible_alone(source, "ioe2")} == {
+        "ioe2",
+        "iobes",
+        "bilou",
+        "bmes",
+        "bmewo",
+    }
+    assert {source for source in SCHEMES if convertible_alone(source, "iob1")} == {"iob1"}
+    with pytest.raises(LabelError, match="found 'M-X'; check the label column and the scheme"):
+        convert_alone("M-X", "iobes", "bilou")
 
 
 def test_convert_without_types_and_with_foreign_labels():
@@ -277,7 +322,7 @@ def test_detected_scheme_explains_the_labels(many, scheme):
         assert detected is None
         return
     letters = {label[0] for labels in corpus for label in labels} - {"O"}
-    if scheme in ("iob1", "iob2") or letters & set("ESLU"):
+    if scheme in ("iob1", "iob2", "ioe2") or letters & set("LUW"):
         assert detected == scheme
     assert sum(count_invalid(labels, detected) for labels in corpus) == 0
 
@@ -309,7 +354,12 @@ def test_detected_scheme_explains_the_labels(many, scheme):
         ("S O", None),
         ("S E", None),
         ("B NN O", None),
-        ("B M E S", None),
+        ("B M E S", "bmes"),
+        ("B E S M M", "bmes"),
+        ("B E W O", "bmewo"),
+        ("I E O", "ioe2"),
+        ("M E", None),
+        ("E O", None),
         ("B I O X", None),
         ("B-X I-X O", "iob2"),
         ("I-X O", "iob1"),
@@ -317,6 +367,11 @@ def test_detected_scheme_explains_the_labels(many, scheme):
         ("I-X O I-X B-X B-Y", "iob1"),  # one mistake against two
         ("S-X", "iobes"),
         ("B-X I-X L-X", "bilou"),
+        ("E-X O", "ioe2"),
+        ("I-X E-X I-X O", "ioe1"),
+        ("I-X E-X", "ioe2"),
+        ("B-X M-X E-X", "bmes"),
+        ("W-X O", "bmewo"),
     ],
 )
 def test_detect_scheme_by_hand(labels, scheme):

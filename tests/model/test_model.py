@@ -16,6 +16,7 @@ from seqtag.features import attributes
 from seqtag.features.language import parse
 from seqtag.labels.column import LabelColumn
 from seqtag.labels.lemmas import LemmaCoding
+from seqtag.labels.schemes import SCHEMES
 from seqtag.model import bundle
 from seqtag.model import model as model_module
 from seqtag.model.container import Contents, from_bytes
@@ -70,8 +71,8 @@ def small(tmp_path_factory):
             "a\tb\n",
             r"expected a model whose label is the name of a column, found 'a\tb\n'",
         ),
-        ("scheme", {}, "whose scheme is one of iob1, iob2, iobes, bilou or null, found {}"),
-        ("encoding", -1, "whose encoding is one of iob1, iob2, iobes, bilou or null, found -1"),
+        ("scheme", {}, f"whose scheme is one of {', '.join(SCHEMES)} or null, found {{}}"),
+        ("encoding", -1, f"whose encoding is one of {', '.join(SCHEMES)} or null, found -1"),
         ("constrain", None, "expected a model whose constrain is true or false, found None"),
         ("coding", "poems", "expected a model whose coding is labels or lemmas, found 'poems'"),
         ("coding", [], "expected a model whose coding is labels or lemmas, found []"),
@@ -87,7 +88,7 @@ def small(tmp_path_factory):
         ("forms", "odd", "expected a model whose forms is normal or written, found 'odd'"),
         ("forms", ["normal"], "expected a model whose forms is normal or written, found ["),
         ("templates", [], "expected a model whose templates is a text, found []"),
-        ("scheme", "zzz", "iobes, bilou or null, found 'zzz'"),
+        ("scheme", "zzz", "bmes, bmewo or null, found 'zzz'"),
         ("training", {"sentences": "x"}, "found {'sentences': 'x'}"),
         ("training", {"tokens": None}, "found {'tokens': None}"),
         ("training", {"corpus_sha256": 5}, "found {'corpus_sha256': 5}"),

@@ -18,7 +18,7 @@ from seqtag.errors import CorpusError, LabelError
 from seqtag.features.encoder import Column
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
-from seqtag.labels.schemes import SCHEMES, convert, count_transitions
+from seqtag.labels.schemes import SCHEMES, convert, count_transitions, prefixes_of
 from seqtag.training.data import Corpus, TrainingData
 
 HEAD = "# text = Dogs bark.\n"
@@ -114,7 +114,23 @@ def test_odd_blocks_among_plain_ones(monkeypatch):
     assert found[0].columns[0].types == ["the", "cat", "a", "dog", "cow"]
 
 
-CHUNKS = ("O", "B-X", "I-X", "E-X", "S-X", "B-Y", "I-Y", "E-Y", "S-Y", "L-X", "U-X", "B", "I")
+CHUNKS = (
+    "O",
+    "B-X",
+    "I-X",
+    "E-X",
+    "S-X",
+    "B-Y",
+    "I-Y",
+    "E-Y",
+    "S-Y",
+    "L-X",
+    "U-X",
+    "M-X",
+    "W-X",
+    "B",
+    "I",
+)
 
 
 @pytest.mark.parametrize("source", SCHEMES)
@@ -134,7 +150,7 @@ def test_labels_are_converted_as_sentences_are(source, target, data):
 
 
 def letters(scheme: str) -> str:
-    return {"iob1": "BI", "iob2": "BI", "iobes": "BIES", "bilou": "BILU"}[scheme]
+    return "".join(sorted(prefixes_of(scheme) - {"O"}))
 
 
 @given(st.lists(st.lists(st.sampled_from("ABC"), min_size=1), min_size=1))

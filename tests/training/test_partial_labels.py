@@ -14,7 +14,7 @@ from seqtag.errors import CorpusError, LabelError
 from seqtag.features.encoder import Column
 from seqtag.features.language import parse
 from seqtag.labels.coding import LabelCoding
-from seqtag.labels.schemes import convert
+from seqtag.labels.schemes import SCHEMES, convert
 from seqtag.model.bundle import to_bytes
 from seqtag.training.data import TrainingData
 from seqtag.training.partial_labels import learnt_labels
@@ -150,7 +150,7 @@ def test_known_words_keep_to_the_labels_that_were_given():
 CHUNKS = ["O", "B-X", "I-X", "B-Y", "I-Y"]
 
 
-@pytest.mark.parametrize("target", ["iob2", "iobes", "bilou"])
+@pytest.mark.parametrize("target", SCHEMES)
 def test_chunk_labels_may_be_learnt_as_all_that_completions_give(target):
     """Compared with converting every completion of every sentence of three words."""
     for labels in product([*CHUNKS, "_"], repeat=3):
