@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 
 FLOORS = """
 version errors html_tables hooks deprecation
-parallel randomness cluster
+caching parallel randomness cluster
 storage.compression storage.locks storage.strict_json
 storage.output
 storage

@@ -226,6 +226,10 @@ class Characters(Protocol):
     What it does: `seqtag.segmentation.characters`.
     """
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes held for the characters, chunks and values of the texts so far."""
+
     def unknown(self, codes: CodeArray) -> CodeArray:
         """Code points of a text whose kind is not known yet, each once."""
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
+from seqtag.caching import BoundedCache
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import IN_ANOTHER_FORM, CorpusError, LabelError, did_you_mean
 from seqtag.evaluation.counts import Counts, share
@@ -317,11 +317,13 @@ def _placed(sentences: Iterable[Sentence]) -> Iterator[_Placed]:
         start = end
 
 
-@lru_cache(10_000)
-def _universal(feats: str) -> str:
+def _universal_features(feats: str) -> str:
     """The universal features among these, sorted."""
     items = feats.split("|")
     return "|".join(sorted(i for i in items if i.partition("=")[0] in UNIVERSAL_FEATURES))
+
+
+_universal = BoundedCache(_universal_features).__getitem__
 
 
 def _take_down(places: PlacedSamples, gold: Sequence[_Placed], found: Sequence[_Placed]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import getsizeof
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 
 SharedHashes = dict[tuple[str, "Attribute"], np.ndarray]
 """Hashes of the values of attributes, by the form of the types and the attribute."""
+
+
+MOST_TYPES = 100_000
+"""Types of a column that an encoder numbers before it counts as full."""
+MOST_BYTES = 32 << 20
+"""Bytes of words that an encoder numbers before it counts as full: long ones fill it sooner."""
 
 
 class Column(NamedTuple):
@@ -70,7 +77,22 @@ class Encoder:
         self._types = {column: backend.Values() for column in compiled.columns}
         self._numbered = dict.fromkeys(compiled.columns, 0)
         self._table = np.zeros((len(compiled.attributes), 1024), np.uint64)
-        self._count = 0
+        self._count = self._word_bytes = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it holds so much that its user should begin a new one, between two batches.
+
+        Each type takes a row of `hashes` and a place in the kernel's workspaces, and its string is
+        held as long as it has a number, here or by the caller: both are limited, so that memory
+        does not grow with the input.
+        """
+        return self._count > MOST_TYPES or self._word_bytes > MOST_BYTES
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held: the table of hashes, and the words."""
+        return self._table.nbytes + self._word_bytes
 
     def __len__(self) -> int:
         """Most types that any column has."""
@@ -122,6 +144,7 @@ class Encoder:
         """Note the attributes of the column's new types."""
         last = first + len(new)
         self._count = max(self._count, last)
+        self._word_bytes += sum(map(getsizeof, new))
         if last > self._table.shape[1]:
             grown = np.zeros((self._table.shape[0], 2 * last), np.uint64)
             grown[:, : self._table.shape[1]] = self._table

@@ -26,6 +26,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, TypeAlias
 
+from seqtag.caching import BoundedCache
 from seqtag.errors import LabelError
 
 if TYPE_CHECKING:
@@ -529,8 +530,7 @@ def _scheme(name: str) -> _Scheme:
         raise LabelError(msg) from None
 
 
-@lru_cache(maxsize=1 << 16)
-def parse(label: str | None) -> tuple[str, str]:
+def _parse(label: str | None) -> tuple[str, str]:
     """Split a label into prefix and type: ("O", "") outside and at a border, ("", "") if foreign.
 
     Examples
@@ -544,6 +544,10 @@ def parse(label: str | None) -> tuple[str, str]:
     if prefix in _READING.prefixes and bool(hyphen) == bool(chunk_type):
         return prefix, chunk_type
     return "", ""
+
+
+parse = BoundedCache(_parse).__getitem__
+"""`_parse`, whose answers are remembered."""
 
 
 def _foreign(label: str, scheme: str, where: str) -> LabelError:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from seqtag.caching import BoundedCache
 from seqtag.engine import backend
 from seqtag.errors import LabelError
 from seqtag.features.normal_forms import FORMS
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
-
-_MAX_ANSWERS = 100_000  # words whose answer is remembered
 
 
 class KnownWords:
@@ -41,7 +40,7 @@ class KnownWords:
     def __init__(self, hashes: NDArray[np.uint64], forms: str = "normal"):
         self.hashes = hashes
         self._name, self._forms = forms, FORMS[forms]
-        self._answers: dict[str, bool] = {}
+        self._answers = BoundedCache(self._look_up)
 
     @classmethod
     def of(cls, words: Iterable[str]) -> KnownWords:
@@ -61,17 +60,12 @@ class KnownWords:
         return len(self.hashes)
 
     def __contains__(self, word: object) -> bool:
-        if not isinstance(word, str):
-            return False
-        answer = self._answers.get(word)
-        if answer is None:
-            if len(self._answers) > _MAX_ANSWERS:
-                self._answers.clear()
-            wanted = backend.hash_strings(self._forms([word]))[0]
-            at = np.searchsorted(self.hashes, wanted)
-            answer = bool(at < len(self.hashes) and self.hashes[at] == wanted)
-            self._answers[word] = answer
-        return answer
+        return isinstance(word, str) and self._answers[word]
+
+    def _look_up(self, word: str) -> bool:
+        wanted = backend.hash_strings(self._forms([word]))[0]
+        at = np.searchsorted(self.hashes, wanted)
+        return bool(at < len(self.hashes) and self.hashes[at] == wanted)
 
     def among(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Which of some words are there: (words,) bool; nothing is remembered.

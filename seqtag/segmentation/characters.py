@@ -87,6 +87,9 @@ _REGIONAL = range(0x1F1E6, 0x1F200)
 _END = "\n"  # what stands behind the last character, and before the first
 
 
+_VALUE_BYTES = 200  # of a value in a dict; none is long
+
+
 class Rows(NamedTuple):
     """Where the characters of a text are.
 
@@ -387,6 +390,13 @@ class Numbering:
             np.array([symbol[0].isalnum() for symbol in symbols], np.uint8),
         )
         return Rows(starts, ends, gaps), native.number()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held for the characters, chunks and values of the texts read so far, about."""
+        if self._native is not None:
+            return self._native.nbytes
+        return _VALUE_BYTES * sum(map(len, self._numbers))
 
     def new_values(self, column: int) -> tuple[int, list[str]]:
         """Values of a column that were numbered since the last call, and the first one's number."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import chain, pairwise
+from sys import getsizeof
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import is_normalized, normalize
 
@@ -47,7 +48,8 @@ LONGEST = 100
 """Tokens of more characters than this are one word."""
 
 _FARTHEST = 12  # places are counted up to this from either end
-_MAX_ANSWERS = 200_000  # tokens whose words are remembered
+_MOST_BYTES = 32 << 20  # of tokens and their words that are remembered
+_ENTRY = 100  # bytes of a place in a set or dict
 _BATCH_TOKENS = 5_000  # tokens asked for in one call of the kernel
 
 _OUTSIDE_FIELDS = re.compile(r"[\t\r\n]")  # what a column cannot hold
@@ -296,6 +298,7 @@ class Splitter:
             self._frozen = model.frozen()
         self._single: set[str] = set()  # tokens of one word
         self._several: dict[str, Words] = {}  # others; () if they hang on neighbours
+        self._held = 0  # bytes of both, about
 
     def split(self, sentences: Sequence[Sequence[str]]) -> list[dict[int, Words]]:
         """The words of multiword tokens.
@@ -311,8 +314,8 @@ class Splitter:
             For each sentence its tokens of several words, by their number from 0; two words or
             more, none empty.
         """
-        if len(self._single) + len(self._several) > _MAX_ANSWERS:
-            self._single, self._several = set(), {}
+        if self._held > _MOST_BYTES:
+            self._single, self._several, self._held = set(), {}, 0
         single, several = self._single, self._several  # another thread may begin new ones
         odd = [i for i, tokens in enumerate(sentences) if not single.issuperset(tokens)]
         new = set(chain.from_iterable([sentences[i] for i in odd])) - single
@@ -344,6 +347,8 @@ class Splitter:
         several.update((token, ()) for token, each in zip(tokens, is_open, strict=True) if each)
         closed = [token for token, each in zip(tokens, is_open, strict=True) if not each]
         found = self._words([InContext(token, "", "") for token in closed], is_open=False)
+        self._held += _ENTRY * len(tokens) + sum(map(getsizeof, tokens))
+        self._held += sum(getsizeof(word) for words in found if len(words) > 1 for word in words)
         for token, words in zip(closed, found, strict=True):
             if len(words) > 1:
                 several[token] = words

@@ -36,6 +36,7 @@ sentences at white space only."""
 
 _WINDOW = 1 << 16  # code points labelled at a time
 _MAX_TYPES = 200_000  # values of a column remembered by one worker before it starts afresh
+_MOST_BYTES = 128 << 20  # of characters, chunks and values remembered by it
 _MOST_CONTEXT = 1 << 12  # code points
 
 
@@ -217,7 +218,7 @@ class Segmenter:
 
     @staticmethod
     def _is_full(worker: _Worker) -> bool:
-        return len(worker.encoder) > _MAX_TYPES
+        return len(worker.encoder) > _MAX_TYPES or worker.numbering.nbytes > _MOST_BYTES
 
 
 def _segments(found: list[_Labelled], *, final: bool) -> Segments:

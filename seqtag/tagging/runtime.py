@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from seqtag.caching import BoundedCache
 from seqtag.engine import backend
 from seqtag.errors import SeqtagError
 from seqtag.features.encoder import Encoder
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 _BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
 _SPAN_TOKENS = 10 * _BATCH_TOKENS  # tokens of an array that are numbered at a time
 _MOST_PATHS = 2**31  # sequences of a sentence: so many never fit
-_MAX_TYPES = 100_000  # word types remembered by one worker before it starts afresh
 
 _Found = TypeVar("_Found")
 _Result = TypeVar("_Result")
@@ -59,7 +59,7 @@ class ModelRuntime:
         self._first = first
         self._frozen = model.frozen()
         self._idle: list[Worker] = []  # workers not in use; list operations are atomic
-        self._may_be: dict[tuple[str, str], list[int]] = {}  # by form and label as written
+        self._may_be = BoundedCache(self._ids_written)  # by form and label as written
 
     @cached_property
     def outputs(self) -> list[str]:
@@ -104,7 +104,7 @@ class ModelRuntime:
         def numbered() -> Iterator[Batch]:
             nonlocal worker
             for batch in batches(sentences, _BATCH_TOKENS):
-                if len(worker.encoder) > _MAX_TYPES:
+                if worker.encoder.is_full:
                     worker = self.new_worker()
                 yield self._encode(batch, list(islice(labels, len(batch))), worker)
 
@@ -122,7 +122,7 @@ class ModelRuntime:
         def numbered() -> Iterator[Batch]:
             nonlocal worker
             for begin, end in pairwise(cuts(arrays.bounds, _SPAN_TOKENS)):
-                if len(worker.encoder) > _MAX_TYPES:
+                if worker.encoder.is_full:
                     worker = self.new_worker()
                 yield from self._encode_arrays(arrays, begin, end, worker)
 
@@ -279,13 +279,11 @@ class ModelRuntime:
 
     def _learnt_as(self, label: str, form: str) -> list[int]:
         """Ids of the labels that may be written so; none if the model does not know it."""
-        ids = self._may_be.get((form, label))
-        if ids is None:
-            if len(self._may_be) > _MAX_TYPES:
-                self._may_be.clear()
-            ids = self.model.coding.ids_written(label, self.model.labels, form)
-            self._may_be[form, label] = ids
-        return ids
+        return self._may_be[form, label]
+
+    def _ids_written(self, key: tuple[str, str]) -> list[int]:
+        form, label = key
+        return self.model.coding.ids_written(label, self.model.labels, form)
 
     # ----------------------------------------------------------------- the engine
     def _decode(self, batch: Batch) -> tuple[Batch, NDArray[np.int32]]:
@@ -411,7 +409,7 @@ class ModelRuntime:
             worker = self._idle.pop()
         except IndexError:
             worker = None
-        if worker is None or len(worker.encoder) > _MAX_TYPES:
+        if worker is None or worker.encoder.is_full:
             return self.new_worker()
         return worker
 

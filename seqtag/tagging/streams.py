@@ -28,6 +28,7 @@ NO_LABEL = "_"
 
 _NO_TAGS = ("lemma", "feats")  # columns that word/TAG shows if there are no others
 _BATCH_SENTENCES = 1000  # tagged at once, times the threads
+_BATCH_CHARACTERS = 1 << 22  # of such sentences; fewer are tagged at once if they are long
 
 
 @dataclass(frozen=True)
@@ -233,7 +234,7 @@ def _tagged_batches(
     ready: Callable[[], bool] = lambda: True,
 ) -> Iterator[list[FilledSentence]]:
     """The sentences of `tag_stream` in batches; one ends where no more is `ready`."""
-    for batch in _batches(sentences, _BATCH_SENTENCES * threads, ready):
+    for batch in _batches(sentences, threads, ready):
         with_words = [tagged for tagged in batch if len(tagged)]
         for tagger in taggers:
             given = [labels_in(tagger, each) for each in with_words] if asked.keep else None
@@ -326,14 +327,16 @@ def _fill_paths(
 
 
 def _batches(
-    sentences: Iterable[Sentence], most: int, ready: Callable[[], bool]
+    sentences: Iterable[Sentence], threads: int, ready: Callable[[], bool]
 ) -> Iterator[list[FilledSentence]]:
     batch: list[FilledSentence] = []
+    room = _BATCH_CHARACTERS * threads
     for sentence in sentences:
         batch.append(FilledSentence(sentence))
-        if len(batch) == most or not ready():
+        room -= len(sentence.raw)
+        if len(batch) == _BATCH_SENTENCES * threads or room <= 0 or not ready():
             yield batch
-            batch = []
+            batch, room = [], _BATCH_CHARACTERS * threads
     if batch:
         yield batch
 

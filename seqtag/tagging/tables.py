@@ -7,6 +7,7 @@ an error) is left to the readable way, block by block: output and messages are t
 
 from __future__ import annotations
 
+from sys import getsizeof
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
     from seqtag.tagging.workspace import Worker
 
-_MAX_TYPES = 100_000  # values of a column numbered before a worker starts afresh
+_MOST_LEMMA_BYTES = 32 << 20  # of what is written for labels and forms, before all starts afresh
+_ENTRY = 136  # bytes of a place in a dict and of a number
 
 
 class _Filled(NamedTuple):
@@ -59,6 +61,7 @@ class _Lemmas:
     def __init__(self, tagger: Tagger):
         self._coding, self._labels = tagger.model.coding, tagger.model.labels
         self._written: dict[int, str] = {}
+        self.nbytes = 0  # of what is written
 
     def of(self, form_ids: NDArray[np.int32], ids: NDArray[np.int32], forms: list[str]) -> _Values:
         """What some label ids are written as, given the type ids of the forms and the types."""
@@ -69,6 +72,7 @@ class _Lemmas:
         labels = [self._labels[pair % width] for pair in new]
         written = self._coding.as_written(labels, [forms[pair // width] for pair in new])
         self._written.update(zip(new, written, strict=True))
+        self.nbytes += sum(map(getsizeof, written)) + _ENTRY * len(new)
         names = list(map(self._written.__getitem__, numbers))
         return _Values(which.reshape(-1).astype(np.int32), names)
 
@@ -182,7 +186,8 @@ class TableTagger:
 
     def tag(self, block: Block) -> bytes | None:
         """The block with its label columns filled, or None if it is not plain."""
-        if max(len(worker.encoder) for worker in self._workers) > _MAX_TYPES:
+        held = sum(lemmas.nbytes for lemmas in self._lemmas.values())
+        if any(w.encoder.is_full for w in self._workers) or held > _MOST_LEMMA_BYTES:
             self._scanner.restart()
             self._start()
         scanned = self._scanner.scan(block)

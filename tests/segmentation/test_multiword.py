@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+from sys import getsizeof
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
@@ -191,12 +193,22 @@ def test_tokens_are_numbered_in_order():
 
 def test_memory_is_bounded(monkeypatch):
     splitter = Splitter(learnt(*TURKISH))
-    monkeypatch.setattr(multiword, "_MAX_ANSWERS", 10)
+    monkeypatch.setattr(multiword, "_MOST_BYTES", 1500)
     monkeypatch.setattr(multiword, "_BATCH_TOKENS", 3)
     for i in range(5):
         tokens = [f"x{i}{j}" for j in range(7)]
         assert splitter.split([[*tokens, "evdeki"]]) == [{7: ("evde", "ki")}]
         assert len(splitter._single) + len(splitter._several) <= 10 + 8
+
+
+def test_memory_is_limited_in_bytes(monkeypatch):
+    """Long tokens of four bytes a character, all different, and few enough for a count."""
+    splitter = Splitter(learnt(*TURKISH))
+    monkeypatch.setattr(multiword, "_MOST_BYTES", 20_000)
+    for i in range(0, 400, 10):
+        splitter.split([[f"{n:05d}" + "\U0001f600" * 90 for n in range(i, i + 10)]])
+        held = sum(map(getsizeof, chain(splitter._single, splitter._several)))
+        assert held <= splitter._held <= 20_000 + 10 * 600
 
 
 def test_odd_tokens_stay_as_they_are():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from itertools import pairwise
+from random import Random
 
 import numpy as np
 import pytest
@@ -25,6 +26,8 @@ from seqtag.training.problem import pose
 from seqtag.training.runs import Schedule
 from seqtag.training.tokens import token_examples
 from seqtag.training.train import fit
+
+NATIVE = BACKEND == "native"
 
 
 def treebank(sentences) -> str:
@@ -203,6 +206,28 @@ def test_windows_do_not_show(plain, text):
         patch.setattr(module, "_WINDOW", 7)
         patch.setattr(module, "_MAX_TYPES", 20)
         assert sentences_of(plain, text) == whole
+
+
+def test_chunks_that_bring_no_new_values_are_forgotten_too(plain, monkeypatch):
+    """In mixed case each chunk is new to the kernel, but nothing that columns hold is."""
+    random = Random(1)
+    chunks = ("".join(random.choices("aA", k=24)) for _ in range(4000 if NATIVE else 40))
+    text = " ".join(chunks)
+    whole = sentences_of(plain, text)
+    held, full = [], Segmenter._is_full
+
+    def is_full(worker):
+        held.append(worker.numbering.nbytes)
+        return full(worker)
+
+    monkeypatch.setattr(plain, "_is_full", is_full)
+    monkeypatch.setattr(module, "_WINDOW", len(text) // 20)
+    plain._idle.clear()
+    least = module.Numbering(plain.model.compiled.columns).nbytes
+    monkeypatch.setattr(module, "_MOST_BYTES", most := least + 500_000)
+    assert sentences_of(plain, text) == whole
+    assert len(held) >= 20
+    assert max(held) < most + 500_000
 
 
 @pytest.mark.parametrize("piece", ["a", "\u0301", "好。", "🇫", "."])

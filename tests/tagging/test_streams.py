@@ -14,6 +14,7 @@ import seqtag
 from seqtag.corpus import read
 from seqtag.errors import CorpusError
 from seqtag.tagging.streams import FilledSentence, find_column, tag_stream
+from seqtag.tagging.tagger import Tagger
 from tests.command_line import SENTENCES, chunks, conllu, home
 
 
@@ -107,6 +108,22 @@ def test_blocks_and_threads_change_nothing(home, monkeypatch, threads):
         [upos for upos in sentence.column("upos")] for sentence in read(home / "train.conllu")
     ]
     assert "".join(tagged.sentence.raw for tagged in found) == data
+
+
+def test_long_sentences_are_tagged_few_at_once(home, monkeypatch):
+    """Memory is limited in bytes, not only in sentences."""
+    sizes = []
+    many = Tagger.tag_many
+
+    def tag_many(self, sentences, *arguments):
+        sizes.append(len(sentences))
+        return many(self, sentences, *arguments)
+
+    monkeypatch.setattr(Tagger, "tag_many", tag_many)
+    tagger = seqtag.load(home / "upos.seqtag")
+    words = io.BytesIO(b"".join(b"%d%s\n" % (n, b"x" * 1_000_000) for n in range(20)))
+    assert sum(1 for _ in tag_stream([tagger], read(words, "tokens"))) == 20
+    assert max(sizes) < 6
 
 
 def test_sentences_come_out_before_all_are_read(home):

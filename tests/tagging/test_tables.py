@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 from functools import cache
+from itertools import chain
+from sys import getsizeof
 
 import pytest
 from hypothesis import example, given
@@ -13,6 +15,7 @@ import seqtag
 from seqtag.corpus import read, stream
 from seqtag.engine import backend as backends
 from seqtag.errors import SeqtagError
+from seqtag.features import encoder
 from seqtag.features.language import parse
 from seqtag.parallel import in_order
 from seqtag.tagging import streams, tables
@@ -420,10 +423,31 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch, threads, 
             starts.append(self)
             return super().workers()
 
-    monkeypatch.setattr(tables, "_MAX_TYPES", 9)
+    monkeypatch.setattr(encoder, "MOST_TYPES", 9)
     monkeypatch.setattr(streams, "TablePlan", Counting)
     assert outcome(lines.encode(), names, **options) == expected
     assert len(starts) > 5 + threads
+
+
+@pytest.mark.parametrize("names", [["upos"], ["upos", "lemma"]])
+def test_long_words_and_lemmas_are_forgotten_by_their_bytes(monkeypatch, names):
+    text = "\n\n".join(f"w{n}{'x' * 1000} _ _" for n in range(60)) + "\n"
+    options = {"columns": ["form", "upos", "lemma"], "chunk": 4000}
+    expected = outcome(text.encode(), names, backend="reference", **options)
+    held = []
+
+    class Spy(tables.TableTagger):
+        def tag(self, block):
+            done = super().tag(block)
+            words = sum(map(getsizeof, chain(*self._scanner.values)))
+            held.append(words + sum(lemmas.nbytes for lemmas in self._lemmas.values()))
+            return done
+
+    monkeypatch.setattr(streams, "TableTagger", Spy)
+    monkeypatch.setattr(encoder, "MOST_BYTES", 10_000)
+    assert outcome(text.encode(), names, **options) == expected
+    assert len(held) > 10
+    assert max(held) < 40_000
 
 
 def test_a_worker_that_met_an_odd_block_goes_on():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from seqtag.corpus import read, sentence_of
 from seqtag.errors import ModelFileError, TemplateError
 from seqtag.evaluation.scoring import score
-from seqtag.features import attributes
+from seqtag.features import attributes, encoder
 from seqtag.features.language import parse
 from seqtag.model import container
 from seqtag.model.container import Contents
@@ -224,11 +224,11 @@ def test_an_empty_token_list(word_tagger):
 
 
 # ----------------------------------------------------------------- known words, memory, threads
-def test_known_words(word_tagger, monkeypatch):
+def test_known_words(word_tagger):
     known = word_tagger.known_words
     vocabulary = {word for s in TRAINING for word in s.words}
     assert len(known) == len(vocabulary)
-    monkeypatch.setattr(runtime, "_MAX_TYPES", 2)  # answers are forgotten, and found again
+    known._answers._most = 1000  # answers are forgotten, and found again
     for _ in range(2):
         assert all(word in known for word in vocabulary)
         assert not any(word in known for word in ("", "Man", "unseen", "zzz"))
@@ -239,7 +239,7 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch):
     batch = [[f"w{n}", "man"] for n in range(20)]
     expected = [fresh.tag(sentence) for sentence in batch]
     assert len(fresh._idle[-1].encoder) == 21
-    monkeypatch.setattr(runtime, "_MAX_TYPES", 5)
+    monkeypatch.setattr(encoder, "MOST_TYPES", 5)
     fresh._idle.clear()
     sizes = []
     for sentence, labels in zip(batch, expected, strict=True):
@@ -249,8 +249,19 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch):
     assert len(fresh._idle) == 1
 
 
+def test_a_worker_that_knows_long_words_starts_afresh():
+    fresh = trained()
+    held = []
+    for n in range(50):
+        fresh.tag([f"{n}{'x' * 1_000_000}", "man"])
+        fresh.tag(["man"])  # the next one begins anew if the last one filled it
+        held.append(fresh._idle[-1].encoder.nbytes)
+    assert max(held) <= encoder.MOST_BYTES + 2_000_000
+    assert held[-1] < held[30]
+
+
 def test_many_threads_share_one_tagger(monkeypatch):
-    monkeypatch.setattr(runtime, "_MAX_TYPES", 10)
+    monkeypatch.setattr(encoder, "MOST_TYPES", 10)
     shared = trained()
     batch = [[f"w{n % 17}", *TRAINING[n % 6].words, f"v{n}"] for n in range(400)]
     expected = [shared.tag(sentence) for sentence in batch]

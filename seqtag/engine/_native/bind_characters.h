@@ -62,6 +62,7 @@ class PyCharacters {
     }
     return values;
   }
+  size_t nbytes() const { return table_.bytes(); }
 
  private:
   std::vector<size_t> reported_;
@@ -84,6 +85,7 @@ inline void bind_characters(nb::module_& m) {
       .def("define", &PyCharacters::define, nb::arg("symbols"), nb::arg("kinds"), nb::arg("classes"),
            nb::arg("alphanumeric"))
       .def("number", &PyCharacters::number)
+      .def_prop_ro("nbytes", &PyCharacters::nbytes)
       .def("new_values", &PyCharacters::new_values, nb::arg("column"));
 }
 

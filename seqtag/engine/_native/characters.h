@@ -115,6 +115,19 @@ class CharacterTable {
   size_t characters() const { return character_count_; }
   size_t defined() const { return symbol_of_.size(); }
 
+  // Bytes of memory held: grows with the characters, chunks and values that texts have brought.
+  size_t bytes() const {
+    size_t total = symbols_.bytes() + kinds_.bytes() + bytes_held(several_character_) + bytes_held(symbol_of_) +
+                   bytes_held(kind_of_) + bytes_held(class_of_) + bytes_held(alphanumeric_) + bytes_held(chunks_) +
+                   bytes_held(parts_) + bytes_held(long_parts_) + bytes_held(starts_) + bytes_held(ends_) +
+                   bytes_held(gaps_) + bytes_held(row_character_) + bytes_held(signs_);
+    for (const Interner* values : {&classes_, &several_, &texts_, &shapes_, &chunk_numbers_}) total += values->bytes();
+    for (const PairNumbers* pairs : {&left_, &right_, &split_, &opening_, &signs_before_, &signs_ahead_, &tail_})
+      total += pairs->bytes();
+    for (const auto& page : pages_) total += page ? sizeof(Page) : 0;
+    return total;
+  }
+
   // What counts of the next new character.
   void define(std::string_view symbol, std::string_view kind, std::string_view category, bool alphanumeric) {
     symbol_of_.push_back(symbols_.intern(symbol));

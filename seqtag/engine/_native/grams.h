@@ -27,6 +27,8 @@ class PairNumbers {
       if (slots_[i].first == first && slots_[i].second == second) return slots_[i].number;
     return insert(i, first, second);
   }
+  // Bytes of memory held.
+  size_t bytes() const { return bytes_held(slots_) + bytes_held(pairs_); }
   size_t longest_way() const {
     return seqtag::longest_way(
         slots_.size(), [&](size_t slot) { return home(slots_[slot].first, slots_[slot].second); },
@@ -84,6 +86,12 @@ class Grams {
       for (size_t i = 0; i < rows; ++i) shorter_[i] = pairs.number(shorter_[i], one_[i + n - 1]);
       if (out[n - 1]) std::copy_n(shorter_.begin(), rows, out[n - 1] + begin);
     }
+  }
+  // Bytes of memory held.
+  size_t bytes() const {
+    size_t total = signs_.bytes() + bytes_held(spaced_) + bytes_held(single_) + bytes_held(one_) + bytes_held(shorter_);
+    for (const PairNumbers& pairs : pairs_) total += pairs.bytes();
+    return total;
   }
   std::string value(size_t length, int32_t number) const {
     std::string text;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "held.h"
 #include "secret.h"
 
 namespace seqtag {
@@ -33,6 +34,8 @@ class Interner {
     if (2 * size() > slots_.size()) grow();
     return id;
   }
+  // Bytes of memory held.
+  size_t bytes() const { return bytes_held(slots_) + bytes_.capacity() + bytes_held(ends_); }
   size_t longest_way() const {
     return seqtag::longest_way(
         slots_.size(), [&](size_t slot) { return size_t(hash(size_t(slots_[slot].id)) >> 32) & (slots_.size() - 1); },
