@@ -109,7 +109,7 @@ class Best(NamedTuple):
     cells: Cells
 
 
-class Standing(NamedTuple):
+class TrainingState(NamedTuple):
     """Where a run stands, between two sentences: what begins there goes on as if it never stopped.
 
     Attributes
@@ -137,13 +137,13 @@ class Standing(NamedTuple):
     best: Best | None = None
 
 
-class Keeper(Protocol):
+class Checkpointer(Protocol):
     """Keeps where a run stands."""
 
     def wants(self, *, epoch_over: bool) -> bool:
         """Whether it is time, at the end of an epoch or within one."""
 
-    def keep(self, standing: Standing) -> None:
+    def keep(self, state: TrainingState) -> None:
         """Keep it."""
 
 
@@ -159,8 +159,8 @@ def learn(
     stopped: Callable[[], bool] | None = None,
     out_mistakes: list[Mistakes] | None = None,
     choices: BoolArray | None = None,
-    begin: Standing | None = None,
-    keeper: Keeper | None = None,
+    begin: TrainingState | None = None,
+    checkpointer: Checkpointer | None = None,
 ) -> Kept:
     """Train some weights, epoch by epoch.
 
@@ -187,7 +187,7 @@ def learn(
         Labels that tokens without a certain one may have, (C, K).
     begin
         Where to go on; `weights` were made of its state.
-    keeper
+    checkpointer
         Is given where the run stands, when it wants to, and when the run is stopped.
 
     Raises
@@ -196,7 +196,7 @@ def learn(
         If it comes before an epoch is finished, or the run is stopped before that; if not, what
         was learnt is kept. Also if it comes when the run is being stopped.
     """
-    course = _Course(weights, recipe, begin, stopped, keeper)
+    course = _Course(weights, recipe, begin, stopped, checkpointer)
     interrupted = False
     try:
         while not course.is_over():
@@ -217,18 +217,18 @@ def learn(
 
 
 class _Course:
-    """A run as it goes on; the fields of `Standing`, and what moves them."""
+    """A run as it goes on; the fields of `TrainingState`, and what moves them."""
 
     def __init__(
         self,
         weights: Learner,
         recipe: Recipe,
-        begin: Standing | None,
+        begin: TrainingState | None,
         stopped: Callable[[], bool] | None,
-        keeper: Keeper | None,
+        checkpointer: Checkpointer | None,
     ):
         self._weights, self._recipe = weights, recipe
-        self._stopped, self._keeper = stopped, keeper
+        self._stopped, self._checkpointer = stopped, checkpointer
         self.epoch = self.visited = self.updates = self.wrong_tokens = 0
         self.converged = False
         self.best: Best | None = None
@@ -260,7 +260,7 @@ class _Course:
         how = recipe.rule, recipe.step, recipe.cost, recipe.ties_are_mistakes
         instances, order = x(self.epoch + 1), visits(self.epoch + 1)
         pause = None
-        if self._stopped or self._keeper:
+        if self._stopped or self._checkpointer:
             pause = Pause(lambda: self.is_stopped() or self._wants_to_keep(), ASK_EVERY)
         found: list[Mistakes] | None = None if out_mistakes is None else []
         begins: list[int] = []
@@ -275,8 +275,8 @@ class _Course:
                 break
             if self._stops():
                 return False
-            if self._keeper and self._wants_to_keep():
-                self._keeper.keep(self._standing())
+            if self._checkpointer and self._wants_to_keep():
+                self._checkpointer.keep(self._training_state())
         if out_mistakes is not None and found is not None:
             out_mistakes.append(_together(found, begins))
         return True
@@ -294,15 +294,15 @@ class _Course:
                 self.best = Best(verdict.score, self.epoch, cells)
         done = Progress(self.epoch, self.updates, self.wrong_tokens, verdict, better)
         self.visited = self.updates = self.wrong_tokens = 0
-        if self._keeper and self._keeper.wants(epoch_over=True):
-            self._keeper.keep(self._standing())
+        if self._checkpointer and self._checkpointer.wants(epoch_over=True):
+            self._checkpointer.keep(self._training_state())
         return done
 
     def _stops(self) -> bool:
         """Whether the run is stopped, which keeps where it stands."""
         stops = self.is_stopped()
-        if stops and self._keeper:
-            self._keeper.keep(self._standing())
+        if stops and self._checkpointer:
+            self._checkpointer.keep(self._training_state())
         return stops
 
     def is_stopped(self) -> bool:
@@ -310,10 +310,10 @@ class _Course:
         return self._stopped is not None and self._stopped()
 
     def _wants_to_keep(self) -> bool:
-        return self._keeper is not None and self._keeper.wants(epoch_over=False)
+        return self._checkpointer is not None and self._checkpointer.wants(epoch_over=False)
 
-    def _standing(self) -> Standing:
-        return Standing(
+    def _training_state(self) -> TrainingState:
+        return TrainingState(
             self._weights.state(),
             self.epoch,
             self.visited,

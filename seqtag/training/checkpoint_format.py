@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.engine.arrays import Cells, CellStates, Layout, State
 from seqtag.engine.checks import check_state
-from seqtag.engine.epochs import Best, Kept, Standing
+from seqtag.engine.epochs import Best, Kept, TrainingState
 from seqtag.errors import ModelFileError
 from seqtag.model.header import damaged
 from seqtag.model.tensors import expect
@@ -32,7 +32,7 @@ _CELLS = {
 
 
 class _Counts(NamedTuple):
-    """The numbers of a `Standing`; names of its fields."""
+    """The numbers of a `TrainingState`; names of its fields."""
 
     epoch: int
     visited: int
@@ -40,11 +40,11 @@ class _Counts(NamedTuple):
     wrong_tokens: int
 
 
-def pack(standing: Standing) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def pack(training_state: TrainingState) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Configuration and tensors of where a run stands."""
-    state, best = standing.state, standing.best
-    about: dict[str, Any] = {name: getattr(standing, name) for name in _Counts._fields}
-    about |= {"seen": state.seen, "converged": standing.converged, "finished": False}
+    state, best = training_state.state, training_state.best
+    about: dict[str, Any] = {name: getattr(training_state, name) for name in _Counts._fields}
+    about |= {"seen": state.seen, "converged": training_state.converged, "finished": False}
     tensors = {
         f"{of}.{name}": getattr(getattr(state, of), name)
         for of in _MATRICES
@@ -67,7 +67,7 @@ def _packed_cells(cells: Cells) -> dict[str, NDArray[Any]]:
     return {f"best.{name}": array for name, array in cells._asdict().items()}
 
 
-def unpack(contents: Contents, layout: Layout, sentences: int) -> Standing | Kept:
+def unpack(contents: Contents, layout: Layout, sentences: int) -> TrainingState | Kept:
     """What a file says, if it fits the weights.
 
     Raises
@@ -96,7 +96,7 @@ def unpack(contents: Contents, layout: Layout, sentences: int) -> Standing | Kep
         if counts.visited > sentences:
             msg = f"{counts.visited} of {sentences} sentences visited"
             raise ValueError(msg)
-        return Standing(state, *counts, bool(about["converged"]), found)
+        return TrainingState(state, *counts, bool(about["converged"]), found)
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, ModelFileError):
             raise
@@ -118,7 +118,7 @@ def _count(value: Any) -> int:
     return value
 
 
-def describe(found: Standing | Kept) -> str:
+def describe(found: TrainingState | Kept) -> str:
     """Where a run stands, in words."""
     if isinstance(found, Kept):
         return "this run is finished"

@@ -26,7 +26,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from seqtag.engine.epochs import Kept, Standing
+from seqtag.engine.epochs import Kept, TrainingState
 from seqtag.errors import CheckpointError, ModelFileError
 from seqtag.model import container
 from seqtag.storage import locks
@@ -186,7 +186,7 @@ class Stage:
 
 
 class RunCheckpoints:
-    """The checkpoints of one run: a `seqtag.engine.epochs.Keeper`."""
+    """The checkpoints of one run: a `seqtag.engine.epochs.Checkpointer`."""
 
     def __init__(self, checkpoints: Checkpoints, name: str, facts: Mapping[str, Any]):
         self._folder, self._every = checkpoints.folder, checkpoints.every
@@ -196,7 +196,7 @@ class RunCheckpoints:
         self._last: tuple[int, int] = 0, 0  # epoch and sentences of the newest
         self._due = monotonic() + (self._every or 0)
 
-    def begin(self, layout: Layout, sentences: int) -> Standing | Kept | None:
+    def begin(self, layout: Layout, sentences: int) -> TrainingState | Kept | None:
         """Where the run stands, or what it keeps if it was finished; None at its start.
 
         Parameters
@@ -228,7 +228,7 @@ class RunCheckpoints:
             for problem in problems:
                 _log.warning("%s/%s; the checkpoint before is taken", self._folder, problem)
             self._good = [path]
-            if isinstance(found, Standing):
+            if isinstance(found, TrainingState):
                 self._last = found.epoch, found.visited
             _log.info("going on from %s: %s", path, describe(found))
             return found
@@ -241,14 +241,14 @@ class RunCheckpoints:
             return epoch_over
         return monotonic() >= self._due
 
-    def keep(self, standing: Standing) -> None:
+    def keep(self, training_state: TrainingState) -> None:
         """Write a checkpoint, unless the newest says the same.
 
         A disk that is full is no reason to lose the training: a warning says so, it goes on, and
         the checkpoints of before stay.
         """
-        place = standing.epoch, standing.visited
-        if place != self._last and self._write(*pack(standing)):
+        place = training_state.epoch, training_state.visited
+        if place != self._last and self._write(*pack(training_state)):
             self._last = place
         self._due = monotonic() + (self._every or 0)
 

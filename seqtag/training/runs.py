@@ -249,8 +249,8 @@ def train_run(
     settings, (layout, instances, *_) = problem.settings, problem.corpus
     sentences = len(instances.sentence_ptr) - 1
     start = None if problem.start is None else problem.start.state
-    keeper = schedule.checkpoints.run(run) if schedule.checkpoints else None
-    begin = keeper.begin(layout, sentences) if keeper else None
+    checkpointer = schedule.checkpoints.run(run) if schedule.checkpoints else None
+    begin = checkpointer.begin(layout, sentences) if checkpointer else None
     if isinstance(begin, Kept):
         return begin
     if begin is not None:
@@ -275,10 +275,10 @@ def train_run(
         stopped=schedule.stop.asked,
         choices=problem.choices,
         begin=begin,
-        keeper=keeper,
+        checkpointer=checkpointer,
     )
-    if keeper and not kept.interrupted:
-        keeper.finish(kept)
+    if checkpointer and not kept.interrupted:
+        checkpointer.finish(kept)
     return kept
 
 

@@ -86,7 +86,7 @@ def test_an_interruption_before_the_first_epoch_is_one():
 
 # ----------------------------------------------------------------- pauses, and going on
 class Everything:
-    """A keeper that wants to know where the run stands as often as it may."""
+    """A checkpointer that wants to know where the run stands as often as it may."""
 
     def __init__(self, within: bool = True):
         self.within, self.kept = within, []
@@ -94,8 +94,8 @@ class Everything:
     def wants(self, *, epoch_over):
         return epoch_over or self.within
 
-    def keep(self, standing):
-        self.kept.append(standing)
+    def keep(self, state):
+        self.kept.append(state)
 
 
 def course(backend, weights=None, **how):
@@ -124,48 +124,50 @@ def bits(kept) -> list:
 def test_where_a_run_stands_is_known_after_every_sentence(backend, monkeypatch):
     monkeypatch.setattr(epochs, "ASK_EVERY", 0)
     straight, mistakes, layout = course(backend)
-    keeper, reports = Everything(), []
-    paused, in_parts, _ = course(backend, keeper=keeper, on_epoch=reports.append)
+    checkpointer, reports = Everything(), []
+    paused, in_parts, _ = course(backend, checkpointer=checkpointer, on_epoch=reports.append)
     assert bits(paused) == bits(straight)
-    places = [(standing.epoch, standing.visited) for standing in keeper.kept]
+    places = [(state.epoch, state.visited) for state in checkpointer.kept]
     assert places == [
         place for e in range(3) for place in (*((e, v) for v in range(1, 9)), (e + 1, 0))
     ]
     for one, other in zip(mistakes, in_parts, strict=True):
         assert one.position.tolist() == other.position.tolist()
         assert one.y_hat.tolist() == other.y_hat.tolist()
-    for standing in keeper.kept:
-        weights = backend.Weights(layout, "float32", "adaptive", standing.state)
+    for state in checkpointer.kept:
+        weights = backend.Weights(layout, "float32", "adaptive", state.state)
         left = []
-        again, _, _ = course(backend, weights, begin=standing, on_epoch=left.append)
+        again, _, _ = course(backend, weights, begin=state, on_epoch=left.append)
         assert bits(again) == bits(straight)
-        assert left == reports[standing.epoch :]
+        assert left == reports[state.epoch :]
 
 
 @each_backend
 def test_a_run_that_is_stopped_says_where_it_stands(backend, monkeypatch):
     monkeypatch.setattr(epochs, "ASK_EVERY", 0)
     for last in range(1, 27):
-        keeper = Everything(within=False)
+        checkpointer = Everything(within=False)
         answers = iter([False] * last + [True] * 99)
-        stopped = {"stopped": lambda answers=answers: next(answers), "keeper": keeper}
+        stopped = {"stopped": lambda answers=answers: next(answers), "checkpointer": checkpointer}
         try:
             kept, *_ = course(backend, **stopped)
         except KeyboardInterrupt:
-            assert keeper.kept[-1].epoch == 0
+            assert checkpointer.kept[-1].epoch == 0
         else:
             assert kept.interrupted
-            assert keeper.kept[-1].epoch in (1, 2)
-        weights = backend.Weights(course(backend)[2], "float32", "adaptive", keeper.kept[-1].state)
-        again, *_ = course(backend, weights, begin=keeper.kept[-1])
+            assert checkpointer.kept[-1].epoch in (1, 2)
+        weights = backend.Weights(
+            course(backend)[2], "float32", "adaptive", checkpointer.kept[-1].state
+        )
+        again, *_ = course(backend, weights, begin=checkpointer.kept[-1])
         assert bits(again) == bits(course(backend)[0])
 
 
 @each_backend
 def test_a_run_that_was_over_does_nothing_more(backend):
-    keeper = Everything()
-    kept, _, layout = course(backend, keeper=keeper)
-    end = keeper.kept[-1]
+    checkpointer = Everything()
+    kept, _, layout = course(backend, checkpointer=checkpointer)
+    end = checkpointer.kept[-1]
     weights = backend.Weights(layout, "float32", "adaptive", end.state)
     again, mistakes, _ = course(backend, weights, begin=end)
     assert (bits(again), mistakes) == (bits(kept), [])
