@@ -74,13 +74,6 @@ segmentation.characters
 segmentation.segmenter
 segmentation.reading
 segmentation
-evaluation.counts
-evaluation.chunks evaluation.text_tables evaluation.samples
-evaluation.reliability
-evaluation.significance evaluation.report
-evaluation.aligned
-evaluation.compare evaluation.scoring
-evaluation
 tagging.arrays tagging.encode tagging.parts tagging.document tagging.summary
 tagging.workspace
 tagging.explain
@@ -91,6 +84,14 @@ tagging.streams
 tagging.pipeline
 tagging.chain
 tagging
+evaluation.counts
+evaluation.chunks evaluation.text_tables evaluation.samples
+evaluation.reliability
+evaluation.significance evaluation.report
+evaluation.aligned
+evaluation.compare evaluation.scoring
+evaluation.systems
+evaluation
 training.scan training.shards training.word_bigrams
 training.word_classes
 training.data training.known_labels training.calibration training.dropout training.interruption

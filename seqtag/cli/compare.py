@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,16 +16,7 @@ from seqtag.cli.common import (
     print_json,
     say,
 )
-from seqtag.cli.eval import (
-    pairs,
-    part_of,
-    placed,
-    score_file,
-    score_model,
-    score_part,
-    score_texts,
-    usual_column,
-)
+from seqtag.cli.eval import load_annotator
 from seqtag.cli.options import (
     attributes_option,
     columns_option,
@@ -39,10 +31,9 @@ from seqtag.cli.options import (
 )
 from seqtag.corpus import read
 from seqtag.corpus.stream import Held
-from seqtag.errors import CorpusError
 from seqtag.evaluation.compare import AnyReport, compare
 from seqtag.evaluation.significance import CONFIDENCE, TRIALS
-from seqtag.labels.column import LabelColumn
+from seqtag.evaluation.systems import score_system
 from seqtag.model.container import is_model
 from seqtag.model.embedded import find_model
 from seqtag.storage.output import is_read_once
@@ -51,7 +42,7 @@ from seqtag.tagging.tagger import Tagger
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.corpus import Limits, SentenceStream
+    from seqtag.corpus import Limits
     from seqtag.tagging.pipeline import Loaded
 
 
@@ -127,12 +118,33 @@ def command(
     format = reading_format(format, columns)
     loaded = [load_model(name) if _is_model(name) else None for name in (a, b)]
     _check(context, loaded, aligned, raw)
-    judge = _Judge(gold, format, columns, limits, label, raw, threads, notes)
     single = next((each for each in loaded if isinstance(each, Tagger)), None)
-    if single is not None and not raw:  # of a pipeline, the part that says the same
-        judge.part = label or single.label
-    judge.aligned = aligned or raw or (judge.part is None and any(loaded))
-    reports = [judge.report(name, each) for name, each in zip((a, b), loaded, strict=True)]
+    component = None  # of a pipeline that is compared with a model of one column
+    if single is not None and not raw:
+        component = label or single.label
+    held = Held(gold) if is_read_once(gold) else None  # for the second system
+
+    def report(name: str, model: Loaded | None) -> AnyReport:
+        with ExitStack() as files:
+            source = held.again() if held else gold
+            stream, *others = (
+                files.enter_context(read(each, format, columns=columns, limits=limits))
+                for each in (source, *([name] if model is None else []))
+            )
+            return score_system(
+                stream,
+                others[0] if model is None else load_annotator(name) if raw else model,
+                name=name,
+                label=label,
+                aligned=aligned or (component is None and any(loaded)),
+                raw=raw,
+                component=component,
+                threads=threads,
+                samples=True,
+                progress=lambda sentences: notes.progress(sentences, " sentences"),
+            )
+
+    reports = [report(name, each) for name, each in zip((a, b), loaded, strict=True)]
     found = compare(
         *reports,
         resamples=resamples,
@@ -164,69 +176,3 @@ def _check(
         msg = "expected two files with --aligned, found a model; use --raw for models"
     if msg:
         raise click.UsageError(msg, context)
-
-
-class _Judge:
-    """Scores systems on the same gold file."""
-
-    aligned = False
-    part: str | None = None  # of a pipeline, to be compared alone
-
-    def __init__(
-        self,
-        gold: str,
-        format: str,
-        columns: tuple[str, ...] | None,
-        limits: Limits,
-        label: str | None,
-        raw: bool,
-        threads: int,
-        notes: Notes,
-    ):
-        self._gold, self._format, self._columns, self._limits = gold, format, columns, limits
-        self._label, self._raw, self._threads, self._notes = label, raw, threads, notes
-        self._held = Held(gold) if is_read_once(gold) else None  # for the second system
-
-    def _read_gold(self) -> SentenceStream:
-        """The gold file from its beginning."""
-        source = self._held.again() if self._held else self._gold
-        return read(source, self._format, columns=self._columns, limits=self._limits)
-
-    def report(self, name: str, loaded: Loaded | None) -> AnyReport:
-        """The report of a system, with the counts of each sentence."""
-        with self._read_gold() as gold:
-            if loaded is not None and self.part:
-                taggers = part_of(loaded, self.part, name)
-                found: AnyReport = score_part(
-                    taggers, gold, self._label, self._threads, self._notes, samples=True
-                )
-            elif loaded is not None and not self._raw:
-                found = score_model(
-                    gold, loaded, name, self._label, self._threads, self._notes, samples=True
-                )
-            elif loaded is not None:
-                found = self._texts([gold], name)
-            else:
-                with read(
-                    name, self._format, columns=self._columns, limits=self._limits
-                ) as predicted:
-                    if self.aligned:
-                        found = self._texts([gold, predicted], None)
-                    else:
-                        label = self._label
-                        column = LabelColumn(label) if label else usual_column(gold)
-                        found = score_file(
-                            pairs(gold, predicted),
-                            placed(column, gold),
-                            placed(column, predicted),
-                            column.name,
-                            samples=True,
-                        )
-        if not found.sentences:
-            msg = "expected sentences to score, found none"
-            raise CorpusError(msg, source=self._gold)
-        return found
-
-    def _texts(self, streams: Sequence[SentenceStream], model: str | None) -> AnyReport:
-        label = self._label or "words"
-        return score_texts(streams, model, label, self._notes, samples=True)

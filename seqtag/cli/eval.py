@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
-from itertools import zip_longest
 from math import isnan
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,26 +26,20 @@ from seqtag.cli.options import (
     seed_option,
     threads_option,
 )
-from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
-from seqtag.corpus.aliases import find_column
-from seqtag.corpus.surface import raw_text_of
-from seqtag.errors import IN_ANOTHER_FORM, CorpusError, same_letters
-from seqtag.evaluation.aligned import AlignedReport, score_aligned
+from seqtag.corpus import read
+from seqtag.errors import CorpusError
+from seqtag.evaluation.aligned import AlignedReport
 from seqtag.evaluation.compare import intervals, intervals_text
-from seqtag.evaluation.report import Report, evaluate
-from seqtag.evaluation.scoring import origin_of, score
-from seqtag.labels.column import LabelColumn
-from seqtag.tagging.document import SHOWN
+from seqtag.evaluation.systems import score_system
 from seqtag.tagging.pipeline import Pipeline
-from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
     from seqtag.corpus import Limits
+    from seqtag.evaluation.report import Report
     from seqtag.evaluation.significance import Interval
-    from seqtag.tagging.pipeline import Loaded
-    from seqtag.tagging.tagger import Tagger
+    from seqtag.evaluation.systems import Annotator
 
 
 FAILED = 3
@@ -156,23 +148,20 @@ def command(
     streams = [
         context.with_resource(read(name, format, columns=columns, limits=limits)) for name in paths
     ]
-    report: Report | AlignedReport
-    if aligned:
-        report = score_texts(streams, model, label or "words", notes, samples=ci)
-    elif model:
-        report = score_model(
-            streams[0], load_model(model), model, label, threads, notes, samples=ci
-        )
-    else:
-        gold, predicted = streams
-        column = LabelColumn(label) if label else usual_column(gold)
-        places = [placed(column, stream) for stream in streams]
-        both = pairs(gold, predicted)
-        report = score_file(both, places[0], places[1], column.name, samples=ci)
-    if not report.sentences:
-        msg = "expected sentences to score, found none"
-        raise CorpusError(msg, source=streams[0].source)
-
+    system: Any = streams[-1]
+    if model:
+        system = load_annotator(model) if raw else load_model(model)
+    report = score_system(
+        streams[0],
+        system,
+        name=model or streams[-1].source,
+        label=label,
+        aligned=aligned,
+        raw=raw,
+        threads=threads,
+        samples=ci,
+        progress=lambda sentences: notes.progress(sentences, " sentences"),
+    )
     note_evaluation(notes, report, GoldFile(paths[0], format, columns, limits), model)
     found = intervals(report, resamples=resamples, seed=seed) if ci else {}
     _print(report, confusion, errors, found, as_json=as_json, as_conlleval=as_conlleval)
@@ -209,127 +198,6 @@ def _check_aligned(
         raise click.UsageError(msg, context)
 
 
-def score_model(
-    stream: SentenceStream,
-    tagger: Loaded,
-    model: str,
-    label: str | None,
-    threads: int,
-    notes: Notes,
-    *,
-    samples: bool = False,
-) -> Report | AlignedReport:
-    """A model's labels against those of a file; those of a pipeline in all columns at once."""
-    if isinstance(tagger, Pipeline):
-        if label not in (*tagger.parts, None):
-            msg = f"expected one of the parts {', '.join(tagger.parts)}, found {label!r}"
-            raise CorpusError(msg, source=model)
-        gold = list(in_conllu(stream))
-        text = b"".join(tag_text(tagger.taggers, _again(gold), threads=threads))
-        found = _only_filled(tagger, read(io.BytesIO(text), "conllu", limits=UNLIMITED))
-        return score_aligned(
-            gold,
-            notes.progress(found, " sentences"),
-            headline=label or "words",
-            origin=origin_of(tagger.info),
-            samples=samples,
-        )
-    return score_part([tagger], stream, label, threads, notes, samples=samples)
-
-
-def score_part(
-    taggers: Sequence[Tagger],
-    stream: SentenceStream,
-    label: str | None,
-    threads: int,
-    notes: Notes,
-    *,
-    samples: bool = False,
-) -> Report:
-    """The labels of the last tagger against those of a file; the others feed it."""
-    *feeders, tagger = taggers
-    column = LabelColumn(label or tagger.label)
-    place = placed(column, stream)
-    shown = notes.progress(stream, " sentences")
-    return score(
-        tagger,
-        tag_stream(feeders, shown, threads) if feeders else map(FilledSentence, shown),
-        gold=lambda tagged: place.of(tagged.sentence),
-        task=column.name,
-        threads=threads,
-        samples=samples,
-    )
-
-
-def part_of(loaded: Loaded, label: str | None, model: str) -> Sequence[Tagger]:
-    """The tagger of a column (the first one if none is named), behind those that it needs.
-
-    Raises
-    ------
-    CorpusError
-        If a pipeline has no such part.
-    """
-    if not isinstance(loaded, Pipeline):
-        return [loaded]
-    names = [tagger.label for tagger in loaded.taggers]
-    wanted = label or next(iter(names), None)
-    if wanted not in names:
-        msg = f"expected a part that labels words, of {', '.join(loaded.parts)}, found {label!r}"
-        raise CorpusError(msg, source=model)
-    taggers = loaded.only(str(wanted)).taggers
-    return taggers[: 1 + [tagger.label for tagger in taggers].index(str(wanted))]
-
-
-def _only_filled(pipeline: Pipeline, sentences: SentenceStream) -> SentenceStream:
-    """The sentences without what a file said already in columns that the pipeline does not fill."""
-    filled = {name for tagger in pipeline.taggers for name in tagger.label_columns}
-    empty = [name for name in SHOWN if name not in filled]
-    if not empty:
-        return sentences
-    rows = (
-        each.replace({name: ["_"] * len(each) for name in empty}) for each in sentences if len(each)
-    )
-    return read(io.BytesIO("".join(rows).encode()), "conllu", limits=UNLIMITED)
-
-
-def score_texts(
-    streams: Sequence[SentenceStream],
-    model: str | None,
-    headline: str,
-    notes: Notes,
-    *,
-    samples: bool = False,
-) -> AlignedReport:
-    """One file against another of the same text, or against what a model makes of its text."""
-    gold, *others = map(in_conllu, streams)
-    if others:
-        shown = notes.progress(gold, " sentences")
-        return score_aligned(shown, others[0], headline=headline, samples=samples)
-    annotator = load_annotator(str(model))
-    sentences = list(gold)
-    predicted = annotator.sentences(raw_text_of(sentences), paragraphs="blank")
-    return score_aligned(
-        sentences,
-        notes.progress(predicted, " sentences"),
-        headline=headline,
-        origin=origin_of(annotator.info),
-        samples=samples,
-    )
-
-
-class Annotator(Protocol):
-    """What ``--raw`` asks of a model."""
-
-    @property
-    def info(self) -> Mapping[str, Any]:
-        """What its file says of it."""
-        ...
-
-    def sentences(self, text: str, /, *, paragraphs: str) -> Iterator[Sentence]:
-        """The annotated sentences of a raw text."""
-        ...
-
-
 def load_annotator(name: str) -> Annotator:
     """The pipeline of a model file.
 
@@ -347,24 +215,6 @@ def load_annotator(name: str) -> Annotator:
         "one with --label all"
     )
     raise CorpusError(msg, source=name)
-
-
-def _again(sentences: Iterable[Sentence]) -> SentenceStream:
-    """A stream of some sentences of CoNLL-U; what has no words may have been passed over."""
-    text = "".join(sentence.raw for sentence in sentences if len(sentence))
-    return read(io.BytesIO(text.encode()), "conllu", limits=UNLIMITED)
-
-
-def in_conllu(stream: SentenceStream) -> Iterator[Sentence]:
-    """The sentences of a CoNLL-U file."""
-    for sentence in stream:
-        if len(sentence) and "id" not in sentence.columns:
-            msg = (
-                "expected CoNLL-U, which says where tokens and sentences are, found a file with "
-                f"the columns {', '.join(sentence.columns)}; give files in CoNLL-U"
-            )
-            raise CorpusError(msg, source=sentence.source, line=sentence.line_of(0))
-        yield sentence
 
 
 def _print(
@@ -397,83 +247,6 @@ def _print(
         say(report.to_text(confusion) + more)
         if errors:
             say(_error_table(report.errors(errors)))
-
-
-def placed(column: LabelColumn, stream: SentenceStream) -> LabelColumn:
-    """The label column under the name that a file has for it."""
-    if column.is_exact:
-        return column
-    return LabelColumn(find_column(column.name, stream.columns) or column.name)
-
-
-def usual_column(gold: SentenceStream) -> LabelColumn:
-    """The label column where none is named.
-
-    Raises
-    ------
-    CorpusError
-        If there are words only, or nothing at all: an empty file has no columns.
-    """
-    try:
-        return LabelColumn.default(gold.columns, gold.source)
-    except CorpusError:
-        if any(map(len, gold)):
-            raise
-    msg = "expected sentences to score, found none"
-    raise CorpusError(msg, source=gold.source)
-
-
-def score_file(
-    both: Iterable[tuple[Sentence, Sentence]],
-    gold_column: LabelColumn,
-    predicted_column: LabelColumn,
-    task: str,
-    *,
-    samples: bool = False,
-) -> Report:
-    """The labels of one file against those of another."""
-    words, gold, predicted = [], [], []
-    for left, right in both:
-        words.append(left.words)
-        gold.append(gold_column.of(left))
-        predicted.append(predicted_column.of(right))
-    return evaluate(gold, predicted, words=words, scheme="auto", task=task, samples=samples)
-
-
-def pairs(
-    gold: Iterable[Sentence], predicted: Iterable[Sentence]
-) -> Iterator[tuple[Sentence, Sentence]]:
-    """The sentences with words of two files of the same text, side by side.
-
-    Raises
-    ------
-    CorpusError
-        Where the words differ.
-    """
-    for left, right in zip_longest(filter(len, gold), filter(len, predicted)):
-        if left is None or right is None:
-            short, long = ("gold", right) if left is None else ("predicted", left)
-            msg = (
-                f"expected as many sentences in both files, found none left in the {short} file "
-                f"for {_shown(long.words)}; compare files of the same text"
-            )
-            raise CorpusError(msg, source=long.source, line=long.line_of(0))
-        if left.words != right.words:
-            both = enumerate(zip(left.words, right.words, strict=False))
-            i = next((i for i, (a, b) in both if a != b), min(len(left), len(right)))
-            same = same_letters("\n".join(left.words[i:]), "\n".join(right.words[i:]))
-            form = IN_ANOTHER_FORM if same else ""
-            msg = (
-                f"expected the words of {left.source}:{left.line_of(min(i, len(left) - 1))}, "
-                f"{_shown(left.words[i:])}, found {_shown(right.words[i:])}{form}; "
-                "compare files of the same text"
-            )
-            raise CorpusError(msg, source=right.source, line=right.line_of(min(i, len(right) - 1)))
-        yield left, right
-
-
-def _shown(words: Sequence[str]) -> str:
-    return f'"{" ".join(words[:4])}"' if words else "the end of the sentence"
 
 
 def _error_table(errors: Sequence[Any]) -> str:

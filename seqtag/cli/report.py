@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.cli.common import Notes, check_target, load_model
-from seqtag.cli.eval import part_of, placed
 from seqtag.cli.options import (
     attributes_option,
     columns_option,
@@ -24,6 +23,7 @@ from seqtag.cli.options import (
 )
 from seqtag.corpus import read
 from seqtag.errors import CorpusError, printable
+from seqtag.evaluation.systems import column_in, taggers_of
 from seqtag.labels.column import LabelColumn
 from seqtag.settings import SETTINGS
 from seqtag.storage import strict_json
@@ -104,10 +104,10 @@ def command(
     notes = Notes(quiet)
     read_too = [gold, str(find_model(model)), *filter(None, [curve])]
     check_target(context, output, read_too, force=force)
-    taggers = part_of(load_model(model), label, model)
+    taggers = taggers_of(load_model(model), label, model)
     drawn = _drawn(curve) if curve and curve.endswith(".json") else None
     with read(gold, reading_format(format, columns), columns=columns, limits=limits) as stream:
-        column = placed(LabelColumn(label or taggers[-1].label), stream)
+        column = column_in(stream, LabelColumn(label or taggers[-1].label))
         sentences = [each for each in notes.progress(stream, " sentences") if len(each)]
     if not sentences:
         msg = "expected sentences to score, found none"

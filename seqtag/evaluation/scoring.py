@@ -1,4 +1,4 @@
-"""Scoring a tagger: it labels sentences whose labels are known, and gets a `Report`."""
+"""Score of a tagger on sentences with gold labels."""
 
 from __future__ import annotations
 

@@ -1,0 +1,295 @@
+"""Scores of models and tagged files on a file of annotated sentences."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
+from seqtag.corpus.aliases import find_column
+from seqtag.corpus.surface import raw_text_of
+from seqtag.errors import IN_ANOTHER_FORM, CorpusError, same_letters
+from seqtag.evaluation.aligned import AlignedReport, score_aligned
+from seqtag.evaluation.report import Report, evaluate
+from seqtag.evaluation.scoring import origin_of, score
+from seqtag.labels.column import LabelColumn
+from seqtag.tagging.document import SHOWN
+from seqtag.tagging.pipeline import Pipeline
+from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from seqtag.tagging.pipeline import Loaded
+    from seqtag.tagging.tagger import Tagger
+
+Progress: TypeAlias = Callable[[Iterable[Sentence]], Iterable[Sentence]]
+"""Passes sentences on, and may show how many there were."""
+
+
+class Annotator(Protocol):
+    """Model that turns raw text into annotated sentences; a pipeline with a segmenter is one."""
+
+    @property
+    def info(self) -> Mapping[str, Any]:
+        """Description in the model file."""
+        ...
+
+    def sentences(self, text: str, /, *, paragraphs: str) -> Iterator[Sentence]:
+        """Return the annotated sentences of a raw text."""
+        ...
+
+
+def score_system(
+    gold: SentenceStream,
+    system: SentenceStream | Loaded | Annotator,
+    *,
+    name: str,
+    label: str | None = None,
+    aligned: bool = False,
+    raw: bool = False,
+    component: str | None = None,
+    threads: int = 1,
+    samples: bool = False,
+    progress: Progress = iter,
+) -> Report | AlignedReport:
+    """Score a tagged file or a model on annotated sentences.
+
+    Parameters
+    ----------
+    gold
+        Annotated sentences.
+    system
+        Sentences of the same text, or a model that tags those of `gold`.
+    name
+        Name of the system, for messages.
+    label
+        Column to score, or for an `AlignedReport` the name of its headline; by default the
+        model's column, or the usual label column of the file.
+    aligned
+        Whether the sentences of a file may be segmented differently: see `score_aligned`.
+    raw
+        Whether the model segments the raw text of `gold` itself.
+    component
+        Component of a pipeline to score by itself.
+    threads
+        Threads to tag on.
+    samples
+        Whether to keep the counts of each sentence, for intervals and comparisons.
+    progress
+        Is passed the sentences as they are scored.
+
+    Returns
+    -------
+    Report or AlignedReport
+        An `AlignedReport` of pipelines, and with `aligned` or `raw`.
+
+    Raises
+    ------
+    CorpusError
+        If there are no sentences, the texts differ, or a column or component is missing.
+    """
+    found: Report | AlignedReport
+    if isinstance(system, SentenceStream):
+        if aligned:
+            headline = label or "words"
+            found = score_aligned(
+                progress(require_conllu(gold)),
+                require_conllu(system),
+                headline=headline,
+                samples=samples,
+            )
+        else:
+            found = score_file(gold, system, label, samples=samples)
+    elif raw:
+        sentences = list(require_conllu(gold))
+        predicted = system.sentences(raw_text_of(sentences), paragraphs="blank")  # type: ignore[union-attr]
+        found = score_aligned(
+            sentences,
+            progress(predicted),
+            headline=label or "words",
+            origin=origin_of(system.info),
+            samples=samples,
+        )
+    elif isinstance(system, Pipeline) and component is None:
+        if label not in (*system.parts, None):
+            msg = f"expected one of the parts {', '.join(system.parts)}, found {label!r}"
+            raise CorpusError(msg, source=name)
+        found = _score_pipeline(system, gold, label, threads, samples, progress)
+    else:
+        *feeders, tagger = taggers_of(system, component or label, name)  # type: ignore[arg-type]
+        column = LabelColumn(label or tagger.label)
+        place = column_in(gold, column)
+        shown = progress(gold)
+        found = score(
+            tagger,
+            tag_stream(feeders, shown, threads) if feeders else map(FilledSentence, shown),
+            gold=lambda filled: place.of(filled.sentence),
+            task=column.name,
+            threads=threads,
+            samples=samples,
+        )
+    if not found.sentences:
+        msg = "expected sentences to score, found none"
+        raise CorpusError(msg, source=gold.source)
+    return found
+
+
+def _score_pipeline(
+    pipeline: Pipeline,
+    stream: SentenceStream,
+    label: str | None,
+    threads: int,
+    samples: bool,
+    progress: Progress,
+) -> AlignedReport:
+    """Score all columns that a pipeline fills; the words are those of the file."""
+    gold = list(require_conllu(stream))
+    text = "".join(sentence.raw for sentence in gold if len(sentence))
+    words = read(io.BytesIO(text.encode()), "conllu", limits=UNLIMITED)
+    tagged = b"".join(tag_text(pipeline.taggers, words, threads=threads))
+    predicted = read(io.BytesIO(tagged), "conllu", limits=UNLIMITED)
+    filled = {name for tagger in pipeline.taggers for name in tagger.label_columns}
+    if given := [name for name in SHOWN if name not in filled]:
+        # The file has gold labels in these columns: they are no predictions of the pipeline.
+        cleared = "".join(
+            each.replace({name: ["_"] * len(each) for name in given})
+            for each in predicted
+            if len(each)
+        )
+        predicted = read(io.BytesIO(cleared.encode()), "conllu", limits=UNLIMITED)
+    return score_aligned(
+        gold,
+        progress(predicted),
+        headline=label or "words",
+        origin=origin_of(pipeline.info),
+        samples=samples,
+    )
+
+
+def score_file(
+    gold: SentenceStream,
+    predicted: SentenceStream,
+    label: str | None = None,
+    *,
+    samples: bool = False,
+) -> Report:
+    """Score the labels of one file against those of another with the same words.
+
+    Parameters
+    ----------
+    gold, predicted
+        Sentences; those without words are left out.
+    label
+        Column to score; by default the usual label column of `gold`.
+    samples
+        Whether to keep the counts of each sentence, for intervals and comparisons.
+
+    Raises
+    ------
+    CorpusError
+        If the words differ, or a file has no such column.
+    """
+    if label:
+        column = LabelColumn(label)
+    else:
+        try:
+            column = LabelColumn.default(gold.columns, gold.source)
+        except CorpusError:
+            if any(map(len, gold)):
+                raise
+            msg = "expected sentences to score, found none"  # an empty file has no columns
+            raise CorpusError(msg, source=gold.source) from None
+    places = [column_in(stream, column) for stream in (gold, predicted)]
+    words: list[list[str]] = []
+    labels: tuple[list[Sequence[str]], list[Sequence[str]]] = [], []
+    for pair in _pairs(gold, predicted):
+        words.append(pair[0].words)
+        for place, sentence, side in zip(places, pair, labels, strict=True):
+            side.append(place.of(sentence))
+    return evaluate(*labels, words=words, scheme="auto", task=column.name, samples=samples)
+
+
+def _pairs(
+    gold: Iterable[Sentence], predicted: Iterable[Sentence]
+) -> Iterator[tuple[Sentence, Sentence]]:
+    """Pair the sentences with words of two files; raise CorpusError where the words differ."""
+    for left, right in zip_longest(filter(len, gold), filter(len, predicted)):
+        if left is None or right is None:
+            short, long = ("gold", right) if left is None else ("predicted", left)
+            msg = (
+                f"expected as many sentences in both files, found none left in the {short} file "
+                f"for {_quoted(long.words)}; compare files of the same text"
+            )
+            raise CorpusError(msg, source=long.source, line=long.line_of(0))
+        if left.words != right.words:
+            both = enumerate(zip(left.words, right.words, strict=False))
+            i = next((i for i, (a, b) in both if a != b), min(len(left), len(right)))
+            same = same_letters("\n".join(left.words[i:]), "\n".join(right.words[i:]))
+            form = IN_ANOTHER_FORM if same else ""
+            msg = (
+                f"expected the words of {left.source}:{left.line_of(min(i, len(left) - 1))}, "
+                f"{_quoted(left.words[i:])}, found {_quoted(right.words[i:])}{form}; "
+                "compare files of the same text"
+            )
+            raise CorpusError(msg, source=right.source, line=right.line_of(min(i, len(right) - 1)))
+        yield left, right
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return f'"{" ".join(words[:4])}"' if words else "the end of the sentence"
+
+
+def taggers_of(loaded: Loaded, label: str | None, name: str) -> Sequence[Tagger]:
+    """Return the tagger of a column, preceded by those whose labels it uses.
+
+    Parameters
+    ----------
+    loaded
+        A tagger, or a pipeline.
+    label
+        Column of a component of the pipeline; by default that of the first one.
+    name
+        Name of the model, for messages.
+
+    Raises
+    ------
+    CorpusError
+        If the pipeline has no such component.
+    """
+    if not isinstance(loaded, Pipeline):
+        return [loaded]
+    labels = [tagger.label for tagger in loaded.taggers]
+    wanted = label or next(iter(labels), None)
+    if wanted not in labels:
+        msg = f"expected a part that labels words, of {', '.join(loaded.parts)}, found {label!r}"
+        raise CorpusError(msg, source=name)
+    taggers = loaded.only(str(wanted)).taggers
+    return taggers[: 1 + [tagger.label for tagger in taggers].index(str(wanted))]
+
+
+def column_in(stream: SentenceStream, column: LabelColumn) -> LabelColumn:
+    """Return the label column under the name that a file has for it."""
+    if column.is_exact:
+        return column
+    return LabelColumn(find_column(column.name, stream.columns) or column.name)
+
+
+def require_conllu(stream: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Return the sentences of a CoNLL-U file.
+
+    Raises
+    ------
+    CorpusError
+        If it is a file in another format.
+    """
+    for sentence in stream:
+        if len(sentence) and "id" not in sentence.columns:
+            msg = (
+                "expected CoNLL-U, which says where tokens and sentences are, found a file with "
+                f"the columns {', '.join(sentence.columns)}; give files in CoNLL-U"
+            )
+            raise CorpusError(msg, source=sentence.source, line=sentence.line_of(0))
+        yield sentence
