@@ -6,14 +6,14 @@ import hashlib
 import logging
 import os
 import sys
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from seqtag.errors import CatalogueError
 from seqtag.storage import locks
-from seqtag.storage.output import Output, naming
+from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,7 @@ def keep_record(path: Path, digest: str) -> None:
 def digest_of(path: Path) -> str:
     """SHA-256 of a file."""
     sha = hashlib.sha256()
-    with naming(str(path)), path.open("rb") as opened:
+    with path.open("rb") as opened:
         while chunk := opened.read(1 << 20):
             sha.update(chunk)
     return sha.hexdigest()
@@ -102,17 +102,12 @@ def is_whole(file: RemoteFile, path: Path) -> bool:
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock that one process has at a time; it ends with the process, whatever happens."""
-    with ExitStack() as held:
-        with naming(str(path)):
-            opened = path.open("ab")
-            held.callback(_close, opened)
-            if not locks.acquire(opened.fileno()):
-                _log.info("%s: waiting for another process that fetches it", path.with_suffix(""))
-                locks.acquire(opened.fileno(), wait=True)
+    opened = path.open("ab")
+    try:
+        if not locks.acquire(opened.fileno()):
+            _log.info("%s: waiting for another process that fetches it", path.with_suffix(""))
+            locks.acquire(opened.fileno(), wait=True)
         yield
-
-
-def _close(opened: IO[bytes]) -> None:
-    """Close a lock file, which releases its lock; nothing was written that could be lost."""
-    with suppress(OSError):
-        opened.close()
+    finally:
+        with suppress(OSError):  # nothing was written that could be lost
+            opened.close()

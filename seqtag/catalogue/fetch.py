@@ -103,20 +103,23 @@ def fetch(file: RemoteFile, on_bytes: Callable[[int], object] = lambda _: None) 
         As the system reports it.
     """
     target = local_path(file)
-    if is_whole(file, target):
+    with naming(str(target)):
+        if not is_whole(file, target):
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with locked(target.with_name(target.name + ".lock")):
+                    if not is_whole(file, target):  # else another process has fetched it meanwhile
+                        _transfer(file, target, on_bytes)
+            except OSError as error:
+                if error.errno not in _UNWRITABLE:
+                    raise
+                msg = (
+                    f"cannot keep corpora there ({error.strerror}); set {FOLDER} to a folder of "
+                    "yours"
+                )
+                raise CatalogueError(msg, source=str(target.parent)) from error
         if expected_digest(file, target) is None:
             _trust(file, target)
-        return target
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with locked(target.with_name(target.name + ".lock")):
-            if not is_whole(file, target):  # else another process has fetched it meanwhile
-                _transfer(file, target, on_bytes)
-    except OSError as error:
-        if error.errno not in _UNWRITABLE:
-            raise
-        msg = f"cannot keep corpora there ({error.strerror}); set {FOLDER} to a folder of yours"
-        raise CatalogueError(msg, source=str(target.parent)) from error
     return target
 
 
@@ -152,8 +155,6 @@ def _transfer(file: RemoteFile, target: Path, on_bytes: Callable[[int], object])
             raise CatalogueError(_wrong_digest(file, target, expected, found), source=address)
         on_bytes(-before)
     part.replace(target)
-    if expected is None:
-        _trust(file, target)
 
 
 def _wrong_digest(file: RemoteFile, target: Path, expected: str | None, found: str) -> str:
