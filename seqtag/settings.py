@@ -42,6 +42,8 @@ class Setting:
         Words that are allowed in place of a number.
     least, most
         The range of a number; with `open_ends` these two are just outside of it.
+    option
+        Name on the command line where it differs from `name`, which is in model files.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Setting:
     least: float = -inf
     most: float = inf
     open_ends: str = ""
+    option: str = ""
 
     @property
     def attribute(self) -> str:
@@ -178,6 +181,7 @@ class Settings:
         least=0,
         most=10**9,
         words=("first", "auto"),
+        option="tag-dictionary",
     )
     passes: int = _setting(
         1,

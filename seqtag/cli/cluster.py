@@ -20,9 +20,9 @@ from seqtag.cli.options import (
     models_option,
     quiet_option,
     reading_format,
-    tables_from,
     tagging_options,
     threads_option,
+    training_arguments,
     training_options,
 )
 from seqtag.cli.training import (
@@ -301,7 +301,7 @@ def train(
         notes(line_of(epoch, 1))
         epochs.append(epoch)
 
-    tables_from(options)
+    training_arguments(options)
     options["epochs"] = rounds or options["epochs"]
     options["format"] = reading_format(format, options["columns"])
     dev = locate([dev], "dev", notes.fetching)[0] if dev else None

@@ -17,7 +17,7 @@ from seqtag.cli.options import (
     force_option,
     quick_option,
     sentences_of,
-    tables_from,
+    training_arguments,
     training_options,
 )
 from seqtag.errors import install_hint
@@ -81,7 +81,7 @@ def command(
     if plot:
         _pyplot(context)  # before the work, not after it
         check_target(context, plot, [*files, dev, *files_beside(settings)], force=force)
-    tables_from(settings)
+    training_arguments(settings)
     sentences = sentences_of(files, format, columns, notes, limits=limits)
     held_out = sentences_of([dev], format, columns, notes, "dev", limits=limits)
     tokens = sum(map(len, sentences))

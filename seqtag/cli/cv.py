@@ -13,8 +13,8 @@ from seqtag.cli.options import (
     complete_files,
     quick_option,
     sentences_of,
-    tables_from,
     threads_option,
+    training_arguments,
     training_options,
 )
 
@@ -77,7 +77,7 @@ def command(
     check_stdout()
     notes = Notes(quiet)
     note_backend(notes)
-    tables_from(settings)
+    training_arguments(settings)
     sentences, groups, unit = _data(files, format, columns, limits, by, folds, notes)
     reports: list[Report] = []
     found = cross_validate(

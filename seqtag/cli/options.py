@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from seqtag.cli.common import ATTRIBUTES, PENDING
@@ -115,9 +117,71 @@ def setting_options(command: Command) -> Command:
     """An option for each setting of training."""
     for setting in reversed(list(SETTINGS.values())):
         kind = SettingValue(setting)
-        option = click.option(f"--{setting.name}", type=kind, metavar=kind.name, help=setting.help)
+        shown = setting.option or setting.name
+        if setting.option:
+            command = _deprecated(setting.name, partial(_one, shown), type=kind)(command)
+        option = click.option(
+            f"--{shown}",
+            setting.attribute,
+            type=kind,
+            metavar=kind.name,
+            callback=_replaced,
+            help=setting.help,
+        )
         command = option(command)
     return command
+
+
+def _one(name: str, value: Any) -> dict[str, Any]:
+    return {name: value}
+
+
+def _deprecated(
+    old: str, instead: Callable[[Any], Mapping[str, Any]], **kind: Any
+) -> Callable[[Command], Command]:
+    """Return a hidden option that warns, and stands for other options.
+
+    Parameters
+    ----------
+    old
+        Name of the option, without hyphens in front.
+    instead
+        The options to use instead, by name, for a value of the old one.
+    **kind
+        As `click.option` takes it.
+    """
+
+    def replaced(context: click.Context, _: click.Parameter, value: Any) -> None:
+        if value is None or value is False:
+            return
+        new = instead(value)
+        context.meta.setdefault(_REPLACED, {}).update(new)
+        shown = " ".join(f"--{name} {value}" for name, value in new.items())
+        context.meta.setdefault(PENDING, []).append(
+            f"note: --{old} is deprecated and goes in the next release; use {shown}"
+        )
+
+    return click.option(
+        f"--{old}",
+        f"old_{old.replace('-', '_')}",
+        hidden=True,
+        expose_value=False,
+        is_eager=True,
+        callback=replaced,
+        **kind,
+    )
+
+
+_REPLACED = "seqtag.replaced"
+"""Where deprecated options leave the values of those that replace them."""
+
+
+def _replaced(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    """Return the value of an option, or what a deprecated one says instead."""
+    found = context.meta.get(_REPLACED, {})
+    names = [name.lstrip("-") for name in parameter.opts if name.lstrip("-") in found]
+    is_given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+    return found[names[0]] if names and not is_given else value
 
 
 class ColumnList(Parameter):
@@ -204,7 +268,7 @@ words_option = click.option(
 
 
 def tables_options(command: Command) -> Command:
-    """``--classes``, ``--lexicon`` and ``--words``; `tables_from` reads them."""
+    """``--classes``, ``--lexicon`` and ``--words``; `training_arguments` reads them."""
     options = (
         click.option(
             "--classes",
@@ -234,10 +298,38 @@ def tables_options(command: Command) -> Command:
     return command
 
 
-def tables_from(options: dict[str, Any]) -> None:
-    """Put the tables that were asked for under ``tables``, for the functions that train."""
+def training_arguments(options: dict[str, Any], *, learn_around: bool = False) -> None:
+    """Turn options of training into arguments of the functions that train, in place.
+
+    The tables that were asked for become ``tables``.
+
+    Parameters
+    ----------
+    options
+        Values of the options by name.
+    learn_around
+        Whether the function can learn around unlabeled words.
+
+    Raises
+    ------
+    UsageError
+        If options about unlabeled words do not go together.
+    """
     from seqtag.training.word_tables import read_table, tables_of
 
+    unlabeled, mark = options.pop("unlabeled"), options.pop("unlabeled_mark")
+    msg = ""
+    if unlabeled == "learn-around" and not learn_around:
+        msg = "expected --unlabeled error or skip here, found learn-around; seqtag train has it"
+    elif unlabeled != "learn-around" and mark != "_":
+        msg = f"expected --unlabeled learn-around with --unlabeled-mark, found {unlabeled}"
+    elif mark in ("", "-"):
+        msg = f"expected a label for --unlabeled-mark, found {mark!r}"
+    if msg:
+        raise click.UsageError(msg, click.get_current_context())
+    options["skip_unlabelled"] = unlabeled == "skip"
+    if learn_around:
+        options["unlabelled"] = mark if unlabeled == "learn-around" else None
     words = options.pop("words")
     given = [(value, "class", "form") for value in options.pop("classes")]
     given += [(value, "lexicon", words) for value in options.pop("lexicon")]
@@ -249,7 +341,7 @@ def tables_from(options: dict[str, Any]) -> None:
 
 
 def files_beside(options: Mapping[str, Any]) -> list[str]:
-    """The files that are read beside the sentences: templates, tables; before `tables_from`."""
+    """Return the files to read besides the sentences; call it before `training_arguments`."""
     tables = [_name_and_file(value)[1] for value in (*options["classes"], *options["lexicon"])]
     return [*filter(None, [options["templates"]]), *tables]
 
@@ -362,9 +454,38 @@ templates_option = click.option(
     help="Feature templates: pos, chunk, ner, morph or a file (default: what fits the label), or "
     "auto: presets that fit are tried before training.",
 )
-skip_unlabelled_option = click.option(
-    "--skip-unlabelled", is_flag=True, help='Leave out sentences with a label "_".'
-)
+
+
+def unlabeled_options(command: Command) -> Command:
+    """``--unlabeled``, ``--unlabeled-mark``; `training_arguments` reads them."""
+    options = (
+        click.option(
+            "--unlabeled",
+            type=click.Choice(("error", "skip", "learn-around")),
+            default="error",
+            show_default=True,
+            callback=_replaced,
+            help="What to do with sentences that have unlabeled words: refuse them, leave them "
+            "out, or learn from their other words (train only).",
+        ),
+        click.option(
+            "--unlabeled-mark",
+            metavar="MARK",
+            default="_",
+            show_default=True,
+            callback=_replaced,
+            help="Label of unlabeled words, for --unlabeled learn-around.",
+        ),
+        _deprecated("skip-unlabelled", lambda _: {"unlabeled": "skip"}, is_flag=True),
+        _deprecated(
+            "unlabelled",
+            lambda mark: {"unlabeled": "learn-around", "unlabeled-mark": mark},
+            metavar="MARK",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 quick_option = click.option(
@@ -384,7 +505,7 @@ def training_options(command: Command) -> Command:
         tables_options,
         seed_option,
         setting_options,
-        skip_unlabelled_option,
+        unlabeled_options,
         limits_options,
         json_option,
         quiet_option,

@@ -24,8 +24,8 @@ from seqtag.cli.options import (
     force_option,
     quick_option,
     reading_format,
-    tables_from,
     threads_option,
+    training_arguments,
     training_options,
 )
 from seqtag.cli.training import (
@@ -73,11 +73,6 @@ if TYPE_CHECKING:
     help="Model to go on from: its labels, words and features stay, and its templates and settings "
     "hold where others are not given.",
 )
-@click.option(
-    "--unlabelled",
-    metavar="MARK",
-    help="Label of words that have none, such as _: they are learnt around.",
-)
 @checkpoint_option
 @click.option(
     "--checkpoint-every",
@@ -114,13 +109,13 @@ def command(
       seqtag train train.conllu -m english.seqtag --label all
       seqtag train ud:fr_sequoia -m french.seqtag
       seqtag train more.conllu --init english.seqtag -m better.seqtag
-      seqtag train partly.conllu --unlabelled _ -m english.seqtag
+      seqtag train partly.conllu --unlabeled learn-around -m english.seqtag
       seqtag train train.conllu -m english.seqtag --checkpoint stand --resume
     """
     from seqtag.training.train import train as train_tagger
 
     notes = Notes(quiet)
-    named = [(f"--{name}", options[name]) for name in ("label", "init", "unlabelled", "checkpoint")]
+    named = [(f"--{name}", options[name]) for name in ("label", "init", "checkpoint")]
     for name, value in [("--model", model), *named]:
         if value in ("", "-"):
             msg = f"expected a name for {name}, found {value!r}"
@@ -147,7 +142,7 @@ def command(
 
     options |= {"format": reading_format(format, columns), "columns": columns, "on_epoch": show}
     options["init"] = options["init"] and load_model(options["init"])
-    tables_from(options)
+    training_arguments(options, learn_around=True)
     label = options["label"]
     with saying_how_to_go_on(options["checkpoint"], notes):
         if label == "all" or (
@@ -166,7 +161,7 @@ def _by_name(
     if corpus and corpus.part is None:
         if dev is None and "dev" in corpus.entry.parts:
             dev = f"{train[0]}/dev"
-        of_one_label = options["label"] or options["templates"] or options["skip_unlabelled"]
+        of_one_label = options["label"] or options["templates"] or options["unlabeled"] != "error"
         if corpus.entry.format == "conllu" and not of_one_label:
             options["label"] = "all"
         label = options["label"]
@@ -191,10 +186,15 @@ def _train_pipeline(
     from seqtag.training.pipeline import train_parts
 
     label = options.pop("label")
-    for name in ("templates", "skip_unlabelled", "unlabelled"):
-        if options.pop(name):
+    refused = {
+        "--templates": options.pop("templates"),
+        "--unlabeled skip": options.pop("skip_unlabelled"),
+        "--unlabeled learn-around": options.pop("unlabelled"),
+    }
+    for name, is_given in refused.items():
+        if is_given:
             msg = (
-                f"expected --{name.replace('_', '-')} with one label, found {label}; train such "
+                f"expected {name} with one label, found {label}; train such "
                 "parts one by one and put them together with seqtag bundle"
             )
             raise click.UsageError(msg, context)

@@ -14,10 +14,10 @@ from seqtag.cli.options import (
     complete_files,
     quick_option,
     sentences_of,
-    tables_from,
+    training_arguments,
     training_options,
 )
-from seqtag.settings import SETTINGS, find_setting
+from seqtag.settings import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,7 +95,7 @@ def command(
     check_stdout()
     notes = Notes(quiet)
     note_backend(notes)
-    tables_from(fixed)
+    training_arguments(fixed)
     space = _space(context, choices)
     candidates = random_settings(space, trials, fixed["seed"]) if trials else grid(space)
     found = search(
@@ -124,21 +124,23 @@ def _space(
     context: click.Context, choices: Iterable[tuple[str, list[str]]]
 ) -> dict[str, list[Any]]:
     """The values to try of each setting, checked."""
+    known = {each.option or name: each for name, each in SETTINGS.items()}
     space: dict[str, list[Any]] = {}
-    for setting, values in choices:
-        name = setting.replace("_", "-")
-        if name not in SETTINGS and name != "templates":
-            known = ", ".join([*SETTINGS, "templates"])
-            msg = f"expected --try with one of {known}, found {name!r}"
+    for given, values in choices:
+        name = given.replace("_", "-")
+        setting = known.get(name) or SETTINGS.get(name)
+        if setting is None and name != "templates":
+            msg = f"expected --try with one of {', '.join([*known, 'templates'])}, found {name!r}"
             raise click.UsageError(msg, context)
-        if setting in space:
+        key = setting.attribute if setting else name
+        if key in space:
             msg = f"expected --try {name} once, found it twice"
             raise click.UsageError(msg, context)
-        space[setting] = (
-            values if name == "templates" else [find_setting(name).parse(v) for v in values]
-        )
+        space[key] = [setting.parse(value) for value in values] if setting else values
     return space
 
 
 def _shown(settings: dict[str, Any]) -> str:
-    return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in settings.items())
+    """Return settings as options of the command line."""
+    options = {each.attribute: each.option or name for name, each in SETTINGS.items()}
+    return " ".join(f"--{options.get(name, name)} {value}" for name, value in settings.items())

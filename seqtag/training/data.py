@@ -391,8 +391,8 @@ class _Gathering:
                 return
             msg = (
                 f'expected a label in the column {self._label}, found "_" (not annotated); '
-                "annotate it, or leave such sentences out with --skip-unlabelled, or let seqtag "
-                "train learn from their other words with --unlabelled _"
+                "annotate it, or leave such sentences out with --unlabeled skip, or let seqtag "
+                "train learn from their other words with --unlabeled learn-around"
             )
             raise LabelError(msg, source=sentence.source, line=sentence.line_of(unannotated))
         for labels in values[self._gold :]:
@@ -442,8 +442,8 @@ class _Gathering:
         """All that was taken: the columns, the label's last, and the words per sentence."""
         if self._skipped:
             _log.warning(
-                "%d sentences with unannotated words were left out; seqtag train --unlabelled _ "
-                "learns from their other words",
+                "%d sentences with unannotated words were left out; seqtag train --unlabeled "
+                "learn-around learns from their other words",
                 self._skipped,
             )
         if not self._lengths:

@@ -36,7 +36,7 @@ def test_train_says_what_it_chose(path, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "options", [["--quick"], ["--known-labels", "0"], ["--templates", "chunk"], ["-q"]]
+    "options", [["--quick"], ["--tag-dictionary", "0"], ["--templates", "chunk"], ["-q"]]
 )
 def test_nothing_is_said_where_nothing_is_asked(path, tmp_path, capsys, options):
     model = str(tmp_path / "m.seqtag")
@@ -65,7 +65,7 @@ def test_folds_and_trials_choose_inside_their_training_part(command, sample_dir,
     args = {
         "cv": ["cv", train, "--folds", "2"],
         "curve": ["curve", train, "--dev", dev, "--points", "2"],
-        "tune": ["tune", train, "--dev", dev, "--try", "known-labels=0,auto"],
+        "tune": ["tune", train, "--dev", dev, "--try", "tag-dictionary=0,auto"],
     }[command]
     sizes = {"cv": 0, "curve": 2, "tune": 1}  # curve: of all, and of half
     assert main([*args, "--epochs", "1"]) == 0
@@ -86,7 +86,7 @@ def test_templates_auto(path, tmp_path, capsys):
 
 
 def test_the_value_is_a_number_or_a_word(path, tmp_path, capsys):
-    assert main(["train", path, "-m", str(tmp_path / "m"), "--known-labels", "some"]) == 2
+    assert main(["train", path, "-m", str(tmp_path / "m"), "--tag-dictionary", "some"]) == 2
     assert (
         "the setting known-labels expects a whole number from 0, at most 1,000,000,000, first or "
         "auto, found 'some'"

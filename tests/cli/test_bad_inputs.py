@@ -176,10 +176,10 @@ def test_14_unannotated_tag(bench):
     assert (learnt.code, learnt.err) == (
         1,
         f'seqtag: {NAME}:4: expected a label in the column upos, found "_" (not annotated); '
-        "annotate it, or leave such sentences out with --skip-unlabelled, or let seqtag train "
-        "learn from their other words with --unlabelled _\n",
+        "annotate it, or leave such sentences out with --unlabeled skip, or let seqtag train "
+        "learn from their other words with --unlabeled learn-around\n",
     )
-    skipped = bench.train("--skip-unlabelled")
+    skipped = bench.train("--unlabeled", "skip")
     assert skipped.err.startswith("seqtag: note: 1 sentences with unannotated words were left out")
     scored = bench.eval("--json")
     assert json.loads(scored.out)["tokens"] == 4

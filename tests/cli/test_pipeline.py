@@ -204,7 +204,7 @@ def test_columns_that_a_pipeline_does_not_fill_are_not_right(call, tmp_path):
     ("options", "message"),
     [
         ("--label upos,lemma --templates pos", "expected --templates with one label, found upos,l"),
-        ("--label all --skip-unlabelled", "expected --skip-unlabelled with one label, found all"),
+        ("--label all --unlabeled skip", "expected --unlabeled skip with one label, found all"),
         ("--label upos,nonsense", "to learn, found upos, nonsense; name the columns with"),
     ],
 )

@@ -122,11 +122,18 @@ def last(word):
     return word[-1:] or None
 """
 TODAY = {
-    "a trial of words": ["--known-labels", "auto"],
+    "a trial of words": ["--tag-dictionary", "auto"],
     "a trial of templates": ["--templates", "auto", "--init", "begin.seqtag"],
     "two passes": ["--passes", "2", "--dev", "dev.conllu", "--dropout", "rare"],
     "tables": ["--label", "all", "--classes", "c.classes", "--lexicon", "l.lexicon"],
-    "attributes": ["--attributes", "mine.py", "--templates", "mine.txt", "--unlabelled", "_"],
+    "attributes": [
+        "--attributes",
+        "mine.py",
+        "--templates",
+        "mine.txt",
+        "--unlabeled",
+        "learn-around",
+    ],
 }
 
 

@@ -147,10 +147,10 @@ def test_skip_unlabelled(folder, call):
     assert refused.code == 1
     assert refused.err == (
         'seqtag: part.txt:4: expected a label in the column label, found "_" (not annotated); '
-        "annotate it, or leave such sentences out with --skip-unlabelled, or let seqtag train "
-        "learn from their other words with --unlabelled _\n"
+        "annotate it, or leave such sentences out with --unlabeled skip, or let seqtag train "
+        "learn from their other words with --unlabeled learn-around\n"
     )
-    done = call("train", "part.txt", "-m", "m", "--epochs", 1, "--skip-unlabelled")
+    done = call("train", "part.txt", "-m", "m", "--epochs", 1, "--unlabeled", "skip")
     assert done.code == 0
     assert "note: 1 sentences with unannotated words were left out" in done.err
 
@@ -284,13 +284,13 @@ def test_words_without_a_label_are_learnt_around(folder, call):
     done = call("train", "partly.conllu", *how)
     assert done.code == 1
     assert "or let seqtag train learn from their other words with --unl" in done.err
-    done = call("train", "partly.conllu", "--unlabelled", "_", "--json", "-q", *how)
+    done = call("train", "partly.conllu", "--unlabeled", "learn-around", "--json", "-q", *how)
     assert (done.code, done.err) == (0, "")
     training = json.loads(done.out)["training"]
     assert (training["tokens"], training["labelled"]) == (44, 41)
     assert seqtag.load("m.seqtag").tag(["a", "dog"]) == ["DET", "NOUN"]
-    pipeline = ["--label", "all", "--unlabelled", "_", "-m", "n.seqtag"]
+    pipeline = ["--label", "all", "--unlabeled", "learn-around", "-m", "n.seqtag"]
     done = call("train", "partly.conllu", *pipeline)
     assert done.code == 2
-    assert "expected --unlabelled with one label, found all" in done.err
-    assert call("train", "partly.conllu", "--unlabelled", "", *how, "--force").code == 2
+    assert "expected --unlabeled learn-around with one label, found all" in done.err
+    assert call("train", "partly.conllu", "--unlabeled-mark", "", *how, "--force").code == 2

@@ -222,6 +222,6 @@ def test_the_usual_mark_is_an_error_where_another_was_named():
 def test_sentences_that_are_left_out_could_be_used(caplog):
     model(corpus(PARTLY + "; the DT"), unlabelled=None, skip_unlabelled=True)
     assert (
-        "words were left out; seqtag train --unlabelled _ learns from their other words"
+        "words were left out; seqtag train --unlabeled learn-around learns from their other words"
         in caplog.text
     )

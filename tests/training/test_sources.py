@@ -161,8 +161,8 @@ def test_words_without_a_label(tmp_path, caplog):
         learn()
     assert str(error.value) == (
         f'{path}:5: expected a label in the column tag, found "_" (not annotated); '
-        "annotate it, or leave such sentences out with --skip-unlabelled, or let seqtag train "
-        "learn from their other words with --unlabelled _"
+        "annotate it, or leave such sentences out with --unlabeled skip, or let seqtag train "
+        "learn from their other words with --unlabeled learn-around"
     )
     with caplog.at_level(logging.WARNING, "seqtag"):
         tagger = learn(skip_unlabelled=True)

@@ -1,0 +1,65 @@
+"""Options of 0.2.0 that were renamed: they work for one release, warn, and are not shown."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import pytest
+
+from tests.command_line import call, conllu
+
+PARTLY = conllu().replace("\tDET\tDT\t", "\t_\t_\t", 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (("--unlabelled", "_"), ("--unlabeled", "learn-around", "--unlabeled-mark", "_")),
+        (("--unlabelled", "DET"), ("--unlabeled", "learn-around", "--unlabeled-mark", "DET")),
+        (("--skip-unlabelled",), ("--unlabeled", "skip")),
+        (("--known-labels", "1"), ("--tag-dictionary", "1")),
+        (("--known-labels", "1", "--tag-dictionary", "2"), ("--tag-dictionary", "2")),
+    ],
+)
+def test_an_old_option_does_what_the_new_one_does(old, new, call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.conllu").write_text(conllu() if "DET" in old or "1" in old else PARTLY)
+    for name, options in (("old", old), ("new", new)):
+        done = call("train", "in.conllu", "-m", name, "--epochs", 2, *options)
+        assert done.code == 0
+        warned = f"seqtag: note: {old[0]} is deprecated and goes in the next release; use --"
+        assert (warned in done.err) == (name == "old")
+    assert (tmp_path / "old").read_bytes() == (tmp_path / "new").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["train", "cv", "tune", "curve", "cluster"])
+def test_old_options_are_not_shown(name, call):
+    shown = call(name, *["train"] * (name == "cluster"), "--help").out
+    assert b"--unlabeled [error|skip|learn-around]" in shown
+    assert b"--tag-dictionary" in shown
+    for old in (b"--unlabelled", b"--skip-unlabelled", b"--known-labels"):
+        assert old not in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            "--unlabeled-mark ?",
+            "expected --unlabeled learn-around with --unlabeled-mark, found error",
+        ),
+        ("--unlabeled learn-around --unlabeled-mark=", "expected a label for --unlabeled-mark"),
+        ("--unlabelled=", "expected a label for --unlabeled-mark, found ''"),
+    ],
+)
+def test_options_that_do_not_go_together(options, message, call, tmp_path):
+    (tmp_path / "in.conllu").write_text(conllu())
+    done = call("train", tmp_path / "in.conllu", "-m", tmp_path / "m", *options.split())
+    assert (done.code, done.out) == (2, b"")
+    assert message in done.err
+
+
+def test_only_train_learns_around_unlabeled_words(call, tmp_path):
+    (tmp_path / "in.conllu").write_text(conllu())
+    done = call("cv", tmp_path / "in.conllu", "--unlabeled", "learn-around")
+    assert done.code == 2
+    assert "expected --unlabeled error or skip here, found learn-around" in done.err
