@@ -36,7 +36,7 @@ def install(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the whole package run on a backend."""
     names = (
         *("Weights", "Frozen", "index_features", "bundle_features", "drop_features"),
-        *("hash_strings", "BigramCounter", "Exchange", "Scanner", "TokenScanner"),
+        *("hash_strings", "BigramCounter", "ExchangeClustering", "Scanner", "TokenScanner"),
     )
     for name in names:
         monkeypatch.setattr(backends, name, getattr(backend, name))

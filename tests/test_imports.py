@@ -28,8 +28,8 @@ catalogue.locate
 catalogue
 engine.arrays
 engine.checks engine.interface
-engine.keys engine.lists engine.reference engine.bigrams
-engine.alternatives engine.exchange
+engine.keys engine.reference engine.clustering
+engine.alternatives
 engine.frozen
 engine.native
 engine.backend

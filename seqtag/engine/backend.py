@@ -18,7 +18,7 @@ __all__ = [
     "BACKEND",
     "BigramCounter",
     "Characters",
-    "Exchange",
+    "ExchangeClustering",
     "Frozen",
     "Scanner",
     "TokenScanner",
@@ -75,7 +75,7 @@ def get(name: str) -> Backend:
             native.drop_features,
             native.hash_strings,
             native.BigramCounter,
-            native.Exchange,
+            native.ExchangeClustering,
             native.Values,
             native.label_lists,
             native.bundle_features,
@@ -85,7 +85,7 @@ def get(name: str) -> Backend:
             native.TokenScanner,
             native.hash_attributes,
         )
-    from seqtag.engine import bigrams, exchange, frozen, keys, lists, reference
+    from seqtag.engine import clustering, frozen, keys, reference
 
     return Backend(
         name,
@@ -94,10 +94,10 @@ def get(name: str) -> Backend:
         keys.index_features,
         keys.drop_features,
         keys.hash_strings,
-        bigrams.BigramCounter,
-        exchange.Exchange,
-        lists.Values,
-        lists.label_lists,
+        clustering.BigramCounter,
+        clustering.ExchangeClustering,
+        keys.Values,
+        keys.label_lists,
     )
 
 
@@ -114,7 +114,7 @@ if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
     drop_features,
     hash_strings,
     BigramCounter,
-    Exchange,
+    ExchangeClustering,
     Values,
     label_lists,
     bundle_features,

@@ -131,7 +131,7 @@ class TokenScanner(Protocol):
 
 
 class BigramCounter(Protocol):
-    """Counts which words stand side by side; see `seqtag.engine.bigrams.BigramCounter`."""
+    """Counts which words stand side by side; see `seqtag.engine.clustering.BigramCounter`."""
 
     @property
     def total(self) -> int:
@@ -147,8 +147,8 @@ class BigramCounter(Protocol):
         """The table of all bigrams, with other numbers for the words."""
 
 
-class Exchange(Protocol):
-    """Words in classes, made better word by word; see `seqtag.engine.exchange.Exchange`."""
+class ExchangeClustering(Protocol):
+    """Improves classes of words; see `seqtag.engine.clustering.ExchangeClustering`."""
 
     @property
     def classes(self) -> IntArray:
@@ -162,7 +162,7 @@ class Exchange(Protocol):
 
 
 class Values(Protocol):
-    """Strings, numbered as they come; see `seqtag.engine.lists.Values`."""
+    """Strings, numbered as they come; see `seqtag.engine.keys.Values`."""
 
     def number(self, rows: list[Sequence[str]], count: int) -> NDArray[np.int32]:
         """The number of each of some values, all rows end to end: (count,) int32."""
@@ -269,7 +269,7 @@ class Backend(NamedTuple):
     ]
     hash_strings: Callable[[Sequence[str]], HashArray]
     BigramCounter: Callable[[], BigramCounter]
-    Exchange: Callable[[Bigrams, IntArray, int], Exchange]
+    ExchangeClustering: Callable[[Bigrams, IntArray, int], ExchangeClustering]
     Values: Callable[[], Values]
     label_lists: Callable[[list[str], IntArray, IntArray], list[list[str]]]
     bundle_features: (

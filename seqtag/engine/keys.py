@@ -13,13 +13,13 @@ the sentence have a value of their own, one on each side, the same for every att
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from seqtag.engine.arrays import HashArray, IntArray, KeyPlan
-from seqtag.engine.checks import check_columns, check_plan
+from seqtag.engine.checks import check_columns, check_named, check_plan, require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +34,54 @@ _MIX = 0xFF51AFD7ED558CCD
 LEFT, RIGHT = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # values beyond the two ends of a sentence
 
 Terms = tuple[tuple[int, int], ...]  # (attribute number, offset), ...
+
+
+class Values:
+    """Distinct strings, numbered in order of first appearance.
+
+    Examples
+    --------
+    >>> values = Values()
+    >>> values.number([["to", "be"], [], ("to",)], 3)
+    array([0, 1, 0], dtype=int32)
+    >>> values.new_values(), values.new_values()
+    (['to', 'be'], [])
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._reported = 0
+
+    def number(self, rows: list[Sequence[str]], count: int) -> NDArray[np.int32]:
+        """Return the number of each value, all rows end to end: (count,) int32.
+
+        Parameters
+        ----------
+        rows
+            Sequences of strings, such as the sentences of a column.
+        count
+            Number of values in them.
+
+        Raises
+        ------
+        TypeError
+            If a value is not a string.
+        ValueError
+            If the rows do not hold `count` values.
+        """
+        values = list(chain.from_iterable(rows))
+        if not all(isinstance(value, str) for value in values):
+            msg = "values must be strings"
+            raise TypeError(msg)
+        require(len(values) == count, "count must be the number of values")
+        numbers = self._numbers
+        return np.array([numbers.setdefault(str(v), len(numbers)) for v in values], np.int32)
+
+    def new_values(self) -> list[str]:
+        """Return the values numbered since the last call, in order."""
+        new = list(islice(self._numbers, self._reported, None))
+        self._reported += len(new)
+        return new
 
 
 def _mix(q: int) -> int:
@@ -197,3 +245,30 @@ def are_kept(
         share = shares[rows] if len(shares) > 1 else shares
         kept[begin : begin + _BLOCK] = random.random_sample(len(rows)) >= share
     return kept
+
+
+def label_lists(names: Sequence[str], ids: IntArray, ptr: IntArray) -> list[list[str]]:
+    """Return the names of ids, as one list per row.
+
+    Parameters
+    ----------
+    names
+        The name of each id.
+    ids
+        (N,) int32.
+    ptr
+        Where rows begin, and where the last ends: (rows + 1,) int64.
+
+    Raises
+    ------
+    ValueError
+        If an id has no name, or the rows are not those of the ids.
+
+    Examples
+    --------
+    >>> label_lists(["DET", "NOUN"], np.array([0, 1, 1], np.int32), np.array([0, 2, 2, 3]))
+    [['DET', 'NOUN'], [], ['NOUN']]
+    """
+    check_named(len(names), ids, ptr)
+    found = list(map(names.__getitem__, ids.tolist()))
+    return [found[begin:end] for begin, end in pairwise(ptr.tolist())]

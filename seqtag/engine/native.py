@@ -284,7 +284,7 @@ class Frozen:
 
 
 class BigramCounter:
-    """Counts which words stand side by side; see `seqtag.engine.bigrams.BigramCounter`."""
+    """Counts which words stand side by side; see `seqtag.engine.clustering.BigramCounter`."""
 
     def __init__(self) -> None:
         self._counter = _kernel.BigramCounter()
@@ -307,7 +307,7 @@ class BigramCounter:
         return Bigrams(*self._counter.table(numbers))
 
 
-Exchange = _kernel.Exchange
+ExchangeClustering = _kernel.Exchange
 Scanner = _kernel.Scanner
 TokenScanner = _kernel.TokenScanner
 write_sentences = _kernel.write_sentences

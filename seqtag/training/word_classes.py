@@ -1,7 +1,7 @@
 """Word classes from raw text: words that stand in the same places get the same class.
 
 The text is counted (`seqtag.training.word_bigrams`), and words are exchanged between classes until
-these foretell each other well (`seqtag.engine.exchange`). Nothing is random: the same text gives
+these foretell each other well (`seqtag.engine.clustering`). Nothing is random: the same text gives
 the same classes, byte for byte, on every machine.
 """
 
@@ -19,7 +19,7 @@ from seqtag.corpus.nltk_corpora import PREFIX
 from seqtag.corpus.word_tables import write_word_table
 from seqtag.engine import backend
 from seqtag.engine.arrays import MAX_CLASSES
-from seqtag.engine.exchange import UNIT, entropies
+from seqtag.engine.clustering import UNIT, entropies
 from seqtag.errors import CorpusError, OptionError
 from seqtag.features.word_tables import WordTable
 from seqtag.training.word_bigrams import LOOKED_UP, WordBigrams, looked_up
@@ -242,7 +242,7 @@ def cluster(
         )
         raise CorpusError(msg)
     start = np.append(np.arange(words) % classes, [classes, classes + 1]).astype(np.int32)
-    exchange = backend.Exchange(frequent.bigrams, start, classes)
+    exchange = backend.ExchangeClustering(frequent.bigrams, start, classes)
     of_words = int(entropies(frequent.counts).sum())
     total = int(frequent.counts.sum())
     done = []

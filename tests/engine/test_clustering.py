@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.engine.arrays import Bigrams, pointers
-from seqtag.engine.exchange import UNIT, entropies
+from seqtag.engine.clustering import UNIT, entropies
 from tests.strategies import NATIVE, REFERENCE, each_backend, needs_native
 
 if NATIVE:
@@ -141,7 +141,7 @@ def test_words_without_a_number_are_refused(backend, numbers, message):
 
 
 def test_more_bigrams_than_32_bits_hold_are_refused(monkeypatch):
-    monkeypatch.setattr("seqtag.engine.bigrams.MAX_BIGRAMS", 3)
+    monkeypatch.setattr("seqtag.engine.clustering.MAX_BIGRAMS", 3)
     counter = counted(REFERENCE, [[1, 2]])
     with pytest.raises(ValueError) as error:
         counter.add(np.array([1], np.int32), np.array([0, 1]))
@@ -176,7 +176,7 @@ cases = st.tuples(sentences, st.lists(st.integers(0, 4), min_size=6, max_size=6)
 def test_an_exchange_is_what_trying_all_on_the_whole_text_gives(backend, case):
     text, classes, open = case
     table = counted(REFERENCE, text).table(np.arange(6, dtype=np.int32))
-    exchange = backend.Exchange(table, np.array(classes, np.int32), open)
+    exchange = backend.ExchangeClustering(table, np.array(classes, np.int32), open)
     assert exchange.objective() == objective(text, classes)
     for _ in range(2):
         wanted = exchanged(text, classes, open, range(1, 6))
@@ -202,7 +202,7 @@ def large_case(seed):
 def test_kernel_and_reference_agree_step_by_step(factor):
     table, classes = large_case(factor)
     table = table._replace(counts=table.counts * np.int32(factor))
-    ours, theirs = (side.Exchange(table, classes, 9) for side in (REFERENCE, NATIVE))
+    ours, theirs = (side.ExchangeClustering(table, classes, 9) for side in (REFERENCE, NATIVE))
     for _ in range(3):
         for first in range(1, 81, 16):
             assert ours.visit(first, first + 16) == theirs.visit(first, first + 16)
@@ -213,7 +213,7 @@ def test_kernel_and_reference_agree_step_by_step(factor):
 @each_backend
 def test_the_likelihood_never_falls_and_is_the_one_of_the_model(backend):
     table, classes = large_case(5)
-    exchange = backend.Exchange(table, classes, 9)
+    exchange = backend.ExchangeClustering(table, classes, 9)
     before = exchange.objective()
     for word in range(1, 81):
         exchange.visit(word, word + 1)
@@ -238,7 +238,7 @@ def test_of_equally_good_classes_the_lowest_is_taken(backend):
     """Words that stand nowhere are at home everywhere."""
     table = counted(REFERENCE, [[1]]).table(np.arange(2, dtype=np.int32))
     table = Bigrams(np.append(table.ptr, [2, 2]), table.after, table.counts)
-    exchange = backend.Exchange(table, np.array([3, 1, 2, 1], np.int32), 3)
+    exchange = backend.ExchangeClustering(table, np.array([3, 1, 2, 1], np.int32), 3)
     assert exchange.visit(1, 4) == 3
     assert exchange.classes.tolist() == [3, 0, 0, 0]
 
@@ -264,7 +264,7 @@ def test_bigrams_and_classes_that_do_not_fit_are_refused(backend, bigrams, class
     ptr, after, counts = bigrams
     table = Bigrams(np.array(ptr, np.int64), np.array(after, np.int32), np.array(counts, np.int32))
     with pytest.raises(ValueError) as error:
-        backend.Exchange(table, np.array(classes, np.int32), open)
+        backend.ExchangeClustering(table, np.array(classes, np.int32), open)
     assert str(error.value) == message
 
 
@@ -280,7 +280,7 @@ def test_bigrams_and_classes_that_do_not_fit_are_refused(backend, bigrams, class
 )
 def test_visits_to_nobody_are_refused(backend, first, last, open, message):
     table = counted(REFERENCE, [[1]]).table(np.arange(2, dtype=np.int32))
-    exchange = backend.Exchange(table, np.zeros(2, np.int32), open)
+    exchange = backend.ExchangeClustering(table, np.zeros(2, np.int32), open)
     with pytest.raises(ValueError) as error:
         exchange.visit(first, last)
     assert str(error.value) == message
