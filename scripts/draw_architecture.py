@@ -83,7 +83,7 @@ LANES = (
                 "type ids; hashes of new types",
             ),
             Stage(
-                "engine.frozen:Frozen.decode",
+                "engine.frozen:Decoder.decode",
                 "tagging.runtime:ModelRuntime.decode_types",
                 "label ids",
             ),
@@ -121,7 +121,7 @@ LANES = (
             ),
             Stage("tagging.runtime:ModelRuntime.decode_types", TABLE, "type ids and their hashes"),
             Stage(
-                "engine.frozen:Frozen.decode",
+                "engine.frozen:Decoder.decode",
                 "tagging.runtime:ModelRuntime.decode_types",
                 "label ids",
             ),

@@ -18,9 +18,9 @@ import numpy as np
 from english_classes import add_option, classes_of
 
 import seqtag
-from seqtag.engine.arrays import FrozenWeights, Rows, pointers
+from seqtag.engine.arrays import QuantizedWeights, Rows, pointers
 from seqtag.engine.backend import hash_strings
-from seqtag.engine.frozen import Frozen
+from seqtag.engine.frozen import Decoder
 from seqtag.evaluation.scoring import score
 from seqtag.features.encoder import Encoder
 from seqtag.features.language import preset_text
@@ -81,7 +81,7 @@ def unrounded_accuracy(tagger: seqtag.Tagger, cells: Cells, keys: np.ndarray, pa
     trigrams = np.arange(1, len(cells.trigram_ptr), dtype=np.uint64)
     compiled, labels = tagger.model.compiled, len(tagger.outputs)
     start, stop, transition = np.split(cells.chain.astype(np.float32), [labels, 2 * labels])
-    weights = FrozenWeights(
+    weights = QuantizedWeights(
         _rows(keys[ascending], pointers(map(len, spans)), cells.label[where], cells.weight[where]),
         _rows(keys[:0], pointers([]), cells.edge_label, cells.edge_weight),
         _rows(trigrams, cells.trigram_ptr, cells.trigram_label, cells.trigram_weight),
@@ -89,7 +89,7 @@ def unrounded_accuracy(tagger: seqtag.Tagger, cells: Cells, keys: np.ndarray, pa
         stop,
         transition.reshape(labels, labels),
     )
-    decoder = Frozen(compiled.order, *compiled.key_plans(), weights)
+    decoder = Decoder(compiled.order, *compiled.key_plans(), weights)
     sentences = [sentence for sentence in seqtag.read(path) if sentence]
     words = [word for sentence in sentences for word in sentence.words]
     encoder = Encoder(compiled, hash_strings)

@@ -35,7 +35,7 @@ each_backend = pytest.mark.parametrize(
 def install(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the whole package run on a backend."""
     names = (
-        *("Weights", "Frozen", "index_features", "bundle_features", "drop_features"),
+        *("Weights", "Decoder", "index_features", "bundle_features", "drop_features"),
         *("hash_strings", "BigramCounter", "ExchangeClustering", "Scanner", "TokenScanner"),
     )
     for name in names:
@@ -43,7 +43,7 @@ def install(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def label_ids(decoder, *sentences) -> np.ndarray:
-    """Labels of encoded sentences by a Frozen of either backend."""
+    """Labels of encoded sentences by a Decoder of either backend."""
     return decoder.decode(*sentences, decoder.workspace())
 
 

@@ -351,7 +351,7 @@ class Rows(NamedTuple):
     weights: NDArray[np.int8]  # (cells,)
 
 
-class FrozenWeights(NamedTuple):
+class QuantizedWeights(NamedTuple):
     """All weights of a model, in units of `unit`: whole numbers, save what is forbidden."""
 
     emission: Rows  # labels, or their parts

@@ -18,8 +18,8 @@ __all__ = [
     "BACKEND",
     "BigramCounter",
     "Characters",
+    "Decoder",
     "ExchangeClustering",
-    "Frozen",
     "Scanner",
     "TokenScanner",
     "Values",
@@ -70,7 +70,7 @@ def get(name: str) -> Backend:
         return Backend(
             name,
             native.Weights,
-            native.Frozen,
+            native.Decoder,
             native.index_features,
             native.drop_features,
             native.hash_strings,
@@ -90,7 +90,7 @@ def get(name: str) -> Backend:
     return Backend(
         name,
         reference.Weights,
-        frozen.Frozen,
+        frozen.Decoder,
         keys.index_features,
         keys.drop_features,
         keys.hash_strings,
@@ -109,7 +109,7 @@ if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
 (
     _,
     Weights,
-    Frozen,
+    Decoder,
     index_features,
     drop_features,
     hash_strings,

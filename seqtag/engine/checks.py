@@ -26,13 +26,13 @@ from seqtag.engine.arrays import (
     BoolArray,
     CellStates,
     Cost,
-    FrozenWeights,
     Instances,
     IntArray,
     KeyPlan,
     KnownLabels,
     Layout,
     Parts,
+    QuantizedWeights,
     Rows,
     State,
 )
@@ -233,7 +233,7 @@ def check_frozen(
     order: int,
     plan: KeyPlan,
     edge_plan: KeyPlan,
-    weights: FrozenWeights,
+    weights: QuantizedWeights,
     parts: Parts | None,
     known: KnownLabels,
 ) -> None:

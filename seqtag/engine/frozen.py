@@ -19,7 +19,6 @@ from seqtag.engine.arrays import (
     FORBIDDEN,
     Allowed,
     FloatArray,
-    FrozenWeights,
     HashArray,
     IntArray,
     KeyPlan,
@@ -28,6 +27,7 @@ from seqtag.engine.arrays import (
     Parts,
     Paths,
     Potentials,
+    QuantizedWeights,
     Rows,
     pointers,
 )
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 NO_TRANSITIONS = np.zeros((0, 0), np.float32)
 
 
-class Frozen:
+class Decoder:
     """Decodes encoded sentences with frozen weights (reference backend).
 
     Parameters
@@ -68,7 +68,7 @@ class Frozen:
         order: int,
         plan: KeyPlan,
         edge_plan: KeyPlan,
-        weights: FrozenWeights,
+        weights: QuantizedWeights,
         parts: Parts | None = None,
         known: KnownLabels = ANY_LABEL,
     ):

@@ -66,8 +66,8 @@ class Weights(Learner, Protocol):
         """Best labels (N,) int32 of every token under the current weights."""
 
 
-class Frozen(Protocol):
-    """A trained model that decodes; see `seqtag.engine.frozen.Frozen`."""
+class Decoder(Protocol):
+    """A trained model that decodes; see `seqtag.engine.frozen.Decoder`."""
 
     def workspace(self) -> Any:
         """Memory for one thread and one numbering of the types."""
@@ -260,7 +260,7 @@ class Backend(NamedTuple):
 
     name: str
     Weights: Callable[..., Weights]
-    Frozen: Callable[..., Frozen]
+    Decoder: Callable[..., Decoder]
     index_features: Callable[
         [KeyPlan, IntArray, HashArray, IntArray, int], tuple[HashArray, IntArray, IntArray]
     ]

@@ -17,7 +17,6 @@ from seqtag.engine.arrays import (
     CellStates,
     Cost,
     FloatArray,
-    FrozenWeights,
     HashArray,
     Instances,
     IntArray,
@@ -29,6 +28,7 @@ from seqtag.engine.arrays import (
     Parts,
     Paths,
     Pause,
+    QuantizedWeights,
     State,
     pointers,
 )
@@ -216,20 +216,20 @@ class Weights:
         return x.sentence_ptr, x.token_ptr, x.features, values, x.edge_ptr, x.edges
 
 
-class Frozen:
-    """Decodes encoded sentences with frozen weights; see `seqtag.engine.frozen.Frozen`."""
+class Decoder:
+    """Decodes encoded sentences with frozen weights; see `seqtag.engine.frozen.Decoder`."""
 
     def __init__(
         self,
         order: int,
         plan: KeyPlan,
         edge_plan: KeyPlan,
-        weights: FrozenWeights,
+        weights: QuantizedWeights,
         parts: Parts | None = None,
         known: KnownLabels = ANY_LABEL,
     ):
         plans = _kernel.Plan(*plan), _kernel.Plan(*edge_plan)
-        self._frozen = _kernel.Frozen(
+        self._decoder = _kernel.Frozen(
             order,
             *plans,
             weights.emission,
@@ -244,7 +244,7 @@ class Frozen:
 
     def workspace(self) -> _kernel.Workspace:
         """Memory for one thread and one numbering of the types."""
-        return self._frozen.workspace()
+        return self._decoder.workspace()
 
     def decode(
         self,
@@ -255,7 +255,7 @@ class Frozen:
         allowed: Allowed | None = None,
     ) -> IntArray:
         """Label ids (tokens,) int32 of encoded sentences."""
-        return self._frozen.decode(types, hashes, sentence_ptr, workspace, allowed)
+        return self._decoder.decode(types, hashes, sentence_ptr, workspace, allowed)
 
     def margins(
         self,
@@ -267,7 +267,7 @@ class Frozen:
         allowed: Allowed | None = None,
     ) -> Margins:
         """Label ids of encoded sentences, and how much better they are than any others."""
-        found = self._frozen.margins(types, hashes, sentence_ptr, groups, workspace, allowed)
+        found = self._decoder.margins(types, hashes, sentence_ptr, groups, workspace, allowed)
         return Margins(*found)
 
     def n_best(
@@ -280,7 +280,7 @@ class Frozen:
         allowed: Allowed | None = None,
     ) -> Paths:
         """The n best label sequences of each of some encoded sentences."""
-        return Paths(*self._frozen.n_best(types, hashes, sentence_ptr, n, workspace, allowed))
+        return Paths(*self._decoder.n_best(types, hashes, sentence_ptr, n, workspace, allowed))
 
 
 class BigramCounter:

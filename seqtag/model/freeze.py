@@ -12,7 +12,7 @@ from seqtag.engine.arrays import (
     MAX_TRIGRAM_LABELS,
     MAX_WEIGHT,
     Cells,
-    FrozenWeights,
+    QuantizedWeights,
     Rows,
     pointers,
 )
@@ -74,7 +74,9 @@ def _mean_of_rows(
     return counts, (distinct % width).astype(np.int32), total / len(labels)
 
 
-def freeze(cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: int) -> FrozenWeights:
+def freeze(
+    cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: int
+) -> QuantizedWeights:
     """Round the weights to whole numbers of one unit, drop what is zero, sort by key.
 
     Raises
@@ -109,7 +111,7 @@ def freeze(cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: in
     chain = np.rint(cells.chain / unit).astype(np.float32)
     trigram_keys = np.arange(1, len(cells.trigram_ptr), dtype=np.uint64)
     start, stop, transition = np.split(chain, [labels, 2 * labels])
-    return FrozenWeights(
+    return QuantizedWeights(
         rows(cells.row_ptr, cells.label, cells.weight, row_keys),
         rows(cells.edge_ptr, cells.edge_label, cells.edge_weight, edge_keys),
         rows(cells.trigram_ptr, cells.trigram_label, cells.trigram_weight, trigram_keys),
@@ -120,7 +122,7 @@ def freeze(cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: in
     )
 
 
-def thaw(weights: FrozenWeights, trigram_labels: int) -> Cells:
+def thaw(weights: QuantizedWeights, trigram_labels: int) -> Cells:
     """The inverse of `freeze`, but for what rounding took: whole numbers times their unit.
 
     Parameters

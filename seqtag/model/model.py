@@ -18,9 +18,9 @@ from seqtag.engine.arrays import (
     MAX_LABELS,
     MAX_TRIGRAM_LABELS,
     MOST_WITH_BIGRAMS,
-    FrozenWeights,
     KnownLabels,
     Parts,
+    QuantizedWeights,
     Rows,
     pointers,
 )
@@ -41,7 +41,7 @@ from seqtag.model.word_tables import chosen, facts_of
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from seqtag.engine.interface import Frozen
+    from seqtag.engine.interface import Decoder
     from seqtag.features.templates import CompiledTemplates, TemplateSet
     from seqtag.features.word_tables import WordTable
     from seqtag.model.container import Contents
@@ -92,7 +92,7 @@ class Model:
     templates: TemplateSet
     columns: Sequence[str]
     compiled: CompiledTemplates
-    weights: FrozenWeights
+    weights: QuantizedWeights
     known_words: KnownWords
     parts: Parts | None = None
     known_labels: KnownLabels = ANY_LABEL
@@ -106,7 +106,7 @@ class Model:
         """Whether its training was cut short."""
         return bool(self.training.get("interrupted"))
 
-    def frozen(self) -> Frozen:
+    def decoder(self) -> Decoder:
         """The engine's view of it, with what the label coding forbids."""
         start, stop, transition = self.weights[3:6]
         legal = self.coding.allowed(self.labels)
@@ -121,7 +121,7 @@ class Model:
             transition=np.ascontiguousarray(transition),
         )
         compiled = self.compiled
-        return backend.Frozen(
+        return backend.Decoder(
             compiled.order, *compiled.key_plans(), weights, self.parts, self.known_labels
         )
 
@@ -448,7 +448,7 @@ def _check_labels(labels: Sequence[str], order: int, *, seen: bool, source: str)
         raise ModelFileError(msg, source=source)
 
 
-def _weights(tensors: Tensors, labels: int, order: int) -> FrozenWeights:
+def _weights(tensors: Tensors, labels: int, order: int) -> QuantizedWeights:
     """The weights of a model of some labels; there are no transitions if it has order 0."""
     if not len(tensors["start"]) == len(tensors["stop"]) == labels:
         msg = f"start, stop and transition must be of the {labels} labels"
@@ -465,7 +465,7 @@ def _weights(tensors: Tensors, labels: int, order: int) -> FrozenWeights:
         msg = "a transition is out of range"
         raise ValueError(msg)
     transition[cells] = tensors["transition.weights"]
-    return FrozenWeights(
+    return QuantizedWeights(
         _rows(tensors, "emission"),
         _rows(tensors, "edge"),
         _rows(tensors, "trigram"),

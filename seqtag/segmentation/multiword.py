@@ -295,7 +295,7 @@ class Splitter:
         self._scripts = list(model.labels)
         self._copy = self._scripts.index(COPY) if COPY in self._scripts else -1
         with fitting(source):
-            self._frozen = model.frozen()
+            self._decoder = model.decoder()
         self._single: set[str] = set()  # tokens of one word
         self._several: dict[str, Words] = {}  # others; () if they hang on neighbours
         self._held = 0  # bytes of both, about
@@ -380,5 +380,5 @@ class Splitter:
             encoder.extend(name, 0, column.types)
         types = np.array([column.ids for column in columns], np.int32)
         ptr = pointers([len(letters_of(each.token)) for each in tokens])
-        workspace = self._frozen.workspace()
-        return self._frozen.decode(types, encoder.hashes, ptr, workspace), ptr
+        workspace = self._decoder.workspace()
+        return self._decoder.decode(types, encoder.hashes, ptr, workspace), ptr

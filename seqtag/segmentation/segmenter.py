@@ -114,7 +114,7 @@ class Segmenter:
                 )
                 raise ModelFileError(msg, source=source)
         with fitting(source):
-            self._frozen = model.frozen()
+            self._decoder = model.decoder()
             reach = int(abs(model.compiled.key_plans()[0].term_offset).max(initial=0))
         self._behind, self._ahead = BEHIND + reach, AHEAD + reach + 1
         self._token = np.array([label == TOKEN for label in model.labels])
@@ -178,7 +178,7 @@ class Segmenter:
         for number, name in enumerate(self.model.compiled.columns):
             worker.encoder.extend(name, *worker.numbering.new_values(number))
         hashes, paragraphs = worker.encoder.hashes, rows.paragraphs
-        labels = self._frozen.decode(types, hashes, paragraphs, worker.workspace)
+        labels = self._decoder.decode(types, hashes, paragraphs, worker.workspace)
         first, last = int(np.searchsorted(rows.starts, begin)), len(labels)
         if not final and last and SEPARATOR not in text[int(rows.ends[-1]) :]:
             last = max(first, int(paragraphs[-2]), last - self._ahead)
@@ -214,7 +214,7 @@ class Segmenter:
     def _new_worker(self) -> _Worker:
         compiled = self.model.compiled
         encoder = Encoder(compiled, backend.hash_strings)
-        return _Worker(Numbering(compiled.columns), encoder, self._frozen.workspace())
+        return _Worker(Numbering(compiled.columns), encoder, self._decoder.workspace())
 
     @staticmethod
     def _is_full(worker: _Worker) -> bool:

@@ -57,7 +57,7 @@ class ModelRuntime:
     def __init__(self, model: Model, first: Sequence[ModelRuntime] = ()):
         self.model = model
         self._first = first
-        self._frozen = model.frozen()
+        self._decoder = model.decoder()
         self._idle: list[Worker] = []  # workers not in use; list operations are atomic
         self._may_be = BoundedCache(self._ids_written)  # by form and label as written
 
@@ -296,8 +296,8 @@ class ModelRuntime:
         """The batch, its label ids and their margins."""
         batch = self._after_first(batch)
         hashes, ptr = batch.worker.encoder.hashes, batch.sentence_ptr
-        with workspace(self._frozen, batch.worker) as space:
-            return batch, self._frozen.margins(
+        with workspace(self._decoder, batch.worker) as space:
+            return batch, self._decoder.margins(
                 batch.types, hashes, ptr, self._groups, space, batch.allowed
             )
 
@@ -305,9 +305,9 @@ class ModelRuntime:
         """The batch and the n best sequences of label ids of its sentences."""
         batch = self._after_first(batch)
         hashes, ptr = batch.worker.encoder.hashes, batch.sentence_ptr
-        with workspace(self._frozen, batch.worker) as space:
+        with workspace(self._decoder, batch.worker) as space:
             most = min(n, _MOST_PATHS)
-            return batch, self._frozen.n_best(batch.types, hashes, ptr, most, space, batch.allowed)
+            return batch, self._decoder.n_best(batch.types, hashes, ptr, most, space, batch.allowed)
 
     # ----------------------------------------------------------------- out
     def _spelt(self, batch: Batch, ids: NDArray[np.int32]) -> list[list[str]]:
@@ -445,5 +445,5 @@ class ModelRuntime:
 
         There is a row for each column that templates look at, what a first pass says among them.
         """
-        with workspace(self._frozen, worker) as space:
-            return self._frozen.decode(types, worker.encoder.hashes, sentence_ptr, space, allowed)
+        with workspace(self._decoder, worker) as space:
+            return self._decoder.decode(types, worker.encoder.hashes, sentence_ptr, space, allowed)

@@ -68,12 +68,12 @@ class Batch(NamedTuple):
 
 
 @contextmanager
-def workspace(frozen: Any, worker: Worker) -> Iterator[Any]:
+def workspace(decoder: Any, worker: Worker) -> Iterator[Any]:
     """The kernel's memory for one thread."""
     try:
         space = worker.workspaces.pop()
     except IndexError:
-        space = frozen.workspace()
+        space = decoder.workspace()
     yield space
     worker.workspaces.append(space)
 

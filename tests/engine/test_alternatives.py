@@ -14,9 +14,9 @@ from seqtag.engine.arrays import (
     ANY_LABEL,
     FORBIDDEN,
     Allowed,
-    FrozenWeights,
     KnownLabels,
     Potentials,
+    QuantizedWeights,
     Rows,
     pointers,
 )
@@ -117,7 +117,7 @@ def sparse(names, matrix) -> Rows:
 
 
 def model(random, K, order, edges=False, parts=None, known=ANY_LABEL, forbid=False, size=3):
-    """Arguments of a Frozen with whole-number weights, and what encodes its sentences."""
+    """Arguments of a Decoder with whole-number weights, and what encodes its sentences."""
     templates = [((0, 0),), ((0, -1),), ((0, 0), (0, 1))]
     plan, edge_plan = key_plan(templates, [0]), key_plan([((0, 0),)] * edges, [0], 3)
     hashes = random.integers(1, 2**62, (1, 6)).astype(np.uint64)
@@ -135,7 +135,7 @@ def model(random, K, order, edges=False, parts=None, known=ANY_LABEL, forbid=Fal
         chain[2][never] = FORBIDDEN
     trigrams = random.integers(-size, size + 1, ((K + 1) * K if order == 2 else 0, K))
     names = np.arange(1, len(trigrams) + 1, dtype=np.uint64)
-    weights = FrozenWeights(
+    weights = QuantizedWeights(
         rows(plan, parts.number if parts else K),
         rows(edge_plan, K * K),
         sparse(names, trigrams),
@@ -203,10 +203,10 @@ def test_models_against_enumeration(backend, kind, K):
         arguments, hashes = made(random, K, kind)
         types, ptr = sentences(random, [3, 0, 1, 4, 2])
         N, groups = types.shape[1], np.arange(K, dtype=np.int32)
-        frozen = backend.Frozen(*arguments)
+        frozen = backend.Decoder(*arguments)
         for allowed in (None, some_allowed(random, N, K)):
             # The potentials are those by which the reference decodes, which is tested elsewhere.
-            each = REFERENCE.Frozen(*arguments)._potentials(types, hashes, ptr, None, allowed)
+            each = REFERENCE.Decoder(*arguments)._potentials(types, hashes, ptr, None, allowed)
             space = frozen.workspace()
             labels = frozen.decode(types, hashes, ptr, space, allowed)
             judged = frozen.margins(types, hashes, ptr, groups, space, allowed)
@@ -240,7 +240,7 @@ def test_kernel_and_reference_agree(kind, K):
     arguments, hashes = made(random, K, kind | {"size": 9})
     types, ptr = sentences(random, [*random.integers(0, 12, 12), 300 if K == 5 else 20])
     groups = random.integers(0, K, K).astype(np.int32)
-    native, reference = (b.Frozen(*arguments) for b in (NATIVE, REFERENCE))
+    native, reference = (b.Decoder(*arguments) for b in (NATIVE, REFERENCE))
     space = native.workspace()
     for allowed in (None, some_allowed(random, types.shape[1], K)):
         if allowed is not None and "forbid" in kind:
@@ -277,8 +277,8 @@ def test_given_labels_that_break_rules_on_both_sides(backend):
             lists = {"transition": {2: 0, 3: 2}, "start": {0: 2}, "stop": {5: 2}}[change]
             flat = [[lists[n]] if n in lists else [] for n in range(6)]
             allowed = Allowed(pointers(map(len, flat)), np.array([*lists.values()], np.int32))
-            frozen = backend.Frozen(order_, plan, edge_plan, changed, *rest)
-            free = REFERENCE.Frozen(*arguments)
+            frozen = backend.Decoder(order_, plan, edge_plan, changed, *rest)
+            free = REFERENCE.Decoder(*arguments)
             found = frozen.decode(types, hashes, ptr, frozen.workspace(), allowed)
             [(_, p)] = free._potentials(types, hashes, ptr, None, allowed)
             if change == "transition":  # no other token may have the label but after nothing
@@ -310,7 +310,7 @@ def test_given_labels_that_break_rules_on_both_sides(backend):
 )
 def test_what_is_refused(backend, changes, message):
     arguments, hashes = made(np.random.default_rng(0), 2, {"order": 1})
-    frozen = backend.Frozen(*arguments)
+    frozen = backend.Decoder(*arguments)
     types, ptr, space = np.zeros((1, 2), np.int32), np.array([0, 2]), frozen.workspace()
     allowed = changes.get("allowed")
     with pytest.raises(ValueError) as error:
@@ -326,7 +326,7 @@ def test_what_is_refused(backend, changes, message):
 @needs_native
 def test_a_workspace_of_another_model_is_refused():
     arguments, hashes = made(np.random.default_rng(0), 2, {"order": 1})
-    one, other = NATIVE.Frozen(*arguments), NATIVE.Frozen(*arguments)
+    one, other = NATIVE.Decoder(*arguments), NATIVE.Decoder(*arguments)
     types, ptr = np.zeros((1, 2), np.int32), np.array([0, 2])
     with pytest.raises(ValueError) as error:
         one.margins(types, hashes, ptr, np.arange(2, dtype=np.int32), other.workspace())
@@ -346,7 +346,7 @@ def tied(K, order, edges=False):
     none = Rows(np.zeros(0, np.uint64), np.zeros(1, np.int64), *NO_CELLS)
     side = K if order else 0
     chain = [np.zeros(shape, np.float32) for shape in (K, K, (side, side))]
-    weights = FrozenWeights(none, none, none, *chain)
+    weights = QuantizedWeights(none, none, none, *chain)
     return (order, plan, edge_plan, weights), np.ones((1, 1), np.uint64)
 
 
@@ -359,7 +359,7 @@ def test_many_labels_that_score_the_same_take_no_longer_than_others(K, order):
     """Their states are merged: to list what all of them go on from would take hours."""
     arguments, hashes = tied(K, order)
     types, ptr, n = np.zeros((1, 6), np.int32), np.array([0, 6]), 50
-    frozen = NATIVE.Frozen(*arguments)
+    frozen = NATIVE.Decoder(*arguments)
     found = frozen.n_best(types, hashes, ptr, n, frozen.workspace())
     assert found.score.tolist() == [0.0] * n
     assert found.labels.reshape(n, 6)[:, 1:].max() == 0
@@ -371,7 +371,7 @@ def test_many_labels_that_score_the_same_take_no_longer_than_others(K, order):
 def test_more_sequences_than_there_is_room_for_are_refused_before_they_are_searched(K, order):
     arguments, hashes = tied(K, order)
     types, ptr = np.zeros((1, 40), np.int32), np.array([0, 40])
-    frozen = NATIVE.Frozen(*arguments)
+    frozen = NATIVE.Decoder(*arguments)
     with pytest.raises(MemoryError, match="a sentence that is decoded in half a gigabyte, found"):
         frozen.n_best(types, hashes, ptr, 10**12, frozen.workspace())
 
@@ -380,6 +380,6 @@ def test_more_sequences_than_there_is_room_for_are_refused_before_they_are_searc
 def test_states_of_trigrams_that_none_may_drop_are_refused_before_the_search():
     arguments, hashes = tied(255, 2, edges=True)
     types, ptr = np.zeros((1, 1100), np.int32), np.array([0, 1100])
-    frozen = NATIVE.Frozen(*arguments)
+    frozen = NATIVE.Decoder(*arguments)
     with pytest.raises(MemoryError, match="a sentence that is decoded in half a gigabyte, found"):
         frozen.decode(types, hashes, ptr, frozen.workspace())

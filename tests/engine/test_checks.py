@@ -12,11 +12,11 @@ import pytest
 
 from seqtag.engine.arrays import (
     ANY_LABEL,
-    FrozenWeights,
     Instances,
     KnownLabels,
     Layout,
     Parts,
+    QuantizedWeights,
     Rows,
 )
 from seqtag.engine.keys import key_plan, keys
@@ -167,8 +167,8 @@ order = np.argsort(names)
 rows = Rows(names[order], np.arange(9), y[order].astype(np.uint16), np.full(8, 9, np.int8))
 none = Rows(names[:0], np.zeros(1, np.int64), rows.labels[:0], rows.weights[:0])
 start = np.zeros(K, np.float32)
-frozen = FrozenWeights(rows, none, none, start, start, np.zeros((0, 0), np.float32))
-decoder = backend.Frozen(0, plan, key_plan([], [0]), frozen)
+frozen = QuantizedWeights(rows, none, none, start, start, np.zeros((0, 0), np.float32))
+decoder = backend.Decoder(0, plan, key_plan([], [0]), frozen)
 found = decoder.decode(types, hashes, np.array([0, 8]), decoder.workspace())
 assert (found == y).all()
 """
@@ -211,17 +211,17 @@ def test_plans_refuse(backend, changes, message):
     types, hashes = int32([0, 1, 2]), np.ones((1, 4), np.uint64)
     for work in (
         lambda: backend.index_features(plan, types, hashes, np.array([0, 3]), 1),
-        lambda: backend.Frozen(0, plan, key_plan([], [0]), no_weights(2)),
+        lambda: backend.Decoder(0, plan, key_plan([], [0]), no_weights(2)),
     ):
         with pytest.raises(ValueError) as error:
             work()
         assert str(error.value) == message
 
 
-def no_weights(K) -> FrozenWeights:
+def no_weights(K) -> QuantizedWeights:
     """The weights of a model that knows nothing."""
     chain = (np.zeros(shape, np.float32) for shape in (K, K, (K, K)))
-    return FrozenWeights(NO_ROWS, NO_ROWS, NO_ROWS, *chain)
+    return QuantizedWeights(NO_ROWS, NO_ROWS, NO_ROWS, *chain)
 
 
 @each_backend
@@ -243,7 +243,7 @@ def test_encoded_sentences_refuse(backend, changes, message):
         "sentence_ptr": np.array([0, 3]),
     }
     x = SimpleNamespace(**(legal | changes))
-    decoder = backend.Frozen(1, PLAN, key_plan([], [0]), no_weights(2))
+    decoder = backend.Decoder(1, PLAN, key_plan([], [0]), no_weights(2))
     for work in (
         lambda: label_ids(decoder, x.types, x.hashes, x.sentence_ptr),
         lambda: backend.index_features(PLAN, x.types, x.hashes, x.sentence_ptr, 1),
@@ -254,7 +254,7 @@ def test_encoded_sentences_refuse(backend, changes, message):
 
 
 # ----------------------------------------------------------------- many rows in one sum
-def weights_that_meet(plan, sentences, row) -> FrozenWeights:
+def weights_that_meet(plan, sentences, row) -> QuantizedWeights:
     """Rows with these weights of the labels 0, 1, ... for every feature of the sentences."""
     names = np.unique(keys(plan, *sentences))
     n, K = len(names), len(row)
@@ -277,7 +277,7 @@ def test_sums_of_many_rows_are_right(backend, templates, parts):
     sentences = int32([0, 1, 0]), np.array([[7, 8]], np.uint64), np.array([0, 3])
     for order in range(3):
         weights = weights_that_meet(plan, sentences, [100, 127, -128])
-        decoder = backend.Frozen(order, plan, key_plan([], [0]), weights, parts)
+        decoder = backend.Decoder(order, plan, key_plan([], [0]), weights, parts)
         assert label_ids(decoder, *sentences).tolist() == [1, 1, 1]
 
 
@@ -301,7 +301,7 @@ def test_300_templates_of_random_rows_decode_alike():
             weights = no_weights(5)._replace(emission=rows)
             model = order, plan, key_plan([], [0]), weights, None, words
             found, expected = (
-                label_ids(side.Frozen(*model), *sentences).tolist() for side in (NATIVE, REFERENCE)
+                label_ids(side.Decoder(*model), *sentences).tolist() for side in (NATIVE, REFERENCE)
             )
             assert found == expected
 
@@ -311,11 +311,11 @@ def test_more_rows_than_float32_can_sum_are_refused(backend):
     most = 2**24 // 128
     plan = key_plan([()] * (most + 1), [0])
     with pytest.raises(ValueError) as error:
-        backend.Frozen(0, plan, key_plan([], [0]), no_weights(1))
+        backend.Decoder(0, plan, key_plan([], [0]), no_weights(1))
     assert str(error.value) == "more rows can meet than 24 bits can sum"
     parts = Parts(np.array([0, 2]), int32(0, 1), 2)
     with pytest.raises(ValueError) as error:
-        backend.Frozen(
+        backend.Decoder(
             0, key_plan([()] * (most // 2 + 1), [0]), key_plan([], [0]), no_weights(1), parts
         )
     assert str(error.value) == "more rows can meet than 24 bits can sum"
@@ -330,5 +330,5 @@ def test_more_cells_than_the_kernel_can_place_are_refused(backend, tmp_path):
     weights = np.memmap(tmp_path / "cells", np.int8, "r", shape=(cells,))
     rows = Rows(np.array([3], np.uint64), np.array([0, cells]), labels, weights)
     with pytest.raises(ValueError) as error:
-        backend.Frozen(0, PLAN, key_plan([], [0]), no_weights(2)._replace(emission=rows))
+        backend.Decoder(0, PLAN, key_plan([], [0]), no_weights(2)._replace(emission=rows))
     assert str(error.value) == "rows and cells are more than 2**31 words hold"

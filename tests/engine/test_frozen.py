@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from seqtag.engine.arrays import (
     ANY_LABEL,
     FORBIDDEN,
-    FrozenWeights,
     KnownLabels,
     Parts,
+    QuantizedWeights,
     Rows,
     pointers,
 )
@@ -94,8 +94,8 @@ def test_decoding_sums_the_rows_found_and_takes_the_best(backend, data):
         trigram = data.draw(integer_arrays(K + 1, K, K))
         names = np.arange(1, (K + 1) * K + 1, dtype=np.uint64)
         trigram_rows = sparse(names, trigram.reshape(-1, K))
-    weights = FrozenWeights(emission_rows, edge_rows, trigram_rows, *label_weights)
-    decoder = backend.Frozen(order, plan, edge_plan, weights, parts, known)
+    weights = QuantizedWeights(emission_rows, edge_rows, trigram_rows, *label_weights)
+    decoder = backend.Decoder(order, plan, edge_plan, weights, parts, known)
 
     start, stop, transition = label_weights if order else map(np.zeros_like, label_weights)
     found, edge_found = (keys(p, types, hashes, ptr).tolist() for p in (plan, edge_plan))
@@ -159,13 +159,13 @@ def test_keys_that_agree_in_one_half_are_told_apart(backend, offset):
         np.full(3, 9, np.int8),
     )
     label_weights = np.zeros(4, np.float32), np.zeros(4, np.float32), np.zeros((4, 4), np.float32)
-    weights = FrozenWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
-    decoder = backend.Frozen(0, plan, key_plan([], [0]), weights)
+    weights = QuantizedWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
+    decoder = backend.Decoder(0, plan, key_plan([], [0]), weights)
     assert label_ids(decoder, types, hashes, ptr).tolist() == [1, 0, 2, 3]
 
 
 def legal_model(order=1, parts=None, known=ANY_LABEL, place="emission", **changes):
-    """Arguments of Frozen for two labels and two rows, changed; row changes are for `place`."""
+    """Arguments of Decoder for two labels and two rows, changed; row changes are for `place`."""
     rows = Rows(
         np.array([3, 7], np.uint64),
         np.array([0, 1, 2]),
@@ -179,7 +179,7 @@ def legal_model(order=1, parts=None, known=ANY_LABEL, place="emission", **change
         "transition": np.zeros((2, 2), np.float32),
     }
     given |= {name: changes.pop(name) for name in list(changes) if name in given}
-    weights = FrozenWeights(rows, rows, trigram, **given)
+    weights = QuantizedWeights(rows, rows, trigram, **given)
     if changes:
         weights = weights._replace(**{place: getattr(weights, place)._replace(**changes)})
     plan = key_plan([((0, 0),)], [0])
@@ -273,9 +273,9 @@ TWO_PARTS = make_parts([[0], [1]])
 )
 def test_arrays_that_do_not_fit_together_are_refused(backend, changes, message):
     for order in range(3):
-        backend.Frozen(*legal_model(order, TWO_PARTS, word_labels()))
+        backend.Decoder(*legal_model(order, TWO_PARTS, word_labels()))
     with pytest.raises(ValueError) as error:
-        backend.Frozen(*legal_model(**changes))
+        backend.Decoder(*legal_model(**changes))
     assert str(error.value) == message
 
 
@@ -290,13 +290,13 @@ def test_known_words_get_the_labels_they_had_and_unknown_words_any(backend):
     scores = np.array([-9, -8, 9], np.int8)
     rows = Rows(bias, np.array([0, 3]), np.arange(3, dtype=np.uint16), scores)
     label_weights = [np.zeros(shape, np.float32) for shape in (3, 3, (3, 3))]
-    weights = FrozenWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
+    weights = QuantizedWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
     known = KnownLabels(
         0, np.array([11, 12], np.uint64), np.array([0, 2, 2]), np.array([0, 1], np.uint16)
     )
     for order in range(3):
         for parts in (None, Parts(np.arange(4), np.arange(3, dtype=np.int32), 3)):
-            decoder = backend.Frozen(order, plan, key_plan([], [0]), weights, parts, known)
+            decoder = backend.Decoder(order, plan, key_plan([], [0]), weights, parts, known)
             assert label_ids(decoder, types, hashes, ptr).tolist() == [1, 2, 2, 1]
 
 
@@ -342,8 +342,8 @@ def test_templates_of_several_columns_are_summed_by_tuples_of_types(K, types, or
     shapes = ((K,), (K,), (K, K) if order else (0, 0))
     label_weights = [random.integers(-3, 4, shape).astype(np.float32) for shape in shapes]
     rows = wide_rows(found.ravel()[:: 1 if K < 100 else 20], K, random)
-    weights = FrozenWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
-    native, reference = (b.Frozen(order, plan, no_edges, weights) for b in (NATIVE, REFERENCE))
+    weights = QuantizedWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
+    native, reference = (b.Decoder(order, plan, no_edges, weights) for b in (NATIVE, REFERENCE))
     workspace = native.workspace()
     for batch in batches:
         expected = reference.decode(batch, hashes, ptr)
@@ -369,8 +369,8 @@ def test_a_lead_that_neighbours_cannot_take_away_decides(neighbours):
     own = np.isin(rows.keys, found[:, :3])
     most = np.repeat(np.where(own, 60, neighbours), K)
     rows = rows._replace(weights=random.integers(-most, most + 1).astype(np.int8))
-    weights = FrozenWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
-    native, reference = (b.Frozen(0, plan, no_edges, weights) for b in (NATIVE, REFERENCE))
+    weights = QuantizedWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
+    native, reference = (b.Decoder(0, plan, no_edges, weights) for b in (NATIVE, REFERENCE))
     assert label_ids(native, batch, hashes, ptr).tolist() == (
         reference.decode(batch, hashes, ptr).tolist()
     )

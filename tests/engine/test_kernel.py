@@ -15,12 +15,12 @@ from seqtag.engine.arrays import (
     ANY_LABEL,
     FORBIDDEN,
     RULES,
-    FrozenWeights,
     Instances,
     KeyPlan,
     KnownLabels,
     Layout,
     Parts,
+    QuantizedWeights,
     Rows,
     pointers,
 )
@@ -213,12 +213,12 @@ def test_a_corpus_without_sentences_or_features():
 
 # ----------------------------------------------------------------- the frozen decoder
 class Model(NamedTuple):
-    """Arguments of both Frozen classes."""
+    """Arguments of both Decoder classes."""
 
     order: int
     plan: KeyPlan
     edge_plan: KeyPlan
-    weights: FrozenWeights
+    weights: QuantizedWeights
     parts: Parts | None = None
     known: KnownLabels = ANY_LABEL
 
@@ -283,7 +283,7 @@ def frozen_instance(
         return np.where(random.rand(*shape) < forbid, np.float32(FORBIDDEN), weights)
 
     some = np.flatnonzero(random.rand((K + 1) * K) < 0.8) + 1 if order == 2 else np.zeros(0)
-    weights = FrozenWeights(
+    weights = QuantizedWeights(
         rows(plan, P or K, P or K),
         rows(edge_plan, K * K, 2 * K),
         random_rows(random, some.astype(np.uint64), K, K, trigrams),
@@ -301,7 +301,7 @@ def frozen_instance(
 
 def same_labels(model, sentences) -> None:
     """Both sides decode alike."""
-    same_bits(*([label_ids(side.Frozen(*model), *sentences)] for side in (NATIVE, REFERENCE)))
+    same_bits(*([label_ids(side.Decoder(*model), *sentences)] for side in (NATIVE, REFERENCE)))
 
 
 @pytest.mark.parametrize("scale", [0, 1, 30, 1000])
@@ -363,9 +363,9 @@ def test_a_workspace_remembers_types_rightly_while_their_table_grows():
     random = np.random.RandomState(5)
     for P in (0, 9):
         model, (types, hashes, ptr) = frozen_instance(random, 6, sentences=40, longest=9, P=P)
-        decoder = native.Frozen(*model)
+        decoder = native.Decoder(*model)
         workspace = decoder.workspace()
-        expected = label_ids(REFERENCE.Frozen(*model), types, hashes, ptr)
+        expected = label_ids(REFERENCE.Decoder(*model), types, hashes, ptr)
         for capacity in (12, 12, 13, 16):
             for begin, end in pairwise(ptr):
                 sentence = np.ascontiguousarray(types[:, begin:end])
@@ -385,8 +385,8 @@ def test_more_types_than_a_workspace_remembers():
     rows = Rows(names[order], np.arange(N + 1), (order % K).astype(np.uint16), np.ones(N, np.int8))
     nothing = Rows(names[:0], np.zeros(1, np.int64), rows.labels[:0], rows.weights[:0])
     chain = np.zeros(K, np.float32), np.zeros(K, np.float32), np.zeros((K, K), np.float32)
-    weights = FrozenWeights(rows, nothing, nothing, *chain)
-    decoder = native.Frozen(0, plan, key_plan([], [0]), weights)
+    weights = QuantizedWeights(rows, nothing, nothing, *chain)
+    decoder = native.Decoder(0, plan, key_plan([], [0]), weights)
     assert (label_ids(decoder, types, hashes, ptr) == np.arange(N) % K).all()
 
 
@@ -419,7 +419,7 @@ def test_few_labels_and_more_types_than_a_workspace_remembers():
     names = np.unique(keys(plan, types, hashes, ptr))
     nothing = random_rows(random, names[:0], 3, 3)
     chain = np.zeros(3, np.float32), np.zeros(3, np.float32), np.zeros((0, 0), np.float32)
-    weights = FrozenWeights(random_rows(random, names, 3, 3), nothing, nothing, *chain)
+    weights = QuantizedWeights(random_rows(random, names, 3, 3), nothing, nothing, *chain)
     same_labels(Model(0, plan, key_plan([], [0]), weights), (types, hashes, ptr))
 
 
@@ -428,9 +428,9 @@ def test_order_0_ignores_the_label_block():
     w = model.weights
     chain = {name: np.zeros_like(getattr(w, name)) for name in ("start", "stop", "transition")}
     free = model._replace(weights=w._replace(**chain))
-    expected = label_ids(REFERENCE.Frozen(*free), *sentences)
+    expected = label_ids(REFERENCE.Decoder(*free), *sentences)
     for side in (NATIVE, REFERENCE):
-        same_bits([label_ids(side.Frozen(*model), *sentences)], [expected])
+        same_bits([label_ids(side.Decoder(*model), *sentences)], [expected])
 
 
 # ----------------------------------------------------------------- what the kernel alone refuses
@@ -458,7 +458,7 @@ def test_too_little_memory_for_an_index_is_said_in_a_sentence():
 
 def test_the_workspace_of_another_model_is_refused():
     model, sentences = frozen_instance(np.random.RandomState(0), 2)
-    one, other = native.Frozen(*model), native.Frozen(*model)
+    one, other = native.Decoder(*model), native.Decoder(*model)
     workspace = one.workspace()
     with pytest.raises(ValueError) as error:
         other.decode(*sentences, workspace)
@@ -468,7 +468,7 @@ def test_the_workspace_of_another_model_is_refused():
 
 def test_a_sentence_that_would_take_too_much_memory_is_refused_before_it_does():
     model, _ = frozen_instance(np.random.RandomState(0), 1000, sentences=0)
-    decoder, hashes = native.Frozen(*model), np.ones((3, 1), np.uint64)
+    decoder, hashes = native.Decoder(*model), np.ones((3, 1), np.uint64)
     types = np.zeros((2, 60_000), np.int32)  # 10 kB for each
     message = (
         "expected a sentence that is decoded in half a gigabyte, found one that is too long for the "
@@ -483,7 +483,7 @@ def test_a_sentence_that_would_take_too_much_memory_is_refused_before_it_does():
 
 def test_more_sequences_than_there_is_memory_for_are_refused():
     model, _ = frozen_instance(np.random.RandomState(0), 4, sentences=0)
-    decoder, hashes = native.Frozen(*model), np.ones((3, 1), np.uint64)
+    decoder, hashes = native.Decoder(*model), np.ones((3, 1), np.uint64)
     types, ptr = np.zeros((2, 20_000), np.int32), np.array([0, 20_000])
     assert len(decoder.n_best(types, hashes, ptr, 3, decoder.workspace()).labels) == 60_000
     with pytest.raises(MemoryError, match="ask for fewer sequences"):
@@ -495,6 +495,6 @@ def test_tokens_by_themselves_are_decoded_in_little_memory():
     model, _ = frozen_instance(np.random.RandomState(0), 1, order=0, sentences=0)
     row, none = np.zeros(65_535, np.float32), np.zeros((0, 0), np.float32)
     weights = model.weights._replace(start=row, stop=row, transition=none)
-    decoder, hashes = native.Frozen(*model._replace(weights=weights)), np.ones((3, 1), np.uint64)
+    decoder, hashes = native.Decoder(*model._replace(weights=weights)), np.ones((3, 1), np.uint64)
     found = label_ids(decoder, np.zeros((2, 5_000), np.int32), hashes, np.array([0, 5_000]))
     assert not found.any()

@@ -175,7 +175,7 @@ def text(data: bytes) -> str:
         patch.setattr(stream, "CHUNK", chunk)
         patch.setattr(writing, "write_sentences", None)
         patch.setattr(characters.backend, "Characters", None)
-        patch.setattr(characters.backend, "Frozen", REFERENCE.Frozen)
+        patch.setattr(characters.backend, "Decoder", REFERENCE.Decoder)
         patch.setattr(characters.backend, "hash_strings", REFERENCE.hash_strings)
         # Paragraphs, and UTF-16, are told by what has arrived.
         if paragraphs != "auto" and b"\0" not in raw[:64]:
