@@ -69,8 +69,7 @@ def command(
     Examples:
       seqtag curve train.conllu --dev dev.conllu --plot curves.png
     """
-    from seqtag.training.selection import Point, learning_curve, tagger_fit
-    from seqtag.training.train import train
+    from seqtag.training.selection import Point, training_curves
 
     check_stdout()
     notes = Notes(quiet)
@@ -84,39 +83,27 @@ def command(
     training_arguments(settings)
     sentences = sentences_of(files, format, columns, notes, limits=limits)
     held_out = sentences_of([dev], format, columns, notes, "dev", limits=limits)
-    tokens = sum(map(len, sentences))
-    epochs: list[dict[str, Any]] = []
 
-    def by_epoch(epoch: Epoch) -> None:
-        wrong = epoch.wrong_tokens / tokens
-        score = epoch.dev.score if epoch.dev else 0.0
-        notes(f"epoch {epoch.epoch}: training error {100 * wrong:.2f}, dev {100 - 100 * score:.2f}")
-        epochs.append({"epoch": epoch.epoch, "train_error": wrong, "dev_error": 1 - score})
+    def note_epoch(epoch: Epoch, error: float) -> None:
+        dev = 100 - 100 * (epoch.dev.score if epoch.dev else 0.0)
+        notes(f"epoch {epoch.epoch}: training error {100 * error:.2f}, dev {dev:.2f}")
 
-    def by_size(point: Point) -> None:
+    def note_size(point: Point) -> None:
         notes(
             f"{point.size} sentences: training error {100 - 100 * point.train:.2f}, "
             f"dev {100 - 100 * point.test:.2f}"
         )
 
-    tagger = train(sentences, dev=held_out, on_epoch=by_epoch, **settings)
-    if tagger.model.interrupted:
-        raise KeyboardInterrupt
-    n = len(sentences)
-    sizes = sorted({max(1, round(n / 2**i)) for i in range(points)})
-    curve = learning_curve(
-        tagger_fit(**settings), sentences, held_out, sizes, settings["seed"], by_size
+    curves = training_curves(
+        sentences, held_out, points, on_epoch=note_epoch, on_point=note_size, **settings
     )
-    rows = [
-        {"sentences": p.size, "train_error": 1 - p.train, "dev_error": 1 - p.test} for p in curve
-    ]
     if plot:
-        _draw(context, plot, epochs, rows)
+        _draw(context, plot, curves["by_epoch"], curves["by_size"])
         notes(f"{plot}: written")
     if as_json:
-        print_json({"by_epoch": epochs, "by_size": rows})
+        print_json(curves)
     else:
-        _print(epochs, rows)
+        _print(curves["by_epoch"], curves["by_size"])
     return 0
 
 

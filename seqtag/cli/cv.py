@@ -19,13 +19,9 @@ from seqtag.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from seqtag.corpus import Limits, Sentence
+    from seqtag.corpus import Limits
     from seqtag.evaluation import Report
     from seqtag.training.selection import Folds
-
-_BLOCKS = 10  # for each fold, where no documents are known
 
 
 @click.command("cv")
@@ -72,70 +68,35 @@ def command(
       seqtag cv train.txt --label chunk --folds 10 --threads 2
       seqtag cv train.conllu --by genre
     """
-    from seqtag.training.selection import cross_validate, tagger_fit
+    from seqtag.training.selection import cross_validate, fold_units, tagger_fit
 
     check_stdout()
     notes = Notes(quiet)
     note_backend(notes)
     training_arguments(settings)
-    sentences, groups, unit = _data(files, format, columns, limits, by, folds, notes)
+    everything = sentences_of(files, format, columns, notes, limits=limits, empty=True)
+    units = fold_units(everything, folds, by)
+    if units.block:
+        found = "no documents" if units.documents == 1 else f"{units.documents} documents"
+        notes(
+            f"note: {found} for {folds} folds (# newdoc, -DOCSTART-); blocks of {units.block} "
+            f"sentence{'s' * (units.block > 1)} stay whole instead, which may flatter"
+        )
     reports: list[Report] = []
-    found = cross_validate(
+    scores = cross_validate(
         tagger_fit(reports.append, **settings),
-        sentences,
+        units.sentences,
         folds,
         settings["seed"],
         lambda fold, score: notes(f"fold {fold}: {100 * score:.2f}"),
         threads,
-        groups,
+        units.groups,
     )
-    units = len(set(groups)) if groups else len(sentences)
-    facts = {"folds": folds, "by": unit, "units": units}
-    _print(found, _signature(sentences, reports[0], facts, settings["seed"]), facts, as_json)
+    _print(scores, units.signature(reports[0], folds, settings["seed"]), folds, as_json)
     return 0
 
 
-def _data(
-    files: Sequence[str],
-    format: str,
-    columns: tuple[str, ...] | None,
-    limits: Limits,
-    by: str,
-    folds: int,
-    notes: Notes,
-) -> tuple[list[Sentence], list[int] | None, str]:
-    """Sentences with words, the number of the document of each, and what a document is."""
-    from seqtag.corpus.documents import blocks_of, documents_of
-
-    everything = sentences_of(files, format, columns, notes, limits=limits, empty=True)
-    sentences = [sentence for sentence in everything if len(sentence)]
-    if by == "sentence" or len(sentences) < folds:
-        return sentences, None, "sentence"
-    groups = documents_of(everything, None if by == "document" else by)
-    documents = len(set(groups or [0]))
-    if documents >= folds or by != "document":
-        return sentences, groups or [0] * len(sentences), by
-    size = max(1, len(sentences) // (folds * _BLOCKS))
-    found = "no documents" if documents == 1 else f"{documents} documents"
-    notes(
-        f"note: {found} for {folds} folds (# newdoc, -DOCSTART-); blocks of {size} "
-        f"sentence{'s' * (size > 1)} stay whole instead, which may flatter"
-    )
-    return sentences, blocks_of(len(sentences), size), "block"
-
-
-def _signature(
-    sentences: Sequence[Sentence], report: Report, facts: dict[str, Any], seed: int
-) -> str:
-    """What was scored and how, in the words of eval's signature."""
-    from seqtag.evaluation.text_tables import signature_of
-
-    what = {"task": report.task, "metric": report.metric, "scheme": report.scheme or "none"}
-    size = {"sentences": len(sentences), "tokens": sum(map(len, sentences))}
-    return signature_of(what | size | facts, {"seed": seed})
-
-
-def _print(found: Folds, signature: str, facts: dict[str, Any], as_json: bool) -> None:
+def _print(found: Folds, signature: str, folds: int, as_json: bool) -> None:
     interval = found.interval()
     if as_json:
         print_json(
@@ -151,7 +112,7 @@ def _print(found: Folds, signature: str, facts: dict[str, Any], as_json: bool) -
     low, high = (f"{100 * value:.2f}" for value in interval)
     say(
         f"{100 * found.mean:.2f} +- {100 * found.deviation:.2f} "
-        f"(mean and standard deviation of {facts['folds']} folds)\n"
+        f"(mean and standard deviation of {folds} folds)\n"
         f"95% interval of the mean {low} to {high} (folds share training data: take it as a hint)\n"
         f"{signature}\n"
     )

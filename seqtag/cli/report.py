@@ -25,15 +25,11 @@ from seqtag.corpus import read
 from seqtag.errors import CorpusError, printable
 from seqtag.evaluation.systems import column_in, taggers_of
 from seqtag.labels.column import LabelColumn
-from seqtag.settings import SETTINGS
 from seqtag.storage import strict_json
 from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from seqtag.corpus import Limits, Sentence
-    from seqtag.tagging.tagger import Tagger
+    from seqtag.corpus import Limits
 
 _POINTS = 5  # of a learning curve
 
@@ -122,9 +118,13 @@ def command(
         seed=seed,
     )
     if curve and drawn is None:
-        drawn = _trained(
-            taggers[-1], sentences_of([curve], format, columns, limits=limits), sentences, notes
-        )
+        from seqtag.training.selection import Point, curve_of_tagger
+
+        def note_size(point: Point) -> None:
+            notes(f"{point.size} sentences: error {100 - 100 * point.test:.2f}")
+
+        training_data = sentences_of([curve], format, columns, limits=limits)
+        drawn = curve_of_tagger(taggers[-1], training_data, sentences, _POINTS, note_size)
     page = report_page(found, model=printable(model), gold=printable(gold), curve=drawn)
     with Output(output) as out:
         out.write(page.encode())
@@ -145,31 +145,3 @@ def _drawn(name: str) -> dict[str, Any]:
         msg = "expected what `seqtag curve --json` prints, found something else; run it again"
         raise CorpusError(msg, source=name) from None
     return dict(value)
-
-
-def _trained(
-    tagger: Tagger, data: Sequence[Sentence], held_out: Sequence[Sentence], notes: Notes
-) -> dict[str, Any]:
-    """The learning curve of the settings of a model; its dev error is that on GOLD."""
-    from seqtag.training.selection import Point, learning_curve, tagger_fit
-
-    training = tagger.info["training"]
-    names = [setting.attribute for setting in SETTINGS.values()]
-    settings = {name: training[name] for name in names if name in training}
-    fit = tagger_fit(
-        label=tagger.label,
-        templates=tagger.model.templates,
-        seed=training.get("seed", 1),
-        skip_unlabelled=True,
-        **settings,
-    )
-    sizes = sorted({max(1, round(len(data) / 2**i)) for i in range(_POINTS)})
-
-    def noted(point: Point) -> None:
-        notes(f"{point.size} sentences: error {100 - 100 * point.test:.2f}")
-
-    points = learning_curve(fit, data, held_out, sizes, training.get("seed", 1), noted)
-    rows = [
-        {"sentences": p.size, "train_error": 1 - p.train, "dev_error": 1 - p.test} for p in points
-    ]
-    return {"by_epoch": [], "by_size": rows}

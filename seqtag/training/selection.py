@@ -14,15 +14,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from seqtag.corpus.documents import blocks_of, documents_of
 from seqtag.errors import SeqtagError
 from seqtag.evaluation.scoring import score
 from seqtag.evaluation.significance import CONFIDENCE, Interval, student_quantile
+from seqtag.evaluation.text_tables import signature_of
 from seqtag.parallel import in_order
 from seqtag.randomness import random_source
+from seqtag.settings import SETTINGS
 from seqtag.training.train import train
 
 if TYPE_CHECKING:
+    from seqtag.corpus import Sentence
     from seqtag.evaluation.report import Report
+    from seqtag.tagging.tagger import Tagger
+    from seqtag.training.runs import Epoch
+
+_BLOCKS = 10  # for each fold, where no documents are known
 
 Score = Callable[[Any], float]
 Fit = Callable[[Any], Score]
@@ -56,6 +64,44 @@ class Folds(NamedTuple):
         k = len(self.scores)
         reach = student_quantile(k - 1, confidence) * self.deviation / math.sqrt(k)
         return Interval(self.mean - reach, self.mean + reach)
+
+
+class FoldUnits(NamedTuple):
+    """Sentences of a cross-validation, and the units that are not split across folds.
+
+    Attributes
+    ----------
+    sentences
+        Those with words.
+    groups
+        Number of the unit of each sentence; None if each sentence is a unit.
+    unit
+        ``sentence``, ``document``, ``block`` or the name of a comment or column.
+    documents
+        Number of documents found.
+    block
+        Sentences in a block; 0 if the units are no blocks.
+    """
+
+    sentences: list[Sentence]
+    groups: list[int] | None
+    unit: str
+    documents: int = 0
+    block: int = 0
+
+    def signature(self, report: Report, folds: int, seed: int) -> str:
+        """Return one line that says what was scored and how, given the report of a fold."""
+        facts = {
+            "task": report.task,
+            "metric": report.metric,
+            "scheme": report.scheme or "none",
+            "sentences": len(self.sentences),
+            "tokens": sum(map(len, self.sentences)),
+            "folds": folds,
+            "by": self.unit,
+            "units": len(set(self.groups)) if self.groups else len(self.sentences),
+        }
+        return signature_of(facts, {"seed": seed})
 
 
 class Trial(NamedTuple):
@@ -237,6 +283,30 @@ def cross_validate(
     return Folds(tuple(scores))
 
 
+def fold_units(sentences: Sequence[Sentence], folds: int, by: str = "document") -> FoldUnits:
+    """Choose what is not split across the folds of a cross-validation.
+
+    Parameters
+    ----------
+    sentences
+        In their order; those without words too, which may begin a document.
+    folds
+        Number of folds.
+    by
+        ``document``, ``sentence``, or the name of a comment or column that tells documents apart.
+        With fewer documents than folds the units are blocks of neighboring sentences.
+    """
+    kept = [sentence for sentence in sentences if len(sentence)]
+    if by == "sentence" or len(kept) < folds:
+        return FoldUnits(kept, None, "sentence")
+    groups = documents_of(sentences, None if by == "document" else by)
+    documents = len(set(groups or [0]))
+    if documents >= folds or by != "document":
+        return FoldUnits(kept, groups or [0] * len(kept), by, documents)
+    block = max(1, len(kept) // (folds * _BLOCKS))
+    return FoldUnits(kept, blocks_of(len(kept), block), "block", documents, block)
+
+
 def grid(space: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     """All combinations of the values.
 
@@ -359,6 +429,96 @@ def learning_curve(
         if on_point:
             on_point(points[-1])
     return points
+
+
+def training_curves(
+    sentences: Sequence[Sentence],
+    held_out: Sequence[Sentence],
+    points: int,
+    *,
+    on_epoch: Callable[[Epoch, float], None] | None = None,
+    on_point: Callable[[Point], None] | None = None,
+    **settings: Any,
+) -> dict[str, list[dict[str, float]]]:
+    """Return the errors on training and held-out data by epoch and by training size.
+
+    Parameters
+    ----------
+    sentences, held_out
+        Training data and development set.
+    points
+        Number of training sizes, each twice the one before; the last is that of `sentences`.
+    on_epoch
+        Called after each epoch with its training error.
+    on_point
+        Called after each training size.
+    **settings
+        Settings of `seqtag.train`.
+
+    Returns
+    -------
+    dict
+        Rows with ``train_error`` and ``dev_error``, fractions: ``by_epoch`` with ``epoch``, and
+        ``by_size`` with ``sentences``. By epoch the training error is that of the weights in
+        motion, on each sentence just before its update.
+    """
+    tokens = sum(map(len, sentences))
+    by_epoch: list[dict[str, float]] = []
+
+    def add(epoch: Epoch) -> None:
+        wrong = epoch.wrong_tokens / tokens
+        dev = 1 - (epoch.dev.score if epoch.dev else 0.0)
+        if on_epoch:
+            on_epoch(epoch, wrong)
+        by_epoch.append({"epoch": epoch.epoch, "train_error": wrong, "dev_error": dev})
+
+    tagger = train(sentences, dev=held_out, on_epoch=add, **settings)
+    if tagger.model.interrupted:
+        raise KeyboardInterrupt
+    fit, seed = tagger_fit(**settings), settings.get("seed", 1)
+    by_size = _errors_by_size(fit, sentences, held_out, points, seed, on_point)
+    return {"by_epoch": by_epoch, "by_size": by_size}
+
+
+def curve_of_tagger(
+    tagger: Tagger,
+    sentences: Sequence[Sentence],
+    held_out: Sequence[Sentence],
+    points: int,
+    on_point: Callable[[Point], None] | None = None,
+) -> dict[str, list[dict[str, float]]]:
+    """Return the errors by training size of taggers trained with the settings of a tagger.
+
+    The result is that of `training_curves`, without rows by epoch.
+    """
+    training = tagger.info["training"]
+    names = [setting.attribute for setting in SETTINGS.values()]
+    seed = training.get("seed", 1)
+    fit = tagger_fit(
+        label=tagger.label,
+        templates=tagger.model.templates,
+        seed=seed,
+        skip_unlabelled=True,
+        **{name: training[name] for name in names if name in training},
+    )
+    by_size = _errors_by_size(fit, sentences, held_out, points, seed, on_point)
+    return {"by_epoch": [], "by_size": by_size}
+
+
+def _errors_by_size(
+    fit: Fit,
+    sentences: Sequence[Sentence],
+    held_out: Sequence[Sentence],
+    points: int,
+    seed: int,
+    on_point: Callable[[Point], None] | None,
+) -> list[dict[str, float]]:
+    n = len(sentences)
+    sizes = sorted({max(1, round(n / 2**i)) for i in range(points)})
+    curve = learning_curve(fit, sentences, held_out, sizes, seed, on_point)
+    return [
+        {"sentences": p.size, "train_error": 1 - p.train, "dev_error": 1 - p.test} for p in curve
+    ]
 
 
 def classifier_fit(make: Callable[[], Any]) -> Fit:
