@@ -67,7 +67,7 @@ class ModelFileError(SeqtagError):
     """A model file is damaged, foreign, or newer than this seqtag."""
 
 
-class TooLongError(CorpusError):
+class SentenceTooLongError(CorpusError):
     """A sentence is above a limit; it is refused in any mode of reading."""
 
 

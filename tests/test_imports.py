@@ -52,14 +52,14 @@ features.pass_templates features.table_templates
 features.encoder features.crfsuite
 features.index features.user_attributes
 features
-corpus.aliases corpus.oddities
+corpus.warnings
 corpus.stream
 corpus.sentence
 corpus.table corpus.text corpus.memory corpus.records
 corpus.conllu corpus.penn corpus.surface corpus.word_tables
 corpus.formats corpus.nltk_corpora
 corpus.detect corpus.documents corpus.write
-corpus.read corpus.token_lists
+corpus.read
 corpus.scanner
 corpus
 model.header model.known_words model.embedded model.freeze model.calibration

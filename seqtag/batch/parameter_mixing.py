@@ -16,7 +16,7 @@ import numpy as np
 
 from seqtag.batch.mixing import Part, Table, mixed, weights_of
 from seqtag.batch.shards import Agreed, Agreement, Plan, Reading, Shard, Topic, train_shard
-from seqtag.corpus import LIMITS, Limits
+from seqtag.corpus import LIMITS, ReadLimits
 from seqtag.engine.arrays import ANY_LABEL, Instances, Layout
 from seqtag.features.index import IndexedCorpus
 from seqtag.features.language import load as load_templates
@@ -128,7 +128,7 @@ def train_shards(
     skip_unlabelled: bool = False,
     format: str = "auto",
     columns: Sequence[str] | None = None,
-    limits: Limits = LIMITS,
+    limits: ReadLimits = LIMITS,
     threads: int = 1,
     on_epoch: Callable[[Epoch], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -202,7 +202,7 @@ def reading_of(
     skip_unlabelled: bool,
     format: str,
     columns: Sequence[str] | None,
-    limits: Limits,
+    limits: ReadLimits,
 ) -> Reading:
     """How shards are read; a file of templates is read here, for it may be nowhere else."""
     if templates == AUTO:  # nothing is tried on shards

@@ -11,9 +11,9 @@ import json
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from seqtag.corpus import LIMITS, Limits, read, sentence_of
-from seqtag.corpus.aliases import find_column
+from seqtag.corpus import LIMITS, ReadLimits, read, sentence_of
 from seqtag.corpus.conllu import COLUMNS as CONLLU
+from seqtag.corpus.sentence import find_column
 from seqtag.corpus.stream import ByteStream, TextBytes, after_last_line
 from seqtag.errors import CorpusError, OptionError, install_hint
 from seqtag.storage import strict_json
@@ -193,7 +193,7 @@ class RowTagger:
         return sentence_of(columns, source=source, line=line)
 
     @property
-    def _limits(self) -> Limits:
+    def _limits(self) -> ReadLimits:
         return LIMITS._replace(sentence=self._options.max_sentence)
 
     def _fields(self, kind: type, tagged: list[FilledSentence]) -> dict[str, Any]:

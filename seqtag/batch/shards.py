@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seqtag.batch.mixing import Difference, Part, Table
-from seqtag.corpus import LIMITS, Limits
+from seqtag.corpus import LIMITS, ReadLimits
 from seqtag.engine import backend
 from seqtag.engine.arrays import Instances, Layout
 from seqtag.errors import CorpusError
@@ -66,7 +66,7 @@ class Reading:
     skip_unlabelled: bool = False
     format: str = "auto"
     columns: Sequence[str] | None = None
-    limits: Limits = LIMITS
+    limits: ReadLimits = LIMITS
     tables: Sequence[WordTable] = ()
 
 

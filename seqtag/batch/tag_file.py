@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 from seqtag.batch.rows import RowTagger, row_format
 from seqtag.batch.storage import DigestingFile, RangePlace, digest_of, is_address, place_of
 from seqtag.corpus import LIMITS, SentenceStream, read
-from seqtag.corpus.detect import Layout
+from seqtag.corpus.detect import FileLayout
 from seqtag.corpus.stream import ByteStream
 from seqtag.errors import CorpusError
 from seqtag.model import bundle, container
@@ -409,7 +409,7 @@ class Work:
         if self.part is None:
             return read(file, self.options.format, columns=self.options.columns, limits=limits)
         head = self.part.head
-        layout = Layout(head.format, head.columns, head.separator)
+        layout = FileLayout(head.format, head.columns, head.separator)
         return SentenceStream(ByteStream(file, limits, self.part.start), layout)
 
     @contextmanager

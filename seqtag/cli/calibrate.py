@@ -20,7 +20,7 @@ from seqtag.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
 
 
 @click.command("calibrate")
@@ -44,7 +44,7 @@ def command(
     force: bool,
     format: str,
     columns: tuple[str, ...] | None,
-    limits: Limits,
+    limits: ReadLimits,
     as_json: bool,
     threads: int,
     quiet: bool,

@@ -24,7 +24,7 @@ from seqtag.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
     from seqtag.corpus.read import AnyStream, SentenceStream
     from seqtag.training.word_classes import Pass
 
@@ -69,7 +69,7 @@ def command(
     model: str | None,
     format: str,
     columns: tuple[str, ...] | None,
-    limits: Limits,
+    limits: ReadLimits,
     threads: int,
     quiet: bool,
 ) -> int:

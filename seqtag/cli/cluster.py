@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from seqtag.batch.ray_tagging import Failure, ModelCopy, Report
     from seqtag.batch.tag_file import FileResult
     from seqtag.cli.common import Mover
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
     from seqtag.tagging.chain import TagOptions
     from seqtag.training.runs import Epoch
 
@@ -151,7 +151,7 @@ def tag(
     in_flight: int | None,
     split: int,
     summary: str | None,
-    limits: Limits,
+    limits: ReadLimits,
     threads: int,
     quiet: bool,
     **asked: Any,

@@ -42,7 +42,7 @@ from seqtag.tagging.tagger import Tagger
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
     from seqtag.tagging.pipeline import Loaded
 
 
@@ -92,7 +92,7 @@ def command(
     raw: bool,
     format: str,
     columns: tuple[str, ...] | None,
-    limits: Limits,
+    limits: ReadLimits,
     resamples: int,
     trials: int,
     confidence: float,

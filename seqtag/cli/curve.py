@@ -24,7 +24,7 @@ from seqtag.errors import install_hint
 from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
     from seqtag.training.runs import Epoch
 
 
@@ -54,7 +54,7 @@ def command(
     force: bool,
     format: str,
     columns: tuple[str, ...] | None,
-    limits: Limits,
+    limits: ReadLimits,
     as_json: bool,
     quiet: bool,
     **settings: Any,

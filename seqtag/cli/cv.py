@@ -19,7 +19,7 @@ from seqtag.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
     from seqtag.evaluation import Report
     from seqtag.training.selection import Folds
 
@@ -51,7 +51,7 @@ def command(
     by: str,
     format: str,
     columns: tuple[str, ...] | None,
-    limits: Limits,
+    limits: ReadLimits,
     threads: int,
     as_json: bool,
     quiet: bool,

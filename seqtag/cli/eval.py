@@ -36,7 +36,7 @@ from seqtag.tagging.pipeline import Pipeline
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
     from seqtag.evaluation.report import Report
     from seqtag.evaluation.significance import Interval
     from seqtag.evaluation.systems import Annotator
@@ -119,7 +119,7 @@ def command(
     resamples: int,
     seed: int,
     as_json: bool,
-    limits: Limits,
+    limits: ReadLimits,
     threads: int,
     quiet: bool,
 ) -> int:

@@ -22,7 +22,7 @@ from seqtag.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
     from seqtag.corpus.read import AnyStream
     from seqtag.tagging.chain import Chain
     from seqtag.tagging.streams import FilledSentence
@@ -66,7 +66,7 @@ def command(
     top: int,
     format: str,
     columns: tuple[str, ...] | None,
-    limits: Limits,
+    limits: ReadLimits,
     as_json: bool,
     quiet: bool,
 ) -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from seqtag.cli.common import Notes
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
     from seqtag.evaluation.report import Report
     from seqtag.model.container import Contents
     from seqtag.model.model import Model
@@ -42,7 +42,7 @@ class GoldFile:
         As it was read.
     """
 
-    def __init__(self, path: str, format: str, columns: Sequence[str] | None, limits: Limits):
+    def __init__(self, path: str, format: str, columns: Sequence[str] | None, limits: ReadLimits):
         self.path = path
         self._format, self._columns, self._limits = format, columns, limits
 

@@ -19,7 +19,7 @@ from seqtag.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
 
 
 @click.command("inspect")
@@ -59,7 +59,7 @@ def command(
     names: tuple[str, ...],
     format: str,
     columns: tuple[str, ...] | None,
-    limits: Limits,
+    limits: ReadLimits,
     as_json: bool,
     quiet: bool,
 ) -> int:

@@ -23,7 +23,7 @@ from seqtag.cli.options import (
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
 
 
 @click.command("lexicon")
@@ -60,7 +60,7 @@ def command(
     words: str,
     format: str,
     columns: tuple[str, ...] | None,
-    limits: Limits,
+    limits: ReadLimits,
     force: bool,
     quiet: bool,
 ) -> int:

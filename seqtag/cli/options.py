@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from seqtag.cli.common import ATTRIBUTES, PENDING
-from seqtag.corpus import LIMITS, READABLE, WRITABLE, Limits
+from seqtag.corpus import LIMITS, READABLE, WRITABLE, ReadLimits
 from seqtag.errors import TemplateError
 from seqtag.features.word_tables import WORDS
 from seqtag.segmentation.paragraphs import PARAGRAPHS
@@ -362,9 +362,9 @@ def _set_mode(context: click.Context, option: click.Parameter, wanted: bool) -> 
         raise click.UsageError(msg, context)
 
 
-def _limits(context: click.Context, _: click.Parameter, sentence: int) -> Limits:
+def _limits(context: click.Context, _: click.Parameter, sentence: int) -> ReadLimits:
     """What is read, by the options."""
-    return Limits(sentence=sentence, mode=context.meta.get(_MODE, ""))
+    return ReadLimits(sentence=sentence, mode=context.meta.get(_MODE, ""))
 
 
 max_sentence_option = click.option(
@@ -589,7 +589,7 @@ def sentences_of(
     notes: Notes | None = None,
     part: str = "train",
     *,
-    limits: Limits,
+    limits: ReadLimits,
     empty: bool = False,
 ) -> list[Sentence]:
     """All sentences of some files, or of corpora by name, and this part of them.

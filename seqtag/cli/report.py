@@ -29,7 +29,7 @@ from seqtag.storage import strict_json
 from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
 
 _POINTS = 5  # of a learning curve
 
@@ -78,7 +78,7 @@ def command(
     curve: str | None,
     format: str,
     columns: tuple[str, ...] | None,
-    limits: Limits,
+    limits: ReadLimits,
     resamples: int,
     seed: int,
     threads: int,

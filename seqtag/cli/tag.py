@@ -23,7 +23,7 @@ from seqtag.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
 
 
 @click.command("tag")
@@ -62,7 +62,7 @@ def command(
     margin: bool,
     probability: bool,
     nbest: int,
-    limits: Limits,
+    limits: ReadLimits,
     threads: int,
     quiet: bool,
 ) -> int:

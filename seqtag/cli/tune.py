@@ -22,7 +22,7 @@ from seqtag.settings import SETTINGS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
 
 
 class Choices(Parameter):
@@ -78,7 +78,7 @@ def command(
     trials: int | None,
     format: str,
     columns: tuple[str, ...] | None,
-    limits: Limits,
+    limits: ReadLimits,
     as_json: bool,
     quiet: bool,
     **fixed: Any,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from seqtag.corpus.detect import Layout, detect_format
+from seqtag.corpus.detect import FileLayout, detect_format
 from seqtag.corpus.formats import FORMATS, READABLE, WRITABLE, Format
 from seqtag.corpus.memory import sentence_of, sentences_of
 from seqtag.corpus.read import SentenceStream, read
 from seqtag.corpus.sentence import Sentence
-from seqtag.corpus.stream import LIMITS, UNLIMITED, Block, Limits
-from seqtag.corpus.token_lists import to_token_list
-from seqtag.corpus.write import into_misc, render
+from seqtag.corpus.stream import LIMITS, UNLIMITED, Block, ReadLimits
+from seqtag.corpus.write import into_misc, render, to_token_list
 
 __all__ = [
     "FORMATS",
@@ -18,9 +17,9 @@ __all__ = [
     "UNLIMITED",
     "WRITABLE",
     "Block",
+    "FileLayout",
     "Format",
-    "Layout",
-    "Limits",
+    "ReadLimits",
     "Sentence",
     "SentenceStream",
     "detect_format",

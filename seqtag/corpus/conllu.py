@@ -11,7 +11,7 @@ from seqtag.errors import CorpusError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from seqtag.corpus.oddities import Oddities
+    from seqtag.corpus.warnings import FormatWarnings
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 GLOBAL_COLUMNS = re.compile(r"\ufeff?#\s*global\.columns\s*=\s*([^\n]*)")
@@ -55,7 +55,7 @@ class ConlluReader(ColumnReader):
     ----------
     source
         Name for messages.
-    columns, separator, oddities
+    columns, separator, warnings
         As for `ColumnReader`.
 
     Examples
@@ -76,9 +76,9 @@ class ConlluReader(ColumnReader):
         source: str,
         columns: Sequence[str] = COLUMNS,
         separator: str = "\t",
-        oddities: Oddities | None = None,
+        warnings: FormatWarnings | None = None,
     ):
-        super().__init__(source, columns, separator, oddities)
+        super().__init__(source, columns, separator, warnings)
 
     def _skip_head(self, raw: str, start: int) -> int:
         """Position behind the comments."""

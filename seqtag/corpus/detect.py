@@ -39,7 +39,7 @@ _NARROW = 4  # columns; most lines of prose have more words
 _MANY = 10  # rows; fewer could look like columns by chance
 
 
-class Layout(NamedTuple):
+class FileLayout(NamedTuple):
     """A format and its column names.
 
     Attributes
@@ -60,7 +60,7 @@ class Layout(NamedTuple):
     evidence: str = ""
 
 
-def detect_format(head: bytes) -> Layout:
+def detect_format(head: bytes) -> FileLayout:
     r"""Recognise the format of a file from its beginning.
 
     The rules, in order, each by what most lines are:
@@ -87,7 +87,7 @@ def detect_format(head: bytes) -> Layout:
 
     Returns
     -------
-    Layout
+    FileLayout
         Without any word: ``columns`` with the one column form, and no evidence.
 
     Raises
@@ -106,11 +106,11 @@ def detect_format(head: bytes) -> Layout:
     content = head.decode("utf-8-sig", errors="replace")
     named = conllu.plus_columns(content)
     if named is not None:
-        return Layout("conllu-plus", named, "\t", "named by # global.columns")
+        return FileLayout("conllu-plus", named, "\t", "named by # global.columns")
     every = whole_lines(head)
     lines = [line for line in every if line.strip(" \t")]
     if not lines:
-        return Layout("columns", ("form",))
+        return FileLayout("columns", ("form",))
     return (
         _find_conllu(lines)
         or _find_trees(lines)
@@ -128,25 +128,25 @@ def whole_lines(head: bytes) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def columns_layout(lines: Sequence[str]) -> Layout:
+def columns_layout(lines: Sequence[str]) -> FileLayout:
     """The layout of a file that is known to have columns, by what most of its lines are."""
     rows, separator = _rows_of(lines)
     if not rows:
-        return Layout("columns", ("form",))
+        return FileLayout("columns", ("form",))
     width = _width(rows)
-    return Layout("columns", _names([row for row in rows if len(row) == width]), separator)
+    return FileLayout("columns", _names([row for row in rows if len(row) == width]), separator)
 
 
-def _text(lines: Sequence[str]) -> Layout:
+def _text(lines: Sequence[str]) -> FileLayout:
     """Raw text, with what spoke for it."""
     counts = [len(line.split()) for line in lines]
     span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{counts[0]}"
     return _fixed("text", f"{_many(len(lines), 'line')} of {_many(span, 'word')}")
 
 
-def _fixed(format: str, evidence: str) -> Layout:
+def _fixed(format: str, evidence: str) -> FileLayout:
     """A format whose columns are the same in every file."""
-    return Layout(format, FORMATS[format].fixed or (), "", evidence)
+    return FileLayout(format, FORMATS[format].fixed or (), "", evidence)
 
 
 def _many(count: object, noun: str) -> str:
@@ -168,7 +168,7 @@ def _in_blocks(lines: Sequence[str]) -> bool:
 # ---- CoNLL-U
 
 
-def _find_conllu(lines: Sequence[str]) -> Layout | None:
+def _find_conllu(lines: Sequence[str]) -> FileLayout | None:
     """CoNLL-U, if half of the lines or more could not be anything else."""
     rows = [line for line in lines if line[0] != "#" or not _COMMENT.match(line)]
     commented = any(line[0] == "#" and _KEY.match(line) for line in lines)
@@ -177,7 +177,7 @@ def _find_conllu(lines: Sequence[str]) -> Layout | None:
         return None
     whole = sum(row.count("\t") == 9 for row in rows)
     evidence = f"10 tab-separated fields in {whole} of {_many(len(rows), 'row')}"
-    return Layout("conllu", conllu.COLUMNS, "\t", evidence if rows else "nothing but comments")
+    return FileLayout("conllu", conllu.COLUMNS, "\t", evidence if rows else "nothing but comments")
 
 
 def _is_conllu(line: str, commented: bool) -> bool:
@@ -199,7 +199,7 @@ def _has_tree_columns(fields: Sequence[str]) -> bool:
 # ---- treebanks
 
 
-def _find_trees(lines: Sequence[str]) -> Layout | None:
+def _find_trees(lines: Sequence[str]) -> FileLayout | None:
     """Bracketed trees, if most lines open a bracket."""
     opening = sum(line.lstrip(" \t").startswith("(") for line in lines)
     if 2 * opening < len(lines):
@@ -212,7 +212,7 @@ def _find_trees(lines: Sequence[str]) -> Layout | None:
     return None
 
 
-def _find_tagged(lines: Sequence[str]) -> Layout | None:
+def _find_tagged(lines: Sequence[str]) -> FileLayout | None:
     """Items word/TAG, if most are."""
     if 4 * sum("/" in line for line in lines) < len(lines):
         return None  # soon said of most files
@@ -256,7 +256,7 @@ def _width(rows: Sequence[Sequence[str]]) -> int:
     return max(counts, key=lambda width: (counts[width], labels[width]))
 
 
-def _find_columns(lines: Sequence[str], *, in_blocks: bool) -> Layout | None:
+def _find_columns(lines: Sequence[str], *, in_blocks: bool) -> FileLayout | None:
     """Columns, if most rows have the same number of fields, and these look like columns.
 
     None if nothing speaks for them.
@@ -268,7 +268,7 @@ def _find_columns(lines: Sequence[str], *, in_blocks: bool) -> Layout | None:
     """
     rows, separator = _rows_of(lines)
     if not rows:
-        return Layout("columns", ("form",), "", DOCSTART)
+        return FileLayout("columns", ("form",), "", DOCSTART)
     width = _width(rows)
     typical = [row for row in rows if len(row) == width]
     most = 2 * len(typical) >= len(rows)
@@ -283,7 +283,7 @@ def _find_columns(lines: Sequence[str], *, in_blocks: bool) -> Layout | None:
         found, possible = _are_labelled(rows, typical, in_blocks=in_blocks)
     if found:
         evidence = f"{_many(width, 'field')} in {len(typical)} of {_many(len(rows), 'row')}"
-        return Layout("columns", _names(typical), separator, evidence)
+        return FileLayout("columns", _names(typical), separator, evidence)
     if not possible:
         return None
     msg = (

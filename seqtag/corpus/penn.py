@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from seqtag.corpus.sentence import Sentence, Span, SpanSentence
-from seqtag.corpus.stream import ByteStream, Limits, after_last_rule, before_last_tree
+from seqtag.corpus.stream import ByteStream, ReadLimits, after_last_rule, before_last_tree
 from seqtag.corpus.table import shorten
 from seqtag.corpus.text import lines_of, start_of
 from seqtag.errors import CorpusError
@@ -100,7 +100,7 @@ def _kept(stream: ByteStream, build: _Builder, raw: str, source: str, line: int)
     try:
         return build(raw, source, line)
     except CorpusError as error:
-        stream.oddities.pass_over(error)
+        stream.warnings.pass_over(error)
         return SpanSentence(raw, source, line, {"form": [], "pos": []}, [], {"pos": []})
 
 
@@ -132,7 +132,7 @@ def _tagged(
     return SpanSentence(raw, source, line, values, [a for a, _ in items], {"pos": tags})
 
 
-def _bracketed(raw: str, source: str, line: int, limits: Limits) -> SpanSentence:
+def _bracketed(raw: str, source: str, line: int, limits: ReadLimits) -> SpanSentence:
     """Sentence from the text of a .pos file."""
     items: list[Span] = []
     chunks: list[tuple[str, int, int]] = []
@@ -169,7 +169,7 @@ def _lines_before(raw: str, start: int = 0) -> int:
     return raw.count("\n", 0, len(raw) - len(raw[start:].lstrip()))
 
 
-def _tree(raw: str, source: str, line: int, limits: Limits) -> SpanSentence:
+def _tree(raw: str, source: str, line: int, limits: ReadLimits) -> SpanSentence:
     """Sentence from the text of one tree; NLTK judges the tree, the spans come from its leaves."""
     start = start_of(raw, line)
     found: list[re.Match[str]] = []

@@ -7,14 +7,14 @@ from contextlib import closing
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from seqtag.corpus import conllu
-from seqtag.corpus.detect import Layout, columns_layout, detect_format, whole_lines
+from seqtag.corpus.detect import FileLayout, columns_layout, detect_format, whole_lines
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
 from seqtag.corpus.nltk_corpora import PREFIX, open_nltk
 from seqtag.corpus.stream import (
     LIMITS,
     Block,
     ByteStream,
-    Limits,
+    ReadLimits,
     after_last_blank_line,
     after_last_character,
     after_last_line,
@@ -101,7 +101,7 @@ class SentenceStream:
         What stands between columns: a tab or a space; empty while it is not known.
     """
 
-    def __init__(self, stream: ByteStream, layout: Layout):
+    def __init__(self, stream: ByteStream, layout: FileLayout):
         self.format, self.columns, self.separator, _ = layout
         self.source = stream.name
         self._format = FORMATS[self.format]
@@ -160,13 +160,13 @@ class SentenceStream:
         if self._format.rows is None:
             msg = f"expected a file of one word a line to parse in blocks, found {self.format}"
             raise CorpusError(msg, source=self.source)
-        oddities = self._stream.oddities
-        reader = self._format.rows(self.source, self.columns, self.separator, oddities)
+        warnings = self._stream.warnings
+        reader = self._format.rows(self.source, self.columns, self.separator, warnings)
         return reader.read(blocks, line)
 
     def report(self) -> None:
         """Say in the log what was odd and what was passed over, when all blocks were parsed."""
-        self._stream.oddities.report()
+        self._stream.warnings.report()
 
     def pieces(self) -> Iterator[str]:
         """The text as it arrives, in pieces of any size, instead of its sentences."""
@@ -180,7 +180,7 @@ class SentenceStream:
             yield from self._stream.blocks(after_last_line)
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> ReadLimits:
         """What of the file is refused."""
         return self._stream.limits
 
@@ -224,7 +224,7 @@ def read(
     format: str = AUTO,
     *,
     columns: Sequence[str] | None = None,
-    limits: Limits = LIMITS,
+    limits: ReadLimits = LIMITS,
 ) -> SentenceStream:
     r"""Read the sentences of a file one by one, losing no byte.
 
@@ -285,7 +285,7 @@ def read(
 
 
 def _read_nltk(
-    name: str, format: str, columns: Sequence[str] | None, limits: Limits
+    name: str, format: str, columns: Sequence[str] | None, limits: ReadLimits
 ) -> SentenceStream:
     """A corpus of NLTK's, with other names for its columns if they are given."""
     if format not in (AUTO, "columns"):
@@ -298,7 +298,7 @@ def _read_nltk(
             f"{', '.join(columns)}; name each"
         )
         raise CorpusError(msg, source=name)
-    layout = Layout("columns", tuple(columns or found), "\t")
+    layout = FileLayout("columns", tuple(columns or found), "\t")
     return SentenceStream(ByteStream(file, limits), layout)
 
 
@@ -318,10 +318,10 @@ def _check_columns(columns: Sequence[str], format: str) -> None:
         raise CorpusError(msg)
 
 
-def _layout(stream: ByteStream, format: str, columns: Sequence[str] | None) -> Layout:
+def _layout(stream: ByteStream, format: str, columns: Sequence[str] | None) -> FileLayout:
     """Format and columns, looking into the stream no further than needed."""
     if columns is not None:
-        return Layout("columns", tuple(columns))
+        return FileLayout("columns", tuple(columns))
     if format == AUTO:
         found = _detected(stream)
     elif format in ("conllu", "conllu-plus"):
@@ -331,7 +331,7 @@ def _layout(stream: ByteStream, format: str, columns: Sequence[str] | None) -> L
         # Column files by another name: what is read is a column file.
         name = "columns" if known.rows is ColumnReader else format
         if known.fixed is not None:
-            return Layout(name, known.fixed)
+            return FileLayout(name, known.fixed)
         found = columns_layout([line for line in whole_lines(stream.head()) if line.strip(" \t")])
         if known.columns:
             names = known.columns.get(len(found.columns)) or known.columns[min(known.columns)]
@@ -345,22 +345,22 @@ def _layout(stream: ByteStream, format: str, columns: Sequence[str] | None) -> L
     return found
 
 
-def _conllu_layout(stream: ByteStream, format: str) -> Layout:
+def _conllu_layout(stream: ByteStream, format: str) -> FileLayout:
     """CoNLL-U, or CoNLL-U Plus if the first line says so."""
     head = stream.head(first_line=True).decode("utf-8", errors="replace")
     named = conllu.plus_columns(head)
     if named is not None:
-        return Layout("conllu-plus", named, "\t")
+        return FileLayout("conllu-plus", named, "\t")
     if format == "conllu-plus":
         msg = (
             'expected "# global.columns = ID FORM ..." in the first line, found '
             "none; add it, or use --format conllu"
         )
         raise CorpusError(msg, source=stream.name, line=1)
-    return Layout("conllu", conllu.COLUMNS, "\t")
+    return FileLayout("conllu", conllu.COLUMNS, "\t")
 
 
-def _detected(stream: ByteStream) -> Layout:
+def _detected(stream: ByteStream) -> FileLayout:
     """The layout of a stream, which is noted in the log; an error knows its name."""
     head = stream.head()
     try:

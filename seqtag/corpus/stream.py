@@ -13,8 +13,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
-from seqtag.corpus.oddities import Mode, Oddities
-from seqtag.errors import CorpusError, TooLongError
+from seqtag.corpus.warnings import FormatWarnings, Mode
+from seqtag.errors import CorpusError, SentenceTooLongError
 from seqtag.storage.compression import compression_of, may_be_compressed
 from seqtag.storage.output import CONVERT, naming
 
@@ -30,7 +30,7 @@ _RULE = re.compile(rb"\n=+[ \t]*\r?\n")
 _BLANK_LINE = re.compile(rb"\n[ \t]*\r?\n")
 
 
-class Limits(NamedTuple):
+class ReadLimits(NamedTuple):
     """What of a file is refused.
 
     Attributes
@@ -61,20 +61,20 @@ class Limits(NamedTuple):
         """The most brackets of a tree: four for each word that it may have."""
         return 4 * self.sentence
 
-    def too_long(self, source: str, line: int, what: str = "words") -> TooLongError:
+    def too_long(self, source: str, line: int, what: str = "words") -> SentenceTooLongError:
         """The error about a sentence of too many `what`, which begins at `line`."""
         most = {"bytes": self.size, "brackets": self.brackets}.get(what, self.sentence)
         msg = (
             f"expected at most {most:,} {what} in a sentence, found more in the one that "
             "starts here; mark where its sentences end, or allow more with --max-sentence"
         )
-        return TooLongError(msg, source=source, line=line)
+        return SentenceTooLongError(msg, source=source, line=line)
 
 
-LIMITS = Limits()
+LIMITS = ReadLimits()
 """What is read if nobody says otherwise."""
 
-UNLIMITED = Limits(sys.maxsize, sys.maxsize)
+UNLIMITED = ReadLimits(sys.maxsize, sys.maxsize)
 """For what was read before."""
 
 
@@ -155,7 +155,10 @@ class ByteStream:
     """
 
     def __init__(
-        self, source: str | os.PathLike[str] | BinaryIO, limits: Limits = LIMITS, offset: int = 0
+        self,
+        source: str | os.PathLike[str] | BinaryIO,
+        limits: ReadLimits = LIMITS,
+        offset: int = 0,
     ):
         self.limits = limits
         self._offset = offset
@@ -172,7 +175,7 @@ class ByteStream:
             name = getattr(source, "name", None)
             self.name = name if isinstance(name, str) else "<stream>"
             self._file = source
-        self.oddities = Oddities(self.name, limits.mode)
+        self.warnings = FormatWarnings(self.name, limits.mode)
         self.position = 0  # bytes of the file read so far
         self._status = _status_of(self._file)
         self._waits = self._status is not None and not stat.S_ISREG(self._status.st_mode)

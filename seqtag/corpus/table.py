@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from seqtag.corpus.oddities import Oddities
 from seqtag.corpus.sentence import Sentence
+from seqtag.corpus.warnings import FormatWarnings
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class ColumnReader:
         Names of the columns, one per field of a line.
     separator
         What stands between them, if that is known.
-    oddities
+    warnings
         Where to take down what is odd, and what is passed over.
 
     Examples
@@ -169,10 +169,10 @@ class ColumnReader:
         source: str,
         columns: Sequence[str],
         separator: str = "",
-        oddities: Oddities | None = None,
+        warnings: FormatWarnings | None = None,
     ):
         self.source = source
-        self.oddities = oddities or Oddities(source)
+        self.warnings = warnings or FormatWarnings(source)
         self.columns = tuple(columns)
         self.separator = separator  # "": not known before the first token line
 
@@ -204,14 +204,14 @@ class ColumnReader:
             sentence = self._read_one(raw, end if rest else 0, line)
             yield sentence
             if self.needs_end and len(sentence) and end == len(raw) - raw.endswith("\n"):
-                self.oddities.note("cut", line + raw.rstrip("\r\n").count("\n"))
+                self.warnings.note("cut", line + raw.rstrip("\r\n").count("\n"))
 
     def _read_one(self, raw: str, end: int, line: int) -> Sentence:
         """One piece of text as a sentence, without words if it is passed over."""
         try:
             return self._sentence(raw, end, line)
         except CorpusError as error:
-            self.oddities.pass_over(error)
+            self.warnings.pass_over(error)
             return self._build(raw, line, [], None, "\n", len(raw), len(raw))
 
     def _sentence(self, raw: str, end: int, line: int) -> Sentence:
@@ -221,7 +221,7 @@ class ColumnReader:
             start = int(line == 1 and raw[0] == "\ufeff")
             start = self._skip_blank_lines(raw, start, line)
         if len(raw) - end > 2 and end > 0 and raw[end:].strip("\r\n") and raw[-1] == "\n":
-            self.oddities.note("spaced", line + raw.count("\n") - 1)
+            self.warnings.note("spaced", line + raw.count("\n") - 1)
         start = self._skip_head(raw, start)
         eol = "\n"
         if "\r" in raw:
@@ -247,7 +247,7 @@ class ColumnReader:
             first = line + raw.count("\n", 0, start)
             fields, eol = self._split_lines(body, first), ""
             if gap == " " and (found := _GAPS.search(body)):
-                self.oddities.note("spaces", first + body.count("\n", 0, found.start()))
+                self.warnings.note("spaces", first + body.count("\n", 0, found.start()))
         rows = self._find_rows(fields, line + raw.count("\n", 0, start))
         return self._build(raw, line, fields, rows, eol, start, end)
 
@@ -271,10 +271,10 @@ class ColumnReader:
         found = _BLANK_LINES.match(raw, start)[0]  # type: ignore[index]
         lines = found.split("\n")[:-1]
         if lines:
-            self.oddities.note("blank", line, len(lines))
+            self.warnings.note("blank", line, len(lines))
         spaced = [i for i, each in enumerate(lines) if each.strip("\r")]
         if spaced:
-            self.oddities.note("spaced", line + spaced[0], len(spaced))
+            self.warnings.note("spaced", line + spaced[0], len(spaced))
         return start + len(found)
 
     def _skip_head(self, raw: str, start: int) -> int:

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
-from seqtag.corpus.aliases import find_column
+from seqtag.corpus.sentence import find_column
 from seqtag.corpus.surface import raw_text_of
 from seqtag.errors import IN_ANOTHER_FORM, CorpusError, same_letters
 from seqtag.evaluation.aligned import AlignedReport, score_aligned

@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(message, name=error.name) from error
 
 from seqtag.corpus import sentence_of
-from seqtag.corpus.aliases import find_column
+from seqtag.corpus.sentence import find_column
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.integrations.spacy_documents import (
     ATTRIBUTES,

@@ -90,7 +90,7 @@ _END = "\n"  # what stands behind the last character, and before the first
 _VALUE_BYTES = 200  # of a value in a dict; none is long
 
 
-class Rows(NamedTuple):
+class CharacterRows(NamedTuple):
     """Where the characters of a text are.
 
     Attributes
@@ -189,7 +189,7 @@ def _first(character: str) -> str:
     return normal_form(character)[0]
 
 
-def rows_of(text: str) -> Rows:
+def rows_of(text: str) -> CharacterRows:
     r"""Where the characters of a text are; `SEPARATOR` ends a paragraph.
 
     Examples
@@ -217,7 +217,9 @@ def rows_of(text: str) -> Rows:
             half_flag = False
         half_flag = kind == REGIONAL and not half_flag
         joined, gap = kind == JOINER, 0
-    return Rows(np.array(starts, np.int64), np.array(ends, np.int64), np.array(gaps, np.uint8))
+    return CharacterRows(
+        np.array(starts, np.int64), np.array(ends, np.int64), np.array(gaps, np.uint8)
+    )
 
 
 def columns_of(text: str) -> dict[str, list[str]]:
@@ -363,7 +365,7 @@ class Numbering:
         self._numbers: list[dict[str, int]] = [{} for _ in columns]
         self._reported = [0] * len(columns)
 
-    def read(self, text: str) -> tuple[Rows, NDArray[np.int32]]:
+    def read(self, text: str) -> tuple[CharacterRows, NDArray[np.int32]]:
         """The rows of a text, and the number of each column's value: (columns, rows) int32."""
         if self._native is not None:
             return self._read_natively(self._native, text)
@@ -373,7 +375,9 @@ class Numbering:
             row[:] = [numbers.setdefault(value, len(numbers)) for value in found[name]]
         return rows, types
 
-    def _read_natively(self, native: Characters, text: str) -> tuple[Rows, NDArray[np.int32]]:
+    def _read_natively(
+        self, native: Characters, text: str
+    ) -> tuple[CharacterRows, NDArray[np.int32]]:
         """The same by the kernel, which asks what it does not know of characters."""
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
         unknown = native.unknown(codes)
@@ -389,7 +393,7 @@ class Numbering:
             [class_of(char).encode() for char in characters],
             np.array([symbol[0].isalnum() for symbol in symbols], np.uint8),
         )
-        return Rows(starts, ends, gaps), native.number()
+        return CharacterRows(starts, ends, gaps), native.number()
 
     @property
     def nbytes(self) -> int:

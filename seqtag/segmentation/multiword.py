@@ -60,7 +60,7 @@ Symbol = str | None
 
 
 # --------------------------------------------------------------------------- scripts
-class Script(NamedTuple):
+class SplitScript(NamedTuple):
     """A script, taken apart.
 
     Attributes
@@ -75,11 +75,11 @@ class Script(NamedTuple):
     items: tuple[Symbol, ...]
 
     @classmethod
-    def read(cls, label: str) -> Script:
+    def read(cls, label: str) -> SplitScript:
         r"""The script that a label says.
 
-        >>> Script.read(r"=|d\_")
-        Script(exact=False, items=('=', None, '\\d', '\\_'))
+        >>> SplitScript.read(r"=|d\_")
+        SplitScript(exact=False, items=('=', None, '\\d', '\\_'))
         """
         exact = label.startswith(EXACT)
         items: list[Symbol] = []
@@ -118,7 +118,7 @@ def _item(item: Symbol) -> str:
     return item if item == COPY or item[1:] in (COPY, END, EXACT, NOTHING, "\\") else item[1:]
 
 
-_read = lru_cache(maxsize=10_000)(Script.read)
+_read = lru_cache(maxsize=10_000)(SplitScript.read)
 
 
 def letters_of(token: str) -> Sequence[str]:

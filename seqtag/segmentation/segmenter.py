@@ -18,8 +18,8 @@ from seqtag.segmentation.characters import (
     COLUMNS,
     JOINER,
     NEW_PARAGRAPH,
+    CharacterRows,
     Numbering,
-    Rows,
     code_kind,
 )
 from seqtag.segmentation.paragraphs import SEPARATOR
@@ -193,7 +193,7 @@ class Segmenter:
         )
 
     def _ends(
-        self, labels: NDArray[np.int32], rows: Rows
+        self, labels: NDArray[np.int32], rows: CharacterRows
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Whether a sentence and whether a token ends with each row."""
         behind = np.append(rows.gaps[1:], NEW_PARAGRAPH)

@@ -24,7 +24,7 @@ _REFUSAL = b"expected fewer connections at once, found too many; try again later
 
 
 class ConnectionLimits:
-    """Limits on the connections of a server.
+    """ReadLimits on the connections of a server.
 
     Parameters
     ----------

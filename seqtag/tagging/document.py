@@ -13,7 +13,7 @@ import numpy as np
 from seqtag.corpus import read, render
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import surface_of
-from seqtag.corpus.token_lists import to_token_list
+from seqtag.corpus.write import to_token_list
 from seqtag.errors import SeqtagError
 from seqtag.html_tables import paragraph, table
 from seqtag.segmentation.writing import ConlluWriter

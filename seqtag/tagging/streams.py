@@ -7,9 +7,9 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from seqtag.corpus import Block, Sentence, into_misc, render
-from seqtag.corpus.aliases import find_column
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.records import with_facts
+from seqtag.corpus.sentence import find_column
 from seqtag.corpus.table import DOCSTART
 from seqtag.engine import backend
 from seqtag.errors import CorpusError

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from seqtag.corpus.aliases import find_column
 from seqtag.corpus.scanner import BlockScanner
-from seqtag.corpus.sentence import bad_value
+from seqtag.corpus.sentence import bad_value, find_column
 from seqtag.model.passes import said_by
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from seqtag.corpus.aliases import find_column
+from seqtag.corpus.sentence import find_column
 from seqtag.errors import CorpusError
 from seqtag.evaluation.reliability import Reliability
 from seqtag.model.calibration import Calibration

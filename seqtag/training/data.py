@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.corpus import LIMITS, Limits, Sentence, SentenceStream, read, sentence_of
+from seqtag.corpus import LIMITS, ReadLimits, Sentence, SentenceStream, read, sentence_of
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError, LabelError
@@ -284,7 +284,7 @@ def open_corpus(
     format: str,
     columns: Sequence[str] | None,
     files: ExitStack,
-    limits: Limits = LIMITS,
+    limits: ReadLimits = LIMITS,
 ) -> Corpus:
     """One or several sources as one corpus; `files` closes what is opened.
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.corpus import Limits, Sentence
+    from seqtag.corpus import ReadLimits, Sentence
     from seqtag.features.templates import TemplateSet
     from seqtag.features.word_tables import WordTable
     from seqtag.model.model import Model
@@ -117,7 +117,7 @@ def train_parts(
     threads: int = 1,
     format: str = "auto",
     columns: Sequence[str] | None = None,
-    limits: Limits = LIMITS,
+    limits: ReadLimits = LIMITS,
     on_part: Callable[[str], None] | None = None,
     on_epoch: Callable[[Epoch], None] | None = None,
     init: Loaded | None = None,
@@ -332,7 +332,7 @@ def _column_models(
 
 
 def _in_memory(
-    data: Source, format: str, columns: Sequence[str] | None, limits: Limits
+    data: Source, format: str, columns: Sequence[str] | None, limits: ReadLimits
 ) -> list[Sentence]:
     """The sentences of sources that may be read once only, or are several."""
     with ExitStack() as files:

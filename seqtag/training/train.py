@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
     from seqtag.corpus.memory import Labels, Values
     from seqtag.features.word_tables import WordTable
     from seqtag.labels.column import LabelColumn
@@ -82,7 +82,7 @@ class Options(TypedDict, total=False):
     unlabelled: str | None
     format: str
     columns: Sequence[str] | None
-    limits: Limits
+    limits: ReadLimits
     threads: int
     on_epoch: Callable[[Epoch], None] | None
     init: Loaded | str | PathLike[str] | None
@@ -131,7 +131,7 @@ def train(
     unlabelled: str | None = None,
     format: str = "auto",
     columns: Sequence[str] | None = None,
-    limits: Limits = LIMITS,
+    limits: ReadLimits = LIMITS,
     threads: int = 1,
     on_epoch: Callable[[Epoch], None] | None = None,
     init: Loaded | str | PathLike[str] | None = None,

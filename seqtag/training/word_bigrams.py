@@ -287,7 +287,7 @@ class _TokenNumbering:
 
         Raises
         ------
-        TooLongError
+        SentenceTooLongError
             If a line has too many.
         """
         types, sentence_ptr = self._scanner.scan(block.text.encode(), block.line == 1)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.corpus import LIMITS, Limits, SentenceStream, read
+from seqtag.corpus import LIMITS, ReadLimits, SentenceStream, read
 from seqtag.corpus.nltk_corpora import PREFIX
 from seqtag.corpus.word_tables import write_word_table
 from seqtag.engine import backend
@@ -276,7 +276,7 @@ def learn_classes(
     *,
     format: str = "auto",
     columns: Sequence[str] | None = None,
-    limits: Limits = LIMITS,
+    limits: ReadLimits = LIMITS,
     threads: int = 1,
     on_pass: Callable[[Pass], object] | None = None,
 ) -> WordClasses:

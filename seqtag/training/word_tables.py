@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
-    from seqtag.corpus import Limits
+    from seqtag.corpus import ReadLimits
     from seqtag.features.templates import TemplateSet
     from seqtag.model.model import Model
     from seqtag.training.data import Source
@@ -227,7 +227,7 @@ def lexicon_of(
     *,
     format: str = "auto",
     columns: Sequence[str] | None = None,
-    limits: Limits = LIMITS,
+    limits: ReadLimits = LIMITS,
 ) -> tuple[dict[str, str], list[tuple[str, ...]]]:
     """The values that words have in annotated sentences.
 

@@ -20,7 +20,7 @@ from seqtag.segmentation.multiword import (
     LONGEST,
     NOTHING,
     InContext,
-    Script,
+    SplitScript,
     Symbol,
     Words,
     columns_of,
@@ -253,10 +253,10 @@ def _script(letter: str, symbols: tuple[Symbol, ...], upper: bool) -> str:
     copied = symbols.index(letter) if letter in symbols else -1
     items = [COPY if i == copied else s and "\\" + s for i, s in enumerate(symbols)]
     folded = [s and s.lower() if len(s or "") == len((s or "").lower()) else s for s in items]
-    script = Script(False, tuple(folded))
+    script = SplitScript(False, tuple(folded))
     if _spelt(script.symbols(letter, upper)) == _spelt(symbols):
         return str(script)
-    return str(Script(True, tuple(items)))
+    return str(SplitScript(True, tuple(items)))
 
 
 def _spelt(symbols: Iterable[Symbol]) -> list[Symbol]:

@@ -157,7 +157,7 @@ def test_44_row_or_text_cut_off(bench):
 
 def test_45_gzip_bomb(bench, monkeypatch):
     """What is held at once is a line or a sentence, and both have limits."""
-    small = stream.Limits(line=1 << 20)
+    small = stream.ReadLimits(line=1 << 20)
     monkeypatch.setattr(read, "__kwdefaults__", {**read.__kwdefaults__, "limits": small})
     bench.write(gzip.compress(bytes(64 << 20), 9))
     assert Path(NAME).stat().st_size < 100_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from seqtag.corpus import Limits, read
+from seqtag.corpus import ReadLimits, read
 from tests.command_line import call, conllu, home
 
 
@@ -82,7 +82,7 @@ def test_what_eval_reads_again_was_let_in_before(call, home, tmp_path, monkeypat
     path, new = tmp_path / "long.conllu", tmp_path / "new.seqtag"
     path.write_text(conllu(["the cat barks ."] * 3))
     assert call("train", path, "-m", new, "--label", "upos,xpos", "--epochs", 1).code == 0
-    small = Limits(sentence=3)
+    small = ReadLimits(sentence=3)
     monkeypatch.setattr(read, "__kwdefaults__", {**read.__kwdefaults__, "limits": small})
     assert call("eval", "-m", new, path, "--max-sentence", 4).code == 0
 

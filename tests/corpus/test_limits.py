@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from seqtag.corpus import LIMITS, Limits, read
+from seqtag.corpus import LIMITS, ReadLimits, read
 from seqtag.corpus import stream as stream_module
 from seqtag.errors import CorpusError
 
@@ -30,7 +30,7 @@ def conllu(words: int, comments: int = 0, first: str = "") -> str:
     return first + head + "".join(f"{i}\tw{ROW}" for i in range(1, words + 1)) + "\n"
 
 
-def words_of(text: str, limits: Limits, format: str, kind: type[io.BytesIO]) -> list[int]:
+def words_of(text: str, limits: ReadLimits, format: str, kind: type[io.BytesIO]) -> list[int]:
     columns = ["form", "pos"] if format == "columns" else None
     return [len(s) for s in read(kind(text.encode()), format, columns=columns, limits=limits)]
 
@@ -58,12 +58,12 @@ each_kind = pytest.mark.parametrize("kind", [io.BytesIO, Slow])
 )
 def test_a_sentence_that_is_too_long_is_refused_where_it_starts(format, text, place, what, kind):
     with pytest.raises(CorpusError) as caught:
-        words_of(text, Limits(sentence=2), format, kind)
+        words_of(text, ReadLimits(sentence=2), format, kind)
     assert str(caught.value) == (
         f"<stream>:{place}: expected at most {8 if what == 'brackets' else 2} {what} in a sentence, found more in the one that "
         "starts here; mark where its sentences end, or allow more with --max-sentence"
     )
-    assert words_of(text, LIMITS, format, kind) == words_of(text, Limits(4), format, kind)
+    assert words_of(text, LIMITS, format, kind) == words_of(text, ReadLimits(4), format, kind)
 
 
 @each_kind
@@ -80,7 +80,7 @@ def test_a_sentence_that_is_too_long_is_refused_where_it_starts(format, text, pl
     ],
 )
 def test_a_sentence_of_just_the_limit_is_read(format, text, found, kind):
-    assert words_of(text, Limits(sentence=2), format, kind) == found
+    assert words_of(text, ReadLimits(sentence=2), format, kind) == found
 
 
 @each_kind
@@ -99,7 +99,7 @@ def test_a_sentence_of_too_many_bytes_is_refused_where_it_starts(
     monkeypatch.setattr(stream_module, "CHUNK", 64)
     text = first + row.format("w" * 400) * 3
     with pytest.raises(CorpusError) as caught:
-        words_of(text, Limits(sentence=3, line=500), format, kind)
+        words_of(text, ReadLimits(sentence=3, line=500), format, kind)
     assert str(caught.value) == (
         "<stream>:3: expected at most 768 bytes in a sentence, found more in the one that starts "
         "here; mark where its sentences end, or allow more with --max-sentence"
@@ -109,7 +109,7 @@ def test_a_sentence_of_too_many_bytes_is_refused_where_it_starts(
 def test_pos_files_may_have_rules_and_no_blank_lines(monkeypatch):
     monkeypatch.setattr(stream_module, "CHUNK", 64)
     text = "a/X b/X\n====\n" * 100 + "c/X\n== \r\n"
-    limits = Limits(sentence=3, line=100)
+    limits = ReadLimits(sentence=3, line=100)
     stream = read(io.BytesIO(text.encode()), "pos", limits=limits)
     found = list(stream)
     assert "".join(sentence.raw for sentence in found) == text
@@ -119,7 +119,7 @@ def test_pos_files_may_have_rules_and_no_blank_lines(monkeypatch):
 @each_kind
 @pytest.mark.parametrize("end", ["\n", "", "\n\na X\n"])
 def test_a_line_that_is_too_long_is_refused_by_its_place(kind, end):
-    limits = Limits(line=12)
+    limits = ReadLimits(line=12)
     assert words_of(f"a X\n\n{'b' * 10} X{end}", limits, "columns", kind)[:2] == [1, 1]
     for format, text in (("columns", f"{'b' * 11} X{end}"), ("tokens", f"{'b ' * 6}c{end}")):
         with pytest.raises(CorpusError) as caught:
@@ -132,36 +132,36 @@ def test_a_line_that_is_too_long_is_refused_by_its_place(kind, end):
 
 def test_raw_text_is_cut_and_not_refused():
     text = "one two three four. " * 50
-    stream = read(io.BytesIO(text.encode()), "text", limits=Limits(sentence=2, line=2000))
+    stream = read(io.BytesIO(text.encode()), "text", limits=ReadLimits(sentence=2, line=2000))
     assert "".join(s.raw for s in stream) == text
-    stream = read(io.BytesIO(text.encode()), "text", limits=Limits(sentence=2, line=10))
+    stream = read(io.BytesIO(text.encode()), "text", limits=ReadLimits(sentence=2, line=10))
     assert "".join(stream.pieces()) == text
 
 
 def test_blocks_for_the_scanner_have_the_same_limits():
     text = b"a X\n\na X\nb X\nc X\n\n"
-    stream = read(io.BytesIO(text), "conll2002", limits=Limits(sentence=2))
+    stream = read(io.BytesIO(text), "conll2002", limits=ReadLimits(sentence=2))
     with pytest.raises(CorpusError, match="<stream>:3: expected at most 2 rows"):
         list(stream.blocks())
-    stream = read(io.BytesIO(text), "conll2002", limits=Limits(sentence=3))
+    stream = read(io.BytesIO(text), "conll2002", limits=ReadLimits(sentence=3))
     assert "".join(block.text for block in stream.blocks()).encode() == text
 
 
 def test_detection_does_not_wait_for_the_end_of_a_line_that_is_too_long(monkeypatch):
     monkeypatch.setattr(stream_module, "CHUNK", 1000)
     file = io.BytesIO(b"x" * 1_000_000)
-    read(file, limits=Limits(line=5000))
+    read(file, limits=ReadLimits(line=5000))
     assert file.tell() < 10_000
 
 
 BOMB = """
 import resource, sys
-from seqtag.corpus import Limits, read
+from seqtag.corpus import ReadLimits, read
 from seqtag.errors import CorpusError
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for format in ("auto", "conllu", "tokens"):
     try:
-        list(read(sys.argv[1], format, limits=Limits(line=1 << 20)))
+        list(read(sys.argv[1], format, limits=ReadLimits(line=1 << 20)))
     except CorpusError as err:
         print(err)
 unit = 1 if sys.platform == "darwin" else 1 << 10

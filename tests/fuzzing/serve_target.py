@@ -80,7 +80,7 @@ _FORM = (
 @cache
 def _served() -> Any:
     """A server of a pipeline, a calibrated tagger, one with parts of labels, and one of two passes."""
-    from seqtag.serve.server import Limits, application
+    from seqtag.serve.server import ReadLimits, application
 
     files = {"plain": 0, "rich": 3, "twice": 7}
     loaded = {
@@ -88,7 +88,7 @@ def _served() -> Any:
     }
     models = Models({"pipeline": good_pipeline(), **loaded})
     shelf = Shelf(lambda: models, print, print)
-    return application(shelf, Limits(body=_BODY, seconds=1e6))
+    return application(shelf, ReadLimits(body=_BODY, seconds=1e6))
 
 
 def serve(data: bytes) -> str:

@@ -19,7 +19,7 @@ from seqtag.corpus import (
     LIMITS,
     READABLE,
     WRITABLE,
-    Limits,
+    ReadLimits,
     Sentence,
     read,
     render,
@@ -55,7 +55,7 @@ _COLUMNS = [
     ("pos", "form", "chunk"),
     ("id", "form", "upos"),
 ]
-_FEW = Limits(3, 40)
+_FEW = ReadLimits(3, 40)
 _PROBE = ["", "a", "Über-x", "\ud800", "don't", "e\u0301" * 9, "12", "# x"]
 
 
@@ -83,7 +83,7 @@ def readers(data: bytes) -> str:
 
 
 def _read(
-    file: bytes, format: str, columns: Sequence[str] | None, limits: Limits
+    file: bytes, format: str, columns: Sequence[str] | None, limits: ReadLimits
 ) -> list[tuple[str, int, list[str]]] | str:
     """What is read; the message if it is refused."""
     try:

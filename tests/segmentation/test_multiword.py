@@ -18,7 +18,7 @@ from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle, container
 from seqtag.segmentation import multiword
-from seqtag.segmentation.multiword import COLUMNS, Script, Splitter, words_of
+from seqtag.segmentation.multiword import COLUMNS, SplitScript, Splitter, words_of
 from seqtag.settings import Settings
 from seqtag.training.problem import pose
 from seqtag.training.runs import Schedule
@@ -95,8 +95,8 @@ FRENCH = [
 # ----------------------------------------------------------------- scripts
 @given(st.text("=|^_\\abA", max_size=8))
 def test_scripts_are_read_as_they_are_written(label):
-    script = Script.read(label)
-    assert Script.read(str(script)) == script
+    script = SplitScript.read(label)
+    assert SplitScript.read(str(script)) == script
 
 
 @pytest.mark.parametrize(

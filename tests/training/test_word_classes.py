@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import seqtag
-from seqtag.corpus import Limits, read
+from seqtag.corpus import ReadLimits, read
 from seqtag.engine import backend as backends
 from seqtag.errors import CorpusError, OptionError
 from seqtag.training import word_bigrams
@@ -206,7 +206,7 @@ def test_tables_may_be_empty_or_have_one_column(backend, monkeypatch, text, word
 @each_backend
 def test_a_sentence_that_is_too_long_is_refused_with_its_line(backend, monkeypatch):
     install(backend, monkeypatch)
-    stream = read(io.BytesIO(b"a b\n\na b c d\n"), "tokens", limits=Limits(sentence=3))
+    stream = read(io.BytesIO(b"a b\n\na b c d\n"), "tokens", limits=ReadLimits(sentence=3))
     with pytest.raises(CorpusError) as error:
         learn_classes(stream, classes=1)
     assert str(error.value) == (

@@ -6,7 +6,7 @@ import logging
 from threading import Lock
 from typing import Literal, NamedTuple, TypeAlias
 
-from seqtag.errors import CorpusError, TooLongError
+from seqtag.errors import CorpusError, SentenceTooLongError
 
 _log = logging.getLogger("seqtag")
 
@@ -54,7 +54,7 @@ _KINDS = {
 }
 
 
-class Oddities:
+class FormatWarnings:
     """What one reading of a file finds odd, to be noted or refused; any thread may add to it.
 
     Parameters
@@ -63,12 +63,12 @@ class Oddities:
         Name of the file.
     mode
         ``"lenient"`` passes over sentences that cannot be read, ``"strict"`` refuses what is odd,
-        ``""`` does neither: see `seqtag.corpus.stream.Limits`.
+        ``""`` does neither: see `seqtag.corpus.stream.ReadLimits`.
 
     Examples
     --------
-    >>> oddities = Oddities("x.txt", "strict")
-    >>> oddities.note("spaces", 3)
+    >>> warnings = FormatWarnings("x.txt", "strict")
+    >>> warnings.note("spaces", 3)
     Traceback (most recent call last):
     ...
     seqtag.errors.CorpusError: x.txt:3: expected one space between columns and none around them, \
@@ -83,7 +83,7 @@ found more; leave one
         self._count = 0  # of all that was passed over
 
     def note(self, kind: str, line: int, count: int = 1) -> None:
-        """Take down some oddities of a kind, the first of them in a line of the file.
+        """Take down some warnings of a kind, the first of them in a line of the file.
 
         Raises
         ------
@@ -98,7 +98,7 @@ found more; leave one
 
     def pass_over(self, error: CorpusError) -> None:
         """Take down a sentence that cannot be read, or raise the error; always that of a limit."""
-        if self._mode != "lenient" or isinstance(error, TooLongError):
+        if self._mode != "lenient" or isinstance(error, SentenceTooLongError):
             raise error
         with self._lock:
             self._count += 1

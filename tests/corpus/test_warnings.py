@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import seqtag
-from seqtag.corpus import Limits, read, stream
-from seqtag.corpus.oddities import Oddities
+from seqtag.corpus import ReadLimits, read, stream
+from seqtag.corpus.warnings import FormatWarnings
 from seqtag.errors import CorpusError
 from seqtag.tagging import streams
 from seqtag.tagging.streams import tag_text
 
-STRICT, LENIENT = Limits(mode="strict"), Limits(mode="lenient")
+STRICT, LENIENT = ReadLimits(mode="strict"), ReadLimits(mode="lenient")
 COLUMNS = ("form", "upos")
 
 
-def said(caplog, data: str, limits: Limits = LENIENT, **kwargs) -> list[str]:
+def said(caplog, data: str, limits: ReadLimits = LENIENT, **kwargs) -> list[str]:
     """What reading some data says in the log, at its end."""
     caplog.clear()
     with caplog.at_level(logging.INFO, "seqtag"):
@@ -69,7 +69,7 @@ def test_notes(caplog, monkeypatch, size, mark, data, expected):
 
 def test_errors_come_in_the_order_of_the_file(caplog):
     data = "a X\n\nb X Z\n\n\nc X\n \n"
-    for limits in (Limits(), STRICT):
+    for limits in (ReadLimits(), STRICT):
         with pytest.raises(CorpusError, match=r"^<stream>:3: expected 2 columns, found 3"):
             said(caplog, data, limits, columns=COLUMNS)
     with pytest.raises(CorpusError, match=r"^<stream>:5: expected one blank line behind a sente"):
@@ -86,7 +86,7 @@ def test_who_stops_early_hears_what_was_passed_over(caplog):
 @pytest.mark.parametrize("format", ["conllu", "conll2000", "columns"])
 @pytest.mark.parametrize("data", ["\ufeff", "\ufeff ", "\ufeff\t\n", "\ufeff\n ", " "])
 def test_nothing_but_a_mark_and_space(caplog, format, data):
-    said(caplog, data, Limits(), format=format)
+    said(caplog, data, ReadLimits(), format=format)
 
 
 def row(number: int) -> str:
@@ -126,7 +126,7 @@ def test_conllu_ends_with_a_blank_line(caplog, end):
 def test_a_bad_sentence_is_passed_over(caplog, format, good, bad):
     data = good + bad + good + bad * 6
     with pytest.raises(CorpusError) as caught:
-        said(caplog, data, Limits(), format=format)
+        said(caplog, data, ReadLimits(), format=format)
     messages = said(caplog, data, format=format)
     assert messages[0] == f"passed over: {caught.value}"
     assert len(messages) == 6
@@ -141,16 +141,20 @@ def test_a_bad_sentence_is_passed_over(caplog, format, good, bad):
 def test_what_no_mode_lets_pass():
     for data in (b"a X\n\n\xff X\n\n", b"\x1f\x8b\x08\0", b"a X\nb X\nc X\n\n"):
         with pytest.raises(CorpusError):
-            list(read(io.BytesIO(data), columns=COLUMNS, limits=Limits(sentence=2, mode="lenient")))
+            list(
+                read(
+                    io.BytesIO(data), columns=COLUMNS, limits=ReadLimits(sentence=2, mode="lenient")
+                )
+            )
 
 
 def test_a_report_begins_anew(caplog):
-    oddities = Oddities("x", "lenient")
-    oddities.note("blank", 3)
-    oddities.note("blank", 2, 4)
+    warnings = FormatWarnings("x", "lenient")
+    warnings.note("blank", 3)
+    warnings.note("blank", 2, 4)
     with caplog.at_level(logging.INFO, "seqtag"):
-        oddities.report()
-        oddities.report()
+        warnings.report()
+        warnings.report()
     assert caplog.messages == [f"x:2: {BLANK.format(5)}"]
 
 
@@ -177,7 +181,7 @@ def test_scanner_and_readers_agree(tagger, data, mode, size):
         log.addHandler(handler)
         level, log.level = log.level, logging.INFO
         try:
-            source = read(io.BytesIO(data.encode()), columns=COLUMNS, limits=Limits(mode=mode))
+            source = read(io.BytesIO(data.encode()), columns=COLUMNS, limits=ReadLimits(mode=mode))
             return b"".join(tag_text([tagger], source)), records
         except CorpusError as error:
             return str(error), []
@@ -199,6 +203,6 @@ def test_scanner_and_readers_agree(tagger, data, mode, size):
     [("pos", "a/DT dog/NN barks/VBZ\n"), ("mrg", "(S (DT a) (NN dog) (VBZ barks))\n")],
 )
 def test_what_is_above_a_limit_is_never_passed_over(format, text):
-    limits = Limits(sentence=2, mode="lenient")
+    limits = ReadLimits(sentence=2, mode="lenient")
     with pytest.raises(CorpusError, match=r"^<stream>:1: expected at most 2 words in a sentence"):
         list(read(io.BytesIO(text.encode()), format, limits=limits))
