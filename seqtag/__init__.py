@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     )
     from seqtag.corpus import read
     from seqtag.evaluation import evaluate
-    from seqtag.features.word_tables import WordTable
+    from seqtag.tables.learn import WordClasses, learn_classes
+    from seqtag.tables.lexicon import read_table
+    from seqtag.tables.table import WordTable
     from seqtag.tagging.chain import TagOptions
     from seqtag.tagging.document import Document
     from seqtag.tagging.pipeline import Pipeline, load
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.train import train
-    from seqtag.training.word_classes import WordClasses, learn_classes
-    from seqtag.training.word_tables import read_table
 
 __all__ = [
     "BinaryPerceptron",
@@ -61,13 +61,13 @@ _HOME = {
     "TagOptions": "tagging.chain",
     "Tagger": "tagging.tagger",
     "VotedPerceptron": "classifiers",
-    "WordClasses": "training.word_classes",
-    "WordTable": "features.word_tables",
+    "WordClasses": "tables.learn",
+    "WordTable": "tables.table",
     "evaluate": "evaluation",
-    "learn_classes": "training.word_classes",
+    "learn_classes": "tables.learn",
     "load": "tagging.pipeline",
     "read": "corpus",
-    "read_table": "training.word_tables",
+    "read_table": "tables.lexicon",
     "tag_file": "batch.tag_file",
     "train": "training.train",
     "train_shards": "batch.parameter_mixing",

@@ -43,12 +43,12 @@ labels
 settings
 features.attributes features.regexes
 features.builtin features.normal_forms
-features.word_tables features.terms
+tables.table features.terms
 features.native
 features.templates
 features.crfpp
 features.language
-features.pass_templates features.table_templates
+features.pass_templates tables.templates
 features.encoder features.crfsuite
 features.index features.user_attributes
 features
@@ -56,16 +56,18 @@ corpus.warnings
 corpus.stream
 corpus.sentence
 corpus.table corpus.text corpus.memory corpus.records
-corpus.conllu corpus.penn corpus.surface corpus.word_tables
+corpus.conllu corpus.penn corpus.surface tables.tsv
 corpus.formats corpus.nltk_corpora
 corpus.detect corpus.documents corpus.write
 corpus.read
 corpus.scanner
 corpus
+tables.bigrams
+tables.learn tables.lexicon
 model.header model.known_words model.embedded model.freeze model.calibration
 model.container model.tensors
-model.word_tables
-model.model
+tables.model_io
+model.model tables
 model.passes
 model.bundle
 model
@@ -92,11 +94,9 @@ evaluation.aligned
 evaluation.compare evaluation.scoring
 evaluation.systems
 evaluation
-training.scan training.shards training.word_bigrams
-training.word_classes
+training.scan training.shards
 training.data training.known_labels training.calibration training.dropout training.interruption
 training.data_checks
-training.word_tables
 training.candidates
 training.checkpoint_format
 training.partial_labels
@@ -165,6 +165,7 @@ FOREIGN = {
     "engine": {"numpy"},
     "features": {"numpy"},
     "labels": {"numpy"},
+    "tables": {"numpy"},
     "evaluation": {"numpy"},
     "corpus": {"nltk", "conllu"},
     "model": {"numpy"},

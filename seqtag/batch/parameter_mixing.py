@@ -23,6 +23,7 @@ from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
 from seqtag.labels.parts import split_labels
 from seqtag.parallel import in_order
+from seqtag.tables.lexicon import tables_of
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.candidates import AUTO
 from seqtag.training.checkpoints import checkpoints_in
@@ -31,7 +32,6 @@ from seqtag.training.known_labels import WordLabels
 from seqtag.training.problem import Problem, check_forms, fitting, wonder_at_many
 from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.train import coding_of, fit
-from seqtag.training.word_tables import tables_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from seqtag.engine.arrays import Cells, State
     from seqtag.labels.coding import LabelCoding
     from seqtag.model.model import Model
+    from seqtag.tables.lexicon import TableSource
     from seqtag.training.checkpoints import Checkpoints
     from seqtag.training.data import Source
-    from seqtag.training.word_tables import TableSource
 
 
 class Crew(Protocol):

@@ -32,13 +32,13 @@ from seqtag.features.index import IndexedCorpus, index_corpus
 from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model.known_words import KnownWords
 from seqtag.randomness import visiting_order
+from seqtag.tables.lexicon import check_used
 from seqtag.training.data import check_labels, open_corpus
 from seqtag.training.dropout import hiding
 from seqtag.training.known_labels import WordLabels, labels_of_words
 from seqtag.training.partial_labels import learnt_labels
 from seqtag.training.runs import recipe_of
 from seqtag.training.train import templates_of
-from seqtag.training.word_tables import check_used
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
     from seqtag.engine.arrays import IntArray
     from seqtag.features.encoder import Column
     from seqtag.features.templates import CompiledTemplates, TemplateSet
-    from seqtag.features.word_tables import WordTable
     from seqtag.labels.coding import LabelCoding
     from seqtag.labels.column import LabelColumn
     from seqtag.labels.schemes import Transition
     from seqtag.settings import Settings
+    from seqtag.tables.table import WordTable
     from seqtag.training.data import Source
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import ReadLimits
     from seqtag.corpus.read import AnyStream, SentenceStream
-    from seqtag.training.word_classes import Pass
+    from seqtag.tables.learn import Pass
 
 
 @click.command("classes")
@@ -87,8 +87,8 @@ def command(
     """
     from seqtag.corpus import read
     from seqtag.model.embedded import find_model
-    from seqtag.training.word_bigrams import WordBigrams
-    from seqtag.training.word_classes import check_options, cluster, source_of
+    from seqtag.tables.bigrams import WordBigrams
+    from seqtag.tables.learn import check_options, cluster, source_of
 
     notes = Notes(quiet)
     note_backend(notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,21 +75,17 @@ def command(
       seqtag lexicon other.conllu -o other.lexicon
       seqtag lexicon news.txt --column pos --min-count 2 -o news.lexicon
     """
-    from seqtag.corpus.word_tables import write_word_table
-    from seqtag.training.word_tables import lexicon_of, name_of
+    from seqtag.tables.lexicon import build_lexicon, name_of
+    from seqtag.tables.tsv import write_word_table
+    from seqtag.training.data import open_corpus
 
     notes = Notes(quiet)
     check_stdin(context, tagged)
     check_target(context, output, tagged, force=force)
-    header, rows = lexicon_of(
-        locate(tagged, "train", notes.fetching),
-        column,
-        min_count,
-        words,
-        format=reading_format(format, columns),
-        columns=columns,
-        limits=limits,
-    )
+    with ExitStack() as files:
+        data = locate(tagged, "train", notes.fetching)
+        corpus = open_corpus(data, reading_format(format, columns), columns, files, limits)
+        header, rows = build_lexicon(corpus, column, min_count, words)
     if not rows:
         msg = (
             'expected words with values other than "_", often enough for --min-count, found none; '

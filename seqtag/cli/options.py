@@ -14,9 +14,9 @@ from click.shell_completion import CompletionItem
 from seqtag.cli.common import ATTRIBUTES, PENDING
 from seqtag.corpus import LIMITS, READABLE, WRITABLE, ReadLimits
 from seqtag.errors import TemplateError
-from seqtag.features.word_tables import WORDS
 from seqtag.segmentation.paragraphs import PARAGRAPHS
 from seqtag.settings import SETTINGS, Setting
+from seqtag.tables.table import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -315,7 +315,7 @@ def training_arguments(options: dict[str, Any], *, learn_around: bool = False) -
     UsageError
         If options about unlabeled words do not go together.
     """
-    from seqtag.training.word_tables import read_table, tables_of
+    from seqtag.tables.lexicon import read_table, tables_of
 
     unlabeled, mark = options.pop("unlabeled"), options.pop("unlabeled_mark")
     msg = ""

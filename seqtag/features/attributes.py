@@ -43,7 +43,7 @@ TABLE_ATTRIBUTES: Mapping[str, str | None] = {
     "stem_rest": "lemmas",
 }
 """Attributes that look words up in a table, and the table if none is named; see
-`seqtag.features.word_tables`."""
+`seqtag.tables.table`."""
 
 _REGISTRY: dict[str, AttributeFunction] = {}
 

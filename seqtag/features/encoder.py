@@ -11,7 +11,7 @@ from seqtag.engine import backend
 from seqtag.features.attributes import BoundAttribute
 from seqtag.features.native import hash_attributes
 from seqtag.features.normal_forms import FORMS
-from seqtag.features.word_tables import Lookup
+from seqtag.tables.table import Lookup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.features.templates import CompiledTemplates
-    from seqtag.features.word_tables import Attribute
+    from seqtag.tables.table import Attribute
 
 
 SharedHashes = dict[tuple[str, "Attribute"], np.ndarray]

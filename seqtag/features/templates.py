@@ -13,15 +13,15 @@ from seqtag.engine.keys import key_plan
 from seqtag.errors import TemplateError, did_you_mean
 from seqtag.features.attributes import attribute_names, resolve
 from seqtag.features.normal_forms import FORMS
-from seqtag.features.word_tables import bind
 from seqtag.settings import SETTINGS, Value, check_setting
+from seqtag.tables.table import bind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from seqtag.engine.arrays import KeyPlan
     from seqtag.features.terms import Template, Term
-    from seqtag.features.word_tables import Attribute, WordTable
+    from seqtag.tables.table import Attribute, WordTable
 
 MOST_TEMPLATES = 2000
 """Templates that a set may have."""
@@ -46,7 +46,7 @@ class TemplateSet:
     source
         File the templates were read from, for messages; not compared.
     tables
-        By name, the tables that they look into, `seqtag.features.word_tables`; not compared. They
+        By name, the tables that they look into, `seqtag.tables.table`; not compared. They
         must be there when the templates are compiled.
 
     Raises

@@ -2,7 +2,7 @@
 
 A file of format 2 holds ``{"parts": [CONFIG, ...]}`` and the tensors of part n as ``pN.NAME``,
 counted from 0.  A file of format 1 is one model by itself, with neither list nor prefix.  Format 3
-is format 2 with word tables, see `seqtag.model.word_tables`, and with models of two passes, see
+is format 2 with word tables, see `seqtag.tables.model_io`, and with models of two passes, see
 `seqtag.model.passes`; files without either stay what they were, so that older programs read them.
 """
 
@@ -17,7 +17,7 @@ from seqtag.model import container
 from seqtag.model.header import FORMAT_VERSION, MIN_READER, show
 from seqtag.model.model import Model, fitting
 from seqtag.model.passes import flat, grouped
-from seqtag.model.word_tables import facts_of, packed, unpacked
+from seqtag.tables.model_io import facts_of, packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.features.word_tables import WordTable
     from seqtag.model.container import Contents
+    from seqtag.tables.table import WordTable
 
 _PREFIX = re.compile(r"p(0|[1-9][0-9]?)\.(.+)", re.ASCII)
 MOST_PARTS = 100

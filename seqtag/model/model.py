@@ -37,14 +37,14 @@ from seqtag.model.calibration import Calibration, is_calibration
 from seqtag.model.header import show
 from seqtag.model.known_words import KnownWords, known_attribute
 from seqtag.model.tensors import expect, pack_strings, unpack_strings
-from seqtag.model.word_tables import chosen, facts_of
+from seqtag.tables.model_io import chosen, facts_of
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
     from seqtag.engine.interface import Decoder
     from seqtag.features.templates import CompiledTemplates, TemplateSet
-    from seqtag.features.word_tables import WordTable
     from seqtag.model.container import Contents
+    from seqtag.tables.table import WordTable
 
 Tensors = Mapping[str, NDArray[Any]]
 

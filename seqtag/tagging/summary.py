@@ -11,9 +11,9 @@ from seqtag.settings import SETTINGS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from seqtag.features.word_tables import WordTable
     from seqtag.model.known_words import KnownWords
     from seqtag.model.model import Model
+    from seqtag.tables.table import WordTable
 
 _FORMS = {
     "normal": "normal (quotes, dashes, width and accents do not matter)",
@@ -82,7 +82,7 @@ def facts_of(tagger: _Described) -> list[tuple[str, str]]:
 def text_of_table(table: WordTable) -> str:
     """What there is to say of a word table.
 
-    >>> from seqtag.features.word_tables import WordTable
+    >>> from seqtag.tables.table import WordTable
     >>> text_of_table(WordTable.of("names", [("Paris", ["city"])], origin={"source": "a list"}))
     'names (lexicon of 1 words by form, 1 values; source: a list)'
     """

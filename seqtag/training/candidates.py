@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from seqtag.errors import TemplateError
 from seqtag.features.language import load
 from seqtag.labels.schemes import scheme_of
-from seqtag.training.word_tables import asks_for_lemmas
+from seqtag.tables.lexicon import asks_for_lemmas
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from seqtag.features.templates import TemplateSet
-    from seqtag.features.word_tables import WordTable
     from seqtag.labels.column import LabelColumn
     from seqtag.settings import Settings
+    from seqtag.tables.table import WordTable
     from seqtag.training.data import TrainingData
 
 AUTO = "auto"

@@ -25,6 +25,14 @@ from seqtag.labels.column import LabelColumn
 from seqtag.model.bundle import digest
 from seqtag.settings import Settings, Value
 from seqtag.storage.output import is_read_once
+from seqtag.tables.lexicon import (
+    LEMMA_COLUMNS,
+    asks_for_lemmas,
+    check_used,
+    given_tables,
+    lemma_table,
+    tables_of,
+)
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.auto_settings import settled
 from seqtag.training.checkpoints import checkpoints_in
@@ -37,14 +45,6 @@ from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.tokens import token_examples
 from seqtag.training.train import coding_of, fit
 from seqtag.training.warm_start import check_to_go_on, part_of, settings_of
-from seqtag.training.word_tables import (
-    LEMMA_COLUMNS,
-    asks_for_lemmas,
-    check_used,
-    given_tables,
-    lemma_table,
-    tables_of,
-)
 from seqtag.training.words import word_examples
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import ReadLimits, Sentence
     from seqtag.features.templates import TemplateSet
-    from seqtag.features.word_tables import WordTable
     from seqtag.model.model import Model
+    from seqtag.tables.lexicon import TableSource
+    from seqtag.tables.table import WordTable
     from seqtag.tagging.pipeline import Loaded
-    from seqtag.training.word_tables import TableSource
 
 TEXT_PARTS: Mapping[str, Callable[[Iterable[Sentence], Sequence[str]], TrainingData]] = {
     "tokens": token_examples,
@@ -410,7 +410,7 @@ def _plan(
         templates = (
             load_templates(PRESETS[name]).within(visible) if init is None else init.templates
         )
-        templates = given_tables(templates, tables, init)
+        templates = given_tables(templates, tables, init.tables if init else ())
         columns = templates.looks_at(visible)
         parts.append(_Part(LabelColumn(name), templates, columns, init))
     return parts

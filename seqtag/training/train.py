@@ -14,6 +14,13 @@ from seqtag.labels.coding import LabelCoding
 from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model.freeze import mean
 from seqtag.settings import Settings
+from seqtag.tables.lexicon import (
+    check_used,
+    given_tables,
+    lemma_columns,
+    lemma_table,
+    tables_of,
+)
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.auto_settings import best_way
 from seqtag.training.candidates import AUTO, Way, all_passes, columns_of, fitting_labels, names_for
@@ -40,13 +47,6 @@ from seqtag.training.warm_start import (
     model_for,
     settings_of,
 )
-from seqtag.training.word_tables import (
-    check_used,
-    given_tables,
-    lemma_columns,
-    lemma_table,
-    tables_of,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,15 +56,15 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import ReadLimits
     from seqtag.corpus.memory import Labels, Values
-    from seqtag.features.word_tables import WordTable
     from seqtag.labels.column import LabelColumn
     from seqtag.labels.schemes import Transition
     from seqtag.model.model import Model
+    from seqtag.tables.lexicon import TableSource
+    from seqtag.tables.table import WordTable
     from seqtag.tagging.pipeline import Loaded
     from seqtag.training.data import Corpus, TrainingData
     from seqtag.training.problem import Problem
     from seqtag.training.runs import MakeLearner
-    from seqtag.training.word_tables import TableSource
 
 
 class Options(TypedDict, total=False):
@@ -482,5 +482,6 @@ def templates_of(
         fitting = given_tables(fitting, tables)
         return fitting, Settings().with_values(fitting.settings).with_values(settings)
     values = settings_of(init, chosen.settings if chosen else {}, settings)
-    chosen = chosen and given_tables(chosen, tables, init)
-    return given_tables(merged_templates(init, chosen), tables, init), values
+    known = init.tables if init else ()
+    chosen = chosen and given_tables(chosen, tables, known)
+    return given_tables(merged_templates(init, chosen), tables, known), values

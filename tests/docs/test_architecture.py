@@ -6,11 +6,12 @@ import ast
 import importlib.util
 import re
 from functools import cache, reduce
+from itertools import chain
 
 import pytest
 
 from tests.conftest import ROOT
-from tests.test_imports import FLOOR, FLOORS, IMPORTS, KERNELS, modules
+from tests.test_imports import FLOOR, IMPORTS, KERNELS, modules
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 
@@ -41,13 +42,11 @@ def room(module: str) -> str:
 
 
 def test_the_rooms_are_those_of_the_floors_from_the_cellar_up():
-    listed = [set(re.findall(r"`(\w+)`", row[0])) for row in rows()]
-    floors = [{room(module) for module in floor.split()} for floor in FLOORS.split("\n") if floor]
-    rooms = [*floors[:1]]
-    for floor in floors:
-        if floor != rooms[-1] and not floor & {"__init__", "__main__"}:
-            rooms.append(floor)
-    assert listed == rooms
+    highest = {room(module): floor for module, floor in FLOOR.items()}  # the last is the highest
+    listed = [re.findall(r"`(\w+)`", row[0]) for row in rows()]
+    assert sorted(chain(*listed)) == sorted({*highest} - {"__init__", "__main__"})
+    tops = [max(highest[name] for name in names) for names in listed]
+    assert tops == sorted(tops)
 
 
 def test_rooms_import_what_the_table_says():

@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import cache
 
 from seqtag.features.language import parse
-from seqtag.features.word_tables import WordTable
 from seqtag.model import bundle
 from seqtag.model.calibration import Calibration
+from seqtag.tables.table import WordTable
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.training.pipeline import train_parts
 from seqtag.training.train import train

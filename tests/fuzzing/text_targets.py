@@ -27,18 +27,18 @@ from seqtag.corpus import (
 )
 from seqtag.corpus.surface import surface_of
 from seqtag.corpus.table import DOCSTART
-from seqtag.corpus.word_tables import read_word_table, write_word_table
 from seqtag.errors import CatalogueError, CorpusError, LabelError, SeqtagError, TemplateError
 from seqtag.features.encoder import Encoder
 from seqtag.features.language import parse
 from seqtag.features.normal_forms import FORMS
-from seqtag.features.word_tables import WordTable
 from seqtag.labels import lemmas, schemes
 from seqtag.labels.column import LabelColumn
 from seqtag.segmentation import characters, multiword, writing
 from seqtag.storage.compression import compression_of
+from seqtag.tables.lexicon import read_table
+from seqtag.tables.table import WordTable
+from seqtag.tables.tsv import read_word_table, write_word_table
 from seqtag.tagging.document import cut_by_rules
-from seqtag.training.word_tables import read_table
 from tests.fuzzing.choices import Choices
 from tests.fuzzing.good_models import good_pipeline
 from tests.strategies import NATIVE, REFERENCE

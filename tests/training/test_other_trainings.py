@@ -7,7 +7,7 @@ import pytest
 from seqtag.errors import CheckpointError
 from seqtag.features.attributes import attribute, registered
 from seqtag.features.language import parse
-from seqtag.features.word_tables import WordTable
+from seqtag.tables.table import WordTable
 from seqtag.training.pipeline import train_parts
 from seqtag.training.train import train
 from tests.strategies import corpus, each_backend, install

@@ -14,10 +14,10 @@ from seqtag.corpus import sentence_of
 from seqtag.errors import CorpusError, SeqtagError, TemplateError
 from seqtag.features.encoder import Column
 from seqtag.features.language import parse
-from seqtag.features.word_tables import WordTable
 from seqtag.integrations.sklearn import SequencePerceptron
 from seqtag.model.bundle import digest, models_of, to_bytes
 from seqtag.model.container import from_bytes
+from seqtag.tables.table import WordTable
 from seqtag.training import auto_settings, checkpoints, jackknife, stacking
 from seqtag.training.data import TrainingData
 from seqtag.training.pipeline import train_parts

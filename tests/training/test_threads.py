@@ -10,9 +10,9 @@ from seqtag.batch.parameter_mixing import train_shards
 from seqtag.corpus import read, stream
 from seqtag.features.language import parse
 from seqtag.model.bundle import to_bytes
+from seqtag.tables.learn import learn_classes
 from seqtag.training.pipeline import train_parts
 from seqtag.training.train import train
-from seqtag.training.word_classes import learn_classes
 from tests.command_line import SENTENCES, conllu
 from tests.strategies import corpus
 from tests.treebanks import annotated

@@ -6,9 +6,9 @@ import gzip
 
 import pytest
 
-from seqtag.corpus import word_tables
-from seqtag.corpus.word_tables import FIRST_LINE, WordRows, read_word_table, write_word_table
 from seqtag.errors import CorpusError
+from seqtag.tables import tsv as word_tables
+from seqtag.tables.tsv import FIRST_LINE, WordRows, read_word_table, write_word_table
 
 HEAD = f"{FIRST_LINE}\n# name: news\n# words: lower0\n# absent: 9\n"
 

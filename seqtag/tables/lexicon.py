@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import re
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from seqtag.corpus import LIMITS
-from seqtag.corpus.word_tables import read_word_table
 from seqtag.errors import CorpusError, TemplateError
 from seqtag.features.attributes import resolve
 from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import FORMS
-from seqtag.features.table_templates import preset_of, with_tables
 from seqtag.features.terms import NAME
-from seqtag.features.word_tables import KINDS, WORDS, WordTable
-from seqtag.training.data import open_corpus
+from seqtag.tables.table import KINDS, WORDS, WordTable
+from seqtag.tables.templates import preset_of, with_tables
+from seqtag.tables.tsv import read_word_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
-    from seqtag.corpus import ReadLimits
+    from numpy.typing import NDArray
+
     from seqtag.features.templates import TemplateSet
-    from seqtag.model.model import Model
-    from seqtag.training.data import Source
+    from seqtag.labels.column import LabelColumn
 
     TableSource = WordTable | str | PathLike[str]
 
@@ -131,16 +128,16 @@ def tables_of(given: Iterable[TableSource]) -> list[WordTable]:
 
 
 def given_tables(
-    templates: TemplateSet, tables: Sequence[WordTable], init: Model | None = None
+    templates: TemplateSet, tables: Sequence[WordTable], known: Iterable[WordTable] = ()
 ) -> TemplateSet:
-    """Templates with the tables that were given for them.
+    """Return templates with the tables given for them; `known` are those of an initial model.
 
     Raises
     ------
     TemplateError
-        If a table differs from that of the model to go on from.
+        If a table differs from the one of the same name in the initial model.
     """
-    before = {table.name: table for table in init.tables} if init else {}
+    before = {table.name: table for table in known}
     for table in tables:
         if table.name in before and before[table.name].digest != table.digest:
             msg = (
@@ -219,46 +216,47 @@ def lemma_table(lemmas: Column, tags: Column) -> WordTable:
     return WordTable.of(LEMMAS, rows, "lower", origin=origin)
 
 
-def lexicon_of(
-    data: Source,
-    column: str | None = None,
-    min_count: int = 1,
-    words: str = "form",
-    *,
-    format: str = "auto",
-    columns: Sequence[str] | None = None,
-    limits: ReadLimits = LIMITS,
+class AnnotatedCorpus(Protocol):
+    """Sentences with label columns, such as `seqtag.training.data.Corpus`."""
+
+    def label_column(self, label: str | None) -> LabelColumn:
+        """Return the named label column, or the default one."""
+
+    def gather_columns(self, names: Sequence[str]) -> tuple[dict[str, Column], NDArray[np.int64]]:
+        """Return columns by name, and the length of each sentence."""
+
+
+def build_lexicon(
+    corpus: AnnotatedCorpus, column: str | None = None, min_count: int = 1, words: str = "form"
 ) -> tuple[dict[str, str], list[tuple[str, ...]]]:
-    """The values that words have in annotated sentences.
+    """Collect the values that words have in annotated sentences.
 
     Parameters
     ----------
-    data, format, columns, limits
-        As for `seqtag.train`.
+    corpus
+        The sentences.
     column
-        The column of the values; by default that which training would learn.
+        The column of the values; by default the one that training would learn.
     min_count
-        How often words must be there.
+        Least occurrences of a word.
     words
-        How words are looked up, one of `seqtag.features.word_tables.WORDS`; those that are looked
-        up alike are one.
+        How words are looked up, one of `seqtag.tables.table.WORDS`; words that are looked up alike
+        are one.
 
     Returns
     -------
     header : dict
-        What there is to say of the table.
+        Description of the table.
     rows : list of tuple
-        Each word with its values, sorted; ``_`` and nothing are no values.
+        Each word with its values, sorted; ``_`` and the empty string are no values.
 
     Raises
     ------
     CorpusError
         If there are no sentences, or no such column.
     """
-    with ExitStack() as files:
-        corpus = open_corpus(data, format, columns, files, limits)
-        label = corpus.label_column(column)
-        found, lengths = corpus.gather_columns(("form", *label.columns))
+    label = corpus.label_column(column)
+    found, lengths = corpus.gather_columns(("form", *label.columns))
     forms, *values = found.values()
     looked_up = resolve(WORDS[words]).many(FORMS["normal"](forms.types))
     names = Column.of(map(str, looked_up))

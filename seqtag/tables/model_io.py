@@ -13,9 +13,9 @@ import numpy as np
 
 from seqtag.errors import ModelFileError
 from seqtag.features.terms import NAME
-from seqtag.features.word_tables import WordTable
 from seqtag.model.header import show
 from seqtag.model.tensors import expect, pack_strings, unpack_strings
+from seqtag.tables.table import WordTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,10 +10,10 @@ import pytest
 import seqtag
 from seqtag.errors import ModelFileError
 from seqtag.features.language import parse
-from seqtag.features.word_tables import WordTable
 from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle, container
-from seqtag.model import word_tables as in_files
+from seqtag.tables import model_io as in_files
+from seqtag.tables.table import WordTable
 from seqtag.tagging.tagger import Tagger
 from tests.strategies import corpus, each_backend, install
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from seqtag.features.templates import TemplateSet
     from seqtag.features.terms import Template
-    from seqtag.features.word_tables import WordTable
+    from seqtag.tables.table import WordTable
 
 _WITHOUT = ("lemma", "multiword", "segment")
 """Presets that look at no tables: lemmas follow from form and tags, the others see characters."""
@@ -62,7 +62,7 @@ def with_tables(templates: TemplateSet, tables: Sequence[WordTable]) -> Template
     Examples
     --------
     >>> from seqtag.features.language import load
-    >>> from seqtag.features.word_tables import WordTable
+    >>> from seqtag.tables.table import WordTable
     >>> names = WordTable.of("names", [("Paris", ["city"])])
     >>> print(*with_tables(load("ner"), [names]).templates[-6:-3])
     lexicon(names)[0] lexicon(names)[+1] lexicon(names)[+2]

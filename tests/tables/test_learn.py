@@ -14,10 +14,10 @@ import seqtag
 from seqtag.corpus import ReadLimits, read
 from seqtag.engine import backend as backends
 from seqtag.errors import CorpusError, OptionError
-from seqtag.training import word_bigrams
-from seqtag.training.word_bigrams import WordBigrams
-from seqtag.training.word_classes import cluster, learn_classes
-from seqtag.training.word_tables import read_table
+from seqtag.tables import bigrams as word_bigrams
+from seqtag.tables.bigrams import WordBigrams
+from seqtag.tables.learn import cluster, learn_classes
+from seqtag.tables.lexicon import read_table
 from tests.strategies import each_backend, install
 
 DETERMINERS, NOUNS, VERBS = ("the", "a", "this"), ("dog", "cat", "bird"), ("sees", "hears", "likes")

@@ -1,6 +1,6 @@
 """Word classes from raw text: words that stand in the same places get the same class.
 
-The text is counted (`seqtag.training.word_bigrams`), and words are exchanged between classes until
+The text is counted (`seqtag.tables.bigrams`), and words are exchanged between classes until
 these foretell each other well (`seqtag.engine.clustering`). Nothing is random: the same text gives
 the same classes, byte for byte, on every machine.
 """
@@ -16,13 +16,13 @@ import numpy as np
 
 from seqtag.corpus import LIMITS, ReadLimits, SentenceStream, read
 from seqtag.corpus.nltk_corpora import PREFIX
-from seqtag.corpus.word_tables import write_word_table
 from seqtag.engine import backend
 from seqtag.engine.arrays import MAX_CLASSES
 from seqtag.engine.clustering import UNIT, entropies
 from seqtag.errors import CorpusError, OptionError
-from seqtag.features.word_tables import WordTable
-from seqtag.training.word_bigrams import LOOKED_UP, WordBigrams, looked_up
+from seqtag.tables.bigrams import LOOKED_UP, WordBigrams, looked_up
+from seqtag.tables.table import WordTable
+from seqtag.tables.tsv import write_word_table
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Sentence
     from seqtag.engine.arrays import IntArray
-    from seqtag.training.word_bigrams import Frequent
+    from seqtag.tables.bigrams import Frequent
 
 CLASSES, MIN_COUNT, PASSES = 500, 3, 4
 """What is learnt if nobody says otherwise."""

@@ -6,8 +6,8 @@ import gzip
 
 import pytest
 
-from seqtag.corpus.word_tables import write_word_table
 from seqtag.errors import CorpusError
+from seqtag.tables.tsv import write_word_table
 
 
 def test_a_table_is_its_header_and_its_rows(tmp_path):

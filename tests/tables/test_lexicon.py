@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
@@ -9,26 +10,27 @@ import pytest
 
 import seqtag
 from seqtag.corpus import read
-from seqtag.corpus.word_tables import write_word_table
 from seqtag.errors import CheckpointError, CorpusError, TemplateError
 from seqtag.features.encoder import Column
 from seqtag.features.language import load, parse
-from seqtag.features.word_tables import WordTable
 from seqtag.model.bundle import to_bytes
-from seqtag.tagging.pipeline import Pipeline
-from seqtag.training import pipeline
-from seqtag.training.calibration import calibrate
-from seqtag.training.pipeline import train_parts
-from seqtag.training.selection import cross_validate, tagger_fit
-from seqtag.training.word_tables import (
+from seqtag.tables.lexicon import (
+    build_lexicon,
     check_used,
     given_tables,
     lemma_table,
-    lexicon_of,
     name_of,
     read_table,
     tables_of,
 )
+from seqtag.tables.table import WordTable
+from seqtag.tables.tsv import write_word_table
+from seqtag.tagging.pipeline import Pipeline
+from seqtag.training import pipeline
+from seqtag.training.calibration import calibrate
+from seqtag.training.data import open_corpus
+from seqtag.training.pipeline import train_parts
+from seqtag.training.selection import cross_validate, tagger_fit
 from tests.command_line import conllu
 from tests.strategies import corpus, each_backend, install
 
@@ -119,6 +121,11 @@ def test_a_table_that_nothing_looks_into():
 
 
 # ----------------------------------------------------------------- lexicons
+def lexicon_of(data, *options, **words):
+    with ExitStack() as files:
+        return build_lexicon(open_corpus(data, "auto", None, files), *options, **words)
+
+
 def test_a_lexicon_of_a_corpus():
     data = corpus("The DT, men NN; the DT, Men VB; THE PR, x _")
     header, rows = lexicon_of(data, "tag", words="lower")
