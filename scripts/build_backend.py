@@ -6,6 +6,7 @@ Everything else is scikit-build-core's own, see `[tool.scikit-build]` in pyproje
 from __future__ import annotations
 
 import compileall
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -56,4 +57,12 @@ def build_editable(
 ) -> str:
     """Install in place, with bytecode as `pip install .` makes it, so that commands start fast."""
     compileall.compile_dir(ROOT / "seqtag", quiet=2)
+    # pip builds in a new isolated environment each time, and scikit-build-core would then remove
+    # the objects, too. Remove its record of the environment and all that CMake knows of it:
+    # CMake configures from scratch, and only what has changed is compiled again.
+    for record in ROOT.glob("build/*/.skbuild-info.json"):
+        record.unlink()
+        record.with_name("CMakeCache.txt").unlink(missing_ok=True)
+        for compiler in record.parent.glob("CMakeFiles/[0-9]*"):
+            shutil.rmtree(compiler)
     return build.build_editable(wheel_directory, config_settings, metadata_directory)
