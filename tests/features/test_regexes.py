@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 
 import pytest
 
 from seqtag.errors import TemplateError
+from seqtag.features import regexes
 from seqtag.features.language import load, parse, preset_names
 from seqtag.features.regexes import LONGEST_WORD, bounded
 
@@ -82,6 +84,13 @@ def test_long_expressions_are_refused_before_they_are_read(regex):
         ("[A-Z]+[a-z]*$", 400),
         ("^[A-Z]*[a-z]*?[0-9]*$", 400),
         ("^[A-Z]*[a-z]*[0-9]*-*$", 90),
+        # what is one way to match, in all the syntax there is
+        (r"(?:a|b|[c-e]|\d|\x41|\101|\N{DIGIT ONE}|\.|\n|[]]|[\]\b])+$", LONGEST_WORD),
+        ("(?:abc|abd)+$", LONGEST_WORD),
+        ("(?x) ^ (?: a | b )+ # a comment", LONGEST_WORD),
+        ("(?#comment)(?P<name>x{,3}){0}a{}b{,c", LONGEST_WORD),
+        (r"(?i:\Aa*)(?-i:b*)(?s-i:[^]]{2,}?)\Z", 90),
+        (r"(?m)^a*b*|\bc", 400),
     ],
 )
 def test_usual_expressions_see_as_much_of_a_word_as_they_may(regex, longest):
@@ -90,6 +99,17 @@ def test_usual_expressions_see_as_much_of_a_word_as_they_may(regex, longest):
         ours, python = bounded(regex).search(word), re.search(regex, word)
         assert (ours and ours[0]) == (python and python[0])
     assert bounded(".+").search("x" * 5000)[0] == "x" * LONGEST_WORD
+
+
+def test_ways_are_counted_by_public_interfaces_only():
+    text = inspect.getsource(regexes)
+    assert not re.search(r"sre_|re\._|import_module", text)
+
+
+def test_syntax_of_a_later_python_is_refused(monkeypatch):
+    monkeypatch.setattr(regexes.re, "compile", lambda regex: re.match("", "").re)
+    with pytest.raises(TemplateError, match="found an unknown construct in"):
+        bounded("(?~abc)")
 
 
 def test_presets_have_such_expressions_only():
