@@ -52,7 +52,7 @@ features.pass_templates tables.templates
 features.encoder features.crfsuite
 features.index features.user_attributes
 features
-corpus.warnings
+corpus.warnings corpus.keys
 corpus.stream
 corpus.sentence
 corpus.table corpus.text corpus.memory corpus.records

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from seqtag.corpus.detect import FileLayout, detect_format
 from seqtag.corpus.formats import FORMATS, READABLE, WRITABLE, Format
+from seqtag.corpus.keys import into_misc
 from seqtag.corpus.memory import sentence_of, sentences_of
 from seqtag.corpus.read import SentenceStream, read
 from seqtag.corpus.sentence import Sentence
 from seqtag.corpus.stream import LIMITS, UNLIMITED, Block, ReadLimits
-from seqtag.corpus.write import into_misc, render, to_token_list
+from seqtag.corpus.write import render, to_token_list
 
 __all__ = [
     "FORMATS",

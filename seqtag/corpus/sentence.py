@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from seqtag.corpus.keys import split_key, values_of
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Sentence(ABC):
 
     @abstractmethod
     def column(self, name: str) -> list[str]:
-        """Values of a column, one per word, as a new list.
+        """Values of a column, or of a key as ``misc.NER``, one per word, as a new list.
 
         Raises
         ------
@@ -101,6 +102,13 @@ class Sentence(ABC):
             If lengths or values do not fit, a column does not exist, or the format (raw text,
             tokens) has no room for labels.
         """
+
+    def _key(self, name: str) -> tuple[str, str]:
+        """Column and key of a name such as ``misc.NER``, or the error for an unknown column."""
+        found = split_key(name, self.columns)
+        if found is None:
+            raise self._no_column(name)
+        return found
 
     def _no_column(self, name: str) -> CorpusError:
         """The error for an unknown column."""
@@ -164,7 +172,8 @@ class SpanSentence(Sentence):
     def column(self, name: str) -> list[str]:
         """Values of a column, one per word, as a new list."""
         if name not in self._values:
-            raise self._no_column(name)
+            base, key = self._key(name)
+            return values_of(self._values[base], key)
         return list(self._values[name])
 
     def line_of(self, i: int) -> int:
@@ -203,4 +212,5 @@ def find_column(name: str, available: tuple[str, ...]) -> str | None:
     'xpos'
     """
     candidates = (name, *ALIASES.get(name, ()))
-    return next((candidate for candidate in candidates if candidate in available), None)
+    found = next((candidate for candidate in candidates if candidate in available), None)
+    return name if found is None and split_key(name, available) else found

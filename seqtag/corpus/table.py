@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from seqtag.corpus.keys import split_key, values_of, with_values
 from seqtag.corpus.sentence import Sentence
 from seqtag.corpus.warnings import FormatWarnings
 from seqtag.errors import CorpusError
@@ -65,7 +66,8 @@ class TableSentence(Sentence):
     def lines(self, name: str) -> list[str]:
         """Values of a column on all lines, also those that are no words, as a new list."""
         if name not in self.columns:
-            raise self._no_column(name)
+            base, key = self._key(name)
+            return values_of(self.lines(base), key)
         return self._fields[self.columns.index(name) :: len(self.columns) + 1]
 
     @property
@@ -81,12 +83,21 @@ class TableSentence(Sentence):
 
     def replace(self, values: Mapping[str, Sequence[str]]) -> str:
         """Return `raw` with the fields of some columns replaced (see :class:`Sentence`)."""
+        forbidden = "\t\r\n" if self._separator == "\t" else " \t\r\n"
+        keyed: dict[str, tuple[str, str]] = {}
         for name, new in values.items():
-            if name not in self.columns and not self.extensible:
+            if (found := split_key(name, self.columns)) is not None:
+                keyed[name] = found
+            elif name not in self.columns and not self.extensible:
                 raise self._no_column(name)
-            self._check(name, new, "\t\r\n" if self._separator == "\t" else " \t\r\n")
+            self._check(name, new, forbidden + "|" * (name in keyed))
         if not len(self):
             return self.raw
+        if keyed:
+            given, values = values, {n: new for n, new in values.items() if n not in keyed}
+            for name, (base, key) in keyed.items():
+                cells = values.get(base) or self.column(base)
+                values[base] = with_values(base, cells, key, given[name])
         # New columns go behind the last one, so that one is replaced before.
         values = dict(sorted(values.items(), key=lambda item: item[0] not in self.columns))
         body = self._joined(values) if self._eol else self._edited(values)

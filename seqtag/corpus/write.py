@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from seqtag.corpus.conllu import ConlluSentence
 from seqtag.corpus.formats import FORMATS, WRITABLE
+from seqtag.corpus.keys import into_misc, split_key, with_values
 from seqtag.corpus.sentence import bad_value
 from seqtag.errors import CorpusError
 
@@ -27,7 +28,7 @@ def render(columns: Mapping[str, Sequence[str]], format: str) -> str:
     format
         ``"conllu"``: ten columns, ``_`` where a column is missing, and ``# text``. A column
         ``pos`` goes to XPOS if there is no ``xpos``; columns that CoNLL-U does not have go to
-        MISC, see `into_misc`.
+        MISC, see `seqtag.corpus.into_misc`.
         ``"columns"``: the given columns, in their order, separated by tabs.
         ``"conll2000"``: ``form pos chunk`` with spaces (``xpos`` stands in for ``pos``).
         ``"conll2003"``: ``form pos chunk ner``, with ``xpos`` or else ``upos`` for ``pos``.
@@ -74,34 +75,6 @@ def render(columns: Mapping[str, Sequence[str]], format: str) -> str:
     return known.write(columns)
 
 
-def into_misc(misc: Sequence[str], columns: Mapping[str, Sequence[str]]) -> list[str]:
-    """Values of MISC with further columns in it, as ``Chunk=B-NP``.
-
-    A value that is there already is replaced where it stands; a new one goes behind the others.
-
-    Parameters
-    ----------
-    misc
-        MISC of each word; ``_`` if there is none.
-    columns
-        The columns to add, one value per word; names begin with a capital letter in MISC.
-
-    Examples
-    --------
-    >>> into_misc(["_", "Chunk=O|SpaceAfter=No"], {"chunk": ["B-NP", "I-NP"]})
-    ['Chunk=B-NP', 'Chunk=I-NP|SpaceAfter=No']
-    """
-    done = list(misc)
-    for name, values in columns.items():
-        key = f"{name[:1].upper()}{name[1:]}="
-        for word, (old, value) in enumerate(zip(done, values, strict=True)):
-            items = [item for item in old.split("|") if item != "_"]
-            at = next((i for i, item in enumerate(items) if item.startswith(key)), len(items))
-            rest = [item for item in items[at + 1 :] if not item.startswith(key)]
-            done[word] = "|".join([*items[:at], key + value, *rest])
-    return done
-
-
 def to_token_list(sentence: Sentence) -> TokenList:
     """The sentence as a ``TokenList``, with its comments, ranges and empty nodes if it has them.
 
@@ -133,8 +106,12 @@ def _folded(
     if "xpos" not in placed and "pos" in placed:
         placed["xpos"] = placed.pop("pos")
     foreign = {name: placed.pop(name) for name in list(placed) if name not in names}
+    blank = ["_"] * len(columns["form"])
+    for name in list(foreign):
+        if (keyed := split_key(name, names)) is not None:
+            base, key = keyed
+            placed[base] = with_values(base, placed.get(base, blank), key, foreign.pop(name))
     if foreign:
-        blank = ["_"] * len(columns["form"])
         placed["misc"] = into_misc(placed.get("misc", blank), foreign)
     return placed
 

@@ -96,17 +96,23 @@ class LabelColumn:
     @property
     def preset(self) -> str:
         """Name of the templates that fit these labels."""
-        return _PRESETS.get(self.name, "pos")
+        return _PRESETS.get(self._kind, "pos")
 
     @property
     def is_known(self) -> bool:
         """Whether the name says what kind of labels they are."""
-        return self.name in (*_PRESETS, *_POS)
+        return self._kind in (*_PRESETS, *_POS)
+
+    @property
+    def _kind(self) -> str:
+        """The name, or of a key of MISC or FEATS what it is about: ``misc.NER`` is ``ner``."""
+        base, _, key = self.name.partition(".")
+        return {"misc": key.lower(), "feats": "feats"}.get(base, base) if key else self.name
 
     @property
     def may_be_empty(self) -> bool:
         """Whether ``_`` is a label: no features, no lemma. Elsewhere a word has none yet."""
-        return self.name in ("feats", _LEMMA)
+        return self.name in ("feats", _LEMMA) or self.name.startswith("feats.")
 
     def may_lack(self, unlabelled: str | None) -> bool:
         """Whether words with ``_`` are welcome: it is a label, or the mark of words without one."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import FORMATS, LIMITS, WRITABLE, SentenceStream
 from seqtag.corpus.conllu import COLUMNS as CONLLU
+from seqtag.corpus.keys import has_column
 from seqtag.corpus.records import one_head
 from seqtag.errors import CorpusError, OptionError
 from seqtag.segmentation.writing import ConlluWriter
@@ -276,7 +277,9 @@ def _format_of(streams: Sequence[AnyStream], labels: Sequence[str]) -> str | Non
             )
             raise CorpusError(msg, source=stream.source)
     if not FORMATS[streams[0].format].in_place:
-        return "conllu" if {*labels} <= {*CONLLU, "pos"} else "columns"
-    if not isinstance(streams[0], SentenceStream) and not {*labels} <= {*CONLLU}:
+        fits = all(has_column(name, (*CONLLU, "pos")) for name in labels)
+        return "conllu" if fits else "columns"
+    fits = all(has_column(name, CONLLU) for name in labels)
+    if not isinstance(streams[0], SentenceStream) and not fits:
         return "conllu"  # with what it has no column for in MISC
     return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from seqtag.corpus import read
 from seqtag.corpus.conllu import COLUMNS
+from seqtag.corpus.keys import has_column
 from seqtag.corpus.stream import TextBytes
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.model import bundle, container
@@ -183,7 +184,9 @@ class Pipeline:
         stream = read(TextBytes(encoded(text)), "text")
         raw = self.segmented(stream, paragraphs=paragraphs)
         filled = {name for tagger in self.taggers for name in tagger.label_columns}
-        to = None if filled <= {*COLUMNS} else "conllu"  # which puts the others into MISC
+        to = (
+            None if all(has_column(name, COLUMNS) for name in filled) else "conllu"
+        )  # which puts the others into MISC
         done = b"".join(tag_text(self.taggers, raw, to)) if self.taggers else raw
         yield from read(io.BytesIO(done), "conllu") if isinstance(done, bytes) else done
 

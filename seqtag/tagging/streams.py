@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from seqtag.corpus import Block, Sentence, into_misc, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
+from seqtag.corpus.keys import has_column
 from seqtag.corpus.records import with_facts
 from seqtag.corpus.sentence import find_column
 from seqtag.corpus.table import DOCSTART
@@ -152,7 +153,7 @@ class FilledSentence:
         """The sentence without further comments."""
         sentence, is_conllu = self.sentence, self.sentence.columns == CONLLU
         filled = self.written()
-        foreign = [name for name in filled if name not in sentence.columns]
+        foreign = [name for name in filled if not has_column(name, sentence.columns)]
         if to is None or (to == "conllu" and is_conllu):
             if foreign and is_conllu and to is None:
                 msg = (

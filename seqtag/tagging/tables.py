@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from seqtag.corpus.keys import split_key
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sentence import bad_value, find_column
 from seqtag.model.passes import said_by
@@ -123,7 +124,8 @@ class TablePlan:
             for name, source in filled.items()
             if not self.taggers[source.tagger].hidden
         ]
-        self.possible = self._is_possible()
+        has_keys = any(split_key(name, stream.columns) for name in (*self.read, *filled))
+        self.possible = not has_keys and self._is_possible()
 
     def _is_possible(self) -> bool:
         """Whether every column is there and every label can be written as it is."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seqtag.corpus import LIMITS, ReadLimits, Sentence, SentenceStream, read, sentence_of
+from seqtag.corpus.keys import has_column, split_key
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError, LabelError
@@ -189,7 +190,9 @@ class Corpus(NamedTuple):
         try:
             if not label:
                 return LabelColumn.default(self.columns, self.name)
-            LabelColumn(label).check(self.columns, self.name)
+            # A key of MISC or FEATS is a column, too.
+            keys = [label] if split_key(label, self.columns) else []
+            LabelColumn(label).check((*self.columns, *keys), self.name)
         except CorpusError:
             self._check_any()
             raise
@@ -203,7 +206,7 @@ class Corpus(NamedTuple):
         CorpusError
             If one is missing.
         """
-        missing = [name for name in wanted if name not in self.columns]
+        missing = [name for name in wanted if not has_column(name, self.columns)]
         if missing:
             self._check_any()
             msg = (
@@ -416,8 +419,9 @@ class _Gathering:
         """Take all sentences of a column file, natively where its lines are plain."""
         self._source = stream.source
         scan: Scan | None = None
+        is_plain = all(name in stream.columns for name in self._names)  # no keys of MISC
         for block in stream.blocks():
-            if scan is None and stream.separator:
+            if is_plain and scan is None and stream.separator:
                 scan = Scan(stream, self._names, self._gold)
             found = scan and scan.read(block)
             if scan and found and self._is_fine(scan):
