@@ -122,7 +122,7 @@ report.page
 report
 serve.connections serve.forms serve.work_queue
 serve.annotation
-serve.reloading
+serve.models
 serve.server
 serve
 classifiers.vectors classifiers.conventions

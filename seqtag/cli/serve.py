@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import uvicorn
 
-    from seqtag.serve.reloading import Shelf
+    from seqtag.serve.models import ModelRegistry
 
 _BACKLOG = 128  # connections taken at a time: more at once would use up the file handles
 
@@ -100,30 +100,31 @@ def command(
         import uvicorn
 
         from seqtag.serve.connections import ConnectionLimits
-        from seqtag.serve.server import Limits, application
+        from seqtag.serve.server import ServerLimits, application
     except ImportError:
         msg = f"serve needs starlette and uvicorn; {install_hint('serve')}"
         raise click.UsageError(msg, context) from None
-    from seqtag.serve.annotation import Models
-    from seqtag.serve.reloading import Shelf
+    from seqtag.serve.models import ModelRegistry, ServedModels
 
     notes = Notes(quiet)
     logging.getLogger("seqtag").setLevel(logging.WARNING)  # notes on files, of every request
     names = dict.fromkeys(models or ("en",))
-    shelf = Shelf(lambda: Models({name: load_model(name) for name in names}), notes, complain)
-    limits = Limits(max_body, max_seconds, threads, waiting)
+    registry = ModelRegistry(
+        lambda: ServedModels({name: load_model(name) for name in names}), notes, complain
+    )
+    limits = ServerLimits(max_body, max_seconds, threads, waiting)
     loopback = _is_loopback(host)
     if not loopback:
         notes(f"note: {host} can be reached from other machines, without encryption or password")
 
     connections = ConnectionLimits(max_seconds, 8 * (threads + waiting) + 64)
     app = application(
-        shelf, limits, loopback=loopback, unsent=connections.unsent, complain=complain
+        registry, limits, loopback=loopback, unsent=connections.unsent, complain=complain
     )
-    with _listening(host, port) as listener, _reading_again(shelf):
+    with _listening(host, port) as listener, _reading_again(registry):
         where = listener.getsockname()
         name = f"[{where[0]}]" if ":" in where[0] else where[0]
-        notes(f"http://{name}:{where[1]}/ serves {', '.join(shelf.models.offers())}")
+        notes(f"http://{name}:{where[1]}/ serves {', '.join(registry.models.abilities())}")
         app = connections.around(app)
         config = uvicorn.Config(app, http=connections.protocol, **_options(max_seconds))
         _run(config, listener)
@@ -168,7 +169,7 @@ def _run(config: uvicorn.Config, listener: socket.socket) -> None:
 
 
 @contextmanager
-def _reading_again(shelf: Shelf) -> Iterator[None]:
+def _reading_again(registry: ModelRegistry) -> Iterator[None]:
     """Have SIGHUP read the models again, but end the server where its terminal was closed.
 
     Closing the terminal does not end a server that inherited SIGHUP as ignored (nohup).
@@ -183,15 +184,15 @@ def _reading_again(shelf: Shelf) -> Iterator[None]:
         if terminals and not any(map(os.isatty, terminals)):
             signal.raise_signal(signal.SIGTERM)
         else:
-            shelf.read_again()
+            registry.read_again()
 
-    shelf.start()
+    registry.start()
     before = signal.signal(signal.SIGHUP, take)
     try:
         yield
     finally:
         signal.signal(signal.SIGHUP, before)
-        shelf.close()
+        registry.close()
 
 
 def _listening(host: str, port: int) -> socket.socket:

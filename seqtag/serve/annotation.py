@@ -1,10 +1,9 @@
-"""What the server does with models: text to words with labels, how sure they are, and why."""
+"""Answers of the server: tagged text, margins and scores, and explanations of labels."""
 
 from __future__ import annotations
 
 import io
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import read, sentence_of
@@ -28,88 +27,25 @@ if TYPE_CHECKING:
 
 _MOST_WORDS = 2000  # of a sentence that is explained
 _MOST_NBEST = 50
-_BATCH = 64  # sentences between two looks at the clock
+_BATCH = 64  # sentences between two checks of the deadline
 _MOST_ROWS = 15
 _INPUTS = {"conllu": "conllu", "horizontal": "tokens", "vertical": "columns"}
 _OUTPUTS = ("conllu", "horizontal", "vertical")
 
 
-class UnknownModelError(SeqtagError):
-    """A model that is not served."""
-
-
-class Models:
-    """The models that are served, by name; the first is the default.
-
-    Parameters
-    ----------
-    loaded
-        What model files hold, by path or name.
-
-    Examples
-    --------
-    >>> import seqtag
-    >>> models = Models({"some/en-ewt-upos.seqtag": seqtag.load("en-ewt-upos")})
-    >>> models.default, models.offers()
-    ('en-ewt-upos', {'en-ewt-upos': ['tokenizer', 'tagger']})
-    """
-
-    def __init__(self, loaded: Mapping[str, Loaded]):
-        self._models: dict[str, Loaded] = {}
-        for path, each in loaded.items():
-            name = Path(path).name.removesuffix(".seqtag")
-            if name in self._models:
-                msg = f"expected models of different names, found {name} twice; rename one"
-                raise SeqtagError(msg)
-            self._models[name] = each
-
-    @property
-    def default(self) -> str:
-        """Name of the model that answers if none is named."""
-        return next(iter(self._models))
-
-    def offers(self) -> dict[str, list[str]]:
-        """What each model can do, in the words of UDPipe."""
-        return {
-            name: ["tokenizer", "tagger"] if _taggers(each) else ["tokenizer"]
-            for name, each in self._models.items()
-        }
-
-    def parts(self) -> dict[str, list[str]]:
-        """The columns that each model fills."""
-        return {
-            name: [tagger.label for tagger in _taggers(each)] for name, each in self._models.items()
-        }
-
-    def find(self, name: str | None) -> tuple[str, Loaded]:
-        """A model by its name or the beginning of it; the default if none is named.
-
-        Raises
-        ------
-        UnknownModelError
-            If there is no such model.
-        """
-        if not name:
-            return self.default, self._models[self.default]
-        for known in (*(each for each in self._models if each == name), *self._models):
-            if known.startswith(name):
-                return known, self._models[known]
-        msg = f"expected one of the models {', '.join(self._models)}, found {name[:80]!r}"
-        raise UnknownModelError(msg)
-
-
-def _taggers(loaded: Loaded) -> Sequence[Tagger]:
+def taggers_in(loaded: Loaded) -> Sequence[Tagger]:
+    """Return the taggers of a model, in the order in which they run."""
     return loaded.taggers if isinstance(loaded, Pipeline) else [loaded]
 
 
-# ----------------------------------------------------------------- as UDPipe does it
+# ----------------------------------------------------------------- UDPipe's interface
 def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tuple[str, list[str]]:
-    """The answer to the fields of UDPipe's ``/process``, and remarks on it.
+    """Return the answer to the fields of UDPipe's ``/process``, and remarks on it.
 
     Raises
     ------
     SeqtagError
-        If a field says what is not offered, or the data are not what they should be.
+        If a field has a value that is not supported, or the data are malformed.
     """
     remarks = []
     output = fields.get("output", "conllu") or "conllu"
@@ -119,7 +55,7 @@ def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tu
     if "parser" in fields:
         remarks.append("This model does not parse: HEAD and DEPREL are as they came.")
     stream = _input(loaded, fields)
-    taggers = _taggers(loaded) if "tagger" in fields else []
+    taggers = taggers_in(loaded) if "tagger" in fields else []
     if output == "conllu":
         return b"".join(deadline.watch(tag_text(taggers, stream, "conllu"))).decode(), remarks
     end = "\n" if output == "horizontal" else "\n\n"
@@ -129,13 +65,13 @@ def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tu
 
 
 def _input(loaded: Loaded, fields: Mapping[str, str]) -> AnyStream:
-    """The data as sentences."""
+    """Return the data as a stream of sentences."""
     data = TextBytes(_text(fields.get("data")).encode())
     wanted = fields.get("input", "") or "conllu"
     if "tokenizer" in fields or wanted == "generic_tokenizer":
         options = {each.partition("=")[0] for each in fields.get("tokenizer", "").split(";")}
-        if odd := options - {"", "ranges", "normalized_spaces"}:
-            msg = f"expected tokenizer options ranges or none, found {sorted(odd)[0][:80]!r}"
+        if unknown := options - {"", "ranges", "normalized_spaces"}:
+            msg = f"expected tokenizer options ranges or none, found {sorted(unknown)[0][:80]!r}"
             raise SeqtagError(msg)
         stream = read(data, "text")
         if isinstance(loaded, Pipeline) and loaded.segmenter:
@@ -148,7 +84,7 @@ def _input(loaded: Loaded, fields: Mapping[str, str]) -> AnyStream:
 
 
 def _text(value: object) -> str:
-    """A text that UTF-8 can hold."""
+    """Return a text that can be encoded in UTF-8."""
     if not isinstance(value, str):
         msg = "expected text in the field data, found none"
         raise SeqtagError(msg)
@@ -160,37 +96,37 @@ def _text(value: object) -> str:
     return value
 
 
-# ----------------------------------------------------------------- as JSON
+# ----------------------------------------------------------------- the JSON interface
 def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[str, Any]]:
-    """A text as sentences of tokens of words, each with its labels and margins, one by one.
+    """Yield the sentences of a text: tokens, their words, and labels with margins and scores.
 
     Raises
     ------
     SeqtagError
-        If it is no text.
+        If it is not a text.
     """
     data = _text(text)
-    taggers = _taggers(loaded)
+    taggers = taggers_in(loaded)
     if isinstance(loaded, Pipeline) and loaded.segmenter:
         stream = loaded.segmented(read(TextBytes(data.encode()), "text"))
         raw = b"".join(deadline.watch(tag_text([], stream, "conllu")))
         sentences: Iterator[Sentence] = iter(
             each for each in read(io.BytesIO(raw), "conllu") if len(each)
         )
-    else:  # with all white space, so that words stand where they are said to
+    else:  # white space is kept, so that the offsets of words are right
         sentences = iter(cut_by_rules(data, deadline.watch))
     offset = 0
     while batch := list(islice(sentences, _BATCH)):
         filled = list(tag_stream(taggers, batch))
         deadline.check()
-        judged = {
+        marginal = {
             tagger.label: list(deadline.watch(tagger.tag_with_margins(filled)))
             for tagger in taggers
         }
         for i, each in enumerate(filled):
             shown = DocumentSentence(each.sentence, offset)
             offset = shown._behind
-            margins = {name: sides[i].margins for name, sides in judged.items()}
+            margins = {name: tagged[i].margins for name, tagged in marginal.items()}
             words = list(_tokens(shown, each, margins, _scores(taggers, margins)))
             yield {"text": shown.text, "tokens": words}
 
@@ -198,7 +134,7 @@ def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[
 def _scores(
     taggers: Sequence[Tagger], margins: Mapping[str, Sequence[float]]
 ) -> dict[str, list[float]]:
-    """Calibrated scores of those taggers that have them."""
+    """Return the calibrated scores of the taggers that have them."""
     return {
         tagger.label: tagger.calibrated(margins[tagger.label], [None] * len(margins[tagger.label]))
         for tagger in taggers
@@ -210,9 +146,9 @@ def _tokens(
     shown: DocumentSentence,
     filled: FilledSentence,
     margins: Mapping[str, Sequence[float]],
-    sure: Mapping[str, Sequence[float]],
+    scores: Mapping[str, Sequence[float]],
 ) -> Iterator[dict[str, Any]]:
-    """Tokens with their words."""
+    """Yield the tokens of a sentence with their words."""
     labels = {name: each for name, each in filled.filled.items() if name not in filled.hidden}
     i = 0
     for token in shown.tokens:
@@ -223,7 +159,7 @@ def _tokens(
                     "form": word.text,
                     "labels": {name: values[i] for name, values in labels.items()},
                     "margins": {name: finite(values[i]) for name, values in margins.items()},
-                    "scores": {name: values[i] for name, values in sure.items()},
+                    "scores": {name: values[i] for name, values in scores.items()},
                 }
             )
             i += 1
@@ -231,7 +167,7 @@ def _tokens(
 
 
 def explain(loaded: Loaded, request: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:
-    """Why a word of a sentence has its label, and the best label sequences.
+    """Explain the label of a word, and list the best label sequences of its sentence.
 
     Parameters
     ----------
@@ -239,13 +175,13 @@ def explain(loaded: Loaded, request: Mapping[str, Any], deadline: Deadline) -> d
         The model.
     request
         ``words``, forms of a sentence; ``word``, the number of one of them from 0; ``part``, the
-        column (by default the first); ``rival``, a label to compare with; ``nbest``, how many
-        sequences (0).
+        column (by default the first); ``rival``, a label to compare with; ``nbest``, the number
+        of sequences (0).
 
     Raises
     ------
     SeqtagError
-        If a field is missing or is none of these.
+        If a field is missing or has another value.
     """
     words, number = request.get("words"), request.get("word", 0)
     is_list = isinstance(words, list) and all(isinstance(word, str) and word for word in words)
@@ -262,7 +198,14 @@ def explain(loaded: Loaded, request: Mapping[str, Any], deadline: Deadline) -> d
     if not isinstance(rival, str | None):
         msg = "expected a label in the field rival, found another value"
         raise SeqtagError(msg)
-    tagger, sentence = _prepared(loaded, request.get("part"), [_text(word) for word in words])
+    forms = [_text(word) for word in words]
+    columns, part = [tagger.label for tagger in taggers_in(loaded)], request.get("part")
+    wanted = columns[0] if part is None and columns else part
+    if wanted not in columns:
+        msg = f"expected one of the parts {', '.join(columns)}, found {str(wanted)[:80]!r}"
+        raise SeqtagError(msg)
+    *feeders, tagger = taggers_in(loaded)[: columns.index(str(wanted)) + 1]
+    [sentence] = tag_stream(feeders, [sentence_of({"form": forms})])
     deadline.check()
     found = tagger.explain(sentence, number, rival).as_dict()
     deadline.check()
@@ -273,15 +216,3 @@ def explain(loaded: Loaded, request: Mapping[str, Any], deadline: Deadline) -> d
         "explanation": explanation_data(found, _MOST_ROWS),
         "nbest": [{"score": finite(float(score)), "labels": labels} for score, labels in best],
     }
-
-
-def _prepared(loaded: Loaded, part: object, words: list[str]) -> tuple[Tagger, FilledSentence]:
-    """The tagger of a part, and a sentence with what it looks at filled."""
-    names = [tagger.label for tagger in _taggers(loaded)]
-    wanted = names[0] if part is None and names else part
-    if wanted not in names:
-        msg = f"expected one of the parts {', '.join(names)}, found {str(wanted)[:80]!r}"
-        raise SeqtagError(msg)
-    taggers = _taggers(loaded)[: names.index(str(wanted)) + 1]
-    [filled] = tag_stream(taggers[:-1], [sentence_of({"form": words})])
-    return taggers[-1], filled

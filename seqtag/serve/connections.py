@@ -24,7 +24,7 @@ _REFUSAL = b"expected fewer connections at once, found too many; try again later
 
 
 class ConnectionLimits:
-    """ReadLimits on the connections of a server.
+    """Limits on the connections of a server.
 
     Parameters
     ----------

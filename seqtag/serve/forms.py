@@ -1,4 +1,4 @@
-"""Fields of requests: query strings, and forms as browsers and curl send them."""
+"""Fields of requests: query strings, and forms as sent by browsers and curl."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ _BOUNDARY = re.compile(r';\s*boundary=(?:"([^"]+)"|([^\s;"]+))', re.I)
 
 
 class MediaTypeError(SeqtagError):
-    """A body of a type that is not understood."""
+    """A request body has an unsupported type."""
 
 
 def fields_of(content_type: str, body: bytes) -> dict[str, str]:
-    """The fields of a form; of several of one name the last.
+    """Return the fields of a form; the last one of a name counts.
 
     Parameters
     ----------
     content_type
-        As the request names it; an empty body needs none.
+        Content type of the request; not needed for an empty body.
     body
-        As it came.
+        Body of the request.
 
     Raises
     ------
     SeqtagError
-        If the form is broken, has too many fields, or holds something other than UTF-8.
+        If the form is malformed, has too many fields, or is not in UTF-8.
     MediaTypeError
-        If it is no form.
+        If the body is not a form.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def fields_of(content_type: str, body: bytes) -> dict[str, str]:
 
 
 def query_fields(text: str) -> dict[str, str]:
-    """The fields of a query string; see `fields_of`."""
+    """Return the fields of a query string; see `fields_of`."""
     try:
         pairs = parse_qsl(
             text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict"
@@ -67,7 +67,7 @@ def query_fields(text: str) -> dict[str, str]:
 
 
 def _parts(content_type: str, body: bytes) -> list[tuple[str, str]]:
-    """Names and values of the parts between the boundaries."""
+    """Return the names and values between the boundaries of a multipart form."""
     match = _BOUNDARY.search(content_type)
     if match is None:
         msg = "expected a boundary in the content type of the form, found none"

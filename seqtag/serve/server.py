@@ -1,7 +1,7 @@
-"""The server of ``seqtag serve``: a page, UDPipe's interface, and one of plain JSON.
+"""ASGI application of ``seqtag serve``: a page, UDPipe's interface, and one of plain JSON.
 
-No request names a file: models are those the server was started with, and what is read is what
-came with the request.
+No request can name a file: models are those the server was started with, and the data come with
+the request.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from starlette.routing import Route
 
 from seqtag.errors import SeqtagError
 from seqtag.report.assembly import asset
-from seqtag.serve.annotation import UnknownModelError, annotate, explain, process
+from seqtag.serve.annotation import annotate, explain, process
 from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
-from seqtag.serve.work_queue import BusyError, Deadline, Desk, TooLongError
+from seqtag.serve.models import UnknownModelError
+from seqtag.serve.work_queue import BusyError, Deadline, DeadlineError, WorkQueue
 from seqtag.storage import strict_json
 from seqtag.version import __version__
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from seqtag.serve.reloading import Shelf
+    from seqtag.serve.models import ModelRegistry
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
@@ -53,22 +54,22 @@ _ASSETS = {
 }
 _LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
 _ENCODINGS = ("", "identity")
-_MOST_UNSENT = 1 << 28  # bytes of answers that clients let lie; beyond it nothing is begun
+_MOST_UNSENT = 1 << 28  # bytes of answers not taken by clients; above it work is refused
 
 
-class Limits(NamedTuple):
-    """What a request may ask for.
+class ServerLimits(NamedTuple):
+    """Limits on requests.
 
     Attributes
     ----------
     body
         Bytes of a request.
     seconds
-        Of work on it; and as many again for its body to arrive.
+        Time for the work on a request, and again for its body to arrive.
     threads
         Requests worked on at once.
     waiting
-        Requests that may wait beside them.
+        Further requests that may wait.
     """
 
     body: int = 1_000_000
@@ -78,11 +79,11 @@ class Limits(NamedTuple):
 
 
 class TooLargeError(SeqtagError):
-    """A body larger than it may be."""
+    """A request body is too large."""
 
 
 class SlowError(SeqtagError):
-    """A body that does not arrive."""
+    """A request body does not arrive in time."""
 
 
 _STATUS = {
@@ -91,45 +92,45 @@ _STATUS = {
     SlowError: 408,
     MediaTypeError: 415,
     BusyError: 503,
-    TooLongError: 503,
+    DeadlineError: 503,
 }
 
 
 def application(
-    shelf: Shelf,
-    limits: Limits | None = None,
+    registry: ModelRegistry,
+    limits: ServerLimits | None = None,
     *,
     loopback: bool = True,
     unsent: Callable[[], int] = lambda: 0,
     complain: Callable[[str], None] = print,
 ) -> ASGIApp:
-    """The server as an ASGI application.
+    """Return the server as an ASGI application.
 
     Parameters
     ----------
-    shelf
-        Has what is served.
+    registry
+        Has the models.
     limits
-        What a request may ask for; by default that of `Limits`.
+        Limits on requests; by default those of `ServerLimits`.
     loopback
-        Whether only this machine is served: then requests in the name of another host are refused,
-        as are those that pages of other sites send.
+        Whether only this machine is served. Requests in the name of another host and requests sent
+        by pages of other sites are then refused.
     unsent
-        Counts the bytes of answers that wait for their clients; while there are more than 2^28,
+        Returns the number of bytes of answers not yet taken by clients; while it is above 2^28,
         work is refused.
     complain
-        Takes a line on errors of the server itself, each kind of error once.
+        Is passed a line about each kind of internal error, once.
     """
-    limits = limits or Limits()
-    desk = Desk(limits.threads, limits.waiting, limits.seconds)
-    service = _Service(shelf, limits, desk, unsent)
-    faults = _Faults(complain)
+    limits = limits or ServerLimits()
+    queue = WorkQueue(limits.threads, limits.waiting, limits.seconds)
+    service = _Service(registry, limits, queue, unsent)
+    errors = _ErrorReporter(complain)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        asyncio.get_running_loop().set_exception_handler(faults.of_loop)
+        asyncio.get_running_loop().set_exception_handler(errors.report_of_loop)
         yield
-        await run_in_threadpool(desk.close)
+        await run_in_threadpool(queue.close)
 
     routes = [
         *(Route(path, _static(*what)) for path, what in _ASSETS.items()),
@@ -140,29 +141,35 @@ def application(
         Route("/api/explain", service.api(service.explain), methods=["POST"]),
     ]
     app = Starlette(routes=routes, lifespan=lifespan)
-    app.router.redirect_slashes = False  # an address would be built of what the request says
-    return _Guard(app, faults, loopback=loopback)
+    app.router.redirect_slashes = False  # it would redirect to a host named by the request
+    return _Guard(app, errors, loopback=loopback)
 
 
 class _Service:
-    """The answers."""
+    """Endpoints."""
 
-    def __init__(self, shelf: Shelf, limits: Limits, desk: Desk, unsent: Callable[[], int]):
-        self._shelf, self._limits, self._desk, self._unsent = shelf, limits, desk, unsent
+    def __init__(
+        self,
+        registry: ModelRegistry,
+        limits: ServerLimits,
+        queue: WorkQueue,
+        unsent: Callable[[], int],
+    ):
+        self._registry, self._limits, self._queue, self._unsent = registry, limits, queue, unsent
 
     async def models(self, _: Request) -> Response:
-        """UDPipe's list of models."""
-        models = self._shelf.models
-        return JSONResponse({"models": models.offers(), "default_model": models.default})
+        """List the models (UDPipe)."""
+        models = self._registry.models
+        return JSONResponse({"models": models.abilities(), "default_model": models.default})
 
     async def process(self, request: Request) -> Response:
-        """UDPipe's one call; errors are plain text, and an unknown model is a bad request."""
+        """Tag or tokenize (UDPipe); errors are plain text, an unknown model is a bad request."""
         try:
             fields = query_fields(request.scope["query_string"].decode())
             if request.method == "POST":
                 body = await self._body(request)
                 fields |= fields_of(request.headers.get("content-type", ""), body)
-            name, model = self._shelf.models.find(fields.get("model"))
+            name, model = self._registry.models.find(fields.get("model"))
 
             def answer(deadline: Deadline) -> bytes:
                 result, remarks = process(model, fields, deadline)
@@ -178,12 +185,12 @@ class _Service:
         return Response(found, media_type=_JSON)
 
     async def api_models(self, _: Request) -> Response:
-        """The models and the columns they fill."""
-        models = self._shelf.models
+        """List the models, their columns and the limits."""
+        models = self._registry.models
         return JSONResponse(
             {
                 "version": __version__,
-                "models": models.parts(),
+                "models": models.columns(),
                 "default": models.default,
                 "limits": self._limits._asdict(),
             }
@@ -192,7 +199,7 @@ class _Service:
     def api(
         self, answer: Callable[[str, Any, Mapping[str, Any], Deadline], bytes]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """A call that takes a JSON object and gives one; errors are objects too."""
+        """Return an endpoint from a JSON object to a JSON object; errors are objects too."""
 
         async def endpoint(request: Request) -> Response:
             try:
@@ -201,7 +208,7 @@ class _Service:
                 if not isinstance(model, str | None):
                     msg = "expected a name in the field model, found another value"
                     raise SeqtagError(msg)
-                name, loaded = self._shelf.models.find(model)
+                name, loaded = self._registry.models.find(model)
                 found = await self._work(lambda deadline: answer(name, loaded, value, deadline))
             except SeqtagError as error:
                 status = _status_of(error)
@@ -212,24 +219,24 @@ class _Service:
 
     @staticmethod
     def tag(name: str, loaded: Any, value: Mapping[str, Any], deadline: Deadline) -> bytes:
-        """A text as sentences of tokens; each is JSON at once, which is far smaller."""
+        """Tag a text; each sentence becomes JSON at once, which takes far less memory."""
         sentences = b",".join(map(to_json, annotate(loaded, value.get("text"), deadline)))
         return b'{"model":%b,"sentences":[%b]}' % (to_json(name), sentences)
 
     @staticmethod
     def explain(name: str, loaded: Any, value: Mapping[str, Any], deadline: Deadline) -> bytes:
-        """Why a word has its label."""
+        """Explain the label of a word."""
         return to_json({"model": name, **explain(loaded, value, deadline)})
 
     async def _work(self, answer: Callable[[Deadline], bytes]) -> bytes:
-        """Have an answer made, unless too many wait to be taken."""
+        """Compute an answer, unless too many bytes wait for their clients."""
         if self._unsent() > _MOST_UNSENT:
             msg = "expected clients that take their answers, found too much waiting; try again"
             raise BusyError(msg)
-        return await self._desk.run(answer)
+        return await self._queue.run(answer)
 
     async def _body(self, request: Request) -> bytes:
-        """The body, if it is plain, and neither too large nor too slow."""
+        """Return the body; refuse compressed, large and slow ones."""
         encoding = request.headers.get("content-encoding", "").strip().lower()
         if encoding not in _ENCODINGS:
             msg = f"expected a body that is not compressed, found the encoding {encoding[:80]!r}"
@@ -258,7 +265,7 @@ class _Service:
 
 
 def _json(content_type: str, body: bytes) -> dict[str, Any]:
-    """The JSON object of a body."""
+    """Return the JSON object of a body."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind != _JSON:
         msg = f"expected a body of type application/json, found {kind or 'none'}"
@@ -274,7 +281,7 @@ def _json(content_type: str, body: bytes) -> dict[str, Any]:
 
 
 def to_json(value: object) -> bytes:
-    """A value as JSON, without blanks."""
+    """Return a value as JSON without blanks."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
@@ -287,7 +294,7 @@ def _retry(status: int) -> dict[str, str] | None:
 
 
 def _static(names: tuple[str, ...], kind: str) -> Callable[[Request], Awaitable[Response]]:
-    """A page, a style sheet or a script, read once."""
+    """Return an endpoint with a page, a style sheet or a script, which are read once."""
     text = "\n".join(map(asset, names))
 
     async def endpoint(_: Request) -> Response:
@@ -296,14 +303,13 @@ def _static(names: tuple[str, ...], kind: str) -> Callable[[Request], Awaitable[
     return endpoint
 
 
-class _Faults:
-    """Says of each error in the server itself once where it was, and nothing of the request."""
+class _ErrorReporter:
+    """Reports each kind of internal error once: its place, and nothing of the request."""
 
     def __init__(self, complain: Callable[[str], None]):
-        self._complain, self._said = complain, set[str]()
+        self._complain, self._reported = complain, set[str]()
 
-    def __call__(self, error: BaseException) -> None:
-        """Say it."""
+    def report(self, error: BaseException) -> None:
         if isinstance(error, OSError):
             self._once(f"{error.strerror} ({type(error).__name__})")
         else:
@@ -312,30 +318,30 @@ class _Faults:
             where = "".join([type(error).__name__, *places])
             self._once(f"internal error, please report it: {where}")
 
-    def of_loop(self, _: object, context: Mapping[str, Any]) -> None:
-        """Take an error that nobody waits for; a client that is gone is none."""
+    def report_of_loop(self, _: object, context: Mapping[str, Any]) -> None:
+        """Report an error outside of requests; a client that left is none."""
         error = context.get("exception") or RuntimeError(context["message"])
         if not isinstance(error, ConnectionError):
-            self(error)
+            self.report(error)
 
     def _once(self, message: str) -> None:
-        if message not in self._said:
-            self._said.add(message)
+        if message not in self._reported:
+            self._reported.add(message)
             self._complain(message)
 
 
 class _Guard:
-    """Puts headers on every answer, and turns away what a page of another site sends."""
+    """Adds headers to every answer, and refuses requests sent by pages of other sites."""
 
-    def __init__(self, app: ASGIApp, faults: _Faults, *, loopback: bool):
-        self._app, self._faults, self._loopback = app, faults, loopback
+    def __init__(self, app: ASGIApp, errors: _ErrorReporter, *, loopback: bool):
+        self._app, self._errors, self._loopback = app, errors, loopback
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
 
-        async def marked(message: Any) -> None:
+        async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
                 extra = [
                     (name.lower().encode(), value.encode()) for name, value in _HEADERS.items()
@@ -347,13 +353,13 @@ class _Guard:
         refusal = self._refusal(headers) if self._loopback else None
         app = refusal or self._app
         try:
-            await app(scope, receive, marked)
+            await app(scope, receive, send_with_headers)
         except Exception as error:
-            self._faults(error)
+            self._errors.report(error)
 
     @staticmethod
     def _refusal(headers: Mapping[bytes, str]) -> Response | None:
-        """What to answer to a request that should not have come."""
+        """Return the answer to a request that is refused."""
         if not _LOOPBACK.fullmatch(headers.get(b"host", "")):
             return PlainTextResponse("expected a request to this machine by its own name\n", 421)
         site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")

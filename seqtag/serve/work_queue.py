@@ -1,4 +1,4 @@
-"""Work for many at once, within limits: how many wait, how long each takes."""
+"""Bounded work queue: a limit on waiting requests and on the time of each."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from seqtag.errors import SeqtagError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Future
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
 
 
 class BusyError(SeqtagError):
-    """As much work is waiting as may."""
+    """The queue is full."""
 
 
-class TooLongError(SeqtagError):
-    """Work took longer than it may."""
+class DeadlineError(SeqtagError):
+    """Work exceeded its time limit."""
 
 
 class Deadline:
-    """Until when a piece of work may take; it asks itself now and then.
+    """Time limit of a piece of work, which checks it now and then.
 
     Examples
     --------
@@ -39,36 +38,30 @@ class Deadline:
         self._end = time.monotonic() + seconds
 
     def check(self) -> None:
-        """Stop if it is over.
-
-        Raises
-        ------
-        TooLongError
-            If it is.
-        """
+        """Raise a DeadlineError if the time is over."""
         if time.monotonic() >= self._end:
             msg = f"expected work of at most {self.seconds:g} seconds, found more; send less text"
-            raise TooLongError(msg)
+            raise DeadlineError(msg)
 
     def watch(self, items: Iterable[Item]) -> Iterator[Item]:
-        """The items, as long as there is time."""
+        """Yield the items; raise a DeadlineError when the time is over."""
         for item in items:
             self.check()
             yield item
         self.check()
 
 
-class Desk:
-    """Threads that work, and a queue before them that has an end.
+class WorkQueue:
+    """Worker threads with a bounded queue.
 
     Parameters
     ----------
     threads
         Pieces of work done at once.
     waiting
-        Pieces that may wait beside them.
+        Further pieces that may wait.
     seconds
-        That each may take, with its waiting.
+        Time limit of each, waiting included.
     """
 
     def __init__(self, threads: int, waiting: int, seconds: float):
@@ -77,17 +70,17 @@ class Desk:
         self._seconds = seconds
 
     async def run(self, work: Callable[[Deadline], Result]) -> Result:
-        """Have work done on a thread.
+        """Run work on a thread and return its result.
 
-        A piece that takes too long gives up at its next look at the deadline, and keeps its place
-        until then: nothing new is begun on top of it.
+        A piece that exceeds its time stops at its next check of the deadline, and keeps its place
+        in the queue until then.
 
         Raises
         ------
         BusyError
-            If there is no room.
-        TooLongError
-            If it takes too long.
+            If the queue is full.
+        DeadlineError
+            If the work takes too long.
         """
         if self._inside >= self._most:
             msg = f"expected at most {self._most} requests at once, found more; try again later"
@@ -96,28 +89,25 @@ class Desk:
         loop = asyncio.get_running_loop()
 
         def begin() -> Result:
-            deadline.check()  # it may have waited too long
+            deadline.check()  # the time may have passed in the queue
             return work(deadline)
 
         self._inside += 1
         future = self._pool.submit(begin)
         future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._leave))
+        wrapped = asyncio.wrap_future(future)
+        # Retrieve the exception: asyncio reports those that no one retrieves.
+        wrapped.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
-            return await asyncio.wait_for(asyncio.shield(_awaited(future)), self._seconds)
+            return await asyncio.wait_for(asyncio.shield(wrapped), self._seconds)
         except asyncio.TimeoutError:
-            future.cancel()  # if it has not begun
+            future.cancel()  # has an effect only if it has not begun
             deadline.check()
-            raise TooLongError(str(deadline.seconds)) from None
+            raise DeadlineError(str(deadline.seconds)) from None
 
     def _leave(self) -> None:
         self._inside -= 1
 
     def close(self) -> None:
-        """Finish what has begun, drop what waits."""
+        """Finish running work, drop waiting work."""
         self._pool.shutdown(cancel_futures=True)
-
-
-def _awaited(future: Future[Result]) -> asyncio.Future[Result]:
-    wrapped = asyncio.wrap_future(future)
-    wrapped.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may look
-    return wrapped

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.model import bundle
 from seqtag.model.container import from_bytes
-from seqtag.serve.annotation import Models
-from seqtag.serve.reloading import Shelf
+from seqtag.serve.models import ModelRegistry, ServedModels
 from seqtag.tagging.tagger import Tagger
 from tests.fuzzing.choices import Choices
 from tests.fuzzing.good_models import good_files, good_pipeline
@@ -80,15 +79,15 @@ _FORM = (
 @cache
 def _served() -> Any:
     """A server of a pipeline, a calibrated tagger, one with parts of labels, and one of two passes."""
-    from seqtag.serve.server import ReadLimits, application
+    from seqtag.serve.server import ServerLimits, application
 
     files = {"plain": 0, "rich": 3, "twice": 7}
     loaded = {
         name: Tagger(*bundle.models_of(from_bytes(good_files()[n]))) for name, n in files.items()
     }
-    models = Models({"pipeline": good_pipeline(), **loaded})
-    shelf = Shelf(lambda: models, print, print)
-    return application(shelf, ReadLimits(body=_BODY, seconds=1e6))
+    models = ServedModels({"pipeline": good_pipeline(), **loaded})
+    registry = ModelRegistry(lambda: models, print, print)
+    return application(registry, ServerLimits(body=_BODY, seconds=1e6))
 
 
 def serve(data: bytes) -> str:

@@ -19,8 +19,7 @@ import pytest
 
 import seqtag
 from seqtag.errors import SeqtagError
-from seqtag.serve.annotation import Models
-from seqtag.serve.reloading import Shelf
+from seqtag.serve.models import ModelRegistry, ServedModels
 from tests.command_line import call, home, posix
 from tests.serve.served import server
 
@@ -367,7 +366,7 @@ def test_without_the_extra(call, monkeypatch):
 
 def test_models_of_one_name(home):
     with pytest.raises(SeqtagError) as error:
-        Models(
+        ServedModels(
             {
                 "a/x.seqtag": seqtag.load(home / "upos.seqtag"),
                 "x": seqtag.load(home / "xpos.seqtag"),
@@ -448,9 +447,11 @@ def test_errors_of_the_server_itself_are_said_once(home):
     said = []
     from seqtag.serve.server import application
 
-    shelf = Shelf(lambda: Models({"x": seqtag.load(home / "upos.seqtag")}), print, print)
-    app = application(shelf, complain=said.append)
-    shelf.models = None  # what should not be
+    registry = ModelRegistry(
+        lambda: ServedModels({"x": seqtag.load(home / "upos.seqtag")}), print, print
+    )
+    app = application(registry, complain=said.append)
+    registry.models = None  # what should not be
 
     async def ask():
         transport = httpx.ASGITransport(app=app)
@@ -465,9 +466,11 @@ def test_errors_of_the_server_itself_are_said_once(home):
 def test_answers_that_wait_for_their_clients_stop_new_ones(home):
     from seqtag.serve.server import application
 
-    shelf = Shelf(lambda: Models({"x": seqtag.load(home / "upos.seqtag")}), print, print)
+    registry = ModelRegistry(
+        lambda: ServedModels({"x": seqtag.load(home / "upos.seqtag")}), print, print
+    )
     waiting = [2**28 + 1]
-    app = application(shelf, unsent=lambda: waiting[0])
+    app = application(registry, unsent=lambda: waiting[0])
 
     async def ask():
         transport = httpx.ASGITransport(app=app)

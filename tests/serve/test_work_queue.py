@@ -7,39 +7,39 @@ import threading
 
 import pytest
 
-from seqtag.serve.work_queue import BusyError, Deadline, Desk, TooLongError
+from seqtag.serve.work_queue import BusyError, Deadline, DeadlineError, WorkQueue
 
 
 def test_results_and_errors_come_back():
     async def main():
-        desk = Desk(2, 0, 60)
-        assert await desk.run(lambda deadline: deadline.seconds) == 60
+        queue = WorkQueue(2, 0, 60)
+        assert await queue.run(lambda deadline: deadline.seconds) == 60
 
         def fail(_):
             raise KeyError("x")
 
         with pytest.raises(KeyError):
-            await desk.run(fail)
-        desk.close()
+            await queue.run(fail)
+        queue.close()
 
     asyncio.run(main())
 
 
 def test_there_is_so_much_room_and_no_more():
     async def main():
-        desk, go = Desk(1, 1, 60), threading.Event()
-        tasks = [asyncio.create_task(desk.run(lambda _: go.wait())) for _ in range(2)]
+        queue, go = WorkQueue(1, 1, 60), threading.Event()
+        tasks = [asyncio.create_task(queue.run(lambda _: go.wait())) for _ in range(2)]
         await asyncio.sleep(0)
         with pytest.raises(BusyError) as error:
-            await desk.run(lambda _: None)
+            await queue.run(lambda _: None)
         assert (
             str(error.value) == "expected at most 2 requests at once, found more; try again later"
         )
         go.set()
         assert await asyncio.gather(*tasks) == [True, True]
         await asyncio.sleep(0.01)
-        assert await desk.run(lambda _: "again") == "again"
-        desk.close()
+        assert await queue.run(lambda _: "again") == "again"
+        queue.close()
 
     asyncio.run(main())
 
@@ -48,23 +48,23 @@ def test_work_that_takes_too_long_keeps_its_place_until_it_gives_up():
     message = "expected work of at most 0.05 seconds, found more; send less text"
 
     async def main():
-        desk, go, begun = Desk(1, 1, 0.05), threading.Event(), []
-        with pytest.raises(TooLongError) as error:
-            await desk.run(lambda _: go.wait())
+        queue, go, begun = WorkQueue(1, 1, 0.05), threading.Event(), []
+        with pytest.raises(DeadlineError) as error:
+            await queue.run(lambda _: go.wait())
         assert str(error.value) == message
-        with pytest.raises(TooLongError) as error:  # it never begins
-            await desk.run(lambda _: begun.append(1))
+        with pytest.raises(DeadlineError) as error:  # it never begins
+            await queue.run(lambda _: begun.append(1))
         assert str(error.value) == message
         go.set()
         await asyncio.sleep(0.05)
         assert begun == []
-        assert await desk.run(lambda _: "again") == "again"
-        desk.close()
+        assert await queue.run(lambda _: "again") == "again"
+        queue.close()
 
     asyncio.run(main())
 
 
 def test_a_deadline_stops_a_loop():
-    with pytest.raises(TooLongError):
+    with pytest.raises(DeadlineError):
         list(Deadline(0).watch("ab"))
     assert list(Deadline(60).watch("ab")) == ["a", "b"]

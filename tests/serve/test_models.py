@@ -17,8 +17,7 @@ import pytest
 
 import seqtag
 from seqtag.errors import ModelFileError
-from seqtag.serve.annotation import Models
-from seqtag.serve.reloading import Shelf
+from seqtag.serve.models import ModelRegistry, ServedModels
 from tests.command_line import call, home, posix
 from tests.serve.served import server
 
@@ -64,21 +63,24 @@ def test_a_good_model_takes_the_place_of_the_old_one(home, model):
         assert part(where) == "xpos"
 
 
-@pytest.mark.parametrize("broken", ["empty", "cut", "other", "gone"])
-def test_a_broken_model_changes_nothing(home, model, broken):
-    whole = model.read_bytes()
+def test_a_broken_model_changes_nothing(home, model):
+    """Empty, truncated, no model at all, deleted: one server survives them all."""
+    good = {name: (home / f"{name}.seqtag").read_bytes() for name in ("upos", "xpos")}
     with server("-m", model) as (process, where):
-        if broken == "gone":
-            model.unlink()
-        else:
-            replace(model, {"empty": b"", "cut": whole[:-9], "other": b"x" * 999}[broken])
-        line = signalled(process)
-        assert line.startswith("seqtag: the old models stay, the new ones are not good: ")
-        assert str(model) in line
-        assert part(where) == "upos"
-        replace(model, (home / "xpos.seqtag").read_bytes())
-        assert signalled(process) == "seqtag: read again: served\n"
-        assert part(where) == "xpos"
+        served, other = "upos", "xpos"
+        for broken in (b"", good["upos"][:-9], b"x" * 999, None):
+            if broken is None:
+                model.unlink()
+            else:
+                replace(model, broken)
+            line = signalled(process)
+            assert line.startswith("seqtag: the old models stay, the new ones are not good: ")
+            assert str(model) in line
+            assert part(where) == served
+            replace(model, good[other])
+            assert signalled(process) == "seqtag: read again: served\n"
+            assert part(where) == other
+            served, other = other, served
 
 
 def test_a_file_that_is_written_over_in_its_place(model):
@@ -155,11 +157,16 @@ def test_who_closes_the_terminal_ends_the_server(model):
         process.communicate()
 
 
-# ----------------------------------------------------------------- the shelf itself
+# ----------------------------------------------------------------- the registry itself
 def test_the_line_of_an_error_is_one_line(home):
     loaded = seqtag.load(home / "upos.seqtag")
-    kept = Models({"x": loaded})
-    found = [kept, ModelFileError("a\nb", source="x"), ValueError("c\nd"), Models({"y": loaded})]
+    kept = ServedModels({"x": loaded})
+    found = [
+        kept,
+        ModelFileError("a\nb", source="x"),
+        ValueError("c\nd"),
+        ServedModels({"y": loaded}),
+    ]
     lines = Queue()
 
     def read():
@@ -168,18 +175,18 @@ def test_the_line_of_an_error_is_one_line(home):
             raise each
         return each
 
-    shelf = Shelf(read, lines.put, lines.put)
-    shelf.start()
+    registry = ModelRegistry(read, lines.put, lines.put)
+    registry.start()
     head = "the old models stay, the new ones are not good: "
     for expected in (f"{head}x: a b", f"{head}ValueError: c d"):
-        shelf.read_again()
+        registry.read_again()
         assert lines.get(timeout=60) == expected
-        assert shelf.models is kept
-    shelf.read_again()
+        assert registry.models is kept
+    registry.read_again()
     assert lines.get(timeout=60) == "read again: y"
-    assert shelf.models.default == "y"
-    shelf.close()
-    shelf.read_again()  # too late, and no matter
+    assert registry.models.default == "y"
+    registry.close()
+    registry.read_again()  # too late, and no matter
 
 
 class _Late(SimpleQueue):
@@ -203,30 +210,30 @@ class _Late(SimpleQueue):
 
 def test_an_end_that_comes_among_other_requests_is_not_overlooked(home):
     """The thread takes several requests as one: the last of them may be that to end."""
-    kept = Models({"x": seqtag.load(home / "upos.seqtag")})
-    shelf = Shelf(lambda: kept, print, print)
-    closing = threading.Thread(target=shelf.close, daemon=True)
+    kept = ServedModels({"x": seqtag.load(home / "upos.seqtag")})
+    registry = ModelRegistry(lambda: kept, print, print)
+    closing = threading.Thread(target=registry.close, daemon=True)
 
     def close():
         closing.start()
-        while shelf._requests.qsize() < 1:
+        while registry._requests.qsize() < 1:
             time.sleep(0.001)
 
-    shelf._requests = _Late(close)
-    shelf.start()
-    shelf.read_again()
-    shelf._reader.join(60)
-    assert not shelf._reader.is_alive()
+    registry._requests = _Late(close)
+    registry.start()
+    registry.read_again()
+    registry._reader.join(60)
+    assert not registry._reader.is_alive()
     closing.join(60)
 
 
 def test_a_signal_starts_no_thread(home):
     """Starting one takes locks that the interrupted thread may hold; two might be started."""
-    kept = Models({"x": seqtag.load(home / "upos.seqtag")})
-    shelf = Shelf(lambda: kept, print, print)
-    shelf.start()
+    kept = ServedModels({"x": seqtag.load(home / "upos.seqtag")})
+    registry = ModelRegistry(lambda: kept, print, print)
+    registry.start()
     before = set(threading.enumerate())
-    shelf.read_again()
+    registry.read_again()
     assert set(threading.enumerate()) <= before
-    shelf.close()
-    assert not shelf._reader.is_alive()
+    registry.close()
+    assert not registry._reader.is_alive()

@@ -1,0 +1,176 @@
+"""Models that are served, and their replacement while the server runs."""
+
+from __future__ import annotations
+
+import threading
+from math import inf
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from seqtag.errors import SeqtagError
+from seqtag.serve.annotation import annotate, taggers_in
+from seqtag.serve.work_queue import Deadline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from seqtag.tagging.pipeline import Loaded
+
+
+class UnknownModelError(SeqtagError):
+    """Request for a model that is not served."""
+
+
+class ServedModels:
+    """Models by name; the first is the default.
+
+    Parameters
+    ----------
+    loaded
+        Taggers and pipelines, by the path or name of their model files.
+
+    Examples
+    --------
+    >>> import seqtag
+    >>> models = ServedModels({"some/en-ewt-upos.seqtag": seqtag.load("en-ewt-upos")})
+    >>> models.default, models.abilities()
+    ('en-ewt-upos', {'en-ewt-upos': ['tokenizer', 'tagger']})
+    """
+
+    def __init__(self, loaded: Mapping[str, Loaded]):
+        self._models: dict[str, Loaded] = {}
+        for path, each in loaded.items():
+            name = Path(path).name.removesuffix(".seqtag")
+            if name in self._models:
+                msg = f"expected models of different names, found {name} twice; rename one"
+                raise SeqtagError(msg)
+            self._models[name] = each
+
+    @property
+    def default(self) -> str:
+        """Name of the model that answers if none is named."""
+        return next(iter(self._models))
+
+    def abilities(self) -> dict[str, list[str]]:
+        """Return what each model can do, in the terms of UDPipe's interface."""
+        return {
+            name: ["tokenizer", "tagger"] if taggers_in(each) else ["tokenizer"]
+            for name, each in self._models.items()
+        }
+
+    def columns(self) -> dict[str, list[str]]:
+        """Return the columns that each model fills."""
+        return {
+            name: [tagger.label for tagger in taggers_in(each)]
+            for name, each in self._models.items()
+        }
+
+    def find(self, name: str | None) -> tuple[str, Loaded]:
+        """Return the name and the model of a name or its beginning; the default for None.
+
+        Raises
+        ------
+        UnknownModelError
+            If there is no such model.
+        """
+        if not name:
+            return self.default, self._models[self.default]
+        for known in (*(each for each in self._models if each == name), *self._models):
+            if known.startswith(name):
+                return known, self._models[known]
+        msg = f"expected one of the models {', '.join(self._models)}, found {name[:80]!r}"
+        raise UnknownModelError(msg)
+
+
+class ModelRegistry:
+    """Current models of a server; a thread of its own reads them again on request.
+
+    A request keeps the models that it began with.
+
+    Parameters
+    ----------
+    read
+        Reads the models, here and at each `read_again`.
+    note
+        Is passed a line after a successful `read_again`.
+    complain
+        Is passed a line after a failed one.
+
+    Attributes
+    ----------
+    models : ServedModels
+        The current models.
+
+    Raises
+    ------
+    SeqtagError, OSError
+        As `read` does, the first time.
+
+    Examples
+    --------
+    >>> import seqtag
+    >>> en = seqtag.load("en-ewt-upos")
+    >>> registry = ModelRegistry(lambda: ServedModels({"en": en}), print, print)
+    >>> registry.models.default
+    'en'
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], ServedModels],
+        note: Callable[[str], None],
+        complain: Callable[[str], None],
+    ):
+        self._read, self._note, self._complain = read, note, complain
+        self.models = self._read_and_warm_up()
+        self._requests: SimpleQueue[None] = SimpleQueue()
+        self._closed = False
+        self._reader = threading.Thread(target=self._serve, name="seqtag-reload", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread that reads models, before the first call of `read_again`.
+
+        A signal handler must not start it: the thread that was interrupted may hold the locks
+        that starting a thread takes, and a second signal may interrupt the handler itself.
+        """
+        self._reader.start()
+
+    def read_again(self, *_: object) -> None:
+        """Have the models read in the background; can be called by a signal handler.
+
+        Requests made before a reading begins are answered by that one. If it fails, the old models
+        stay, and the line says why.
+        """
+        self._requests.put(None)  # reentrant, unlike what needs a lock
+
+    def close(self) -> None:
+        """Stop the thread; a reading that has begun is waited for."""
+        self._closed = True
+        self._requests.put(None)
+        self._reader.join()
+
+    def _serve(self) -> None:
+        """Read the models at each request."""
+        while True:
+            self._requests.get()
+            while not self._requests.empty():  # no other thread takes requests
+                self._requests.get()
+            if self._closed:  # checked after the last request was taken: none is overlooked
+                return
+            try:
+                self.models = self._read_and_warm_up()
+            except Exception as error:
+                known = isinstance(error, SeqtagError | OSError)
+                what = str(error) if known else f"{type(error).__name__}: {error}"
+                line = " ".join(what.split())
+                self._complain(f"the old models stay, the new ones are not good: {line}")
+            else:
+                self._note(f"read again: {', '.join(self.models.abilities())}")
+
+    def _read_and_warm_up(self) -> ServedModels:
+        """Read the models and tag a word, which loads what would delay the first request."""
+        models = self._read()
+        for name in models.abilities():
+            list(annotate(models.find(name)[1], "A", Deadline(inf)))
+        return models
