@@ -1,10 +1,10 @@
-"""The program ``seqtag``, also as ``python -m seqtag``: the command line."""
+"""The program ``seqtag``, also as ``python -m seqtag``."""
 
 import sys
 
 
 def main() -> int:
-    """Run the command line and return its exit code; it may be interrupted while it is loaded."""
+    """Run the command line and return its exit code; handle interrupts during its import, too."""
     try:
         from seqtag import cli
 

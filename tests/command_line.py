@@ -46,7 +46,7 @@ SENTENCES = [
 
 
 _FAMILIAR = (
-    r"seqtag: note: .*(: (read as|paragraphs end|cut by) | is what the model was trained on)"
+    r"seqtag: note: .*(: (read as|paragraphs end|tokenized by) | is what the model was trained on)"
 )
 
 

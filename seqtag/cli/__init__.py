@@ -27,32 +27,32 @@ COMMANDS = {
     "train": "Train a tagger on annotated sentences.",
     "tag": "Label text or CoNLL files.",
     "eval": "Score a model, or one file against another.",
-    "compare": "Tell whether one system is better than another.",
+    "compare": "Test whether one system is better than another.",
     "cv": "Cross-validate: train and score on K folds.",
     "tune": "Search for the best settings.",
     "curve": "Learning curves by epoch and by training size.",
-    "classes": "Find classes of words in raw text.",
-    "lexicon": "Collect the tags of words in a corpus.",
-    "calibrate": "Learn calibrated scores on annotated sentences.",
+    "classes": "Learn word classes from raw text.",
+    "lexicon": "Collect the tags of words from a corpus.",
+    "calibrate": "Calibrate the scores of a model on held-out data.",
     "explain": "Show why a word has its label.",
     "inspect": "Show the weights of a model.",
-    "bundle": "Put several models into one file.",
-    "report": "Write a page of scores, confusions and errors.",
-    "serve": "Serve a page to try models on, and UDPipe's interface.",
-    "cluster": "Work on many files on many machines, by Ray.",
-    "info": "Show what a model is.",
+    "bundle": "Combine several models in one file.",
+    "report": "Write an HTML page of scores, confusions and errors.",
+    "serve": "Serve models over HTTP: a web page, JSON, UDPipe's API.",
+    "cluster": "Tag or train on many files, on a Ray cluster.",
+    "info": "Show the labels, templates and training of a model.",
     "templates": "List and print the feature templates.",
     "corpora": "List and fetch corpora by name.",
-    "completion": "Make a shell complete commands, files, models and corpora.",
+    "completion": "Print a shell completion script.",
 }
 
 
 class _ReaderGoneError(Exception):
-    """The reader of our output has seen enough: no error (click would make it one)."""
+    """The reader of standard output has closed it, which is no error (for click it is)."""
 
 
 class _Commands(click.Group):
-    """Commands whose modules are imported when they are called."""
+    """Group of commands whose modules are imported when they are called."""
 
     def invoke(self, context: click.Context) -> Any:
         try:
@@ -101,7 +101,7 @@ def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> 
 )
 @click.option("--debug", is_flag=True, expose_value=False, help="Show where an error came from.")
 def cli() -> None:
-    """Label sequences: train, apply and evaluate part-of-speech taggers, chunkers and the like.
+    """Train, apply and evaluate taggers, chunkers and other sequence labelers.
 
     \b
     Examples:
@@ -116,10 +116,10 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     args = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in args
-    with suppress(ValueError):  # only the main thread may; others are not terminated so
+    with suppress(ValueError):  # possible in the main thread only
         Terminated.received = False
         signal.signal(signal.SIGTERM, Terminated.raise_it)
-    for stream in (sys.stdout, sys.stderr):  # the same bytes in every locale
+    for stream in (sys.stdout, sys.stderr):  # the same bytes in each locale
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
@@ -143,7 +143,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         complain(error.format_message())
         return error.exit_code
-    except Exception as error:  # known trouble gets one line; anything else is a bug, named so
+    except Exception as error:  # errors of input get one line; all others are bugs
         if debug:
             raise
         from seqtag.errors import SeqtagError
@@ -153,7 +153,9 @@ def main(args: Sequence[str] | None = None) -> int:
         elif isinstance(error, OSError):
             complain(_os_message(error))
         elif isinstance(error, MemoryError):
-            complain(str(error) or "found too little memory; give less at a time, or make room")
+            complain(
+                str(error) or "found too little memory; use smaller inputs, or free some memory"
+            )
         else:
             what = f"{type(error).__name__}: {error}".splitlines()[0]
             complain(f"internal error, please report it: {what} (seqtag --debug ... shows where)")
@@ -171,20 +173,20 @@ def _os_message(error: OSError) -> str:
 
 _REMEDIES = {
     errno.EACCES: "check its permissions",
-    errno.EDQUOT: "make room and try again",
+    errno.EDQUOT: "free some space and try again",
     errno.EIO: "check the disk",
     errno.EISDIR: "name a file",
     errno.ENOENT: "check the path",
-    errno.ENOSPC: "make room and try again",
+    errno.ENOSPC: "free some space and try again",
     errno.ENOTDIR: "check the path",
     errno.EROFS: "name another place",
 }
 
 
 def _finish_stdout() -> None:
-    """Learn of every error of standard output, and not when nobody can tell any more.
+    """Raise errors of standard output now; at exit they could not be reported.
 
-    Some file systems tell only when a file is closed that it has no room; to close a copy does it.
+    Some file systems report a lack of space only when a file is closed: close a copy.
     """
     if sys.stdout is None:
         return
@@ -192,13 +194,13 @@ def _finish_stdout() -> None:
         sys.stdout.flush()
         try:
             number = os.dup(sys.stdout.fileno())
-        except (OSError, ValueError):  # no file of the system
+        except (OSError, ValueError):  # not a file of the system
             return
         os.close(number)
 
 
 def _close_stdout() -> None:
-    """Keep Python from complaining of a broken standard output once more at exit."""
+    """Keep Python from reporting a broken standard output again at exit."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.argument(
     "models", nargs=-1, required=True, metavar="MODEL...", shell_complete=complete_models
 )
-@click.option("-o", "--output", required=True, help="File to write the models to.")
+@click.option("-o", "--output", required=True, help="Output file (written atomically).")
 @force_option
 @quiet_option
 @attributes_option
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def command(
     context: click.Context, models: tuple[str, ...], output: str, force: bool, quiet: bool
 ) -> int:
-    """Put several models into one file; they run in the order in which they are named.
+    """Combine several models in one file; they run in the order given.
 
     \b
     Examples:

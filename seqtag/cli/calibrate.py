@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 @click.command("calibrate")
 @click.argument("model")
 @click.argument("files", nargs=-1, required=True, metavar="DEV...")
-@click.option("-o", "--output", required=True, help="File to write the calibrated model to.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    help="Output file of the calibrated model (written atomically).",
+)
 @force_option
 @format_option
 @columns_option
@@ -49,12 +54,13 @@ def command(
     threads: int,
     quiet: bool,
 ) -> int:
-    """Learn how often labels of a margin are right, on annotated sentences the model has not seen.
+    """Calibrate the scores of a model on annotated sentences that it was not trained on.
 
-    The result is a calibrated score for every label: of tokens with 0.9 about 90 % are right, on
-    text like DEV. It is a count of such tokens, not the probability of a probabilistic model.
-    `seqtag tag --probability` writes it, `seqtag eval` shows how well it fits other text. Labels
-    stay as they are. Of a pipeline the parts are calibrated that DEV has labels for.
+    The margin of a label is mapped to the share of correct labels at that margin: of tokens with
+    a score of 0.9, about 90 % are correct in text like DEV. It is a frequency, not the probability
+    of a probabilistic model. `seqtag tag --probability` writes it, `seqtag eval` shows how well it
+    fits other text. Labels do not change. In a pipeline, the components that DEV has labels for
+    are calibrated.
 
     \b
     Examples:
@@ -76,5 +82,5 @@ def command(
         print_json({label: each.to_dict() for label, each in done.reliability.items()})
     else:
         for label, each in done.reliability.items():
-            say(f"{label}, on the sentences it was learnt on\n{each.section.text}\n")
+            say(f"{label}, on the sentences it was calibrated on\n{each.section.text}\n")
     return 0

@@ -31,26 +31,28 @@ if TYPE_CHECKING:
 
 @click.command("classes")
 @click.argument("inputs", nargs=-1, required=True, metavar="RAW...", shell_complete=complete_files)
-@click.option("-o", "--output", required=True, help="File to write the classes to.")
+@click.option(
+    "-o", "--output", required=True, help="Output file of the classes (written atomically)."
+)
 @force_option
 @click.option(
-    "-K", "--classes", "number", type=int, default=500, show_default=True, help="Classes to find."
+    "-K", "--classes", "number", type=int, default=500, show_default=True, help="Number of classes."
 )
 @click.option(
     "--min-count",
     type=int,
     default=3,
     show_default=True,
-    help="Words seen less often are all in one class, rare.",
+    help="Put words seen less often into one class, rare.",
 )
 @click.option(
-    "--passes", type=int, default=4, show_default=True, help="How often each word is visited."
+    "--passes", type=int, default=4, show_default=True, help="Number of passes over the words."
 )
 @click.option(
     "-m",
     "--model",
     shell_complete=complete_models,
-    help="Pipeline that cuts raw text into words (default: NLTK's rules for English).",
+    help="Pipeline that tokenizes raw text (default: NLTK's rules for English).",
 )
 @format_option
 @columns_option
@@ -73,11 +75,11 @@ def command(
     threads: int,
     quiet: bool,
 ) -> int:
-    """Put the words of raw text into classes; words in the same places share one.
+    """Learn word classes from raw text: words in similar contexts share a class.
 
-    The classes are features for `seqtag train --classes`. Text of one sentence a line, its words
-    separated by spaces (--format tokens), is read fast; labels of other files are not looked at.
-    The result is the same on any number of threads, which only read.
+    The classes are features for `seqtag train --classes`. Text of one sentence per line, its words
+    separated by spaces (--format tokens), is read fastest; labels of other files are ignored.
+    Threads only read the text: the result is the same on any number of them.
 
     \b
     Examples:
@@ -121,19 +123,19 @@ def command(
 
 
 def _cut(streams: Sequence[SentenceStream], model: str | None, notes: Notes) -> Sequence[AnyStream]:
-    """The streams with raw text cut into words by the model, if there is one."""
+    """Return the streams, with raw text tokenized by the model, if there is one."""
     from seqtag.tagging.pipeline import Pipeline
 
     raw = [stream for stream in streams if stream.format == "text"]
     if model is None:
         if raw:
             notes(
-                f"note: {raw[0].source}: cut by NLTK's rules for English; a pipeline that has "
-                "learnt to cut text does it by -m, and text in tokens is read by --format tokens"
+                f"note: {raw[0].source}: tokenized by NLTK's rules for English; -m names a "
+                "pipeline with a tokenizer, --format tokens reads tokenized text"
             )
         return streams
     loaded = load_model(model)
     if not isinstance(loaded, Pipeline) or loaded.segmenter is None:
-        msg = "expected a pipeline that has learnt tokens for -m, found other models; leave it out"
+        msg = "expected a pipeline with a tokenizer for -m, found none in it; leave -m out"
         raise click.UsageError(msg, click.get_current_context())
     return [loaded.segmented(stream) if stream.format == "text" else stream for stream in streams]

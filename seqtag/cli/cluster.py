@@ -53,23 +53,23 @@ _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
 def _bytes_of(context: click.Context, parameter: click.Parameter, value: str | None) -> int:
-    """A number of bytes, from words such as 64MB; 0 for none."""
+    """Return a number of bytes, from text such as 64MB; 0 for None."""
     if value is None:
         return 0
     found = re.fullmatch(r"([0-9]{1,15}) ?(KB|MB|GB|)", value, re.IGNORECASE | re.ASCII)
     size = int(found[1]) * _UNITS[found[2].upper()] if found else 0
     if not size:
-        msg = f"expected a size above 0 as 64MB (or KB, GB, or bytes), found {value!r}"
+        msg = f"expected a size above 0 such as 64MB (or KB, GB, or bytes), found {value!r}"
         raise click.BadParameter(msg, context, parameter)
     return size
 
 
 @click.group("cluster")
 def command() -> None:
-    """Many files on many machines, by Ray (the extra ray).
+    """Tag or train on many files, on a Ray cluster (needs the extra ray).
 
-    Without --address, and where $RAY_ADDRESS is not set, a cluster is started on this machine,
-    which ends with the command.
+    Without --address and $RAY_ADDRESS, a cluster is started on this machine for the time of the
+    command.
 
     \b
     Examples:
@@ -81,19 +81,19 @@ def command() -> None:
 address_option = click.option(
     "--address",
     metavar="HOST:PORT",
-    help="Cluster to work on: as ray.init takes it (default: $RAY_ADDRESS, or this machine).",
+    help="Address of the cluster, as ray.init takes it (default: $RAY_ADDRESS, or this machine).",
 )
 workers_option = click.option(
     "--workers",
     type=click.IntRange(1),
-    help="Processes on this machine, without --address (default: one per core).",
+    help="Number of processes on this machine, without --address (default: one per core).",
 )
 
 
 @command.command("tag")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @models_option
-@click.option("-o", "--output", "folder", required=True, help="Folder or address to write to.")
+@click.option("-o", "--output", "folder", required=True, help="Output folder or address.")
 @address_option
 @workers_option
 @click.option(
@@ -103,36 +103,38 @@ workers_option = click.option(
     default="auto",
     metavar="FORMAT",
     help="Format of the files: conllu, columns, text, tokens, ..., or of rows: jsonl, parquet "
-    "(default: rows by name, others found out one by one).",
+    "(default: rows by file name, others detected for each file).",
 )
 @columns_option
 @click.option(
-    "--field", help="Field of rows that has the text or the tokens (default: tokens, or text)."
+    "--field", help="Field of rows that contains the text or the tokens (default: tokens, or text)."
 )
 @tagging_options
-@click.option("--base", help="Folder of all inputs, below which they keep their paths.")
+@click.option("--base", help="Common folder of the inputs; outputs keep the paths below it.")
 @click.option(
     "--suffix",
-    help="Put behind the names (default: .conllu for --format text, the format for --to).",
+    help="Suffix added to file names (default: .conllu for --format text, the format for --to).",
 )
 @click.option(
     "--attempts",
     type=click.IntRange(1),
     default=3,
     show_default=True,
-    help="How often a file is tried that loses its worker, or cannot be read or written.",
+    help="Number of attempts for a file whose worker is lost, or that cannot be read or written.",
 )
 @click.option(
-    "--in-flight", type=click.IntRange(1), help="Files at a time (default: two for each worker)."
+    "--in-flight",
+    type=click.IntRange(1),
+    help="Number of files in progress (default: two per worker).",
 )
 @click.option(
     "--split",
     metavar="SIZE",
     callback=_bytes_of,
-    help="Cut files above this size, as 64MB, into parts of about so much, which are tagged apart "
-    "and joined to the same bytes (default: one file is one task).",
+    help="Split files above this size, such as 64MB, into chunks of about that size, which are "
+    "tagged separately and joined to the same bytes (default: one file is one task).",
 )
-@click.option("--summary", help="File for the summary (default: summary.json in the folder).")
+@click.option("--summary", help="File of the summary (default: summary.json in the folder).")
 @max_sentence_option
 @threads_option
 @quiet_option
@@ -156,12 +158,12 @@ def tag(
     quiet: bool,
     **asked: Any,
 ) -> int:
-    """Tag many files, each into one of its name; what is done already stays as it is.
+    """Tag many files; each output has the name of its input, and finished files are skipped.
 
     Inputs are paths, patterns, @FILE (a name on each line), and addresses such as
-    s3://crawl/*.txt.gz. A file that cannot be tagged fails alone: it is named in failed.jsonl in
-    the folder, the exit code is 1, and all others are tagged. The same command again does what is
-    missing, and what was made of another input or model, or with other options.
+    s3://crawl/*.txt.gz. If a file cannot be tagged, it is listed in failed.jsonl in the folder,
+    all others are tagged, and the exit code is 1. Run the same command again to tag files that
+    are missing or were tagged from another input, by another model or with other options.
 
     \b
     Examples:
@@ -213,13 +215,13 @@ def tag(
 
 @command.command("train")
 @click.argument("shards", nargs=-1, required=True, metavar="SHARD...")
-@click.option("-m", "--model", required=True, help="File to write the model to.")
+@click.option("-m", "--model", required=True, help="Output file of the model (written atomically).")
 @address_option
 @workers_option
 @click.option(
     "--dev",
     shell_complete=complete_files,
-    help="Development set: the round that scores best on it is kept.",
+    help="Development set: the model of the round that scores best on it is kept.",
 )
 @click.option("--rounds", type=click.IntRange(1), help="Epochs of each shard (default: --epochs).")
 @click.option(
@@ -233,7 +235,7 @@ def tag(
     type=click.IntRange(1),
     default=3,
     show_default=True,
-    help="How often a round of a shard is tried whose worker is lost.",
+    help="Number of attempts for a round of a shard whose worker is lost.",
 )
 @checkpoint_option
 @resume_option
@@ -256,17 +258,17 @@ def train(
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Train a tagger on the parts of a corpus, each on a worker of its own.
+    """Train a tagger on the shards of a corpus in parallel (iterative parameter mixing).
 
-    A shard is a file; its worker holds it over the rounds. In each round all shards begin with the
-    same weights, learn their own sentences once, and the weights are mixed (iterative parameter
-    mixing). The model depends on the shards, their order and the seed, not on the workers, or on
-    how many were lost; one shard gives the weights of seqtag train.
+    A shard is a file, which one worker keeps over all rounds. In each round each shard starts from
+    the same weights and makes one pass over its sentences; then the weights are averaged. The model
+    depends on the shards, their order and the seed, but not on the workers or their failures; with
+    one shard the weights are those of seqtag train.
 
     \b
     Examples:
       seqtag cluster train shards/*.conllu --dev dev.conllu -m english.seqtag
-      seqtag cluster train shards/*.conllu -m english.seqtag --checkpoint stand --resume
+      seqtag cluster train shards/*.conllu -m english.seqtag --checkpoint checkpoints --resume
       seqtag cluster train @shards.txt --address auto --rounds 20 -m english.seqtag
     """
     from seqtag.batch.jobs import files_of
@@ -277,7 +279,7 @@ def train(
 
     notes = Notes(quiet)
     if rounds is not None and options["epochs"] is not None:
-        msg = "--rounds and --epochs are the same here; give one of them"
+        msg = "expected --rounds or --epochs, found both, which are the same here; leave one out"
         raise click.UsageError(msg, context)
     if options["patience"] and not dev:
         msg = "--patience needs a --dev set"
@@ -320,7 +322,7 @@ def train(
 
 
 def _checked(models: Sequence[str], options: TagOptions, jobs: Sequence[Job]) -> list[ModelCopy]:
-    """The models as they are now; an error if they do not fit the options."""
+    """Load the models and check that they fit the options."""
     import hashlib
 
     from seqtag.batch.ray_tagging import ModelCopy
@@ -339,7 +341,7 @@ def _checked(models: Sequence[str], options: TagOptions, jobs: Sequence[Job]) ->
 
 
 def _shown(notes: Notes, bar: Mover) -> Callable[[FileResult | Failure | None, Report], None]:
-    """What shows how far the work is."""
+    """Return a listener that shows progress and failures."""
     from seqtag.batch.ray_tagging import Failure
 
     def show(done: FileResult | Failure | None, report: Report) -> None:
@@ -351,13 +353,13 @@ def _shown(notes: Notes, bar: Mover) -> Callable[[FileResult | Failure | None, R
 
 
 def _summary(report: Report, copies: Sequence[ModelCopy], options: TagOptions) -> dict[str, Any]:
-    """The summary of a run."""
+    """Return the summary of a run for JSON."""
     models = [{"name": copy.name, "sha256": copy.digest} for copy in copies]
     return report.as_json() | {"models": models, "options": options.as_json()}
 
 
 def _write_json(name: str, found: dict[str, Any]) -> None:
-    """Write one JSON document to a path or an address."""
+    """Write a JSON document to a path or an address."""
     from seqtag.batch.storage import place_of
     from seqtag.batch.tag_file import json_bytes
 
@@ -366,7 +368,7 @@ def _write_json(name: str, found: dict[str, Any]) -> None:
 
 
 def _write_failures(folder: str, report: Report) -> None:
-    """Name the files that failed; without any there is no list of them."""
+    """Write the list of failed files, or remove it if there are none."""
     from dataclasses import asdict
 
     from seqtag.batch.jobs import FAILED
@@ -385,26 +387,26 @@ def _write_failures(folder: str, report: Report) -> None:
 def _conclude(
     notes: Notes, report: Report, copies: Sequence[ModelCopy], options: TagOptions
 ) -> None:
-    """Say what became of the files."""
+    """Report the results of a run."""
     import hashlib
 
     from seqtag.batch.tag_file import bytes_of_model
 
     notes(
-        f"{report.tagged} tagged, {report.skipped} done before, {len(report.failures)} failed; "
+        f"{report.tagged} tagged, {report.skipped} skipped, {len(report.failures)} failed; "
         f"{report.tokens:,} tokens in {report.seconds:.0f} s, {report.tokens_per_second:,} a second"
     )
     if options.format == "auto" and options.to is None and report.formats["text"]:
         notes(
-            f"note: {report.formats['text']} files were raw text and became CoNLL-U under their "
-            "own names; --format text puts .conllu behind them"
+            f"note: {report.formats['text']} files were raw text and became CoNLL-U with unchanged "
+            "names; --format text adds .conllu"
         )
     for reason, count in report.uncut.items():
-        notes(f"note: {count} large files were not cut into parts: {reason}")
+        notes(f"note: {count} large files were not split: {reason}")
     for copy in copies:
         with suppress(OSError):
             if hashlib.sha256(bytes_of_model(copy.name)).hexdigest() != copy.digest:
                 notes(
-                    f"note: {copy.name} is another than at the start; all files were tagged with "
-                    "the one that was there then, the same command again tags with the new one"
+                    f"note: {copy.name} has changed since the start; all files were tagged with "
+                    "the old model; run the same command again to tag with the new one"
                 )

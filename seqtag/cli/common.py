@@ -1,4 +1,4 @@
-"""What several commands share: options, notes to the user, progress."""
+"""Messages, progress bars and checks of outputs that the commands share."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 PENDING = "seqtag.notes"
-"""Where options leave what is to be noted once it is known whether anybody wants notes."""
+"""Key of messages from the parsing of options, shown when `Notes` is made."""
 
 ATTRIBUTES = "seqtag.attributes"
-"""Where ``--attributes`` leaves the names of its files, which are read too."""
+"""Key of the files of ``--attributes``, which are inputs too."""
 
 
 class Mover(Protocol):
-    """Moves a bar on."""
+    """Function that advances a progress bar."""
 
     def __call__(self, count: int, words: str = "", /) -> object:
-        """Move it by a count, with these words behind it."""
+        """Advance the bar by a count and show these words after it."""
 
 
 class Notes(logging.Handler):
-    """Messages on stderr, unless quiet; the log of the library goes there too.
+    """Messages on stderr unless quiet, including the log of the library.
 
-    Errors of the log, such as what was passed over, are shown in any case.
+    Errors of the log, such as sentences that were skipped, are shown in any case.
     """
 
     def __init__(self, quiet: bool):
@@ -61,7 +61,7 @@ class Notes(logging.Handler):
             self(message)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Show a log record, unless it was shown before."""
+        """Show a log record unless it was shown before."""
         message = record.getMessage()
         if message not in self._shown:
             self._shown.add(message)
@@ -76,7 +76,7 @@ class Notes(logging.Handler):
             complain(message)
 
     def progress(self, items: Iterable[Item], unit: str) -> Iterator[Item]:
-        """The items, with a progress bar when a person is looking."""
+        """Yield the items, with a progress bar if stderr is a terminal."""
         with self.bar(unit, None) as bar:
             for item in items:
                 yield item
@@ -85,9 +85,16 @@ class Notes(logging.Handler):
     def reading(
         self, items: Iterable[Item], streams: Sequence[AnyStream], *, shared: bool
     ) -> Iterator[Item]:
-        """The items, with a bar of how much of the streams has been read.
+        """Yield the items, with a progress bar of the bytes that were read from the streams.
 
-        `shared`: the items go to standard output, where a bar must not come between them.
+        Parameters
+        ----------
+        items
+            Anything that is made of the streams.
+        streams
+            The inputs.
+        shared
+            Whether the items go to standard output; on a terminal they must not mix with a bar.
         """
         sizes = [stream.size for stream in streams]
         known = [size for size in sizes if size is not None]
@@ -102,7 +109,7 @@ class Notes(logging.Handler):
 
     @contextmanager
     def bar(self, unit: str, total: int | None, *, shown: bool = True) -> Iterator[Mover]:
-        """What moves a bar on, and may say something behind it, when a person is looking."""
+        """Show a progress bar if stderr is a terminal; return what advances it."""
         if self.quiet or not shown or not _is_terminal(sys.stderr):
             yield lambda _, __="": None
             return
@@ -129,24 +136,24 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM: a command ends as it does when interrupted, and keeps what it would keep then."""
+    """SIGTERM: a command ends and saves its work as it does when it is interrupted."""
 
     received = False
 
     @classmethod
     def raise_it(cls, *_: object) -> None:
-        """Handle the signal."""
+        """Handle the signal by raising."""
         cls.received = True
         raise cls
 
 
 def interruption_code() -> int:
-    """The exit code of a command that was interrupted or terminated."""
+    """Return the exit code of a command that was interrupted or terminated."""
     return 128 + (signal.SIGTERM if Terminated.received else signal.SIGINT)
 
 
 def complain(message: str) -> None:
-    """A message on stderr; a stderr that takes none is no reason to stop."""
+    """Write a message to stderr; ignore write errors there."""
     try:
         click.echo(printable(f"seqtag: {message}"), err=True)
     except OSError:
@@ -154,20 +161,20 @@ def complain(message: str) -> None:
 
 
 def check_stdout() -> None:
-    """Refuse to begin work whose result has no place to go."""
+    """Raise an error before the work if standard output is closed."""
     if sys.stdout is None:
         raise OSError(errno.EBADF, "standard output is closed", "<stdout>")
 
 
 def say(text: str) -> None:
-    """Text for people on stdout, with nothing in it that a terminal obeys."""
+    """Write text to stdout, with control characters escaped."""
     check_stdout()
     with naming("<stdout>"):
         click.echo(printable(text), nl=False)
 
 
 def print_json(value: object) -> None:
-    """One JSON document on stdout."""
+    """Write a JSON document to stdout."""
     say(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
@@ -196,9 +203,9 @@ def check_redirection(args: Iterable[str]) -> None:
         if is_same_file(name, out):
             shown = "standard input" if name == "-" else repr(name)
             msg = (
-                f"expected standard output to go elsewhere than into the file that is read, found "
-                f"{shown} at both ends; nothing was written, but the shell empties a file after > "
-                "before seqtag begins (not after >>): see whether it is whole, and name another"
+                f"expected standard output to be another file than the inputs, found {shown} as "
+                "both; seqtag wrote nothing, but the shell empties a file after > before seqtag "
+                "starts (not after >>): check the file, and redirect to another one"
             )
             raise click.UsageError(msg)
 
@@ -220,20 +227,20 @@ def check_target(
     target
         The file; ``"-"`` is standard output.
     inputs
-        Files that are read, which it must not be; those of ``--attributes`` are known.
+        Files that are read; those of ``--attributes`` are added.
     force
-        Whether a file that is there may be replaced.
+        Whether an existing file may be replaced.
     model
-        Whether it is a model, which no device or pipe can be.
+        Whether it is a model, which cannot be written to a device or pipe.
 
     Raises
     ------
     UsageError
-        If the name is no name for a file, or of one that is there already.
+        If the name is not that of a file, or the file exists.
     CorpusError
         If it is an input.
     OSError
-        If its folder is not there, or not to be written.
+        If its folder does not exist or is not writable.
     """
     if not target or (model and target == "-"):
         msg = f"expected the name of a file to write, found {target!r}"
@@ -251,7 +258,7 @@ def check_target(
         if not stat.S_ISREG(mode):
             return
         if not force:
-            msg = f"{target} is there already; overwrite it with --force"
+            msg = f"{target} exists; overwrite it with --force"
             raise click.UsageError(msg, context)
     folder, shown = Path(os.path.realpath(target)).parent, str(Path(target).parent)
     if not folder.exists():
@@ -263,7 +270,7 @@ def check_target(
 
 
 def load_model(name: str) -> Loaded:
-    """What a model file holds, by file or name; an error lists the names."""
+    """Load a model by file or name."""
     from seqtag.tagging.pipeline import load
 
     loaded: Loaded = load(name)
@@ -272,7 +279,7 @@ def load_model(name: str) -> Loaded:
 
 @contextmanager
 def usage() -> Iterator[None]:
-    """Options that the library refuses are those of the command line."""
+    """Turn errors of the library about options into usage errors."""
     try:
         yield
     except OptionError as error:

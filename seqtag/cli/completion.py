@@ -12,7 +12,7 @@ from click.shell_completion import ShellComplete
 from seqtag.cli.common import say
 
 FILES = "<files>"
-"""The line that asks the shell to offer files, too."""
+"""The line that asks the shell to complete files, too."""
 
 # The whole line goes to seqtag, since bash takes ud:fr_sequoia for three words.
 _BASH = r"""
@@ -76,7 +76,7 @@ _SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="")
 @click.pass_context
 def command(context: click.Context, shell: str, words: tuple[str, ...]) -> int:
-    """Print what makes a shell complete commands, options, files, models and corpora.
+    """Print a script that completes commands, options, files, models and corpora in a shell.
 
     \b
     For bash, in ~/.bashrc:   eval "$(seqtag completion bash)"
@@ -100,7 +100,7 @@ def command(context: click.Context, shell: str, words: tuple[str, ...]) -> int:
 
 
 def candidates(group: click.Command, before: list[str], last: str) -> list[str]:
-    """What a word may become, and `FILES` if that may be a file.
+    """Return the completions of a word, and `FILES` if it may be a file.
 
     Parameters
     ----------
@@ -117,13 +117,13 @@ def candidates(group: click.Command, before: list[str], last: str) -> list[str]:
         before, last = [*before, option], value
     found = ShellComplete(group, {}, "seqtag", "").get_completions(before, last)
     names = [f"{glued}{item.value}" for item in found if item.type == "plain"]
-    # What click knows nothing of is most often a file.
+    # A word that click does not know is most often a file.
     files = any(item.type != "plain" for item in found) or not (found or last.startswith("-"))
     return names + [FILES] * files
 
 
 def _split(line: str) -> list[str]:
-    """The words of a line up to the cursor, the last of which may be empty or lack its quote."""
+    """Split a line up to the cursor; its last word may be empty or lack its closing quote."""
     for ending in ("", '"', "'"):
         try:
             words = shlex.split(line + ending)
@@ -134,6 +134,6 @@ def _split(line: str) -> list[str]:
 
 
 def _cut(word: str) -> int:
-    """How much of a word bash takes for words of their own, up to the last mark that breaks."""
+    """Return the length of the part of a word that bash treats as separate words."""
     breaks = os.environ.get("COMP_WORDBREAKS", " \t\n\"'@><=;|&(:")
     return max((word.rfind(mark) + 1 for mark in set(breaks) & set(":=@")), default=0)

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @click.group("corpora")
 def command() -> None:
-    """Corpora by name: list them, fetch them, say where they are.
+    """List, fetch and locate corpora by name.
 
-    They are kept in $SEQTAG_CACHE, by default where the system keeps such things, and fetched
-    from $SEQTAG_CORPORA_MIRROR, by default from the addresses of the catalogue. A file is whole
-    and has the SHA-256 of the catalogue, or it is not there.
+    They are stored in $SEQTAG_CACHE, by default the cache folder of the system, and fetched from
+    $SEQTAG_CORPORA_MIRROR, by default the addresses in the catalogue. A file is stored only if it
+    is complete and has the SHA-256 of the catalogue.
 
     \b
     Examples:
@@ -38,7 +38,7 @@ def command() -> None:
 @command.command("list")
 @json_option
 def list_corpora(as_json: bool) -> int:
-    """List all corpora: name, language, script, licence, size, parts that are here.
+    """List all corpora: name, language, script, license, size, splits in the cache.
 
     \b
     Examples:
@@ -63,12 +63,12 @@ def list_corpora(as_json: bool) -> int:
 
 
 def _here(entry: Entry) -> list[str]:
-    """The parts that are in the cache."""
+    """Return the splits that are in the cache."""
     return [part for part in entry.parts if local_path(entry.file(part)).is_file()]
 
 
 def _facts_of(entry: Entry) -> dict[str, Any]:
-    """What the catalogue says of a corpus, for JSON."""
+    """Return the catalogue entry of a corpus for JSON."""
     return {
         "name": entry.name,
         "title": entry.title,
@@ -95,11 +95,11 @@ def _facts_of(entry: Entry) -> dict[str, Any]:
 )
 @quiet_option
 def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
-    """Fetch corpora, or parts of them, and print where they are.
+    """Fetch corpora, or splits of them, and print their paths.
 
-    What is here already is not fetched again, and what was cut short goes on. Of another release
-    than that of the catalogue no digest is known: that of the first time is written down, and
-    must stay the same.
+    Files in the cache are not fetched again, and interrupted transfers are resumed. For releases
+    other than that of the catalogue no digest is known: that of the first transfer is recorded
+    and checked from then on.
 
     \b
     Examples:
@@ -120,7 +120,7 @@ def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
 @command.command("path")
 @click.argument("name", metavar="NAME[@RELEASE][/PART]", shell_complete=complete_corpora)
 def path_of(name: str) -> int:
-    """Print where the files of a corpus are; with exit code 1 if one is not there yet.
+    """Print the paths of a corpus; exit with 1 if a file is not in the cache.
 
     \b
     Examples:
@@ -132,13 +132,13 @@ def path_of(name: str) -> int:
         path = local_path(file)
         say(f"{path}\n")
         if not is_whole(file, path):
-            complain(f"{path} is not there yet; fetch it with seqtag corpora fetch {name}")
+            complain(f"{path} is not in the cache; fetch it with seqtag corpora fetch {name}")
             missing = True
     return int(missing)
 
 
 def _named(name: str) -> CorpusName:
-    """The corpus of this name.
+    """Return the corpus of this name.
 
     Raises
     ------

@@ -34,11 +34,18 @@ if TYPE_CHECKING:
 @click.option(
     "-m", "--model", default="en", show_default=True, help="Model file or name, also a pipeline."
 )
-@click.option("-i", "--input", "source", help='File to explain instead of a text; "-" is stdin.')
-@click.option("--token", type=click.IntRange(1), metavar="N", help="Word N of each sentence only.")
+@click.option(
+    "-i", "--input", "source", help='Input file instead of a text; "-" is standard input.'
+)
+@click.option(
+    "--token", type=click.IntRange(1), metavar="N", help="Explain only word N of each sentence."
+)
 @click.option("--rival", metavar="LABEL", help="Compare with this label (default: the next best).")
 @click.option(
-    "--only", type=ColumnList(), metavar="PART,PART,...", help="Explain these parts of a pipeline."
+    "--only",
+    type=ColumnList(),
+    metavar="COLUMN,...",
+    help="Explain only these components of a pipeline.",
 )
 @click.option(
     "--top",
@@ -46,7 +53,7 @@ if TYPE_CHECKING:
     default=12,
     show_default=True,
     metavar="N",
-    help="Features to show of each word; the others are summed up.",
+    help="Number of features to show for each word; the others are summed up.",
 )
 @format_option
 @columns_option
@@ -70,13 +77,13 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Show why words have their labels: the features that decided against the rival, with weights.
+    """Explain predictions: the features that decided for a label against its rival, with weights.
 
-    The rival is the label of the best sequence that has another one at this word. The score of a
-    sequence is a sum of weights, and the rows add up to the margin between the two: features of the
-    word, label bigrams and trigrams where the sequences differ (label[-1]), and the sums of other
-    words whose labels change along (other words). Features are hashed in the model; their names
-    come from the sentence at hand.
+    The rival is the label of the best sequence with another label at this word. The score of a
+    sequence is a sum of weights, and the rows add up to the margin between the two sequences:
+    features of the word, label bigrams and trigrams where the sequences differ (label[-1]), and
+    the sums of other words whose labels change, too (other words). Features are hashed in the
+    model; their names are taken from the sentence.
 
     \b
     Examples:
@@ -121,14 +128,14 @@ def command(
 
 
 def _text_format(chain: Chain) -> str:
-    """How to read a text of the command line: cut by the model, or at white space."""
+    """Return how to read a text of the command line: tokenized by the model, or at white space."""
     return "text" if chain.cuts else "tokens"
 
 
 def _words(
     chain: Chain, stream: AnyStream, token: int | None
 ) -> Iterator[tuple[int, int, Tagger, FilledSentence]]:
-    """Number of the sentence, place of the word, tagger and sentence of all that is explained."""
+    """Yield sentence number, word position, tagger and sentence for each word to explain."""
     from seqtag.tagging.streams import FilledSentence
 
     number = 0

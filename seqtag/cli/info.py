@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @json_option
 @attributes_option
 def command(model: str, as_json: bool) -> int:
-    """Show what a model is: its labels, templates, training data, scores and size.
+    """Show the labels, templates, training, scores and size of a model.
 
     \b
     Examples:
@@ -50,7 +50,7 @@ def command(model: str, as_json: bool) -> int:
 
 
 def _facts_of(tagger: Tagger) -> dict[str, Any]:
-    """What there is to say of a model, for JSON."""
+    """Return the facts of a model for JSON."""
     return {
         "labels": list(tagger.labels),
         "known_words": len(tagger.known_words),

@@ -25,21 +25,32 @@ if TYPE_CHECKING:
 @click.command("inspect")
 @click.argument("model")
 @click.option(
-    "--only", type=ColumnList(), metavar="PART,PART,...", help="These parts of a pipeline only."
+    "--only",
+    type=ColumnList(),
+    metavar="COLUMN,...",
+    help="Show only these components of a pipeline.",
 )
-@click.option("--label", metavar="L", help="Weights of this label, or of labels that end in it.")
-@click.option("--feature", metavar="GLOB", help="Features whose name fits: 'suffix(2)*=ed'.")
+@click.option(
+    "--label", metavar="L", help="Show only weights of this label, or of labels that end in it."
+)
+@click.option(
+    "--feature",
+    metavar="GLOB",
+    help="Show only features whose names match, such as 'suffix(2)*=ed'.",
+)
 @click.option(
     "--top",
     type=click.IntRange(1),
     default=20,
     show_default=True,
     metavar="N",
-    help="The N largest weights, whatever their sign.",
+    help="Number of weights to show, the largest by absolute value.",
 )
-@click.option("--transitions", is_flag=True, help="Weights of label bigrams and trigrams instead.")
 @click.option(
-    "--names", multiple=True, metavar="CORPUS", help="Take names of features from this corpus."
+    "--transitions", is_flag=True, help="Show weights of label bigrams and trigrams instead."
+)
+@click.option(
+    "--names", multiple=True, metavar="CORPUS", help="Take the names of features from this corpus."
 )
 @format_option
 @columns_option
@@ -63,11 +74,11 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Show the largest weights of a model, or of the parts of a pipeline.
+    """Show the largest weights of a model, or of the components of a pipeline.
 
     Features are hashed in the model: their names come from the corpus given with --names, such as
-    the training data; a feature that is not in it is shown as # and its key. Labels are those that
-    are learnt: IOBES for chunks that are written in IOB2, edit scripts for lemmas.
+    the training data; a feature that is not in it is shown as # and its key. Labels are shown as
+    they are learned: IOBES for chunks that are written in IOB2, edit scripts for lemmas.
 
     \b
     Examples:

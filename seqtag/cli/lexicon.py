@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 @click.argument(
     "tagged", nargs=-1, required=True, metavar="TAGGED...", shell_complete=complete_files
 )
-@click.option("-o", "--output", required=True, help="File to write the lexicon to.")
+@click.option("-o", "--output", required=True, help="Output file (written atomically).")
 @click.option(
     "--column",
     metavar="COLUMN",
     shell_complete=complete_labels,
-    help="Column of the values (default: upos in CoNLL-U, the last column elsewhere).",
+    help="Column of the values (default: upos in CoNLL-U, else the last column).",
 )
 @click.option(
     "--min-count",
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Leave out words that are there less often.",
+    help="Leave out words that are seen less often.",
 )
 @words_option
 @format_option
@@ -65,10 +65,10 @@ def command(
     force: bool,
     quiet: bool,
 ) -> int:
-    """Collect the values that words have in tagged files: their tags in another corpus, say.
+    """Collect the values that words have in tagged files, such as their tags in another corpus.
 
-    The result is a table: a word, a tab, and its values with tabs between. `seqtag train --lexicon`
-    gives it to templates, and to those of the presets.
+    The output is a TSV file: on each line a word and its values. `seqtag train --lexicon` makes
+    features of it, which presets use automatically.
 
     \b
     Examples:

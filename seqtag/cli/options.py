@@ -1,4 +1,4 @@
-"""Options that several commands share; those of the settings are made from the settings."""
+"""Options that several commands share; those of settings are made from `seqtag.settings`."""
 
 from __future__ import annotations
 
@@ -37,31 +37,31 @@ _FILES: CompletionItem = CompletionItem("", type="file")
 
 
 def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Names of corpora, and files."""
+    """Complete names of corpora and files."""
     return [*_corpora(begun), _FILES]
 
 
 def complete_corpora(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Names of corpora; the parts of one whose name is complete, or the only one."""
+    """Complete names of corpora, and splits where the corpus is known."""
     return _corpora(begun)
 
 
 def complete_models(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Names of the embedded models, and files."""
+    """Complete names of embedded models and files."""
     from seqtag.model.embedded import embedded_models
 
     return [*_beginning(begun, embedded_models()), _FILES]
 
 
 def complete_templates(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Names of the presets, and files."""
+    """Complete names of presets and files."""
     from seqtag.features.language import preset_names
 
     return [*_beginning(begun, [*preset_names(), "auto"]), _FILES]
 
 
 def complete_labels(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """The usual columns of labels; behind a comma those of a pipeline."""
+    """Complete the usual label columns; after a comma those of a pipeline."""
     parts = ["tokens", "words", "upos", "xpos", "feats", "lemma"]
     done, comma, _last = begun.rpartition(",")
     if comma:
@@ -84,7 +84,7 @@ def _beginning(begun: str, names: Iterable[str]) -> list[CompletionItem]:
 
 
 class SettingValue(Parameter):
-    """The value of a setting."""
+    """Type of the value of a setting."""
 
     def __init__(self, setting: Setting):
         self.setting = setting
@@ -105,7 +105,7 @@ class SettingValue(Parameter):
     def shell_complete(
         self, _: click.Context, __: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The values that there are, of a setting that is a choice."""
+        """Complete the values of a setting that is a choice."""
         return [
             CompletionItem(word)
             for word in (*self.setting.choices, *self.setting.words)
@@ -114,7 +114,7 @@ class SettingValue(Parameter):
 
 
 def setting_options(command: Command) -> Command:
-    """An option for each setting of training."""
+    """Add an option for each setting of training."""
     for setting in reversed(list(SETTINGS.values())):
         kind = SettingValue(setting)
         shown = setting.option or setting.name
@@ -185,7 +185,7 @@ def _replaced(context: click.Context, parameter: click.Parameter, value: Any) ->
 
 
 class ColumnList(Parameter):
-    """Comma-separated column names."""
+    """Type of comma-separated column names."""
 
     name = "NAME,NAME,..."
 
@@ -208,7 +208,7 @@ models_option = click.option(
     "models",
     multiple=True,
     shell_complete=complete_models,
-    help="Model file or name; several run one after another (default: the English models).",
+    help="Model file or name; repeat to run several in order (default: the English models).",
 )
 format_option = click.option(
     "--format",
@@ -216,29 +216,27 @@ format_option = click.option(
     type=click.Choice(READABLE),
     default="auto",
     metavar="FORMAT",
-    help="Format of the input: conllu, conll2000, columns, text, tokens, ... (default: found out).",
+    help="Format of the input: conllu, conll2000, columns, text, tokens, ... (default: detected).",
 )
 columns_option = click.option(
-    "--columns", type=ColumnList(), help="Names of the columns of a column file: form,pos,chunk."
+    "--columns",
+    type=ColumnList(),
+    help="Names of the columns of a column file, such as form,pos,chunk.",
 )
-quiet_option = click.option(
-    "-q", "--quiet", is_flag=True, help="Print nothing but errors on stderr."
-)
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Suppress all messages but errors.")
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document on stdout."
+    "--json", "as_json", is_flag=True, help="Write a JSON document to stdout."
 )
-force_option = click.option(
-    "--force", is_flag=True, help="Replace the file to write if it is there already."
-)
+force_option = click.option("--force", is_flag=True, help="Overwrite the output file if it exists.")
 threads_option = click.option(
-    "--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads to work on."
+    "--threads", type=click.IntRange(1), default=1, show_default=True, help="Number of threads."
 )
 
 
 def _load_attributes(
     context: click.Context, _: click.Parameter, files: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Run the files that register attributes, before anything reads templates or models."""
+    """Run the files that register attributes, before templates or models are read."""
     if files and not context.resilient_parsing:
         from seqtag.features.user_attributes import load_attributes
 
@@ -255,7 +253,7 @@ attributes_option = click.option(
     expose_value=False,
     callback=_load_attributes,
     metavar="FILE.py",
-    help="Python file with attributes of your own. It is code and is run: name files only that you "
+    help="Python file that defines custom attributes. It is executed: use only files that you "
     "trust.",
 )
 words_option = click.option(
@@ -263,34 +261,35 @@ words_option = click.option(
     type=click.Choice(list(WORDS)),
     default="form",
     show_default=True,
-    help="How words are looked up: as they are, in lower case, or so with every digit as 0.",
+    help="Form in which words are looked up: as written, in lower case, or also with each digit as "
+    "0.",
 )
 
 
 def tables_options(command: Command) -> Command:
-    """``--classes``, ``--lexicon`` and ``--words``; `training_arguments` reads them."""
+    """Add ``--classes``, ``--lexicon`` and ``--words``; `training_arguments` reads them."""
     options = (
         click.option(
             "--classes",
             multiple=True,
             metavar="[NAME=]FILE",
-            help="Word classes of seqtag classes: presets look into them, and templates with "
-            "class(NAME)[0].",
+            help="Word classes, as written by seqtag classes. Presets use them automatically, "
+            "templates by class(NAME)[0].",
         ),
         click.option(
             "--lexicon",
             multiple=True,
             metavar="[NAME=]FILE",
-            help="Words with values: a table of seqtag lexicon or a TSV of your own. Templates "
-            "look into it with lexicon(NAME)[0].",
+            help="Lexicon file (TSV), as written by seqtag lexicon. Templates use it by "
+            "lexicon(NAME)[0].",
         ),
         click.option(
             "--words",
             type=click.Choice(list(WORDS)),
             default="form",
             show_default=True,
-            help="How the words of a --lexicon are looked up that does not say so: as they are, "
-            "in lower case, or so with every digit as 0.",
+            help="Form in which words are looked up in a --lexicon that does not define it: as "
+            "written, in lower case, or also with each digit as 0.",
         ),
     )
     for option in reversed(options):
@@ -347,23 +346,23 @@ def files_beside(options: Mapping[str, Any]) -> list[str]:
 
 
 def _name_and_file(value: str) -> tuple[str, str]:
-    """The two parts of ``[NAME=]FILE``; no name if there is none, or a file is called so."""
+    """Split ``[NAME=]FILE``; the name is empty if there is none, or a file has that name."""
     name, equals, file = value.partition("=")
     return ("", value) if not equals or Path(value).exists() else (name, file)
 
 
-_MODE = "seqtag.mode"  # where --strict and --lenient leave what they say
+_MODE = "seqtag.mode"  # where --strict and --lenient are stored
 
 
 def _set_mode(context: click.Context, option: click.Parameter, wanted: bool) -> None:
-    """Take down the mode of reading; there is one."""
+    """Store the mode of reading; refuse two."""
     if wanted and context.meta.setdefault(_MODE, option.name) != option.name:
         msg = "expected --strict or --lenient, found both; leave one out"
         raise click.UsageError(msg, context)
 
 
 def _limits(context: click.Context, _: click.Parameter, sentence: int) -> ReadLimits:
-    """What is read, by the options."""
+    """Return the limits that the options set."""
     return ReadLimits(sentence=sentence, mode=context.meta.get(_MODE, ""))
 
 
@@ -375,12 +374,12 @@ max_sentence_option = click.option(
     show_default=True,
     callback=_limits,
     metavar="TOKENS",
-    help="Refuse a sentence of more tokens; raw text is cut instead.",
+    help="Refuse longer sentences; in raw text they are split instead.",
 )
 
 
 def limits_options(command: Command) -> Command:
-    """``--max-sentence``, ``--strict`` and ``--lenient``: what of a file is refused."""
+    """Add ``--max-sentence``, ``--strict`` and ``--lenient``: input limits and strictness."""
     options = (
         max_sentence_option,
         click.option(
@@ -389,7 +388,7 @@ def limits_options(command: Command) -> Command:
             is_eager=True,
             expose_value=False,
             callback=_set_mode,
-            help="Refuse what is odd about a file and would be noted otherwise.",
+            help="Turn warnings about malformed input into errors.",
         ),
         click.option(
             "--lenient",
@@ -397,8 +396,8 @@ def limits_options(command: Command) -> Command:
             is_eager=True,
             expose_value=False,
             callback=_set_mode,
-            help="Pass over sentences that cannot be read, and say which. They teach nothing and "
-            "are not scored; tag writes them as they are, but leaves them out with --to.",
+            help="Skip sentences that cannot be read, and report them. They are not learned from "
+            "and not scored; tag writes them unchanged, but leaves them out with --to.",
         ),
     )
     for option in reversed(options):
@@ -407,7 +406,7 @@ def limits_options(command: Command) -> Command:
 
 
 def reading_format(format: str, columns: tuple[str, ...] | None) -> str:
-    """``--columns`` alone means a column file."""
+    """Return the format to read: ``--columns`` alone means a column file."""
     return "columns" if columns and format == "auto" else format
 
 
@@ -416,23 +415,23 @@ seed_option = click.option(
     type=click.IntRange(0, 2**32 - 1),
     default=1,
     show_default=True,
-    help="Of all that is random.",
+    help="Seed of the random numbers.",
 )
 resamples_option = click.option(
     "--resamples",
     type=click.IntRange(1),
     default=1000,
     show_default=True,
-    help="Bootstrap samples of sentences.",
+    help="Number of bootstrap samples.",
 )
 
 
 def last_label(context: click.Context, _: click.Parameter, labels: tuple[str, ...]) -> str | None:
-    """The last of several labels, as of other options; a note says that the others are lost."""
+    """Return the last of several labels, as for other options, and warn about the others."""
     if len(labels) > 1:
         context.meta.setdefault(PENDING, []).append(
-            f"note: --label was given {len(labels)} times, and the last one counts, {labels[-1]}; "
-            f"several make a pipeline: --label {','.join(dict.fromkeys(labels))}"
+            f"note: --label was given {len(labels)} times; the last one is used, {labels[-1]}; "
+            f"for a pipeline of several use --label {','.join(dict.fromkeys(labels))}"
         )
     return labels[-1] if labels else None
 
@@ -444,20 +443,20 @@ label_option = click.option(
     shell_complete=complete_labels,
     metavar="COLUMN",
     help="Column to learn: upos, xpos, feats, upos+feats, lemma, chunk, ner, ... (default: upos in "
-    "CoNLL-U, the last column elsewhere). train: several make a pipeline (tokens,upos,lemma), all "
-    "is one of all that the file has.",
+    "CoNLL-U, else the last column). train: several, such as tokens,upos,lemma, make a pipeline; "
+    "all is a pipeline of each column that the file has.",
 )
 templates_option = click.option(
     "--templates",
     metavar="PRESET|FILE",
     shell_complete=complete_templates,
-    help="Feature templates: pos, chunk, ner, morph or a file (default: what fits the label), or "
-    "auto: presets that fit are tried before training.",
+    help="Feature templates: pos, chunk, ner, morph or a file (default: chosen by the label), or "
+    "auto: the preset that works best on held-out data.",
 )
 
 
 def unlabeled_options(command: Command) -> Command:
-    """``--unlabeled``, ``--unlabeled-mark``; `training_arguments` reads them."""
+    """Add ``--unlabeled`` and ``--unlabeled-mark``; `training_arguments` reads them."""
     options = (
         click.option(
             "--unlabeled",
@@ -491,12 +490,12 @@ def unlabeled_options(command: Command) -> Command:
 quick_option = click.option(
     "--quick",
     is_flag=True,
-    help="Try nothing before training: settings that are auto have their usual values.",
+    help="Skip the trial runs before training: automatic settings get their usual values.",
 )
 
 
 def training_options(command: Command) -> Command:
-    """Options of every command that trains."""
+    """Add the options of each command that trains."""
     options = (
         label_option,
         format_option,
@@ -516,57 +515,58 @@ def training_options(command: Command) -> Command:
 
 
 def tagging_options(command: Command) -> Command:
-    """Options of every command that tags files."""
+    """Add the options of each command that tags files."""
     options = (
         click.option(
             "--to",
             type=click.Choice(WRITABLE),
             metavar="FORMAT",
             help="Format of the output: conllu, columns, conll2000, conll2003, tagged, tokens, tsv "
-            "(with a head line), jsonl (an object for each sentence; default: the input with its "
-            "label columns filled; conllu for text).",
+            "(with a header line), jsonl (an object per sentence). Default: the input with its "
+            "label columns filled; conllu for raw text.",
         ),
         click.option(
             "--only",
             type=ColumnList(),
-            metavar="PART,PART,...",
-            help="Run these parts of a pipeline only (and its tokens and words): upos,lemma.",
+            metavar="COLUMN,COLUMN,...",
+            help="Run only these components of a pipeline (and its tokens and words), such as "
+            "upos,lemma.",
         ),
         click.option(
             "--paragraphs",
             type=click.Choice(PARAGRAPHS),
             default="auto",
             show_default=True,
-            help="What ends a paragraph of raw text: a blank line, or every line break.",
+            help="What ends a paragraph of raw text: a blank line, or each line break.",
         ),
         click.option(
             "--tokenizer",
             type=click.Choice(("model", "nltk")),
             default="model",
             show_default=True,
-            help="What cuts raw text: the model, if it has learnt to, or NLTK.",
+            help="Tokenizer of raw text: that of the model, if it has one, or NLTK's.",
         ),
         click.option(
             "--token-ranges",
             is_flag=True,
-            help="Say in MISC where in the raw text each token stands: TokenRange=START:END.",
+            help="Write the position of each token in the raw text to MISC: TokenRange=START:END.",
         ),
         click.option(
             "--keep",
             is_flag=True,
-            help='Keep the labels of the input (all but "_") and decode the others around them.',
+            help='Keep the labels of the input (all but "_") and predict only the others.',
         ),
         click.option(
             "--margin",
             is_flag=True,
-            help="Write how much better each label is than any other: Margin= in MISC, or a last "
+            help="Write the margin of each label over the next best: Margin= in MISC, or a last "
             "column.",
         ),
         click.option(
             "--probability",
             is_flag=True,
-            help="Write calibrated scores (models of `seqtag calibrate`): P= in MISC, or a last "
-            "column.",
+            help="Write calibrated scores (needs a model of seqtag calibrate): P= in MISC, or a "
+            "last column.",
         ),
         click.option(
             "--nbest",
@@ -592,9 +592,18 @@ def sentences_of(
     limits: ReadLimits,
     empty: bool = False,
 ) -> list[Sentence]:
-    """All sentences of some files, or of corpora by name, and this part of them.
+    """Read all sentences of some files or corpora.
 
-    Those without words, which may mark documents, are left out unless they are asked for.
+    Parameters
+    ----------
+    files, format, columns, limits
+        As given on the command line.
+    notes
+        Where to report fetched files.
+    part
+        Split of a corpus that is named without one.
+    empty
+        Whether to keep sentences without words, which may mark documents.
 
     Raises
     ------

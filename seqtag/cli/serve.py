@@ -25,12 +25,16 @@ if TYPE_CHECKING:
 
     from seqtag.serve.models import ModelRegistry
 
-_BACKLOG = 128  # connections taken at a time: more at once would use up the file handles
+_BACKLOG = 128  # connections accepted at a time, which limits file handles
 
 
 @click.command("serve")
 @click.option(
-    "-m", "--model", "models", multiple=True, help="Model to serve, more than once (default: en)."
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
+    help="Model to serve; repeat for several (default: en).",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
@@ -45,14 +49,14 @@ _BACKLOG = 128  # connections taken at a time: more at once would use up the fil
     type=click.IntRange(1),
     default=2,
     show_default=True,
-    help="Requests worked on at once.",
+    help="Number of requests processed at once.",
 )
 @click.option(
     "--waiting",
     type=click.IntRange(0),
     default=32,
     show_default=True,
-    help="Requests that may wait; more are sent away with status 503.",
+    help="Number of requests that may wait; more get status 503.",
 )
 @click.option(
     "--max-body",
@@ -60,7 +64,7 @@ _BACKLOG = 128  # connections taken at a time: more at once would use up the fil
     default=1_000_000,
     show_default=True,
     metavar="BYTES",
-    help="Largest request; larger ones are refused with status 413.",
+    help="Largest request; larger ones get status 413.",
 )
 @click.option(
     "--max-seconds",
@@ -68,7 +72,7 @@ _BACKLOG = 128  # connections taken at a time: more at once would use up the fil
     default=30.0,
     show_default=True,
     metavar="SECONDS",
-    help="Longest work on a request; then it ends with status 503.",
+    help="Time limit of a request; then it gets status 503.",
 )
 @quiet_option
 @attributes_option
@@ -84,12 +88,12 @@ def command(
     max_seconds: float,
     quiet: bool,
 ) -> int:
-    """Serve a page to try models on, and interfaces for programs: UDPipe's and plain JSON.
+    """Serve models over HTTP: a web page to try them, plain JSON, and the API of UDPipe.
 
-    SIGHUP reads the models again; if one is broken the old ones stay.
+    SIGHUP reloads the models; if one is broken, the old ones stay in use.
 
-    Only this machine is served unless --host says otherwise; there is no encryption and no
-    password, so put a server that has them before it then.
+    By default only this machine can connect. There is no encryption and no password: before using
+    --host, put a proxy server that has them in front.
 
     \b
     Examples:
@@ -107,7 +111,7 @@ def command(
     from seqtag.serve.models import ModelRegistry, ServedModels
 
     notes = Notes(quiet)
-    logging.getLogger("seqtag").setLevel(logging.WARNING)  # notes on files, of every request
+    logging.getLogger("seqtag").setLevel(logging.WARNING)  # no notes about the text of each request
     names = dict.fromkeys(models or ("en",))
     registry = ModelRegistry(
         lambda: ServedModels({name: load_model(name) for name in names}), notes, complain
@@ -115,7 +119,7 @@ def command(
     limits = ServerLimits(max_body, max_seconds, threads, waiting)
     loopback = _is_loopback(host)
     if not loopback:
-        notes(f"note: {host} can be reached from other machines, without encryption or password")
+        notes(f"note: other machines can connect to {host}, without encryption or password")
 
     connections = ConnectionLimits(max_seconds, 8 * (threads + waiting) + 64)
     app = application(
@@ -132,7 +136,7 @@ def command(
 
 
 def _options(max_seconds: float) -> dict[str, Any]:
-    """How the server runs: in one way, whatever else is installed, and silent."""
+    """Return the configuration of the server, independent of installed packages, and silent."""
     return {
         "loop": "asyncio",
         "ws": "none",
@@ -140,7 +144,7 @@ def _options(max_seconds: float) -> dict[str, Any]:
         "log_level": "critical",
         "access_log": False,
         "backlog": _BACKLOG,
-        "timeout_graceful_shutdown": ceil(max_seconds) + 5,  # what has begun is answered
+        "timeout_graceful_shutdown": ceil(max_seconds) + 5,  # requests in progress are answered
         "server_header": False,
     }
 
@@ -161,9 +165,9 @@ def _run(config: uvicorn.Config, listener: socket.socket) -> None:
     server = Server(config)
     try:
         server.run(sockets=[listener])
-    except KeyboardInterrupt:  # all is answered; the signal was passed on
+    except KeyboardInterrupt:  # raised again by uvicorn after all requests were answered
         Terminated.received = False
-    if server.force_exit:  # interrupted twice: the threads at work are not waited for
+    if server.force_exit:  # interrupted twice: do not wait for working threads
         complain("interrupted")
         os._exit(interruption_code())
 
@@ -196,18 +200,18 @@ def _reading_again(registry: ModelRegistry) -> Iterator[None]:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket that listens."""
+    """Return a listening socket."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
-        why = str(error.strerror).partition(" (")[0]  # the address is named already
+        why = str(error.strerror).partition(" (")[0]  # the rest repeats the address
         msg = f"expected an address to listen on, found {host} port {port}: {why}"
         raise click.ClickException(msg) from None
 
 
 def _is_loopback(host: str) -> bool:
-    """Whether an address is that of this machine."""
+    """Return whether an address can be reached from this machine only."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.command("tag")
 @click.argument("inputs", nargs=-1, metavar="[INPUT|-]...", shell_complete=complete_files)
 @models_option
-@click.option("-o", "--output", default="-", help="File to write to, whole or not at all.")
+@click.option("-o", "--output", default="-", help="Output file (written atomically).")
 @force_option
 @format_option
 @columns_option
@@ -66,7 +66,7 @@ def command(
     threads: int,
     quiet: bool,
 ) -> int:
-    """Label text or CoNLL files; all of the input is written back, with its labels filled in.
+    """Tag text or CoNLL files; the output is the input with its label columns filled.
 
     \b
     Examples:
@@ -108,8 +108,8 @@ def command(
     by_rules = [] if chain.cuts else [s.source for s in streams if s.format == "text"]
     if by_rules and tokenizer == "model":
         notes(
-            f"note: {by_rules[0]}: cut by NLTK's rules for English, as no model here has learnt to "
-            "cut text; --label all trains one that has, --tokenizer nltk asks for the rules"
+            f"note: {by_rules[0]}: tokenized by NLTK's rules for English, because no model here "
+            "has a tokenizer; --label all trains one, --tokenizer nltk chooses the rules"
         )
     with Output(output) as out:
         for piece in notes.reading(pieces, streams, shared=output == "-"):

@@ -21,7 +21,7 @@ def command() -> None:
 
 @command.command("list")
 def list_presets() -> int:
-    """Name the presets.
+    """List the presets.
 
     \b
     Examples:
@@ -38,7 +38,7 @@ def list_presets() -> int:
 @command.command("show")
 @click.argument("templates", metavar="PRESET|FILE", shell_complete=complete_templates)
 def show(templates: str) -> int:
-    """Print a preset, or a file as it is understood.
+    """Print a preset, or a template file as it is parsed.
 
     \b
     Examples:

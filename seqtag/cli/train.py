@@ -48,18 +48,18 @@ if TYPE_CHECKING:
 
 @click.command("train")
 @click.argument("train", nargs=-1, required=True, shell_complete=complete_files)
-@click.option("-m", "--model", required=True, help="File to write the model to.")
+@click.option("-m", "--model", required=True, help="Output file of the model (written atomically).")
 @click.option(
     "--dev",
     shell_complete=complete_files,
-    help="Development set: the epoch that scores best on it is kept.",
+    help="Development set: the model of the epoch that scores best on it is kept.",
 )
 @click.option(
     "--runs",
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Models trained with different shuffling and averaged into one.",
+    help="Train several models with different shuffling and average them.",
 )
 @click.option(
     "--patience",
@@ -70,15 +70,15 @@ if TYPE_CHECKING:
 @click.option(
     "--init",
     metavar="MODEL",
-    help="Model to go on from: its labels, words and features stay, and its templates and settings "
-    "hold where others are not given.",
+    help="Model to continue from: its labels, words and features are kept, and its templates and "
+    "settings are the defaults.",
 )
 @checkpoint_option
 @click.option(
     "--checkpoint-every",
     type=click.FloatRange(0),
     metavar="SECONDS",
-    help="Do so after so many seconds instead, also within an epoch.",
+    help="Write checkpoints after so many seconds instead, also within an epoch.",
 )
 @resume_option
 @training_options
@@ -100,7 +100,7 @@ def command(
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Train a tagger, or a whole pipeline, on annotated sentences.
+    """Train a tagger or a pipeline on annotated sentences.
 
     \b
     Examples:
@@ -110,7 +110,7 @@ def command(
       seqtag train ud:fr_sequoia -m french.seqtag
       seqtag train more.conllu --init english.seqtag -m better.seqtag
       seqtag train partly.conllu --unlabeled learn-around -m english.seqtag
-      seqtag train train.conllu -m english.seqtag --checkpoint stand --resume
+      seqtag train train.conllu -m english.seqtag --checkpoint checkpoints --resume
     """
     from seqtag.training.train import train as train_tagger
 
@@ -156,7 +156,7 @@ def command(
 def _by_name(
     train: tuple[str, ...], dev: str | None, options: dict[str, Any], notes: Notes
 ) -> tuple[tuple[str, ...], str | None]:
-    """The files of corpora that were named; one alone brings its dev part and all its columns."""
+    """Return the files to read; a corpus named alone brings its dev split and all its columns."""
     corpus = parse(train[0]) if len(train) == 1 else None
     if corpus and corpus.part is None:
         if dev is None and "dev" in corpus.entry.parts:
@@ -181,7 +181,7 @@ def _train_pipeline(
     as_json: bool,
     options: dict[str, Any],
 ) -> int:
-    """Train several parts, each on what those before it say."""
+    """Train the components of a pipeline, each on the output of those before it."""
     from seqtag.model import bundle
     from seqtag.training.pipeline import train_parts
 
@@ -195,7 +195,7 @@ def _train_pipeline(
         if is_given:
             msg = (
                 f"expected {name} with one label, found {label}; train such "
-                "parts one by one and put them together with seqtag bundle"
+                "components one by one and combine them with seqtag bundle"
             )
             raise click.UsageError(msg, context)
     options.pop("constrain")

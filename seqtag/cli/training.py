@@ -1,4 +1,4 @@
-"""What the commands that train models share: checkpoints, epochs on the screen, the end."""
+"""Checkpoints, epochs and results of the commands that train models."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 checkpoint_option = click.option(
     "--checkpoint",
     metavar="DIR",
-    help="Folder to keep where the training stands in, after each epoch and when interrupted.",
+    help="Folder for checkpoints, written after each epoch and when interrupted.",
 )
 constrain_option = click.option(
     "--constrain/--no-constrain",
     default=True,
     show_default=True,
-    help="Give only valid sequences of chunk labels.",
+    help="Predict only valid sequences of chunk labels.",
 )
 resume_option = click.option(
     "--resume",
     is_flag=True,
-    help="Go on from the newest checkpoint, if there is one yet; a model that an interruption "
-    "left is overwritten.",
+    help="Resume from the newest checkpoint, if there is one; the model of an interrupted training "
+    "is overwritten.",
 )
 
 
 def check_checkpoints(context: click.Context, options: dict[str, Any]) -> None:
-    """Refuse options of checkpoints without a folder for them, and one in the model's place."""
+    """Refuse options of checkpoints without a folder, and a folder that contains the model."""
     if options["checkpoint"] is not None:
         folder = Path(os.path.realpath(options["checkpoint"]))
         if folder.is_relative_to(os.path.realpath(context.params["model"])):
             msg = (
-                f"expected a folder for --checkpoint beside the model, found {folder.name!r} in "
-                "its place; name another"
+                f"expected a folder for --checkpoint that is not the model, found {folder.name!r} "
+                "as both; choose another"
             )
             raise click.UsageError(msg, context)
     else:
@@ -54,7 +54,7 @@ def check_checkpoints(context: click.Context, options: dict[str, Any]) -> None:
 
 
 def is_unfinished(path: str) -> bool:
-    """Whether a file is a model that an interruption left."""
+    """Return whether a file is the model of an interrupted training."""
     from seqtag.errors import SeqtagError
     from seqtag.model.container import is_model
     from seqtag.tagging.pipeline import Pipeline
@@ -63,22 +63,22 @@ def is_unfinished(path: str) -> bool:
         return False
     try:
         loaded = load_model(path)
-    except SeqtagError:  # nothing that a training left
+    except SeqtagError:  # not written by a training
         return False
     return (loaded.models[-1] if isinstance(loaded, Pipeline) else loaded.model).interrupted
 
 
 def code_of(model: str, checkpoint: str | None, *, interrupted: bool, notes: Notes) -> int:
-    """The exit code, after a word on an interruption."""
+    """Return the exit code, and report an interruption."""
     if not interrupted:
         return 0
-    notes(f"interrupted: {model} holds what was learnt until then{_how_to_go_on(checkpoint)}")
+    notes(f"interrupted: {model} holds what was learned until then{_how_to_go_on(checkpoint)}")
     return interruption_code()
 
 
 @contextmanager
 def written_first() -> Iterator[None]:
-    """Let a first interruption wait until the model of a training is in its file."""
+    """Delay a first interruption until the model is saved."""
     from seqtag.training.interruption import Stop, put_off
 
     stop = Stop()
@@ -90,7 +90,7 @@ def written_first() -> Iterator[None]:
 
 @contextmanager
 def saying_how_to_go_on(checkpoint: str | None, notes: Notes) -> Iterator[None]:
-    """Say before an interruption that leaves no model whether there is a checkpoint."""
+    """Report whether there is a checkpoint, if an interruption leaves no model."""
     try:
         yield
     except KeyboardInterrupt:
@@ -100,18 +100,18 @@ def saying_how_to_go_on(checkpoint: str | None, notes: Notes) -> Iterator[None]:
 
 
 def _how_to_go_on(checkpoint: str | None) -> str:
-    """What else there is after an interruption."""
+    """Return how to resume after an interruption, for a message."""
     from seqtag.training.checkpoints import files_of
 
     if checkpoint is None:
         return ""
     if not files_of(checkpoint):
         return f"; there is no checkpoint in {checkpoint} yet"
-    return f"; to go on from {checkpoint}, give the same command with --resume"
+    return f"; to resume from {checkpoint}, run the same command with --resume"
 
 
 def line_of(epoch: Epoch, runs: int) -> str:
-    """What happened in an epoch, on one line."""
+    """Return a line about an epoch."""
     line = f"run {epoch.run} " if runs > 1 else ""
     line += f"epoch {epoch.epoch}: {epoch.updates} updates, {epoch.wrong_tokens} wrong tokens"
     if epoch.dev is not None:
@@ -120,7 +120,7 @@ def line_of(epoch: Epoch, runs: int) -> str:
 
 
 def facts_of(epoch: Epoch) -> dict[str, Any]:
-    """What happened in an epoch, for JSON."""
+    """Return the facts of an epoch for JSON."""
     return {
         "run": epoch.run,
         "epoch": epoch.epoch,
@@ -138,7 +138,7 @@ def concluded(
     as_json: bool,
     checkpoint: str | None,
 ) -> int:
-    """Save a tagger, say what it is, and return the exit code."""
+    """Save a tagger, describe it, and return the exit code."""
     with written_first():
         size = tagger.save(model)
         notes(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Choices(Parameter):
-    """A setting and the values to try."""
+    """Type of a setting and the values to try."""
 
     name = "SETTING=VALUE,VALUE,..."
 
@@ -52,18 +52,26 @@ class Choices(Parameter):
     type=Choices(),
     multiple=True,
     required=True,
-    help="A setting of training (epochs, update, step, ...) or templates, with the values to try; "
-    "more than once makes a grid.",
+    help="Setting of training (epochs, update, step, ...) or templates, with the values to try; "
+    "repeat it for a grid.",
 )
 @click.option(
     "--dev",
     shell_complete=complete_files,
-    help="Sentences to score on (default: cross-validation).",
+    help="Development set to score on (default: cross-validation).",
 )
 @click.option(
-    "--folds", type=click.IntRange(2), default=5, show_default=True, help="Without --dev."
+    "--folds",
+    type=click.IntRange(2),
+    default=5,
+    show_default=True,
+    help="Number of folds, without --dev.",
 )
-@click.option("--trials", type=click.IntRange(1), help="Try so many combinations, drawn at random.")
+@click.option(
+    "--trials",
+    type=click.IntRange(1),
+    help="Number of combinations to try, drawn at random (default: all).",
+)
 @training_options
 @quick_option
 @attributes_option
@@ -83,7 +91,7 @@ def command(
     quiet: bool,
     **fixed: Any,
 ) -> int:
-    """Try combinations of settings; the best first.
+    """Train and score combinations of settings, and list the best first.
 
     \b
     Examples:
@@ -123,7 +131,7 @@ def command(
 def _space(
     context: click.Context, choices: Iterable[tuple[str, list[str]]]
 ) -> dict[str, list[Any]]:
-    """The values to try of each setting, checked."""
+    """Return the checked values to try for each setting."""
     known = {each.option or name: each for name, each in SETTINGS.items()}
     space: dict[str, list[Any]] = {}
     for given, values in choices:

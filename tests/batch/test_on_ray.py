@@ -141,7 +141,7 @@ def test_a_file_that_kills_its_worker_each_time_fails_alone(place, ray, call):
     with meanwhile(give):
         done = call(*TAG, "in/*.conllu", SLOW)
     assert done.code == 0
-    assert "1 tagged, 5 done before, 0 failed" in done.err
+    assert "1 tagged, 5 skipped, 0 failed" in done.err
     assert_all_done()
     assert not Path("out/failed.jsonl").exists()
 
@@ -211,7 +211,7 @@ def test_the_driver_is_killed_and_the_job_run_again(place, ray, call, how):
     with meanwhile(give):
         done = call(*TAG, "in/*.conllu", SLOW)
     assert done.code == 0
-    assert "1 tagged, 5 done before, 0 failed" in done.err
+    assert "1 tagged, 5 skipped, 0 failed" in done.err
     assert_all_done()
     assert before == {path: path.stat().st_ino for path in Path("out").glob("*.conllu")}
 
@@ -226,11 +226,11 @@ def test_a_model_that_is_replaced_meanwhile_changes_nothing(place, ray, call, ho
     with meanwhile(replace):
         done = call(*TAG, "in/*.conllu", SLOW)
     assert done.code == 0
-    assert "note: my.seqtag is another than at the start" in done.err
+    assert "note: my.seqtag has changed since the start" in done.err
     assert_all_done()
     assert "\tDET\t_\t" in Path("out/0.conllu").read_text()
     with meanwhile(give):
         done = call(*TAG, "in/*.conllu", SLOW)
-    assert "6 tagged, 0 done before" in done.err
+    assert "6 tagged, 0 skipped" in done.err
     assert_all_done()
     assert "\t_\tDT\t" in Path("out/0.conllu").read_text()

@@ -215,7 +215,7 @@ def test_large_files_that_cannot_be_cut_stay_whole(place, fake, call):
         file.write("".join(conllu([f"{n} . ! ?"], labels=False) for n in range(1000)))
     done = call(*TAG, "in/*.conllu", "--split", "1 kb")
     assert done.code == 0
-    assert "note: 1 large files were not cut into parts: they are compressed" in done.err
+    assert "note: 1 large files were not split: they are compressed" in done.err
     found = json.loads(Path("out/summary.json").read_text())
     assert (found["tagged"], found["uncut"]) == (5, {"they are compressed": 1})
     assert found["parts"] == 8
@@ -226,7 +226,7 @@ def test_large_files_that_cannot_be_cut_stay_whole(place, fake, call):
 def test_sizes_that_are_none(place, fake, call, size):
     done = call(*TAG, "in/0.conllu", "--split", size)
     assert done.code == 2
-    assert f"expected a size above 0 as 64MB (or KB, GB, or bytes), found '{size}'" in done.err
+    assert f"expected a size above 0 such as 64MB (or KB, GB, or bytes), found '{size}'" in done.err
 
 
 def test_folders_are_looked_through_once(place, fake, monkeypatch):
@@ -247,7 +247,7 @@ TAG = ("cluster", "tag", "-m", "my.seqtag", "-o", "out")
 def test_the_command_tags_and_sums_up(place, fake, call):
     done = call(*TAG, "in/*.conllu", "--summary", "sums/all.json", "--workers", 2)
     assert (done.code, done.out) == (0, b"")
-    assert done.err.startswith("seqtag: 5 tagged, 0 done before, 0 failed; 220 tokens in ")
+    assert done.err.startswith("seqtag: 5 tagged, 0 skipped, 0 failed; 220 tokens in ")
     assert fake.inits[0]["num_cpus"] == 2
     assert fake.inits[0]["address"] == "local"
     found = json.loads(Path("sums/all.json").read_text())
@@ -278,7 +278,7 @@ def test_failures_are_named_and_forgotten_when_they_are_mended(place, fake, call
     Path("in/1.conllu").write_text(conllu())
     done = call(*TAG, "in/*.conllu")
     assert done.code == 0
-    assert "2 tagged, 3 done before, 0 failed" in done.err
+    assert "2 tagged, 3 skipped, 0 failed" in done.err
     assert not Path("out/failed.jsonl").exists()
 
 
@@ -290,7 +290,7 @@ def test_names_that_are_no_utf_8(place, fake, call):
     Path(f"in/1{odd}").write_text(BROKEN)
     done = call(*TAG, "in/*.conllu")
     assert done.code == 1
-    assert "4 tagged, 0 done before, 1 failed" in done.err
+    assert "4 tagged, 0 skipped, 1 failed" in done.err
     [line] = Path("out/failed.jsonl").read_text().splitlines()
     assert json.loads(line)["file"] == f"in/1{odd}"
     assert Path(f"out/{odd}").read_bytes() == lone(2)
@@ -315,7 +315,7 @@ def test_raw_text_and_names(place, fake, call):
     assert call(*text, "-o", "two", "--format", "text", "--to", "tagged").code == 0
     assert Path("two/a.txt.tagged").read_text() == "It/PRON works/VERB ./PUNCT\n"
     done = call(*text, "-o", "three")
-    assert "note: 1 files were raw text and became CoNLL-U under their own names" in done.err
+    assert "note: 1 files were raw text and became CoNLL-U with unchanged names" in done.err
     assert Path("three/a.txt").read_text().startswith("# newdoc")
     done = call(*text, "-o", "four", "--suffix", ".x", "--base", ".")
     assert done.code == 0, done.err
@@ -329,7 +329,7 @@ def test_a_model_that_is_replaced_meanwhile_is_noted(place, fake, call, home):
 
     fake.lose = replace
     done = call(*TAG, "in/*.conllu")
-    assert "note: my.seqtag is another than at the start; all files were tagged with" in done.err
+    assert "note: my.seqtag has changed since the start; all files were tagged with" in done.err
     made_of = {json.loads(path.read_text())["model"][0] for path in Path("out").glob("*.done")}
     assert made_of == {hashlib.sha256((home / "upos.seqtag").read_bytes()).hexdigest()}
 

@@ -208,7 +208,7 @@ def test_the_command_prints_json_and_goes_on_from_checkpoints(actors, shards, ca
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--rounds", "2", "--epochs", "3"], "--rounds and --epochs are the same here"),
+        (["--rounds", "2", "--epochs", "3"], "expected --rounds or --epochs, found both"),
         (["--patience", "2"], "--patience needs a --dev set"),
         (["--resume"], "--resume needs a folder: --checkpoint DIR"),
         (["--checkpoint", "-"], "expected a name for --checkpoint, found '-'"),

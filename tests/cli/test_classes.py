@@ -95,8 +95,8 @@ def test_raw_text_is_cut_by_rules_and_a_note_says_so(tmp_path, call):
     assert done.code == 0
     assert {"n't", ".", "dog"} <= rows_of(done.out).keys()
     assert done.notes == [
-        f"seqtag: note: {tmp_path / 'raw.txt'}: cut by NLTK's rules for English; a pipeline that has "
-        "learnt to cut text does it by -m, and text in tokens is read by --format tokens"
+        f"seqtag: note: {tmp_path / 'raw.txt'}: tokenized by NLTK's rules for English; "
+        "-m names a pipeline with a tokenizer, --format tokens reads tokenized text"
     ]
 
 
@@ -137,7 +137,7 @@ def test_a_model_that_does_not_cut_text_is_refused(raw, home, call):
     model = home / "upos.seqtag"
     done = call("classes", raw, "-o", "-", "-m", model, "--format", "text")
     assert (done.code, done.out) == (2, b"")
-    assert "expected a pipeline that has learnt tokens for -m, found other models" in done.err
+    assert "expected a pipeline with a tokenizer for -m, found none in it" in done.err
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_files_are_not_replaced_unasked(raw, tmp_path, call):
     asked = ["classes", raw, "-o", target, "-K", 2, "--format", "tokens"]
     done = call(*asked)
     assert (done.code, target.read_bytes()) == (2, b"mine")
-    assert "is there already; overwrite it with --force" in done.err
+    assert "exists; overwrite it with --force" in done.err
     assert call(*asked, "--force").code == 0
     assert target.read_bytes().startswith(b"# seqtag table 1\n")
     assert call("classes", raw, "-o", raw, "--force").code == 1

@@ -160,7 +160,7 @@ def test_the_parts_of_a_pipeline_are_calibrated(home, call, tmp_path):
     assert all(model.calibration for model in seqtag.load(done).models)
     again = call("calibrate", both, home / "train.conllu", "-o", done)
     assert again.code == 2
-    assert "is there already; overwrite it with --force" in again.err
+    assert "exists; overwrite it with --force" in again.err
 
 
 def test_nothing_to_calibrate_on(home, call, tmp_path):

@@ -40,7 +40,7 @@ def test_fetch_and_path(folder, call, toys):
     path = missing.out.decode().removesuffix("\n")
     assert missing.code == 1
     assert missing.err == (
-        f"seqtag: {path} is not there yet; fetch it with seqtag corpora fetch toychunks/test\n"
+        f"seqtag: {path} is not in the cache; fetch it with seqtag corpora fetch toychunks/test\n"
     )
     done = call("corpora", "fetch", "toychunks")
     assert done.code == 0

@@ -144,7 +144,7 @@ def test_training_refuses(folder, call, args, message):
         (["--frain"], "No such option"),
         (["train"], "Missing argument 'TRAIN...'"),
         (["train", "train.txt"], "Missing option '-m' / '--model'"),
-        (["train", "train.txt", "-m", "upos.seqtag"], "upos.seqtag is there already; overwrite"),
+        (["train", "train.txt", "-m", "upos.seqtag"], "upos.seqtag exists; overwrite"),
         (["train", "train.txt", "-m", "-"], "expected a name for --model, found '-'"),
         (
             ["train", "train.txt", "-m", "folder"],
@@ -324,7 +324,10 @@ def test_seeds_of_the_library():
 @pytest.mark.parametrize(
     ("shell", "message"),
     [
-        ('exec "$@" >/dev/full', "<stdout>: No space left on device; make room and try again"),
+        (
+            'exec "$@" >/dev/full',
+            "<stdout>: No space left on device; free some space and try again",
+        ),
         ('exec "$@" >&-', "<stdout>: standard output is closed"),
     ],
 )

@@ -148,8 +148,8 @@ def test_a_dev_set_that_overlaps_the_training_data(folder, call, label):
 def test_two_labels(folder, call):
     options = ("--label", "upos", "--label", "xpos", "-m", "x.seqtag", "--epochs", 1)
     assert said(call, "train", "train.conllu", *options) == [
-        "seqtag: note: --label was given 2 times, and the last one counts, xpos; several make a "
-        "pipeline: --label upos,xpos"
+        "seqtag: note: --label was given 2 times; the last one is used, xpos; for a pipeline of "
+        "several use --label upos,xpos"
     ]
     assert seqtag.load("x.seqtag").label == "xpos"
     scored = ("eval", "other.conllu", "other.conllu", "--label", "upos", "--label", "xpos")
@@ -198,8 +198,8 @@ def test_text_that_the_model_has_not_learnt_to_cut(folder, call):
     (folder / "raw.txt").write_text("the dog barks.\n")
     (folder / "words.conllu").write_text(WORDS)
     expected = (
-        "seqtag: note: raw.txt: cut by NLTK's rules for English, as no model here has learnt to "
-        "cut text; --label all trains one that has, --tokenizer nltk asks for the rules"
+        "seqtag: note: raw.txt: tokenized by NLTK's rules for English, because no model here has a "
+        "tokenizer; --label all trains one, --tokenizer nltk chooses the rules"
     )
     assert said(call, "tag", "-m", "upos.seqtag", "raw.txt") == [expected]
     assert said(call, "tag", "-m", "upos.seqtag", "raw.txt", "--tokenizer", "nltk") == []

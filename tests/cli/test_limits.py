@@ -97,7 +97,7 @@ def test_a_limit_below_one_is_refused(call, home):
     ("said", "shown"),
     [
         ("expected a shorter sentence", "expected a shorter sentence"),
-        ("", "found too little memory; give less at a time, or make room"),
+        ("", "found too little memory; use smaller inputs, or free some memory"),
     ],
 )
 def test_too_little_memory_is_no_internal_error(call, home, monkeypatch, said, shown):

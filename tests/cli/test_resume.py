@@ -182,7 +182,7 @@ def test_an_interrupted_training_keeps_model_and_checkpoint(folder, name, code, 
     found, err = interrupted(name, "--checkpoint", "stand", "--checkpoint-every", "1000")
     assert found == code
     assert err.endswith(
-        "seqtag: interrupted: m.seqtag holds what was learnt until then; to go on from stand, "
+        "seqtag: interrupted: m.seqtag holds what was learned until then; to resume from stand, "
         "give the same command with --resume\n"
     )
     tagger = seqtag.load("m.seqtag")
@@ -192,7 +192,7 @@ def test_an_interrupted_training_keeps_model_and_checkpoint(folder, name, code, 
     again = ["train", "train.conllu", "-m", "m.seqtag", "--checkpoint", "stand", "--epochs"]
     done = call(*again, 10000000)
     assert done.code == 2
-    assert "m.seqtag is there already; overwrite it with --force" in done.err
+    assert "m.seqtag exists; overwrite it with --force" in done.err
     done = call(*again, 5, "--resume")
     assert done.code == 1
     assert "found others: epochs was 10000000, is 5;" in done.err
@@ -207,7 +207,7 @@ def test_an_interrupted_training_keeps_model_and_checkpoint(folder, name, code, 
 def test_an_interrupted_pipeline_says_so():
     code, err = interrupted("SIGTERM", "--label", "upos,xpos", "--checkpoint", "stand")
     assert code == 143
-    assert "seqtag: interrupted: m.seqtag holds what was learnt until then; to go on" in err
+    assert "seqtag: interrupted: m.seqtag holds what was learned until then; to resume" in err
     tagger = seqtag.load("m.seqtag")
     assert (tagger.label, tagger.model.interrupted) == ("upos", True)
 
@@ -234,7 +234,7 @@ def test_a_second_signal_stops_at_once(folder, name, code):
     assert done.returncode == code
     word = "interrupted" if name == "SIGINT" else "terminated"
     assert done.stderr.endswith(
-        "seqtag: no model was written; to go on from stand, give the same command with --resume\n"
+        "seqtag: no model was written; to resume from stand, run the same command with --resume\n"
         f"\nseqtag: {word}\n"
     )
     assert not (folder / "m.seqtag").exists()
@@ -279,7 +279,7 @@ def test_the_same_command_is_right_the_first_time_and_after_an_interruption(fold
     assert (folder / "m.seqtag").read_bytes() == straight
     done = call(*loud)
     assert (done.code, (folder / "m.seqtag").read_bytes()) == (2, straight)
-    assert "m.seqtag is there already" in done.err
+    assert "m.seqtag exists" in done.err
     (folder / "m.seqtag").write_bytes(straight[:-1])
     assert call(*loud).code == 2  # damaged, but of nobody knows whom
     done = call(*loud, "--force")

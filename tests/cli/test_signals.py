@@ -118,7 +118,7 @@ def test_a_training_in_the_background_goes_on_at_sigint_and_ends_at_sigterm(tmp_
         rest = process.stderr.read()
     late.cancel()
     assert process.returncode == 143
-    assert rest.endswith("seqtag: interrupted: m.seqtag holds what was learnt until then\n")
+    assert rest.endswith("seqtag: interrupted: m.seqtag holds what was learned until then\n")
     assert seqtag.load(tmp_path / "m.seqtag").info["training"]["interrupted"] is True
 
 

@@ -317,7 +317,7 @@ def test_what_was_found_out_is_said_once_unless_quiet(home, call, tmp_path):
     (tmp_path / "in").write_text("the dog barks")
     note, cut = call(*command).notes
     assert note.endswith("in: read as text (1 line of 3 words)")
-    assert "in: cut by NLTK's rules for English" in cut
+    assert "in: tokenized by NLTK's rules for English" in cut
 
 
 @posix

@@ -159,7 +159,7 @@ def test_a_model_is_overwritten_by_force_only(folder, call):
     (folder / "m").write_bytes(b"precious")
     done = call("train", "train.conllu", "-m", "m")
     assert (done.code, (folder / "m").read_bytes()) == (2, b"precious")
-    assert "m is there already; overwrite it with --force" in done.err
+    assert "m exists; overwrite it with --force" in done.err
     failed = call("train", "train.conllu", "-m", "m", "--force", "--label", "feats+x")
     assert (failed.code, (folder / "m").read_bytes()) == (1, b"precious")
     assert call("train", "train.conllu", "-m", "m", "--force", "--epochs", 1).code == 0
@@ -208,7 +208,7 @@ def test_an_interrupted_training_keeps_what_it_learnt(folder, name, code):
         rest = process.stderr.read()
     late.cancel()
     assert process.returncode == code
-    assert rest.endswith("seqtag: interrupted: m.seqtag holds what was learnt until then\n")
+    assert rest.endswith("seqtag: interrupted: m.seqtag holds what was learned until then\n")
     assert "Traceback" not in rest
     tagger = seqtag.load("m.seqtag")
     assert tagger.info["training"]["interrupted"] is True

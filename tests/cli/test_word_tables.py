@@ -55,7 +55,7 @@ def test_a_lexicon(folder, call):
         ".\t.\na\tDT\nbig\tJJ\ncat\tNN\ndog\tNN\nsees\tVBZ\nthe\tDT\n"
     )
     again = call("lexicon", "train.conllu", "-o", "t.lexicon")
-    assert again.code == 2 and "t.lexicon is there already; overwrite it with --force" in again.err
+    assert again.code == 2 and "t.lexicon exists; overwrite it with --force" in again.err
 
 
 def test_a_lexicon_on_standard_output(folder, call):

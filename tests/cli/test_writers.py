@@ -122,11 +122,11 @@ def test_a_file_that_is_there_is_replaced_with_force_only(writer, folder, call):
     (folder / name).write_bytes(b"old")
     done = call(*args, name)
     assert (done.code, done.out) == (2, b"")
-    assert f"seqtag: {name} is there already; overwrite it with --force (see" in done.err
+    assert f"seqtag: {name} exists; overwrite it with --force (see" in done.err
     assert (folder / name).read_bytes() == b"old"
     (folder / "link").symlink_to(name)
     if name.endswith((".seqtag", ".conllu")):  # a picture is told by its name
-        assert "link is there already" in call(*args, "link").err
+        assert "link exists" in call(*args, "link").err
     assert call(*args, name, "--force").code == 0
     assert (folder / name).read_bytes() != b"old"
 
@@ -230,9 +230,9 @@ def test_output_redirected_into_a_file_that_is_read(folder, args, shell, found):
     done = run(*args, cwd=folder, shell=shell)
     assert (done.code, done.out) == (2, b"")
     assert done.err == (
-        "seqtag: expected standard output to go elsewhere than into the file that is read, found "
-        f"{found} at both ends; nothing was written, but the shell empties a file after > before "
-        "seqtag begins (not after >>): see whether it is whole, and name another\n"
+        f"seqtag: expected standard output to be another file than the inputs, found {found} as "
+        "both; seqtag wrote nothing, but the shell empties a file after > before seqtag starts "
+        "(not after >>): check the file, and redirect to another one\n"
     )
     (folder / "link").unlink(missing_ok=True)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
@@ -241,7 +241,7 @@ def test_output_redirected_into_a_file_that_is_read(folder, args, shell, found):
 @posix
 def test_output_redirected_over_a_file_that_is_read_is_refused_while_it_is_empty(folder):
     done = run(*TAG, cwd=folder, shell='exec "$@" > train.conllu')
-    assert done.code == 2 and "found 'train.conllu' at both ends" in done.err
+    assert done.code == 2 and "found 'train.conllu' as both" in done.err
     assert (folder / "train.conllu").read_bytes() == b""  # as the shell has left it
 
 
@@ -284,7 +284,7 @@ def test_streams_that_are_closed_full_or_gone(command, folder):
     full = done('exec "$@" < train.conllu >/dev/full')
     assert (full.code, full.err) == (
         1,
-        "seqtag: <stdout>: No space left on device; make room and try again\n",
+        "seqtag: <stdout>: No space left on device; free some space and try again\n",
     )
     shut = done('exec "$@" < train.conllu >&-')
     assert (shut.code, shut.err) == (1, "seqtag: <stdout>: standard output is closed\n")
@@ -308,7 +308,7 @@ def test_an_error_when_standard_output_is_closed_is_not_lost(folder, call, monke
     done = call("info", "upos.seqtag")
     assert (done.code, done.err) == (
         1,
-        f"seqtag: <stdout>: {os.strerror(errno.EDQUOT)}; make room and try again\n",
+        f"seqtag: <stdout>: {os.strerror(errno.EDQUOT)}; free some space and try again\n",
     )
 
 
