@@ -87,11 +87,11 @@ tagging.pipeline
 tagging.chain
 tagging
 evaluation.counts
-evaluation.chunks evaluation.text_tables evaluation.samples
+evaluation.text_tables
 evaluation.reliability
-evaluation.significance evaluation.report
+evaluation.report
 evaluation.aligned
-evaluation.compare evaluation.scoring
+evaluation.scoring evaluation.significance
 evaluation.systems
 evaluation
 training.scan training.shards

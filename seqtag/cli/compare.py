@@ -31,8 +31,7 @@ from seqtag.cli.options import (
 )
 from seqtag.corpus import read
 from seqtag.corpus.stream import Held
-from seqtag.evaluation.compare import AnyReport, compare
-from seqtag.evaluation.significance import CONFIDENCE, TRIALS
+from seqtag.evaluation.significance import CONFIDENCE, TRIALS, AnyReport, compare
 from seqtag.evaluation.systems import score_system
 from seqtag.model.container import is_model
 from seqtag.model.embedded import find_model

@@ -29,7 +29,7 @@ from seqtag.cli.options import (
 from seqtag.corpus import read
 from seqtag.errors import CorpusError
 from seqtag.evaluation.aligned import AlignedReport
-from seqtag.evaluation.compare import intervals, intervals_text
+from seqtag.evaluation.significance import intervals, intervals_text
 from seqtag.evaluation.systems import score_system
 from seqtag.tagging.pipeline import Pipeline
 

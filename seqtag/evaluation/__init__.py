@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from seqtag.evaluation.aligned import AlignedReport, score_aligned
-from seqtag.evaluation.compare import Comparison, Difference, compare, intervals
 from seqtag.evaluation.counts import Counts
 from seqtag.evaluation.report import Origin, Report, WordError, evaluate
 from seqtag.evaluation.scoring import score
+from seqtag.evaluation.significance import Comparison, Difference, compare, intervals
 
 __all__ = [
     "AlignedReport",

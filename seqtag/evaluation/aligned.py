@@ -17,8 +17,7 @@ from unicodedata import normalize
 from seqtag.caching import BoundedCache
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import IN_ANOTHER_FORM, CorpusError, LabelError, did_you_mean
-from seqtag.evaluation.counts import Counts, share
-from seqtag.evaluation.samples import PlacedSamples, Samples
+from seqtag.evaluation.counts import Counts, PlacedSamples, Samples, share
 from seqtag.evaluation.text_tables import Section, html_of, row, signature_of, text_of
 
 if TYPE_CHECKING:

@@ -1,14 +1,20 @@
-"""Counts of right, predicted and gold items, and the fractions they make.
+"""Counts of correct, predicted and gold items, in total and by sentence, and their fractions.
 
 Fractions lie between 0 and 1 and are rounded only in print. A fraction of nothing is 0.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Mapping
+
+    from numpy.typing import NDArray
 
 _Key = TypeVar("_Key", bound="tuple[str, ...]")
 
@@ -69,3 +75,97 @@ def by_key(
 def most_frequent(counts: Mapping[_Key, int]) -> list[tuple[_Key, int]]:
     """Items by falling count, ties in order of the keys."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+class Samples:
+    """Right, predicted and gold items of each sentence, by metric.
+
+    All scores of this room are F1 of such counts: accuracy is the F1 of as many predicted items as
+    gold ones. So whatever sums of sentences are made, `f1_of` gives their score.
+
+    Attributes
+    ----------
+    counts : dict
+        For each metric a list with the counts of each gold sentence.
+    right : bytearray
+        1 for each token whose label is right, 0 for the others, in the order of the text; empty if
+        words are not the same on both sides.
+
+    Examples
+    --------
+    >>> samples = Samples()
+    >>> samples.add({"accuracy": Counts(2, 3, 3)}, [True, True, False])
+    >>> samples.add({"accuracy": Counts(1, 1, 1)}, [True])
+    >>> samples.table(["accuracy"]).tolist()
+    [[[2.0, 3.0, 3.0]], [[1.0, 1.0, 1.0]]]
+    """
+
+    def __init__(self) -> None:
+        self.counts: dict[str, list[Counts]] = {}
+        self.right = bytearray()
+
+    def __len__(self) -> int:
+        """Number of sentences."""
+        return max(map(len, self.counts.values()), default=0)
+
+    def add(self, counts: dict[str, Counts], right: Iterable[bool] = ()) -> None:
+        """Take down what a sentence counts, of the same metrics every time."""
+        for name, found in counts.items():
+            self.counts.setdefault(name, []).append(found)
+        self.right.extend(right)
+
+    def only(self, names: Iterable[str]) -> Samples:
+        """The samples of some metrics, in their order."""
+        kept = Samples()
+        kept.counts = {name: self.counts[name] for name in names if name in self.counts}
+        kept.right = self.right
+        return kept
+
+    def table(self, names: Iterable[str]) -> NDArray[np.float64]:
+        """Counts of some metrics: (sentences, metrics, 3) float64, whole numbers."""
+        columns = [np.array(self.counts[name], np.float64).reshape(-1, 3) for name in names]
+        return np.stack(columns, axis=1) if columns else np.zeros((len(self), 0, 3))
+
+
+class PlacedSamples:
+    """Items of a text counted by the gold sentence that they begin in, however they are cut.
+
+    Attributes
+    ----------
+    starts : list of int
+        Where the gold sentences begin, as far as they are known; the first begins at 0.
+    """
+
+    def __init__(self) -> None:
+        self.starts: list[int] = []
+        self._items: Counter[tuple[str, int, int]] = Counter()
+
+    def count(self, name: str, side: int, starts: Iterable[int]) -> None:
+        """Count items by where they begin; the side is 0 if they are right, else 1 or 2."""
+        for start in starts:
+            self._items[name, side, bisect_right(self.starts, start) - 1] += 1
+
+    def samples(self, metrics: Iterable[str], pieces: Collection[str]) -> Samples:
+        """The counts of each sentence; of metrics that are no pieces of text, words are counted."""
+        names = [(name, name if name in pieces else "words") for name in metrics]
+        samples, items = Samples(), self._items
+        for i in range(len(self.starts)):
+            samples.add(
+                {
+                    name: Counts(items[name, 0, i], items[piece, 1, i], items[piece, 2, i])
+                    for name, piece in names
+                }
+            )
+        return samples
+
+
+def f1_of(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """F1 of counts (..., 3) of right, predicted and gold items; 0 where there are none.
+
+    Examples
+    --------
+    >>> f1_of(np.array([[1.0, 2.0, 2.0], [0.0, 0.0, 0.0]])).tolist()
+    [0.5, 0.0]
+    """
+    items = counts[..., 1] + counts[..., 2]
+    return np.divide(2 * counts[..., 0], items, out=np.zeros(items.shape), where=items > 0)

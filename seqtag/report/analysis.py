@@ -9,10 +9,10 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.errors import SeqtagError
-from seqtag.evaluation.compare import intervals
 from seqtag.evaluation.reliability import Reliability
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import origin_of
+from seqtag.evaluation.significance import intervals
 from seqtag.tagging.streams import FilledSentence, tag_stream
 
 if TYPE_CHECKING:

@@ -1,12 +1,12 @@
-"""seqtag.evaluation.chunks: the counter behind a report; its figures are tested there."""
+"""seqtag.evaluation.report: the counter behind a report; its figures are tested there."""
 
 from __future__ import annotations
 
 import pytest
 
 from seqtag.errors import LabelError
-from seqtag.evaluation.chunks import ChunkCounter, conlleval_text, total_of
 from seqtag.evaluation.counts import Counts
+from seqtag.evaluation.report import ChunkCounter, conlleval_text, total_of
 
 
 def test_the_scheme_is_found_out_from_gold_labels():

@@ -16,8 +16,8 @@ import pytest
 from seqtag.corpus import read
 from seqtag.errors import SeqtagError
 from seqtag.evaluation.aligned import score_aligned
-from seqtag.evaluation.compare import compare, intervals
 from seqtag.evaluation.report import evaluate
+from seqtag.evaluation.significance import compare, intervals
 from seqtag.labels import schemes
 from seqtag.model import bundle
 from seqtag.model.container import from_bytes

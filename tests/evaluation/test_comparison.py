@@ -1,4 +1,4 @@
-"""seqtag.evaluation.compare, and the counts of sentences that it draws from."""
+"""Comparison of reports, and the counts of sentences that it draws from."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from seqtag.corpus import sentence_of
 from seqtag.errors import LabelError
 from seqtag.evaluation import compare, evaluate, intervals, score_aligned
-from seqtag.evaluation.compare import intervals_text
-from seqtag.evaluation.samples import f1_of
+from seqtag.evaluation.counts import f1_of
+from seqtag.evaluation.significance import intervals_text
 
 LABELS = st.sampled_from(["O", "B-X", "I-X", "B-Y"])
 SENTENCES = st.lists(
