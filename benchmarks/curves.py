@@ -33,8 +33,7 @@ from benchmarks.tasks import TASKS, read
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from seqtag.features.templates import TemplateSet
-    from seqtag.features.terms import Template
+    from seqtag.features.templates import Template, TemplateSet
 
 
 class Curve(NamedTuple):

@@ -36,21 +36,18 @@ engine.backend
 engine.epochs
 engine
 labels.schemes
-labels.parts
 labels.column labels.coding
 labels.lemmas
 labels
 settings
 features.attributes features.regexes
 features.builtin features.normal_forms
-tables.table features.terms
+tables.table
 features.native
 features.templates
-features.crfpp
 features.language
-features.pass_templates tables.templates
-features.encoder features.crfsuite
-features.index features.user_attributes
+features.encoder features.items
+features.index
 features
 corpus.warnings corpus.keys
 corpus.stream
@@ -62,13 +59,11 @@ corpus.detect corpus.documents corpus.write
 corpus.read
 corpus.scanner
 corpus
-tables.bigrams
 tables.learn tables.lexicon
-model.header model.known_words model.embedded model.freeze model.calibration
-model.container model.tensors
+model.known_words model.embedded model.freeze model.calibration
+model.container
 tables.model_io
 model.model tables
-model.passes
 model.bundle
 model
 segmentation.multiword segmentation.paragraphs segmentation.writing

@@ -21,7 +21,7 @@ from seqtag.engine.arrays import ANY_LABEL, Instances, Layout
 from seqtag.features.index import IndexedCorpus
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
-from seqtag.labels.parts import split_labels
+from seqtag.labels.column import split_labels
 from seqtag.parallel import in_order
 from seqtag.tables.lexicon import tables_of
 from seqtag.tagging.tagger import Tagger

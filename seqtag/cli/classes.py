@@ -89,8 +89,7 @@ def command(
     """
     from seqtag.corpus import read
     from seqtag.model.embedded import find_model
-    from seqtag.tables.bigrams import WordBigrams
-    from seqtag.tables.learn import check_options, cluster, source_of
+    from seqtag.tables.learn import WordBigrams, check_options, cluster, source_of
 
     notes = Notes(quiet)
     note_backend(notes)

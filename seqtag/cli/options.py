@@ -238,7 +238,7 @@ def _load_attributes(
 ) -> tuple[str, ...]:
     """Run the files that register attributes, before templates or models are read."""
     if files and not context.resilient_parsing:
-        from seqtag.features.user_attributes import load_attributes
+        from seqtag.features.attributes import load_attributes
 
         for file in files:
             load_attributes(file)

@@ -31,20 +31,113 @@ from __future__ import annotations
 
 import logging
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqtag.errors import TemplateError, did_you_mean
 from seqtag.features.attributes import RESERVED, TABLE_ATTRIBUTES, attribute_names, resolve
-from seqtag.features.crfpp import CRFPP_LINE, parse_crfpp
-from seqtag.features.templates import TemplateSet, check_size
-from seqtag.features.terms import NAME, STRING, Template, Term
+from seqtag.features.templates import NAME, STRING, Template, TemplateSet, Term, check_size
 from seqtag.settings import Value, find_setting
 from seqtag.storage.output import CONVERT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from os import PathLike
+
+CRFPP_LINE = re.compile(r'[UuBb]\d*(?::|\Z)|\*|[UuBb][^"(\[]*%[A-Za-z]\[')
+"""How a template line of these files begins."""
+
+_MACRO = re.compile(
+    r"%(?P<kind>[xXmMtT])\[\s*(?P<offset>[+-]?[0-9]{1,9})\s*,\s*(?P<column>[0-9]{1,9})\s*"
+    rf"(?:,\s*(?P<regex>{STRING})\s*)?\]"
+)
+_MACRO_ATTRIBUTES = dict(x="form", X="lower", m="match", M="match_lower", t="test", T="test")
+_WAPITI_CLASSES = {
+    "a": "a-zA-Z",
+    "d": "0-9",
+    "l": "a-z",
+    "s": r"\s",
+    "u": "A-Z",
+    "w": "a-zA-Z0-9",
+    "p": r"!-/:-@\[-`{-~",
+}
+
+
+def parse_crfpp(line: str) -> Iterator[tuple[tuple[Term, ...], tuple[int, ...]]]:
+    r"""Terms and label offsets of one line; a ``*`` line makes two templates.
+
+    Parameters
+    ----------
+    line
+        A line without comment, such as ``U01:%x[-1,0]/%x[0,0]``.
+
+    Raises
+    ------
+    TemplateError
+        If the line begins otherwise, or a macro or its regular expression is malformed.
+
+    Examples
+    --------
+    >>> for terms, labels in parse_crfpp(r'*:caps=%t[-1,0,"^\u"]'):
+    ...     print(*terms, labels)
+    test(%0, "^[A-Z]")[-1] ()
+    test(%0, "^[A-Z]")[-1] (-1,)
+    """
+    if line[0] not in "UuBb*":
+        msg = f"expected a CRF++ or Wapiti template that begins with U, B or *, found {line!r}"
+        raise TemplateError(msg)
+    rest = _MACRO.sub("", line)
+    if "%" in rest:
+        msg = (
+            'expected macros %x[row,col], %m[row,col,"regex"] or %t[row,col,"regex"] with a row '
+            f"relative to the current word, found {rest[rest.index('%') :]!r}"
+        )
+        raise TemplateError(msg)
+    terms = []
+    for macro in _MACRO.finditer(line):
+        if (macro["kind"] in "xX") == (macro["regex"] is not None):
+            msg = f"expected a regular expression in %m and %t, and none in %x, found {macro[0]!r}"
+            raise TemplateError(msg)
+        args = (_translate_regex(macro["regex"][1:-1]),) if macro["regex"] else ()
+        function = _MACRO_ATTRIBUTES[macro["kind"]]
+        terms.append(Term(function, int(macro["column"]), args, int(macro["offset"])))
+    if line[0] in "Uu*":
+        yield tuple(terms), ()
+    if line[0] in "Bb*":
+        yield tuple(terms), (-1,)
+
+
+def _translate_regex(regex: str) -> str:
+    r"""Wapiti's regular expression in Python's syntax.
+
+    Wapiti knows . ^ $ ? * and the classes \a \d \l \p \s \u \w (ASCII; capitals negate); all
+    else is literal. Its * is lazy, its ? is greedy.
+    """
+    body = regex.removeprefix("^")
+    python = "^" * (body != regex)
+    tokens = re.findall(r"\\.|.", body)
+    for position, token in enumerate(tokens):
+        last = position == len(tokens) - 1
+        if token in "?*":
+            if position == 0 or tokens[position - 1] in "?*":
+                msg = (
+                    f'expected a character before {token} in the regular expression "{regex}"; '
+                    f"write \\{token} for the character itself"
+                )
+                raise TemplateError(msg)
+            python += "*?" if token == "*" else "?"
+        elif token == ".":
+            python += "."
+        elif token == "$" and last:
+            python += r"\Z"
+        elif token[-1].lower() in _WAPITI_CLASSES and len(token) == 2:
+            negation = "^" if token[1].isupper() else ""
+            python += f"[{negation}{_WAPITI_CLASSES[token[1].lower()]}]"
+        else:
+            python += re.escape(token[-1]) if token[-1] != '"' else r"\""
+    return python
+
 
 _log = logging.getLogger("seqtag")
 
@@ -302,3 +395,68 @@ def load(name_or_path: str | PathLike[str]) -> TemplateSet:
         msg = f"expected UTF-8, found the byte {found:#04x} at byte offset {at}; {CONVERT}"
         line = error.object.count(b"\n", 0, at) + 1
         raise TemplateError(msg, source=source, line=line) from error
+
+
+_AROUND = """
+{0}[-2]
+{0}[-1]
+{0}[0]
+{0}[+1]
+{0}[+2]
+{0}[-1] + {0}[+1]
+{0}[-1] + {0}[0]
+{0}[0] + {0}[+1]
+{0}[+1] + {0}[+2]
+"""
+
+_WITH_WORD = """
+normal[0] + {0}[+1]
+"""
+"""Of more, triples of labels and pairs with endings, EWT had nothing."""
+
+
+def without_first(templates: TemplateSet, said: Sequence[str]) -> TemplateSet:
+    r"""The templates that look at none of the columns that a first pass fills.
+
+    >>> print(without_first(parse("form[0]\nfirst.upos[+1]"), ["first.upos"]), end="")
+    form[0]
+    """
+    kept = [each for each in templates.templates if not _look_at([each], said)]
+    return replace(templates, templates=tuple(kept))
+
+
+def with_first(templates: TemplateSet, said: Sequence[str]) -> TemplateSet:
+    r"""The templates of a second pass: those of the first, and some that see what it said.
+
+    Templates that look at such a column ask for what they want themselves.
+
+    Parameters
+    ----------
+    templates
+        Those of the whole training.
+    said
+        Names of the columns that the first pass fills.
+
+    Examples
+    --------
+    >>> found = with_first(parse("form[0]"), ["first.tag"])
+    >>> len(found.templates), str(found.templates[4])
+    (11, 'first.tag[+1]')
+    >>> print(with_first(parse("form[0]\nfirst.tag[+1]"), ["first.tag"]), end="")
+    form[0]
+    first.tag[+1]
+    """
+    if _look_at(templates.templates, said):
+        return templates
+    lines = _AROUND + (_WITH_WORD if "form" in templates.columns else "")
+    added = [
+        replace(template, line=None)
+        for name in said
+        for template in parse(lines.format(name)).templates
+    ]
+    return replace(templates, templates=(*templates.templates, *added))
+
+
+def _look_at(templates: Sequence[Template], said: Sequence[str]) -> bool:
+    """Whether some templates look at one of these columns."""
+    return any(term.column in said for template in templates for term in template.terms)

@@ -17,11 +17,10 @@ from seqtag.engine import backend
 from seqtag.engine.arrays import FORBIDDEN, Cells, Instances, Layout, Parts, State
 from seqtag.errors import SeqtagError
 from seqtag.evaluation.report import Report, evaluate
-from seqtag.features.crfsuite import Names, index_items
 from seqtag.features.encoder import Column
 from seqtag.features.index import IndexedCorpus
-from seqtag.labels.column import LabelColumn
-from seqtag.labels.parts import part_names, split_labels
+from seqtag.features.items import Names, index_items
+from seqtag.labels.column import LabelColumn, part_names, split_labels
 from seqtag.model.freeze import mean
 from seqtag.training.data import TrainingData
 from seqtag.training.online import OnlineWeights, learnt_ids
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from seqtag.training.runs import Schedule
 
 Items = list[list[Any]]
-"""Sentences of tokens as `seqtag.features.crfsuite.attributes_of` takes them."""
+"""Sentences of tokens as `seqtag.features.items.attributes_of` takes them."""
 
 
 class ItemTagger:

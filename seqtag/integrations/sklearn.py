@@ -21,8 +21,8 @@ except ImportError as error:
 
 from seqtag.errors import CorpusError, LabelError, SeqtagError
 from seqtag.evaluation.report import Report, evaluate
-from seqtag.features.crfsuite import is_items
 from seqtag.features.encoder import Column
+from seqtag.features.items import is_items
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
 from seqtag.integrations.items import ItemTagger, ItemTask, OnlineItems, label_data
@@ -80,7 +80,7 @@ class SequencePerceptron(BaseEstimator):
     X is a list of sentences, a sentence a list of tokens. All tokens are words (strings), or tuples
     of strings (one for each column), or features: dicts, lists or sets, as sklearn-crfsuite takes
     them. y is a list of lists of labels. Features of words and tuples are made by templates;
-    feature dicts are the features themselves, see `seqtag.features.crfsuite.attributes_of`.
+    feature dicts are the features themselves, see `seqtag.features.items.attributes_of`.
 
     Parameters
     ----------

@@ -28,15 +28,14 @@ from seqtag.errors import ModelFileError, SeqtagError, TemplateError
 from seqtag.features.attributes import attribute_names
 from seqtag.features.language import parse
 from seqtag.features.normal_forms import FORMS
-from seqtag.features.terms import MOST_COLUMNS
+from seqtag.features.templates import MOST_COLUMNS
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import NO_LABELS, LabelColumn, is_column_name
 from seqtag.labels.lemmas import LemmaCoding
 from seqtag.labels.schemes import SCHEMES
 from seqtag.model.calibration import Calibration, is_calibration
-from seqtag.model.header import show
+from seqtag.model.container import expect, pack_strings, show, unpack_strings
 from seqtag.model.known_words import KnownWords, known_attribute
-from seqtag.model.tensors import expect, pack_strings, unpack_strings
 from seqtag.tables.model_io import chosen, facts_of
 from seqtag.version import __version__
 

@@ -29,7 +29,7 @@ from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import ModelFileError
 from seqtag.features.encoder import Column, Encoder
-from seqtag.model.header import show
+from seqtag.model.container import show
 from seqtag.model.model import fitting
 
 if TYPE_CHECKING:

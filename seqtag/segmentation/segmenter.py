@@ -9,7 +9,7 @@ import numpy as np
 from seqtag.engine import backend
 from seqtag.errors import ModelFileError
 from seqtag.features.encoder import Encoder
-from seqtag.model.header import show
+from seqtag.model.container import show
 from seqtag.model.model import fitting
 from seqtag.segmentation.characters import (
     AHEAD,

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqtag.errors import ModelFileError
-from seqtag.features.terms import NAME
-from seqtag.model.header import show
-from seqtag.model.tensors import expect, pack_strings, unpack_strings
+from seqtag.features.templates import NAME
+from seqtag.model.container import expect, pack_strings, show, unpack_strings
 from seqtag.tables.table import WordTable
 
 if TYPE_CHECKING:

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.engine.arrays import Parts, Rows
-    from seqtag.features.templates import CompiledTemplates
-    from seqtag.features.terms import Template
+    from seqtag.features.templates import CompiledTemplates, Template
     from seqtag.model.model import Model
     from seqtag.tagging.workspace import AnySentence
 LEFT, RIGHT = "<s>", "</s>"

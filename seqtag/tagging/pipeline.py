@@ -12,8 +12,8 @@ from seqtag.corpus.keys import has_column
 from seqtag.corpus.stream import TextBytes
 from seqtag.errors import ModelFileError, SeqtagError
 from seqtag.model import bundle, container
+from seqtag.model.bundle import inputs_of
 from seqtag.model.embedded import embedded_models, find_model
-from seqtag.model.passes import inputs_of
 from seqtag.segmentation.multiword import Splitter
 from seqtag.segmentation.reading import SegmentedText
 from seqtag.segmentation.segmenter import Segmenter

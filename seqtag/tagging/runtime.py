@@ -13,7 +13,7 @@ from seqtag.caching import BoundedCache
 from seqtag.engine import backend
 from seqtag.errors import SeqtagError
 from seqtag.features.encoder import Encoder
-from seqtag.model.passes import inputs_of, said_by
+from seqtag.model.bundle import inputs_of, said_by
 from seqtag.parallel import in_order
 from seqtag.tagging.encode import Tokens, columns_of, fill, rows_of_columns, tokens_of
 from seqtag.tagging.explain import Encoded, Explanation, rows_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from seqtag.html_tables import folded, table
-from seqtag.model.passes import inputs_of
+from seqtag.model.bundle import inputs_of
 from seqtag.settings import SETTINGS
 
 if TYPE_CHECKING:

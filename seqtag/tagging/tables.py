@@ -15,7 +15,7 @@ import numpy as np
 from seqtag.corpus.keys import split_key
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sentence import bad_value, find_column
-from seqtag.model.passes import said_by
+from seqtag.model.bundle import said_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

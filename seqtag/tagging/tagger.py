@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 from seqtag import hooks
 from seqtag.errors import SeqtagError
 from seqtag.model import bundle, container
+from seqtag.model.bundle import inputs_of
 from seqtag.model.model import fitting
-from seqtag.model.passes import inputs_of
 from seqtag.tagging.arrays import arrays_of
 from seqtag.tagging.document import Document, cut_by_rules, with_columns
 from seqtag.tagging.runtime import ModelRuntime

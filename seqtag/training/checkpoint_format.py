@@ -8,8 +8,7 @@ from seqtag.engine.arrays import Cells, CellStates, Layout, State
 from seqtag.engine.checks import check_state
 from seqtag.engine.epochs import Best, Kept, TrainingState
 from seqtag.errors import ModelFileError
-from seqtag.model.header import damaged
-from seqtag.model.tensors import expect
+from seqtag.model.container import damaged, expect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -27,7 +27,7 @@ from seqtag.features.encoder import Encoder
 from seqtag.features.index import IndexedCorpus, index_corpus
 from seqtag.features.language import preset_names
 from seqtag.features.templates import CompiledTemplates, TemplateSet
-from seqtag.labels.parts import split_labels
+from seqtag.labels.column import split_labels
 from seqtag.model.bundle import digest
 from seqtag.model.freeze import freeze
 from seqtag.model.known_words import KnownWords

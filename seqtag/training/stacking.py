@@ -17,10 +17,10 @@ import numpy as np
 from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
-from seqtag.features.pass_templates import with_first, without_first
+from seqtag.features.language import with_first, without_first
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
-from seqtag.model.passes import first_name
+from seqtag.model.bundle import first_name
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.interruption import AtOnce
 from seqtag.training.jackknife import jackknifed, of_part

@@ -24,7 +24,7 @@ from seqtag.engine.arrays import (
 )
 from seqtag.errors import LabelError, ModelFileError, TemplateError
 from seqtag.features.templates import TemplateSet
-from seqtag.labels.parts import part_names
+from seqtag.labels.column import part_names
 from seqtag.labels.schemes import invalid_transitions, scheme_of
 from seqtag.model.freeze import thaw
 from seqtag.settings import SETTINGS, Settings
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.features.index import IndexedCorpus
-    from seqtag.features.templates import CompiledTemplates
-    from seqtag.features.terms import Template
+    from seqtag.features.templates import CompiledTemplates, Template
     from seqtag.labels.coding import LabelCoding
     from seqtag.labels.column import LabelColumn
     from seqtag.labels.schemes import Transition

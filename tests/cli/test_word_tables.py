@@ -9,8 +9,7 @@ import pytest
 
 import seqtag
 from seqtag.errors import TemplateError
-from seqtag.features.attributes import attribute_names, registered, unregister
-from seqtag.features.user_attributes import load_attributes
+from seqtag.features.attributes import attribute_names, load_attributes, registered, unregister
 from tests.command_line import call, conllu
 
 MINE = """

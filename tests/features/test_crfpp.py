@@ -7,7 +7,7 @@ import string
 import pytest
 
 from seqtag.features.language import parse
-from seqtag.features.terms import Term
+from seqtag.features.templates import Term
 from tests.features.template_files import message
 
 CRFPP_FILE = r"""

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from seqtag.errors import TemplateError
 from seqtag.features.language import _BEFORE_COMMENT, parse
-from seqtag.features.templates import TemplateSet
-from seqtag.features.terms import STRING, Template, Term
+from seqtag.features.templates import STRING, Template, TemplateSet, Term
 from tests.features.template_files import message
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from seqtag.errors import TemplateError
-from seqtag.features.language import load, parse
-from seqtag.features.pass_templates import with_first, without_first
+from seqtag.features.language import load, parse, with_first, without_first
 
 SAID = ["first.upos", "first.xpos"]
 

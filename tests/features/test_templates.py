@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from seqtag.errors import TemplateError
 from seqtag.features import attributes
 from seqtag.features.language import load, parse, preset_names
-from seqtag.features.templates import AttributeUse, TemplateSet
-from seqtag.features.terms import Template, Term
+from seqtag.features.templates import AttributeUse, Template, TemplateSet, Term
 from seqtag.settings import SETTINGS
 from tests.features.template_files import message
 

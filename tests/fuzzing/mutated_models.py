@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqtag.errors import SeqtagError
-from seqtag.model.header import DTYPE_NAMES, DTYPES, canonical
-from seqtag.model.tensors import pack_strings, unpack_strings
+from seqtag.model.container import DTYPE_NAMES, DTYPES, canonical, pack_strings, unpack_strings
 from seqtag.storage import strict_json
 
 if TYPE_CHECKING:

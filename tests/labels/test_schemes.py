@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from seqtag.errors import LabelError
 from seqtag.labels import schemes
-from seqtag.labels.parts import join_parts, split_parts
+from seqtag.labels.column import join_parts, split_parts
 from seqtag.labels.schemes import (
     SCHEMES,
     allowed,

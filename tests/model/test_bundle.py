@@ -10,8 +10,7 @@ import seqtag
 from seqtag.errors import ModelFileError
 from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle, container
-from seqtag.model.container import Contents
-from seqtag.model.header import FORMAT_VERSION
+from seqtag.model.container import FORMAT_VERSION, Contents
 from tests.command_line import chunks
 
 

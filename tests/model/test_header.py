@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from seqtag.errors import ModelFileError
 from seqtag.model import container
-from seqtag.model.container import from_bytes, load, to_bytes
-from seqtag.model.header import FORMAT_VERSION
+from seqtag.model.container import FORMAT_VERSION, from_bytes, load, to_bytes
 from tests.model_files import CONFIG, craft, entry, metadata, refused, same, tiny
 
 
@@ -215,8 +214,10 @@ def test_a_deep_configuration_is_neither_written_nor_read(monkeypatch):
     config = {"deep": [[value]]}
     with pytest.raises(ModelFileError, match="a configuration of at most 50 levels, found more"):
         to_bytes(config, {})
-    monkeypatch.setattr(container, "is_deep", lambda _: False)
-    assert refused(to_bytes(config, {})) == (
+    with monkeypatch.context() as patched:
+        patched.setattr(container, "is_deep", lambda _: False)
+        data = to_bytes(config, {})
+    assert refused(data) == (
         "m.seqtag: expected a configuration of at most 50 levels, found more; "
         "the file is damaged, copy or save it again"
     )

@@ -19,9 +19,8 @@ from seqtag.labels.lemmas import LemmaCoding
 from seqtag.labels.schemes import SCHEMES
 from seqtag.model import bundle
 from seqtag.model import model as model_module
-from seqtag.model.container import Contents, from_bytes
+from seqtag.model.container import Contents, from_bytes, pack_strings
 from seqtag.model.model import Model, fitting
-from seqtag.model.tensors import pack_strings
 from seqtag.tagging.summary import facts_of
 from tests.command_line import chunks, conllu
 

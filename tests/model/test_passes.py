@@ -1,4 +1,4 @@
-"""seqtag.model.passes: the models of two passes in a file, and what is refused there."""
+"""seqtag.model.bundle: the models of two passes in a file, and what is refused there."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import seqtag
 from seqtag.errors import ModelFileError
 from seqtag.features.language import parse
 from seqtag.model import bundle, container
-from seqtag.model.header import FORMAT_VERSION, MIN_READER
-from seqtag.model.passes import flat, grouped, inputs_of, said_by
+from seqtag.model.bundle import flat, grouped, inputs_of, said_by
+from seqtag.model.container import FORMAT_VERSION, MIN_READER
 
 WORDS = [["the", "dog"], ["a", "cat"]]
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.errors import ModelFileError
-from seqtag.model.container import from_bytes, to_bytes
-from seqtag.model.tensors import expect, pack_strings, unpack_strings
+from seqtag.model.container import expect, from_bytes, pack_strings, to_bytes, unpack_strings
 from tests.model_files import tiny
 
 

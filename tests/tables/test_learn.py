@@ -14,9 +14,8 @@ import seqtag
 from seqtag.corpus import ReadLimits, read
 from seqtag.engine import backend as backends
 from seqtag.errors import CorpusError, OptionError
-from seqtag.tables import bigrams as word_bigrams
-from seqtag.tables.bigrams import WordBigrams
-from seqtag.tables.learn import cluster, learn_classes
+from seqtag.tables import learn as word_bigrams
+from seqtag.tables.learn import WordBigrams, cluster, learn_classes
 from seqtag.tables.lexicon import read_table
 from tests.strategies import each_backend, install
 

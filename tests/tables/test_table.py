@@ -13,10 +13,10 @@ from seqtag.engine.keys import hash_string
 from seqtag.errors import TemplateError
 from seqtag.features.encoder import Encoder
 from seqtag.features.language import load, parse
-from seqtag.features.terms import Term
+from seqtag.features.templates import Term
 from seqtag.tables import table as word_tables
+from seqtag.tables.lexicon import preset_of, with_tables
 from seqtag.tables.table import LONGEST_STEM, WordTable
-from seqtag.tables.templates import preset_of, with_tables
 from tests.strategies import each_backend, install, words
 
 CLASSES = WordTable.of(

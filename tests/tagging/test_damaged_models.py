@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from seqtag.errors import ModelFileError
 from seqtag.features.language import parse
-from seqtag.model.container import Contents
+from seqtag.model.container import Contents, pack_strings
 from seqtag.model.model import Model
-from seqtag.model.tensors import pack_strings
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
 from tests.fuzzing.targets import TARGETS

@@ -18,7 +18,7 @@ from seqtag.engine.keys import hash_string
 from seqtag.errors import LabelError, TemplateError
 from seqtag.features.encoder import Column
 from seqtag.features.language import parse
-from seqtag.labels.parts import split_labels
+from seqtag.labels.column import split_labels
 from seqtag.labels.schemes import count_invalid
 from seqtag.model.container import Contents
 from seqtag.model.freeze import freeze, mean

@@ -16,7 +16,7 @@ from seqtag.engine import backend as backends
 from seqtag.engine.arrays import RULES
 from seqtag.errors import LabelError, ModelFileError, TemplateError
 from seqtag.features.language import parse
-from seqtag.labels.parts import part_names
+from seqtag.labels.column import part_names
 from seqtag.model import container
 from seqtag.model.bundle import digest, to_bytes
 from seqtag.model.freeze import freeze, thaw

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.errors import CorpusError
-from seqtag.features.crfsuite import attributes_of, index_items, is_items
+from seqtag.features.items import attributes_of, index_items, is_items
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=3)
 numbers = st.floats(-100, 100) | st.integers(-9, 9) | st.booleans()
