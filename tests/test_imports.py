@@ -133,8 +133,8 @@ integrations.sklearn integrations.spacy
 integrations.spacy_factories
 integrations
 cli.common
-cli.hints
-cli.options cli.training
+cli.options
+cli.eval_warnings cli.training
 cli.bundle cli.calibrate cli.classes cli.cluster cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.lexicon cli.tag cli.templates cli.train cli.tune
 cli.compare cli.report cli.serve
 cli

@@ -9,18 +9,15 @@ import click
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, print_json, say
 from seqtag.cli.options import (
     attributes_option,
-    columns_option,
     force_option,
-    format_option,
     json_option,
-    limits_options,
     quiet_option,
-    sentences_of,
+    reading_options,
     threads_option,
 )
 
 if TYPE_CHECKING:
-    from seqtag.corpus import ReadLimits
+    from seqtag.cli.options import Reading
 
 
 @click.command("calibrate")
@@ -33,9 +30,7 @@ if TYPE_CHECKING:
     help="Output file of the calibrated model (written atomically).",
 )
 @force_option
-@format_option
-@columns_option
-@limits_options
+@reading_options
 @json_option
 @threads_option
 @quiet_option
@@ -47,9 +42,7 @@ def command(
     files: tuple[str, ...],
     output: str,
     force: bool,
-    format: str,
-    columns: tuple[str, ...] | None,
-    limits: ReadLimits,
+    reading: Reading,
     as_json: bool,
     threads: int,
     quiet: bool,
@@ -73,9 +66,7 @@ def command(
     notes = Notes(quiet)
     check_stdin(context, files)
     check_target(context, output, files, force=force, model=True)
-    done = calibrate(
-        load_model(model), sentences_of(files, format, columns, limits=limits), threads
-    )
+    done = calibrate(load_model(model), reading.sentences(files), threads)
     size = bundle.save(output, done.models)
     notes(f"{output}: {', '.join(done.reliability)} calibrated, {size / 1e6:.1f} MB")
     if as_json:

@@ -7,24 +7,20 @@ from typing import TYPE_CHECKING
 import click
 
 from seqtag.catalogue.locate import locate
-from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usage
-from seqtag.cli.hints import note_backend
+from seqtag.cli.common import Notes, check_stdin, check_target, load_model, note_backend, usage
 from seqtag.cli.options import (
-    columns_option,
     complete_files,
     complete_models,
     force_option,
-    format_option,
-    limits_options,
     quiet_option,
-    reading_format,
+    reading_options,
     threads_option,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.corpus import ReadLimits
+    from seqtag.cli.options import Reading
     from seqtag.corpus.read import AnyStream, SentenceStream
     from seqtag.tables.learn import Pass
 
@@ -54,9 +50,7 @@ if TYPE_CHECKING:
     shell_complete=complete_models,
     help="Pipeline that tokenizes raw text (default: NLTK's rules for English).",
 )
-@format_option
-@columns_option
-@limits_options
+@reading_options
 @threads_option
 @quiet_option
 @click.pass_context
@@ -69,9 +63,7 @@ def command(
     min_count: int,
     passes: int,
     model: str | None,
-    format: str,
-    columns: tuple[str, ...] | None,
-    limits: ReadLimits,
+    reading: Reading,
     threads: int,
     quiet: bool,
 ) -> int:
@@ -87,7 +79,6 @@ def command(
       seqtag classes -K 200 --min-count 5 a.conllu b.conllu -o small.classes
       zcat crawl.gz | seqtag classes - --format text -o crawl.classes
     """
-    from seqtag.corpus import read
     from seqtag.model.embedded import find_model
     from seqtag.tables.learn import WordBigrams, check_options, cluster, source_of
 
@@ -98,10 +89,7 @@ def command(
         check_options(number, min_count, passes)
     paths = locate(inputs, "train", notes.fetching)
     check_target(context, output, [*paths, *([find_model(model)] if model else [])], force=force)
-    format = reading_format(format, columns)
-    opened = [
-        context.with_resource(read(name, format, columns=columns, limits=limits)) for name in paths
-    ]
+    opened = [context.with_resource(reading.open(name)) for name in paths]
     streams = _cut(opened, model, notes)
     counted = WordBigrams()
     words = (count for stream in streams for count in counted.read(stream, threads))

@@ -19,7 +19,6 @@ from seqtag.cli.options import (
     max_sentence_option,
     models_option,
     quiet_option,
-    reading_format,
     tagging_options,
     threads_option,
     training_arguments,
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from seqtag.batch.ray_tagging import Failure, ModelCopy, Report
     from seqtag.batch.tag_file import FileResult
     from seqtag.cli.common import Mover
+    from seqtag.cli.options import Reading
     from seqtag.corpus import ReadLimits
     from seqtag.tagging.chain import TagOptions
     from seqtag.training.runs import Epoch
@@ -252,7 +252,7 @@ def train(
     dev: str | None,
     rounds: int | None,
     attempts: int,
-    format: str,
+    reading: Reading,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -305,7 +305,7 @@ def train(
 
     training_arguments(options)
     options["epochs"] = rounds or options["epochs"]
-    options["format"] = reading_format(format, options["columns"])
+    options |= reading._asdict()
     dev = locate([dev], "dev", notes.fetching)[0] if dev else None
     with (
         saying_how_to_go_on(options["checkpoint"], notes),

@@ -19,17 +19,13 @@ from seqtag.cli.common import (
 from seqtag.cli.eval import load_annotator
 from seqtag.cli.options import (
     attributes_option,
-    columns_option,
-    format_option,
     json_option,
-    limits_options,
     quiet_option,
-    reading_format,
+    reading_options,
     resamples_option,
     seed_option,
     threads_option,
 )
-from seqtag.corpus import read
 from seqtag.corpus.stream import Held
 from seqtag.evaluation.significance import CONFIDENCE, TRIALS, AnyReport, compare
 from seqtag.evaluation.systems import score_system
@@ -41,7 +37,7 @@ from seqtag.tagging.tagger import Tagger
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.corpus import ReadLimits
+    from seqtag.cli.options import Reading
     from seqtag.tagging.pipeline import Loaded
 
 
@@ -56,9 +52,7 @@ if TYPE_CHECKING:
     "--aligned", is_flag=True, help="Compare CoNLL-U cut in other ways, in all columns at once."
 )
 @click.option("--raw", is_flag=True, help="Let models cut the raw text of GOLD; as --aligned.")
-@format_option
-@columns_option
-@limits_options
+@reading_options
 @resamples_option
 @click.option(
     "--trials",
@@ -89,9 +83,7 @@ def command(
     label: str | None,
     aligned: bool,
     raw: bool,
-    format: str,
-    columns: tuple[str, ...] | None,
-    limits: ReadLimits,
+    reading: Reading,
     resamples: int,
     trials: int,
     confidence: float,
@@ -114,7 +106,6 @@ def command(
     check_stdin(context, [gold, a, b])
     check_stdout()
     notes = Notes(quiet)
-    format = reading_format(format, columns)
     loaded = [load_model(name) if _is_model(name) else None for name in (a, b)]
     _check(context, loaded, aligned, raw)
     single = next((each for each in loaded if isinstance(each, Tagger)), None)
@@ -127,7 +118,7 @@ def command(
         with ExitStack() as files:
             source = held.again() if held else gold
             stream, *others = (
-                files.enter_context(read(each, format, columns=columns, limits=limits))
+                files.enter_context(reading.open(each))
                 for each in (source, *([name] if model is None else []))
             )
             return score_system(

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Notes, check_stdout, check_target, print_json, say
-from seqtag.cli.hints import note_backend
+from seqtag.cli.common import Notes, check_stdout, check_target, note_backend, print_json, say
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
     files_beside,
     force_option,
     quick_option,
-    sentences_of,
     training_arguments,
     training_options,
 )
@@ -24,7 +22,7 @@ from seqtag.errors import install_hint
 from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
-    from seqtag.corpus import ReadLimits
+    from seqtag.cli.options import Reading
     from seqtag.training.runs import Epoch
 
 
@@ -52,9 +50,7 @@ def command(
     points: int,
     plot: str | None,
     force: bool,
-    format: str,
-    columns: tuple[str, ...] | None,
-    limits: ReadLimits,
+    reading: Reading,
     as_json: bool,
     quiet: bool,
     **settings: Any,
@@ -81,8 +77,8 @@ def command(
         _pyplot(context)  # before the work, not after it
         check_target(context, plot, [*files, dev, *files_beside(settings)], force=force)
     training_arguments(settings)
-    sentences = sentences_of(files, format, columns, notes, limits=limits)
-    held_out = sentences_of([dev], format, columns, notes, "dev", limits=limits)
+    sentences = reading.sentences(files, notes)
+    held_out = reading.sentences([dev], notes, "dev")
 
     def note_epoch(epoch: Epoch, error: float) -> None:
         dev = 100 - 100 * (epoch.dev.score if epoch.dev else 0.0)

@@ -6,20 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Notes, check_stdout, print_json, say
-from seqtag.cli.hints import note_backend
+from seqtag.cli.common import Notes, check_stdout, note_backend, print_json, say
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
     quick_option,
-    sentences_of,
     threads_option,
     training_arguments,
     training_options,
 )
 
 if TYPE_CHECKING:
-    from seqtag.corpus import ReadLimits
+    from seqtag.cli.options import Reading
     from seqtag.evaluation import Report
     from seqtag.training.selection import Folds
 
@@ -49,9 +47,7 @@ def command(
     files: tuple[str, ...],
     folds: int,
     by: str,
-    format: str,
-    columns: tuple[str, ...] | None,
-    limits: ReadLimits,
+    reading: Reading,
     threads: int,
     as_json: bool,
     quiet: bool,
@@ -74,7 +70,7 @@ def command(
     notes = Notes(quiet)
     note_backend(notes)
     training_arguments(settings)
-    everything = sentences_of(files, format, columns, notes, limits=limits, empty=True)
+    everything = reading.sentences(files, notes, empty=True)
     units = fold_units(everything, folds, by)
     if units.block:
         found = "no documents" if units.documents == 1 else f"{units.documents} documents"

@@ -9,24 +9,20 @@ import click
 
 from seqtag.catalogue.locate import locate
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
-from seqtag.cli.hints import GoldFile, note_evaluation
+from seqtag.cli.eval_warnings import warn_about_evaluation
 from seqtag.cli.options import (
     attributes_option,
-    columns_option,
     complete_files,
     complete_labels,
     complete_models,
-    format_option,
     json_option,
     last_label,
-    limits_options,
     quiet_option,
-    reading_format,
+    reading_options,
     resamples_option,
     seed_option,
     threads_option,
 )
-from seqtag.corpus import read
 from seqtag.errors import CorpusError
 from seqtag.evaluation.aligned import AlignedReport
 from seqtag.evaluation.significance import intervals, intervals_text
@@ -36,7 +32,7 @@ from seqtag.tagging.pipeline import Pipeline
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.corpus import ReadLimits
+    from seqtag.cli.options import Reading
     from seqtag.evaluation.report import Report
     from seqtag.evaluation.significance import Interval
     from seqtag.evaluation.systems import Annotator
@@ -68,8 +64,7 @@ FAILED = 3
     help="Score tokens, sentences, words and all labels of CoNLL-U cut in another way.",
 )
 @click.option("--raw", is_flag=True, help="Let the model cut the raw text of GOLD; as --aligned.")
-@format_option
-@columns_option
+@reading_options
 @click.option(
     "--confusion",
     type=click.IntRange(0),
@@ -97,7 +92,6 @@ FAILED = 3
 @resamples_option
 @seed_option
 @json_option
-@limits_options
 @threads_option
 @quiet_option
 @attributes_option
@@ -109,8 +103,7 @@ def command(
     label: str | None,
     aligned: bool,
     raw: bool,
-    format: str,
-    columns: tuple[str, ...] | None,
+    reading: Reading,
     confusion: int,
     errors: int,
     as_conlleval: bool,
@@ -119,7 +112,6 @@ def command(
     resamples: int,
     seed: int,
     as_json: bool,
-    limits: ReadLimits,
     threads: int,
     quiet: bool,
 ) -> int:
@@ -143,11 +135,8 @@ def command(
         raise click.UsageError(msg, context)
     check_stdin(context, files)
     check_stdout()
-    format = reading_format(format, columns)
     paths = locate(files, progress=notes.fetching)
-    streams = [
-        context.with_resource(read(name, format, columns=columns, limits=limits)) for name in paths
-    ]
+    streams = [context.with_resource(reading.open(name)) for name in paths]
     system: Any = streams[-1]
     if model:
         system = load_annotator(model) if raw else load_model(model)
@@ -162,7 +151,7 @@ def command(
         samples=ci,
         progress=lambda sentences: notes.progress(sentences, " sentences"),
     )
-    note_evaluation(notes, report, GoldFile(paths[0], format, columns, limits), model)
+    warn_about_evaluation(notes, report, paths[0], reading, model)
     found = intervals(report, resamples=resamples, seed=seed) if ci else {}
     _print(report, confusion, errors, found, as_json=as_json, as_conlleval=as_conlleval)
     if fail_under is not None and 100 * report.score < fail_under:

@@ -11,18 +11,15 @@ from seqtag.cli.common import Notes, load_model, print_json, say, usage
 from seqtag.cli.options import (
     ColumnList,
     attributes_option,
-    columns_option,
-    format_option,
     json_option,
-    limits_options,
     quiet_option,
-    reading_format,
+    reading_options,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from seqtag.corpus import ReadLimits
+    from seqtag.cli.options import Reading
     from seqtag.corpus.read import AnyStream
     from seqtag.tagging.chain import Chain
     from seqtag.tagging.streams import FilledSentence
@@ -55,9 +52,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="Number of features to show for each word; the others are summed up.",
 )
-@format_option
-@columns_option
-@limits_options
+@reading_options
 @json_option
 @quiet_option
 @attributes_option
@@ -71,9 +66,7 @@ def command(
     rival: str | None,
     only: tuple[str, ...] | None,
     top: int,
-    format: str,
-    columns: tuple[str, ...] | None,
-    limits: ReadLimits,
+    reading: Reading,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -105,8 +98,7 @@ def command(
         given.name = "the text"
         stream = read(given, _text_format(chain))
     else:
-        kind = reading_format(format, columns)
-        stream = context.with_resource(read(source or "-", kind, columns=columns, limits=limits))
+        stream = context.with_resource(reading.open(source or "-"))
     [opened] = chain.cut(
         [stream], tokenizer="model", paragraphs="auto", flush=None, token_ranges=False
     )

@@ -10,16 +10,13 @@ from seqtag.cli.common import Notes, check_stdin, load_model, print_json, say, u
 from seqtag.cli.options import (
     ColumnList,
     attributes_option,
-    columns_option,
-    format_option,
     json_option,
-    limits_options,
     quiet_option,
-    sentences_of,
+    reading_options,
 )
 
 if TYPE_CHECKING:
-    from seqtag.corpus import ReadLimits
+    from seqtag.cli.options import Reading
 
 
 @click.command("inspect")
@@ -52,9 +49,7 @@ if TYPE_CHECKING:
 @click.option(
     "--names", multiple=True, metavar="CORPUS", help="Take the names of features from this corpus."
 )
-@format_option
-@columns_option
-@limits_options
+@reading_options
 @json_option
 @quiet_option
 @attributes_option
@@ -68,9 +63,7 @@ def command(
     top: int,
     transitions: bool,
     names: tuple[str, ...],
-    format: str,
-    columns: tuple[str, ...] | None,
-    limits: ReadLimits,
+    reading: Reading,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -97,7 +90,7 @@ def command(
         raise click.UsageError(msg, context)
     with usage():
         taggers = Chain([load_model(model)], only).shown
-    sentences = sentences_of(names, format, columns, limits=limits) if names else []
+    sentences = reading.sentences(names) if names else []
     if not names and not transitions:
         notes("note: features are hashed in the model; name them with --names CORPUS")
     shown: list[dict[str, object]] = []

@@ -11,20 +11,17 @@ import click
 from seqtag.catalogue.locate import locate
 from seqtag.cli.common import Notes, check_stdin, check_target
 from seqtag.cli.options import (
-    columns_option,
     complete_files,
     complete_labels,
     force_option,
-    format_option,
-    limits_options,
     quiet_option,
-    reading_format,
+    reading_options,
     words_option,
 )
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
-    from seqtag.corpus import ReadLimits
+    from seqtag.cli.options import Reading
 
 
 @click.command("lexicon")
@@ -46,9 +43,7 @@ if TYPE_CHECKING:
     help="Leave out words that are seen less often.",
 )
 @words_option
-@format_option
-@columns_option
-@limits_options
+@reading_options
 @force_option
 @quiet_option
 @click.pass_context
@@ -59,9 +54,7 @@ def command(
     column: str | None,
     min_count: int,
     words: str,
-    format: str,
-    columns: tuple[str, ...] | None,
-    limits: ReadLimits,
+    reading: Reading,
     force: bool,
     quiet: bool,
 ) -> int:
@@ -84,7 +77,7 @@ def command(
     check_target(context, output, tagged, force=force)
     with ExitStack() as files:
         data = locate(tagged, "train", notes.fetching)
-        corpus = open_corpus(data, reading_format(format, columns), columns, files, limits)
+        corpus = open_corpus(data, reading.format, reading.columns, files, reading.limits)
         header, rows = build_lexicon(corpus, column, min_count, words)
     if not rows:
         msg = (

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar
 
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from seqtag.catalogue.locate import locate
 from seqtag.cli.common import ATTRIBUTES, PENDING
 from seqtag.corpus import LIMITS, READABLE, WRITABLE, ReadLimits
-from seqtag.errors import TemplateError
+from seqtag.errors import CorpusError, TemplateError
 from seqtag.segmentation.paragraphs import PARAGRAPHS
 from seqtag.settings import SETTINGS, Setting
 from seqtag.tables.table import WORDS
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from seqtag.cli.common import Notes
-    from seqtag.corpus import Sentence
+    from seqtag.corpus import Sentence, SentenceStream
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -405,9 +406,80 @@ def limits_options(command: Command) -> Command:
     return command
 
 
-def reading_format(format: str, columns: tuple[str, ...] | None) -> str:
-    """Return the format to read: ``--columns`` alone means a column file."""
-    return "columns" if columns and format == "auto" else format
+class Reading(NamedTuple):
+    """How input files are read.
+
+    Attributes
+    ----------
+    format
+        Name of the format, or ``auto``.
+    columns
+        Names of the columns of a column file; None if they are not given.
+    limits
+        Input limits and strictness.
+    """
+
+    format: str
+    columns: tuple[str, ...] | None
+    limits: ReadLimits
+
+    def open(self, source: str | BinaryIO) -> SentenceStream:
+        """Open a file, or ``-`` for standard input."""
+        from seqtag.corpus import read
+
+        return read(source, self.format, columns=self.columns, limits=self.limits)
+
+    def sentences(
+        self,
+        files: Sequence[str],
+        notes: Notes | None = None,
+        part: str = "train",
+        *,
+        empty: bool = False,
+    ) -> list[Sentence]:
+        """Read all sentences of some files or corpora.
+
+        Parameters
+        ----------
+        files
+            Paths, or names of corpora.
+        notes
+            Where to report fetched files.
+        part
+            Split of a corpus that is named without one.
+        empty
+            Whether to keep sentences without words, which may mark documents.
+
+        Raises
+        ------
+        CorpusError
+            If there are none.
+        """
+        paths = locate(files, part, notes.fetching if notes else None)
+        found = [each for name in paths for each in self.open(name) if empty or len(each)]
+        if not any(map(len, found)):
+            msg = "expected sentences to learn from, found none"
+            raise CorpusError(msg, source=paths[0])
+        return found
+
+
+def reading_options(command: Command) -> Command:
+    """Add the options about input files, and pass them to the command as ``reading``."""
+
+    @wraps(command)
+    def run(
+        *args: Any,
+        format: str,
+        columns: tuple[str, ...] | None,
+        limits: ReadLimits,
+        **options: Any,
+    ) -> Any:
+        kind = "columns" if columns and format == "auto" else format
+        return command(*args, reading=Reading(kind, columns, limits), **options)
+
+    for option in (limits_options, columns_option, format_option):
+        run = option(run)
+    return run  # type: ignore[return-value]
 
 
 seed_option = click.option(
@@ -498,14 +570,12 @@ def training_options(command: Command) -> Command:
     """Add the options of each command that trains."""
     options = (
         label_option,
-        format_option,
-        columns_option,
+        reading_options,
         templates_option,
         tables_options,
         seed_option,
         setting_options,
         unlabeled_options,
-        limits_options,
         json_option,
         quiet_option,
     )
@@ -580,49 +650,3 @@ def tagging_options(command: Command) -> Command:
     for option in reversed(options):
         command = option(command)
     return command
-
-
-def sentences_of(
-    files: Sequence[str],
-    format: str,
-    columns: tuple[str, ...] | None,
-    notes: Notes | None = None,
-    part: str = "train",
-    *,
-    limits: ReadLimits,
-    empty: bool = False,
-) -> list[Sentence]:
-    """Read all sentences of some files or corpora.
-
-    Parameters
-    ----------
-    files, format, columns, limits
-        As given on the command line.
-    notes
-        Where to report fetched files.
-    part
-        Split of a corpus that is named without one.
-    empty
-        Whether to keep sentences without words, which may mark documents.
-
-    Raises
-    ------
-    CorpusError
-        If there are none.
-    """
-    from seqtag.catalogue.locate import locate
-    from seqtag.corpus import read
-    from seqtag.errors import CorpusError
-
-    format = reading_format(format, columns)
-    paths = locate(files, part, notes.fetching if notes else None)
-    found = [
-        sentence
-        for name in paths
-        for sentence in read(name, format, columns=columns, limits=limits)
-        if empty or len(sentence)
-    ]
-    if not any(map(len, found)):
-        msg = "expected sentences to learn from, found none"
-        raise CorpusError(msg, source=paths[0])
-    return found

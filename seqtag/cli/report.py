@@ -10,18 +10,13 @@ import click
 from seqtag.cli.common import Notes, check_target, load_model
 from seqtag.cli.options import (
     attributes_option,
-    columns_option,
     force_option,
-    format_option,
-    limits_options,
     quiet_option,
-    reading_format,
+    reading_options,
     resamples_option,
     seed_option,
-    sentences_of,
     threads_option,
 )
-from seqtag.corpus import read
 from seqtag.errors import CorpusError, printable
 from seqtag.evaluation.systems import column_in, taggers_of
 from seqtag.labels.column import LabelColumn
@@ -29,7 +24,7 @@ from seqtag.storage import strict_json
 from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
-    from seqtag.corpus import ReadLimits
+    from seqtag.cli.options import Reading
 
 _POINTS = 5  # of a learning curve
 
@@ -58,9 +53,7 @@ _POINTS = 5  # of a learning curve
     help="Show a learning curve: what `seqtag curve --json` printed (.json), or sentences to train "
     "on again with the settings of the model.",
 )
-@format_option
-@columns_option
-@limits_options
+@reading_options
 @resamples_option
 @seed_option
 @threads_option
@@ -76,9 +69,7 @@ def command(
     label: str | None,
     errors: int,
     curve: str | None,
-    format: str,
-    columns: tuple[str, ...] | None,
-    limits: ReadLimits,
+    reading: Reading,
     resamples: int,
     seed: int,
     threads: int,
@@ -102,7 +93,7 @@ def command(
     check_target(context, output, read_too, force=force)
     taggers = taggers_of(load_model(model), label, model)
     drawn = _drawn(curve) if curve and curve.endswith(".json") else None
-    with read(gold, reading_format(format, columns), columns=columns, limits=limits) as stream:
+    with reading.open(gold) as stream:
         column = column_in(stream, LabelColumn(label or taggers[-1].label))
         sentences = [each for each in notes.progress(stream, " sentences") if len(each)]
     if not sentences:
@@ -123,7 +114,7 @@ def command(
         def note_size(point: Point) -> None:
             notes(f"{point.size} sentences: error {100 - 100 * point.test:.2f}")
 
-        training_data = sentences_of([curve], format, columns, limits=limits)
+        training_data = reading.sentences([curve])
         drawn = curve_of_tagger(taggers[-1], training_data, sentences, _POINTS, note_size)
     page = report_page(found, model=printable(model), gold=printable(gold), curve=drawn)
     with Output(output) as out:

@@ -10,20 +10,17 @@ from seqtag.catalogue.locate import locate
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usage
 from seqtag.cli.options import (
     attributes_option,
-    columns_option,
     complete_files,
     force_option,
-    format_option,
-    limits_options,
     models_option,
     quiet_option,
-    reading_format,
+    reading_options,
     tagging_options,
     threads_option,
 )
 
 if TYPE_CHECKING:
-    from seqtag.corpus import ReadLimits
+    from seqtag.cli.options import Reading
 
 
 @click.command("tag")
@@ -31,15 +28,13 @@ if TYPE_CHECKING:
 @models_option
 @click.option("-o", "--output", default="-", help="Output file (written atomically).")
 @force_option
-@format_option
-@columns_option
+@reading_options
 @tagging_options
 @click.option(
     "--flush/--no-flush",
     default=None,
     help="Write each sentence as soon as it is tagged (default: before waiting for more input).",
 )
-@limits_options
 @threads_option
 @quiet_option
 @attributes_option
@@ -50,8 +45,7 @@ def command(
     models: tuple[str, ...],
     output: str,
     force: bool,
-    format: str,
-    columns: tuple[str, ...] | None,
+    reading: Reading,
     to: str | None,
     only: tuple[str, ...] | None,
     paragraphs: str,
@@ -62,7 +56,6 @@ def command(
     margin: bool,
     probability: bool,
     nbest: int,
-    limits: ReadLimits,
     threads: int,
     quiet: bool,
 ) -> int:
@@ -75,7 +68,6 @@ def command(
       seqtag tag -m en -m chunks.seqtag book.txt --to jsonl
       seqtag tag -m english.seqtag --keep --margin half-annotated.conllu
     """
-    from seqtag.corpus import read
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
     from seqtag.storage.output import Output
     from seqtag.tagging.chain import Chain, TagOptions
@@ -86,7 +78,6 @@ def command(
     inputs = tuple(locate(inputs, progress=notes.fetching))
     models = models or DEFAULT_MODELS
     check_target(context, output, [*inputs, *map(find_model, models)], force=force)
-    format = reading_format(format, columns)
     with usage():
         chain = Chain([load_model(model) for model in models], only)
         options = TagOptions(
@@ -100,10 +91,7 @@ def command(
             probability=probability,
             nbest=nbest,
         )
-        streams = [
-            context.with_resource(read(name, format, columns=columns, limits=limits))
-            for name in inputs
-        ]
+        streams = [context.with_resource(reading.open(name)) for name in inputs]
         pieces = chain.tagged(streams, options, threads, flush=flush)
     by_rules = [] if chain.cuts else [s.source for s in streams if s.format == "text"]
     if by_rules and tokenizer == "model":

@@ -14,16 +14,15 @@ from seqtag.cli.common import (
     check_stdout,
     check_target,
     load_model,
+    note_backend,
     print_json,
 )
-from seqtag.cli.hints import note_backend
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
     files_beside,
     force_option,
     quick_option,
-    reading_format,
     threads_option,
     training_arguments,
     training_options,
@@ -43,6 +42,7 @@ from seqtag.cli.training import (
 )
 
 if TYPE_CHECKING:
+    from seqtag.cli.options import Reading
     from seqtag.training.runs import Epoch
 
 
@@ -93,8 +93,7 @@ def command(
     train: tuple[str, ...],
     model: str,
     dev: str | None,
-    format: str,
-    columns: tuple[str, ...] | None,
+    reading: Reading,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -140,7 +139,7 @@ def command(
         notes(line_of(epoch, options["runs"]))
         epochs.append(epoch)
 
-    options |= {"format": reading_format(format, columns), "columns": columns, "on_epoch": show}
+    options |= reading._asdict() | {"on_epoch": show}
     options["init"] = options["init"] and load_model(options["init"])
     training_arguments(options, learn_around=True)
     label = options["label"]

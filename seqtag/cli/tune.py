@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Notes, check_stdout, print_json, say
-from seqtag.cli.hints import note_backend
+from seqtag.cli.common import Notes, check_stdout, note_backend, print_json, say
 from seqtag.cli.options import (
     Parameter,
     attributes_option,
     complete_files,
     quick_option,
-    sentences_of,
     training_arguments,
     training_options,
 )
@@ -22,7 +20,7 @@ from seqtag.settings import SETTINGS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from seqtag.corpus import ReadLimits
+    from seqtag.cli.options import Reading
 
 
 class Choices(Parameter):
@@ -84,9 +82,7 @@ def command(
     dev: str | None,
     folds: int,
     trials: int | None,
-    format: str,
-    columns: tuple[str, ...] | None,
-    limits: ReadLimits,
+    reading: Reading,
     as_json: bool,
     quiet: bool,
     **fixed: Any,
@@ -109,8 +105,8 @@ def command(
     found = search(
         lambda settings: tagger_fit(**fixed | settings),
         candidates,
-        sentences_of(files, format, columns, notes, limits=limits),
-        dev=sentences_of([dev], format, columns, notes, "dev", limits=limits) if dev else None,
+        reading.sentences(files, notes),
+        dev=reading.sentences([dev], notes, "dev") if dev else None,
         k=folds,
         random_state=fixed["seed"],
         on_trial=lambda trial: notes(f"{100 * trial.score:.2f}  {_shown(trial.settings)}"),

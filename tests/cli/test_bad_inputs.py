@@ -185,7 +185,7 @@ def test_14_unannotated_tag(bench):
     assert json.loads(scored.out)["tokens"] == 4
     assert scored.err == (
         'seqtag: note: 1 of 4 gold labels in the column upos are "_" (not annotated), which is '
-        "scored like any label; leave such sentences out to score the others alone\n"
+        "scored like any label; leave such sentences out to score only the others\n"
     )
     assert b"_" in raw
 

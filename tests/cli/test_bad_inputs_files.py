@@ -348,7 +348,7 @@ def test_53_training_data_that_are_scored(bench):
     assert done.code == 0
     assert done.notes[-1] == (
         "seqtag: note: train.conllu is what the model was trained on; the figures say how well "
-        "that was learnt, not how well other text is labelled"
+        "it was learned, not how well other text is labeled"
     )
     bench.write(conllu())
     done = bench.train("--dev", "train.conllu")

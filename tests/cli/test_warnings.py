@@ -9,7 +9,7 @@ import re
 import pytest
 
 import seqtag
-from seqtag.cli import hints
+from seqtag.engine import backend
 from tests.command_line import SENTENCES, call, chunks, conllu, home
 
 
@@ -69,7 +69,7 @@ def test_gold_that_is_not_annotated(folder, call):
     (folder / "part.conllu").write_text(conllu(SENTENCES[:3]).replace("\tNOUN\t", "\t_\t"))
     expected = (
         'seqtag: note: 4 of 16 gold labels in the column upos are "_" (not annotated), which is '
-        "scored like any label; leave such sentences out to score the others alone"
+        "scored like any label; leave such sentences out to score only the others"
     )
     count = conllu(SENTENCES[:3]).count("\tNOUN\t")
     words = conllu(SENTENCES[:3]).count("\t_\t_\t_\t_")
@@ -90,8 +90,8 @@ def test_a_gold_column_without_any_tag(folder, call):
         gold = gold.replace(f"\t{tag}\t", "\t_\t")
     (folder / "gold.conllu").write_text(gold.replace("PUNCT\t.\t", "PUNCT\t_\t"))
     assert said(call, "eval", "gold.conllu", "gold.conllu", "--aligned") == [
-        'seqtag: note: the gold column xpos is "_" throughout: XPOS says nothing, and All tags '
-        "nothing of it"
+        'seqtag: note: the gold column xpos is "_" throughout: XPOS and All tags say '
+        "nothing about it"
     ]
 
 
@@ -106,7 +106,7 @@ def test_no_right_label_in_a_column(folder, call):
 def test_the_training_data(folder, call):
     expected = (
         "seqtag: note: train.conllu is what the model was trained on; the figures say how well "
-        "that was learnt, not how well other text is labelled"
+        "it was learned, not how well other text is labeled"
     )
     assert said(call, "eval", "-m", "upos.seqtag", "train.conllu") == [expected]
     assert said(call, "eval", "-m", "upos.seqtag", "other.conllu") == []
@@ -168,16 +168,16 @@ def test_two_labels(folder, call):
     ],
 )
 def test_no_compiler(folder, call, monkeypatch, command):
-    monkeypatch.setattr(hints, "BACKEND", "reference")
+    monkeypatch.setattr(backend, "BACKEND", "reference")
     monkeypatch.delenv("SEQTAG_BACKEND", raising=False)
     assert [line for line in said(call, *command) if "kernel" in line] == [
-        "seqtag: note: the native kernel was not built, and the readable reference learns the same "
-        "much more slowly; install a C++17 compiler and reinstall seqtag"
+        "seqtag: note: the native kernel was not built; the reference implementation learns the same "
+        "model much more slowly; install a C++17 compiler and reinstall seqtag"
     ]
 
 
 def test_who_asks_for_the_reference_is_not_told(folder, call, monkeypatch):
-    monkeypatch.setattr(hints, "BACKEND", "reference")
+    monkeypatch.setattr(backend, "BACKEND", "reference")
     monkeypatch.setenv("SEQTAG_BACKEND", "reference")
     assert said(call, "train", "train.conllu", "-m", "x.seqtag", "--epochs", 1) == []
 
