@@ -29,9 +29,6 @@ _SPACE = b" \t\r\n"
 _MARK = "\ufeff"
 _LOOK = 64  # bytes behind a border that tell whether a file may begin there
 
-_LINE = re.compile(rb"\n")
-_BLANK_LINE = re.compile(rb"\n[ \t]*\r?\n")
-_TREE = re.compile(rb"\n(?=\()")
 _PARAGRAPH = re.compile(rb"\n[ \t\r\n]*")
 
 
@@ -157,7 +154,7 @@ def ranges_of(place: Place, options: TagOptions, size: int, *, cuts: bool) -> Ra
 
 def _head_of(stream: SentenceStream, options: TagOptions, *, cuts: bool) -> tuple[Head, int | None]:
     """What the head of a file decides, and where its first word is; None if that is not there."""
-    if stream.format == "text" and cuts and options.tokenizer == "model":
+    if stream.is_raw and cuts and options.tokenizer == "model":
         text, mode = stream.head(), options.paragraphs
         if mode == "auto":
             mode = find_mode(text.removeprefix(_MARK)).mode
@@ -211,11 +208,7 @@ def _pattern_of(head: Head) -> re.Pattern[bytes]:
     """How the end of a sentence, or of a paragraph, looks."""
     if head.paragraphs:
         return _PARAGRAPH
-    if head.format == "mrg":
-        return _TREE
-    if head.format == "pos" or (head.format in FORMATS and FORMATS[head.format].is_table):
-        return _BLANK_LINE
-    return _LINE
+    return FORMATS[head.format].border
 
 
 def _may_begin(data: bytearray, match: re.Match[bytes], head: Head) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from seqtag.batch import ranges
 from seqtag.batch.storage import is_address, place_of
 from seqtag.batch.tag_file import DONE, Models, Work
-from seqtag.corpus.records import one_head
+from seqtag.corpus.formats import FORMATS, joined
 from seqtag.errors import CorpusError
 from seqtag.storage.output import remove_leftovers
 from seqtag.tagging.chain import TagOptions
@@ -35,8 +35,6 @@ PARTS = ".parts"
 
 _CHUNK = 1 << 20
 _PART = re.compile(rf"[0-9]+-[0-9]+({re.escape(DONE)})?")
-_NUMBERS = {"conllu": (b"\n# sent_id = ", b"\n"), "jsonl": (b'\n{"sent_id": "', b'"')}
-"""What stands before and behind the number of a sentence, by the format that is written."""
 
 
 def cut_file(
@@ -153,9 +151,9 @@ def join_parts(
 def _joined(works: Sequence[Work], counts: Counts, to: str | None) -> Iterator[bytes]:
     """The bytes of parts as those of one file, and what is in them."""
     numbered = works[0].part is not None and works[0].part.head.numbered
-    around = _NUMBERS.get(to or "conllu") if numbered else None
+    around = FORMATS[to or "conllu"].number if numbered else None
     pieces = _renumbered(works, counts, around)
-    return one_head(_whole_lines(pieces)) if to == "tsv" else pieces
+    return joined(_whole_lines(pieces), to)
 
 
 def _renumbered(

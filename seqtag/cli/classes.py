@@ -113,7 +113,7 @@ def _cut(streams: Sequence[SentenceStream], model: str | None, notes: Notes) -> 
     """Return the streams, with raw text tokenized by the model, if there is one."""
     from seqtag.tagging.pipeline import Pipeline
 
-    raw = [stream for stream in streams if stream.format == "text"]
+    raw = [stream for stream in streams if stream.is_raw]
     if model is None:
         if raw:
             notes(
@@ -125,4 +125,4 @@ def _cut(streams: Sequence[SentenceStream], model: str | None, notes: Notes) -> 
     if not isinstance(loaded, Pipeline) or loaded.segmenter is None:
         msg = "expected a pipeline with a tokenizer for -m, found none in it; leave -m out"
         raise click.UsageError(msg, click.get_current_context())
-    return [loaded.segmented(stream) if stream.format == "text" else stream for stream in streams]
+    return [loaded.segmented(stream) if stream.is_raw else stream for stream in streams]

@@ -93,7 +93,7 @@ def command(
         )
         streams = [context.with_resource(reading.open(name)) for name in inputs]
         pieces = chain.tagged(streams, options, threads, flush=flush)
-    by_rules = [] if chain.cuts else [s.source for s in streams if s.format == "text"]
+    by_rules = [] if chain.cuts else [s.source for s in streams if s.is_raw]
     if by_rules and tokenizer == "model":
         notes(
             f"note: {by_rules[0]}: tokenized by NLTK's rules for English, because no model here "

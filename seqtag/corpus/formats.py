@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -16,34 +17,58 @@ Reader: TypeAlias = Callable[[ByteStream, str], Iterator[Sentence]]
 Writer: TypeAlias = Callable[[Mapping[str, Sequence[str]]], str]
 """From the columns of one sentence with words to its text."""
 
+Frame: TypeAlias = Callable[[str, Sentence], str]
+"""From the text of a written sentence and what was read to the text with its facts."""
+
 _LINE = "\t\r\n"
 _WORD = " \t\r\n"
+_LINE_END = re.compile(rb"\n")
+_BLANK_LINE = re.compile(rb"\n[ \t]*\r?\n")
+_BEFORE_TREE = re.compile(rb"\n(?=\()")
 
 
 @dataclass(frozen=True)
 class Format:
-    """What there is to know of a format.
+    """A corpus format: how it is read, written, split and joined.
 
     Attributes
     ----------
     name
-        What ``--format`` and ``--to`` call it.
+        Its name in ``--format`` and ``--to``.
     help
-        What it is, in half a line.
+        A description of half a line.
     columns
         Names of the columns, by their number. Empty if each file has names of its own.
     rows
-        Reader of the files that have one word on a line, and so can be read as blocks.
+        Reader of formats with one word on a line, whose files can be read as blocks.
     read
         Reader of all others.
     write
         Writer, if it can be written.
     needs
-        Columns to write it from; any of those with a bar between them will do.
+        Columns that the writer needs; any of those with a bar between them will do.
     excludes
         Characters that its values cannot hold.
+    drops
+        Columns of the input that are not written. What taggers have filled is written always.
+    is_raw
+        Whether it is raw text, which a pipeline can segment.
     in_place
-        Whether a file that is tagged keeps it; what others give is CoNLL-U or columns.
+        Whether tagged files keep the format; those of others become CoNLL-U or columns.
+    is_tagged_text
+        Whether it has room for one label a word.
+    has_room
+        Whether it has room for margins, probabilities and further candidates.
+    has_comments
+        Whether comments can precede a sentence.
+    border
+        Where a file can be split: behind each match.
+    number
+        The bytes around the number of a sentence, if the written sentences have any.
+    frame
+        Adds facts about the sentence that was read to the text of the written one.
+    join
+        Joins the bytes of several files, if that is more than to concatenate them.
     """
 
     name: str
@@ -54,7 +79,16 @@ class Format:
     write: Writer | None = None
     needs: tuple[str, ...] = ("form",)
     excludes: str = _WORD
+    drops: tuple[str, ...] = ("id",)
+    is_raw: bool = False
     in_place: bool = True
+    is_tagged_text: bool = False
+    has_room: bool = False
+    has_comments: bool = False
+    border: re.Pattern[bytes] = _LINE_END
+    number: tuple[bytes, bytes] | None = None
+    frame: Frame | None = None
+    join: Callable[[Iterable[bytes]], Iterator[bytes]] | None = None
 
     @property
     def is_readable(self) -> bool:
@@ -92,11 +126,16 @@ FORMATS = {
             rows=conllu.ConlluReader,
             write=conllu.write_conllu,
             excludes=_LINE,
+            has_room=True,
+            has_comments=True,
+            border=_BLANK_LINE,
+            number=(b"\n# sent_id = ", b"\n"),
         ),
         Format(
             "conllu-plus",
             "CoNLL-U Plus: columns named by # global.columns in the first line",
             rows=conllu.ConlluReader,
+            border=_BLANK_LINE,
         ),
         Format(
             "columns",
@@ -104,6 +143,9 @@ FORMATS = {
             rows=table.ColumnReader,
             write=table.write_columns,
             excludes=_LINE,
+            drops=("id", "misc"),
+            has_room=True,
+            border=_BLANK_LINE,
         ),
         Format(
             "conll2000",
@@ -112,12 +154,14 @@ FORMATS = {
             rows=table.ColumnReader,
             write=table.write_conll2000,
             needs=("form", "pos|xpos", "chunk"),
+            border=_BLANK_LINE,
         ),
         Format(
             "conll2002",
             "columns form ner, or form pos ner",
             _names("form ner", "form pos ner"),
             rows=table.ColumnReader,
+            border=_BLANK_LINE,
         ),
         Format(
             "conll2003",
@@ -126,12 +170,15 @@ FORMATS = {
             rows=table.ColumnReader,
             write=table.write_conll2003,
             needs=("form", "pos|xpos|upos", "chunk", "ner"),
+            border=_BLANK_LINE,
+            frame=table.with_docstart,
         ),
         Format(
             "text",
             "raw text, one paragraph or sentence per line",
             _names("form misc"),
             read=text.read_text,
+            is_raw=True,
             in_place=False,
         ),
         Format(
@@ -148,24 +195,29 @@ FORMATS = {
             _names("form pos"),
             read=penn.read_tagged,
             write=penn.write_tagged,
+            is_tagged_text=True,
         ),
         Format(
             "tsv",
             "a table: one word per line below the names of the columns, sentences numbered",
             write=records.write_tsv,
             excludes=_LINE,
+            join=records.one_head,
         ),
         Format(
             "jsonl",
             "one JSON object per line and sentence: tokens, and each column of labels",
             write=records.write_jsonl,
             excludes="",
+            number=(b'\n{"sent_id": "', b'"'),
+            frame=records.with_facts,
         ),
         Format(
             "pos",
             "Penn Treebank .pos: word/TAG, base noun phrases in brackets",
             _names("form pos chunk"),
             read=penn.read_pos,
+            border=_BLANK_LINE,
         ),
         Format(
             "mrg",
@@ -173,6 +225,7 @@ FORMATS = {
             _names("form pos"),
             read=penn.read_mrg,
             in_place=False,
+            border=_BEFORE_TREE,
         ),
     )
 }
@@ -186,3 +239,9 @@ READABLE = (AUTO, *(name for name, format in FORMATS.items() if format.is_readab
 
 WRITABLE = tuple(name for name, format in FORMATS.items() if format.write is not None)
 """What can be written: the choices of ``--to``."""
+
+
+def joined(pieces: Iterable[bytes], format: str | None) -> Iterable[bytes]:
+    """Join the bytes of several files of a format, or of the input's format if that is None."""
+    join = FORMATS[format].join if format else None
+    return join(pieces) if join else pieces

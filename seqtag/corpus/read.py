@@ -116,7 +116,7 @@ class SentenceStream:
                 return
             limits = self._stream.limits
             for sentence in self._format.read(self._stream, self.source):
-                if len(sentence) > limits.sentence and self.format != "text":
+                if len(sentence) > limits.sentence and not self.is_raw:
                     raise limits.too_long(self.source, sentence.line)
                 yield sentence
 
@@ -132,6 +132,11 @@ class SentenceStream:
     def is_table(self) -> bool:
         """Whether the file has one word on a line, and so can be read as blocks."""
         return self._format.is_table
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether the file is raw text, which a pipeline can segment."""
+        return self._format.is_raw
 
     @property
     def extensible(self) -> bool:

@@ -79,7 +79,9 @@ def write_jsonl(columns: Mapping[str, Sequence[str]]) -> str:
 
 
 def with_facts(line: str, sentence: Sentence) -> str:
-    """A line of JSON with what a sentence of CoNLL-U has beside its words' columns."""
+    """Add the comments and multiword tokens of a sentence of CoNLL-U to its line of JSON."""
+    if not line:
+        return line
     facts: dict[str, Any] = {}
     for comment in getattr(sentence, "comments", ()):
         key, equals, value = comment.removeprefix("#").partition("=")

@@ -366,6 +366,13 @@ def write_conll2003(columns: Mapping[str, Sequence[str]]) -> str:
     return write_rows([columns["form"], columns[pos], columns["chunk"], columns["ner"]], " ")
 
 
+def with_docstart(text: str, sentence: Sentence) -> str:
+    """The text of a sentence behind a ``-DOCSTART-`` line if a document begins with it."""
+    heads = getattr(sentence, "comments", ())
+    begins = any(line.startswith((DOCSTART, "# newdoc")) for line in heads)
+    return f"{DOCSTART} -X- -X- O\n\n{text}" if begins else text
+
+
 def write_rows(columns: Sequence[Sequence[str]], separator: str) -> str:
     """One line per word and a blank line."""
     return "\n".join(map(separator.join, zip(*columns, strict=True))) + "\n\n"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import FORMATS, LIMITS, WRITABLE, SentenceStream
 from seqtag.corpus.conllu import COLUMNS as CONLLU
+from seqtag.corpus.formats import joined
 from seqtag.corpus.keys import has_column
-from seqtag.corpus.records import one_head
 from seqtag.errors import CorpusError, OptionError
 from seqtag.segmentation.writing import ConlluWriter
 from seqtag.tagging.pipeline import Pipeline
@@ -91,7 +91,7 @@ class TagOptions:
             if found is not None and found not in known:
                 msg = f"expected one of {', '.join(known)}, found {found!r}"
                 raise OptionError(msg)
-        if self.asked().columns and self.to not in (None, "conllu", "columns"):
+        if self.asked().columns and self.to is not None and not FORMATS[self.to].has_room:
             msg = (
                 "expected --to conllu or columns with --margin, --probability and --nbest, found "
                 f"{self.to}; it has no place for them"
@@ -179,7 +179,7 @@ class Chain:
             If ranges of tokens are wanted and no text is cut so.
         """
         cutter = self.cutter if tokenizer == "model" else None
-        is_cut = cutter is not None and any(stream.format == "text" for stream in streams)
+        is_cut = cutter is not None and any(stream.is_raw for stream in streams)
         if token_ranges and not is_cut:
             msg = (
                 "expected raw text and a pipeline that cuts it for --token-ranges, found text that "
@@ -193,7 +193,7 @@ class Chain:
             cutter.segmented(
                 stream, paragraphs=paragraphs, flush=flush, writer=writer, continues=continues
             )
-            if stream.format == "text"
+            if stream.is_raw
             else stream
             for stream in streams
         ]
@@ -257,7 +257,7 @@ class Chain:
                 self.taggers, stream, to, threads, flush=flush, asked=asked, counts=counts
             )
         )
-        return one_head(pieces) if to == "tsv" else pieces
+        return joined(pieces, to)
 
 
 def _format_of(streams: Sequence[AnyStream], labels: Sequence[str]) -> str | None:

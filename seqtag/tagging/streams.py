@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from seqtag.corpus import Block, Sentence, into_misc, render
+from seqtag.corpus import FORMATS, WRITABLE, Block, Sentence, into_misc, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.keys import has_column
-from seqtag.corpus.records import with_facts
 from seqtag.corpus.sentence import find_column
-from seqtag.corpus.table import DOCSTART
 from seqtag.engine import backend
 from seqtag.errors import CorpusError
 from seqtag.parallel import in_order
@@ -145,7 +143,8 @@ class FilledSentence:
             If the format has no place for the labels.
         """
         text = self._text(to)
-        if self.comments and (to == "conllu" or (to is None and self.sentence.columns == CONLLU)):
+        has_comments = self.sentence.columns == CONLLU if to is None else FORMATS[to].has_comments
+        if self.comments and has_comments:
             return _with_comments(text, self.comments)
         return text
 
@@ -154,7 +153,8 @@ class FilledSentence:
         sentence, is_conllu = self.sentence, self.sentence.columns == CONLLU
         filled = self.written()
         foreign = [name for name in filled if not has_column(name, sentence.columns)]
-        if to is None or (to == "conllu" and is_conllu):
+        form = FORMATS[to] if to in WRITABLE else None  # which `render` refuses
+        if to is None or (form and form.has_comments and is_conllu):
             if foreign and is_conllu and to is None:
                 msg = (
                     f"expected labels that CoNLL-U has a column for, found {foreign[0]}; write "
@@ -165,26 +165,17 @@ class FilledSentence:
                 added = {name: filled.pop(name) for name in foreign}
                 filled["misc"] = into_misc(sentence.column("misc"), added)
             return sentence.replace(filled) if filled else sentence.raw
-        left_out = {"id", "misc"} if to == "columns" and not is_conllu else {"id"}
+        left_out = {*form.drops} if form and not is_conllu else {"id"}
         if sentence.is_bare:
             left_out = {*sentence.columns} - {"form"}
-        if to == "tagged" and filled:
+        if form and form.is_tagged_text and filled:
             left_out = {*sentence.columns} - {"form"}
             names = [name for name in filled if name not in _NO_TAGS] or [*filled]
-            filled = {
-                names[-1]: filled[names[-1]]
-            }  # the last model's, also where its column is old
+            # The last model's, also where its column is old.
+            filled = {names[-1]: filled[names[-1]]}
         read = {n: sentence.column(n) for n in sentence.columns if n not in left_out}
-        return _framed(render(read | filled, to), sentence, to)
-
-
-def _framed(text: str, sentence: Sentence, to: str) -> str:
-    """A rendered sentence with what a format says of it beside its words."""
-    if to == "jsonl" and text:
-        return with_facts(text, sentence)
-    heads = getattr(sentence, "comments", ()) if to == "conll2003" else ()
-    begins = any(line.startswith((DOCSTART, "# newdoc")) for line in heads)
-    return f"{DOCSTART} -X- -X- O\n\n{text}" if begins else text
+        text = render(read | filled, to)
+        return form.frame(text, sentence) if form and form.frame else text
 
 
 def _with_comments(text: str, comments: Sequence[str]) -> str:
