@@ -49,9 +49,13 @@ if TYPE_CHECKING:
     "--label", metavar="COLUMN", help="Column to compare (default: the models', or as in train)."
 )
 @click.option(
-    "--aligned", is_flag=True, help="Compare CoNLL-U cut in other ways, in all columns at once."
+    "--aligned", is_flag=True, help="Compare CoNLL-U with different segmentations, in all columns."
 )
-@click.option("--raw", is_flag=True, help="Let models cut the raw text of GOLD; as --aligned.")
+@click.option(
+    "--raw",
+    is_flag=True,
+    help="Let the models segment the raw text of GOLD, and compare as with --aligned.",
+)
 @reading_options
 @resamples_option
 @click.option(
@@ -59,7 +63,7 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     default=TRIALS,
     show_default=True,
-    help="Trials of approximate randomisation.",
+    help="Number of trials of approximate randomization.",
 )
 @click.option(
     "--confidence",
@@ -67,7 +71,7 @@ if TYPE_CHECKING:
     default=100 * CONFIDENCE,
     show_default=True,
     metavar="PERCENT",
-    help="Of the intervals.",
+    help="Confidence level of the intervals.",
 )
 @seed_option
 @json_option
@@ -92,10 +96,10 @@ def command(
     threads: int,
     quiet: bool,
 ) -> int:
-    """Compare two systems, A and B, on GOLD: each a file that it labelled, or a model.
+    """Compare two systems, A and B, on GOLD; each is a file that it labeled, or a model.
 
-    Differences with intervals (paired bootstrap over sentences) and with the probability that
-    they are chance: by the bootstrap, by approximate randomisation, and of tokens by McNemar.
+    The output has differences with confidence intervals (paired bootstrap over sentences) and p
+    values: of the bootstrap, of approximate randomization, and of McNemar's test for tokens.
 
     \b
     Examples:
@@ -109,7 +113,7 @@ def command(
     loaded = [load_model(name) if _is_model(name) else None for name in (a, b)]
     _check(context, loaded, aligned, raw)
     single = next((each for each in loaded if isinstance(each, Tagger)), None)
-    component = None  # of a pipeline that is compared with a model of one column
+    component = None  # that of a pipeline which is compared with a model of one column
     if single is not None and not raw:
         component = label or single.label
     held = Held(gold) if is_read_once(gold) else None  # for the second system
@@ -150,7 +154,7 @@ def command(
 
 
 def _is_model(name: str) -> bool:
-    """Whether a name is that of a model, and no file of sentences."""
+    """Return whether a name is that of a model and not of a file of sentences."""
     path = find_model(name)
     return name != "-" and (str(path) != str(Path(name)) or is_model(path))
 
@@ -158,7 +162,7 @@ def _is_model(name: str) -> bool:
 def _check(
     context: click.Context, loaded: Sequence[Loaded | None], aligned: bool, raw: bool
 ) -> None:
-    """Refuse what cannot be scored in one way."""
+    """Refuse systems that cannot be scored in the same way."""
     msg = ""
     if raw and None in loaded:
         msg = "expected two models with --raw, found a file; use --aligned for files"

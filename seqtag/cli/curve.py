@@ -28,15 +28,19 @@ if TYPE_CHECKING:
 
 @click.command("curve")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
-@click.option("--dev", required=True, shell_complete=complete_files, help="Sentences to score on.")
+@click.option(
+    "--dev", required=True, shell_complete=complete_files, help="Development set to score on."
+)
 @click.option(
     "--points",
     type=click.IntRange(2),
     default=6,
     show_default=True,
-    help="Training sizes, each twice the one before.",
+    help="Number of training sizes, each twice the one before.",
 )
-@click.option("--plot", metavar="FILE", help="Draw the curves: .png or .svg (needs matplotlib).")
+@click.option(
+    "--plot", metavar="FILE", help="Plot the curves to a .png or .svg file (needs matplotlib)."
+)
 @force_option
 @training_options
 @quick_option
@@ -55,11 +59,11 @@ def command(
     quiet: bool,
     **settings: Any,
 ) -> int:
-    """Error on training and dev sentences, by epoch and by training size.
+    """Compute learning curves: error on training and development data by epoch and training size.
 
-    By epoch the training error is what the trainer meets: weights in motion, each sentence decoded
-    just before it is learnt, with the margin of the templates against it; so it is high. The dev
-    error is that of the averaged weights. By size both are of the final model.
+    By epoch, the training error counts the mistakes made during training, when each sentence is
+    decoded with the current weights, and with the margin, just before the update; so it is high.
+    The dev error is that of the averaged weights. By size, both are errors of the final model.
 
     \b
     Examples:
@@ -74,7 +78,7 @@ def command(
         msg = f"expected --plot FILE.png or FILE.svg, found {plot!r}"
         raise click.UsageError(msg, context)
     if plot:
-        _pyplot(context)  # before the work, not after it
+        _pyplot(context)  # fail before the work, not after it
         check_target(context, plot, [*files, dev, *files_beside(settings)], force=force)
     training_arguments(settings)
     sentences = reading.sentences(files, notes)
@@ -104,7 +108,7 @@ def command(
 
 
 def _print(epochs: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
-    """Two tables on stdout."""
+    """Write two tables to stdout."""
     for name, points_of in (("epoch", epochs), ("sentences", rows)):
         say(f"{name:>9}  train error  dev error\n")
         for row in points_of:
@@ -113,7 +117,7 @@ def _print(epochs: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
 
 
 def _pyplot(context: click.Context) -> Any:
-    """The figure class of matplotlib, which draws without a screen."""
+    """Return the figure class of matplotlib, which needs no display."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -125,7 +129,7 @@ def _pyplot(context: click.Context) -> Any:
 def _draw(
     context: click.Context, plot: str, epochs: list[dict[str, Any]], rows: list[dict[str, Any]]
 ) -> None:
-    """Two panels, one scale of error."""
+    """Plot two panels with one scale of error."""
     figure = _pyplot(context)(figsize=(8, 3.2), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for axes, points, name in ((panels[0], epochs, "epoch"), (panels[1], rows, "sentences")):

@@ -29,15 +29,16 @@ if TYPE_CHECKING:
     type=click.IntRange(2),
     default=10,
     show_default=True,
-    help="Parts to cut the data into.",
+    help="Number of folds.",
 )
 @click.option(
     "--by",
     metavar="UNIT",
     default="document",
     show_default=True,
-    help="What is never parted: document (# newdoc, -DOCSTART-, files; else blocks of sentences), "
-    "sentence, or the name of a comment (# NAME = ...) or column that tells documents apart.",
+    help="Unit that is never split across folds: document (# newdoc, -DOCSTART-, files; else "
+    "blocks of sentences), sentence, or the name of a comment (# NAME = ...) or column that "
+    "identifies documents.",
 )
 @training_options
 @quick_option
@@ -53,10 +54,10 @@ def command(
     quiet: bool,
     **settings: Any,
 ) -> int:
-    """Train on K - 1 parts of the data and score on the part left out, K times.
+    """Cross-validate: train on K - 1 folds and score on the fold left out, K times.
 
-    Documents stay whole: sentences of one document are like each other, and with some of them in
-    the training data scores are higher than those of new text.
+    Documents are not split across folds: sentences of one document resemble each other, so that
+    splitting them leaks data, and scores are higher than on new text.
 
     \b
     Examples:
@@ -76,7 +77,7 @@ def command(
         found = "no documents" if units.documents == 1 else f"{units.documents} documents"
         notes(
             f"note: {found} for {folds} folds (# newdoc, -DOCSTART-); blocks of {units.block} "
-            f"sentence{'s' * (units.block > 1)} stay whole instead, which may flatter"
+            f"sentence{'s' * (units.block > 1)} are kept together instead; scores may be too high"
         )
     reports: list[Report] = []
     scores = cross_validate(
@@ -109,6 +110,6 @@ def _print(found: Folds, signature: str, folds: int, as_json: bool) -> None:
     say(
         f"{100 * found.mean:.2f} +- {100 * found.deviation:.2f} "
         f"(mean and standard deviation of {folds} folds)\n"
-        f"95% interval of the mean {low} to {high} (folds share training data: take it as a hint)\n"
+        f"95% interval of the mean {low} to {high} (folds share training data: only a hint)\n"
         f"{signature}\n"
     )

@@ -61,9 +61,13 @@ FAILED = 3
 @click.option(
     "--aligned",
     is_flag=True,
-    help="Score tokens, sentences, words and all labels of CoNLL-U cut in another way.",
+    help="Score tokens, sentences, words and all labels of CoNLL-U with another segmentation.",
 )
-@click.option("--raw", is_flag=True, help="Let the model cut the raw text of GOLD; as --aligned.")
+@click.option(
+    "--raw",
+    is_flag=True,
+    help="Let the model segment the raw text of GOLD, and score as with --aligned.",
+)
 @reading_options
 @click.option(
     "--confusion",
@@ -79,7 +83,7 @@ FAILED = 3
     metavar="N",
     help="Show the N most frequent errors by word.",
 )
-@click.option("--conlleval", "as_conlleval", is_flag=True, help="Print what conlleval prints.")
+@click.option("--conlleval", "as_conlleval", is_flag=True, help="Write the output of conlleval.")
 @click.option(
     "--fail-under",
     type=click.FloatRange(0, 100),
@@ -161,7 +165,7 @@ def command(
 
 
 def _check_files(context: click.Context, files: Sequence[str], model: str | None) -> None:
-    """Refuse too many files, or too few."""
+    """Refuse too many or too few files."""
     if len(files) != (1 if model else 2):
         wanted = "GOLD with -m MODEL" if model else "GOLD PREDICTED, or -m MODEL GOLD"
         found = f"{len(files)} file{'s' * (len(files) > 1)}"
@@ -172,7 +176,7 @@ def _check_files(context: click.Context, files: Sequence[str], model: str | None
 def _check_aligned(
     context: click.Context, model: str | None, aligned: bool, raw: bool, by_word: bool
 ) -> None:
-    """Refuse options that do not go with ``--aligned`` and ``--raw``."""
+    """Refuse options that cannot be combined with ``--aligned`` and ``--raw``."""
     msg = ""
     if raw and not model:
         msg = "expected -m MODEL with --raw, found none"
@@ -188,20 +192,20 @@ def _check_aligned(
 
 
 def load_annotator(name: str) -> Annotator:
-    """The pipeline of a model file.
+    """Load a pipeline that can segment raw text.
 
     Raises
     ------
     CorpusError
-        If it cannot cut text.
+        If it has no tokenizer.
     """
     loaded = load_model(name)
     if isinstance(loaded, Pipeline) and loaded.segmenter:
         return loaded
     parts = loaded.parts if isinstance(loaded, Pipeline) else (loaded.label,)
     msg = (
-        f"expected a pipeline that has learnt tokens for --raw, found {', '.join(parts)}; train "
-        "one with --label all"
+        f"expected a pipeline with a tokenizer for --raw, found {', '.join(parts)}; train one "
+        "with --label all"
     )
     raise CorpusError(msg, source=name)
 
@@ -215,7 +219,7 @@ def _print(
     as_json: bool,
     as_conlleval: bool,
 ) -> None:
-    """The report on stdout."""
+    """Write the report to stdout."""
     extra: dict[str, Any] = {"intervals": found} if found else {}
     more = f"\n{intervals_text(report, found)}" if found else ""
     if isinstance(report, AlignedReport):

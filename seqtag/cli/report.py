@@ -31,13 +31,13 @@ _POINTS = 5  # of a learning curve
 
 @click.command("report")
 @click.argument("gold", metavar="GOLD")
-@click.option("-m", "--model", required=True, help="Model to look at.")
+@click.option("-m", "--model", required=True, help="Model to analyze.")
 @click.option(
-    "-o", "--output", required=True, metavar="FILE", help='Page to write ("-": standard output).'
+    "-o", "--output", required=True, metavar="FILE", help='Output file ("-": standard output).'
 )
 @force_option
 @click.option(
-    "--label", metavar="COLUMN", help="Part of a pipeline to look at (default: its first column)."
+    "--label", metavar="COLUMN", help="Component of a pipeline to analyze (default: the first)."
 )
 @click.option(
     "--errors",
@@ -45,13 +45,13 @@ _POINTS = 5  # of a learning curve
     default=2000,
     show_default=True,
     metavar="N",
-    help="Show so many errors with their sentences and explanations.",
+    help="Number of errors to show with their sentences and explanations.",
 )
 @click.option(
     "--curve",
     metavar="FILE",
-    help="Show a learning curve: what `seqtag curve --json` printed (.json), or sentences to train "
-    "on again with the settings of the model.",
+    help="Show a learning curve: the output of `seqtag curve --json` (.json), or sentences to "
+    "train on with the settings of the model.",
 )
 @reading_options
 @resamples_option
@@ -75,9 +75,9 @@ def command(
     threads: int,
     quiet: bool,
 ) -> int:
-    """Write a page on how a model does on GOLD: scores, confusions, errors and why they were made.
+    """Write an HTML page about a model on GOLD: scores, confusions, errors and explanations.
 
-    One file of HTML that asks for nothing else; open it in a browser. It holds sentences of GOLD.
+    The page is one file without external resources; it contains sentences of GOLD.
 
     \b
     Examples:
@@ -125,7 +125,7 @@ def command(
 
 
 def _drawn(name: str) -> dict[str, Any]:
-    """The learning curve of a file."""
+    """Read the learning curve from a file."""
     try:
         value = strict_json.loads(Path(name).read_bytes())
         rows = [(key, row) for key in ("by_epoch", "by_size") for row in value[key]]
@@ -133,6 +133,6 @@ def _drawn(name: str) -> dict[str, Any]:
             x = row["epoch" if key == "by_epoch" else "sentences"]
             _ = [float(y) for y in (x, row["train_error"], row["dev_error"])]
     except (ValueError, KeyError, TypeError):
-        msg = "expected what `seqtag curve --json` prints, found something else; run it again"
+        msg = "expected the output of `seqtag curve --json`, found something else; run it again"
         raise CorpusError(msg, source=name) from None
     return dict(value)

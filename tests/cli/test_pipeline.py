@@ -186,8 +186,7 @@ def test_raw_text_is_scored(call):
     done = call("eval", "-m", "en-ewt-upos", "train.conllu", "--raw")
     assert done.code == 1
     assert done.err.endswith(
-        "expected a pipeline that has learnt tokens for --raw, found upos; train one with "
-        "--label all\n"
+        "expected a pipeline with a tokenizer for --raw, found upos; train one with --label all\n"
     )
 
 
