@@ -163,7 +163,7 @@ LANES = (
             Stage("corpus.read:read", EVAL, "sentences"),
             Stage("labels.column:LabelColumn.of", "evaluation.scoring:score", "gold labels"),
             Stage(
-                "evaluation.scoring:Labeller.tag_many",
+                "evaluation.scoring:Labeler.tag_many",
                 "evaluation.scoring:score",
                 "predicted labels",
             ),

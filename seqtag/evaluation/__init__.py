@@ -1,4 +1,4 @@
-"""Evaluation: gold and predicted labels in, a report out."""
+"""Evaluation: scores, significance tests and calibration of gold and predicted labels."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Evaluation of whole texts: gold and predicted sentences of one text, cut differently or not.
+"""Evaluation of complete texts, whose gold and predicted segmentation may differ.
 
 The rules are those of the CoNLL 2018 shared task. White space aside, both texts are the same
-characters; tokens and sentences are right if they span the same ones. Words are aligned if they
-span the same characters; within the reach of multiword tokens, whose words have no spans of their
-own, if they stand in the longest common subsequence of lower-cased forms. Labels of aligned words
-are compared. Trees are not looked at and may be missing; empty nodes are left out.
+characters; tokens and sentences are correct if they span the same ones. Words are aligned if they
+span the same characters; within multiword tokens, whose words have no spans of their own, if they
+are in the longest common subsequence of lower-cased forms. Labels of aligned words are compared.
+Trees are ignored and may be missing; empty nodes are left out.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ METRICS = {
     "alltags": "AllTags",
     "lemma": "Lemmas",
 }
-"""What is scored, and its name in the rules; ``alltags`` is upos, xpos and feats at once."""
+"""Metrics, with their names in the rules; ``alltags`` is upos, xpos and feats together."""
 
 _FEATURES = """
 PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood
 Tense Aspect Voice Evident Polarity Person Polite
 """
 UNIVERSAL_FEATURES = frozenset(_FEATURES.split())
-"""The features that all languages share; others are not scored."""
+"""Features shared by all languages; others are not scored."""
 
 _PIECES = ("tokens", "sentences", "words")
 _SHOWN = 20  # characters of text in messages
@@ -51,20 +51,20 @@ _SHOWN = 20  # characters of text in messages
 
 @dataclass(frozen=True, repr=False)
 class AlignedReport:
-    """Result of `score_aligned`: counts, and the fractions they make.
+    """Result of `score_aligned`: counts by metric.
 
     Attributes
     ----------
     metrics
-        For each name of `METRICS` how many are right, were predicted, and are in gold. Of labels
-        these are numbers of words, be they aligned or not.
+        For each name of `METRICS` the numbers of correct, predicted and gold items. Labels are
+        counted by word, aligned or not.
     headline
-        The name whose F1 is `score`.
+        Metric whose F1 is `score`.
     origin
-        What gave the predicted sentences; None if that was not told.
+        Model that predicted the sentences; None if unknown.
     samples
-        Counts of each gold sentence apart, by metric; None if they were not asked for. A predicted
-        item is counted with the gold sentence that it begins in.
+        Counts by gold sentence and metric; None unless requested. A predicted item is counted with
+        the gold sentence that it begins in.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class AlignedReport:
     samples: Samples | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
-        """The report as `to_text` lays it out."""
+        """Return the report as text: see `to_text`."""
         return self.to_text()
 
     def __repr__(self) -> str:
@@ -114,12 +114,12 @@ class AlignedReport:
         return self.metrics["words"].correct
 
     def aligned_accuracy(self, name: str) -> float | None:
-        """Share of the aligned words whose label is right; None for what is no label of words."""
+        """Return the share of aligned words with the correct label; None if `name` is no label."""
         return None if name in _PIECES else share(self.metrics[name].correct, self.aligned)
 
     @property
     def signature(self) -> str:
-        """One line that says what `score` is a score of, and of which model."""
+        """One line with what was scored, on which data, and by which model."""
         facts = {
             "task": "aligned",
             "metric": self.metric,
@@ -128,7 +128,7 @@ class AlignedReport:
         return signature_of(facts, self.origin and self.origin._asdict())
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as one JSON-able dictionary; fractions have full precision.
+        """Return a dictionary that JSON can hold; fractions have full precision.
 
         Examples
         --------
@@ -149,15 +149,14 @@ class AlignedReport:
         }
 
     def to_text(self) -> str:
-        """Lay the report out for people: a line for each metric, the signature."""
+        """Return a table with a line for each metric, and the signature."""
         return text_of([self._section()], self.signature)
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
         return html_of([self._section()], self.signature)
 
     def _section(self) -> Section:
-        """A line for each metric."""
+        """Build a table with a line for each metric."""
         rows = []
         for name, counts in self.metrics.items():
             accuracy = self.aligned_accuracy(name)
@@ -174,31 +173,32 @@ def score_aligned(
     origin: Origin | None = None,
     samples: bool = False,
 ) -> AlignedReport:
-    """Compare two annotations of one text, which may be cut into other tokens and sentences.
+    """Compare two annotations of one text, whose tokens and sentences may differ.
 
     Parameters
     ----------
     gold, predicted
-        Sentences, read once, side by side; generators will do. Those without words are left out.
-        A column that is missing counts as ``_`` throughout.
+        Sentences, read once, in parallel; generators are accepted. Those without words are left
+        out. A missing column counts as ``_`` throughout.
     headline
-        The name in `METRICS` of the report's `score`.
+        Metric in `METRICS` of the report's `score`.
     origin
-        What is known of the model that gave the predicted sentences, for the signature.
+        Model that predicted the sentences, for the signature.
     samples
         Whether to keep the counts of each gold sentence, for intervals and comparisons.
 
     Returns
     -------
     AlignedReport
-        No sentence at all gives zeros. A lemma ``_`` in gold is right whatever was predicted.
+        Without sentences all counts are zero. A gold lemma ``_`` counts as correct with any
+        prediction.
 
     Raises
     ------
     CorpusError
-        If the texts differ by more than white space, or a form is nothing but white space.
+        If the texts differ by more than white space, or a form is only white space.
     LabelError
-        If there is no such headline.
+        If there is no such metric.
     """
     if headline not in METRICS:
         msg = (
@@ -210,7 +210,7 @@ def score_aligned(
     places = PlacedSamples() if samples else None
     left: list[_Word] = []
     right: list[_Word] = []
-    for expected, guessed in _stretches(_placed(gold), _placed(predicted)):
+    for expected, guessed in _segments(_placed(gold), _placed(predicted)):
         for count, sentences in ((total, expected), (found, guessed)):
             count["sentences"] += len(sentences)
             count["tokens"] += sum(len(sentence.tokens) for sentence in sentences)
@@ -222,7 +222,7 @@ def score_aligned(
         for name, spans in ours.items():
             correct[name] += len(spans & theirs[name])
         if places is not None:
-            _take_down(places, expected, guessed)
+            _count_items(places, expected, guessed)
             for name, spans in ours.items():
                 places.count(name, 0, (start for start, _ in spans & theirs[name]))
         left.extend(word for sentence in expected for word in sentence.words)
@@ -248,9 +248,9 @@ def score_aligned(
     )
 
 
-# ----------------------------------------------------------------------------- where words stand
+# ----------------------------------------------------------------- positions of words
 class _Labels(NamedTuple):
-    """The labels of a word, features cut down to those that are scored."""
+    """Labels of a word; features reduced to those that are scored."""
 
     upos: str
     xpos: str
@@ -259,7 +259,7 @@ class _Labels(NamedTuple):
 
 
 class _Word(NamedTuple):
-    """A word and the characters of its token, counted over the whole text."""
+    """Word with the character offsets of its token in the complete text."""
 
     start: int
     end: int
@@ -268,8 +268,8 @@ class _Word(NamedTuple):
     labels: _Labels
 
 
-class _Placed(NamedTuple):
-    """A sentence in its place: where the text, white space left out, has it and its tokens."""
+class _PlacedSentence(NamedTuple):
+    """Sentence with the offsets of it and its tokens in the text without white space."""
 
     start: int
     end: int
@@ -279,14 +279,14 @@ class _Placed(NamedTuple):
     sentence: Sentence
 
     def line_at(self, offset: int) -> int:
-        """Line of the token that a character is in."""
+        """Return the line of the token that contains a character."""
         surface = surface_of(self.sentence).tokens
         number = next(i for i, (_, end) in enumerate(self.tokens) if offset < end)
         return self.sentence.line_of(surface[number].first) - surface[number].is_range
 
 
-def _placed(sentences: Iterable[Sentence]) -> Iterator[_Placed]:
-    """The sentences with words, one behind the other."""
+def _placed(sentences: Iterable[Sentence]) -> Iterator[_PlacedSentence]:
+    """Yield the sentences with words, with their offsets."""
     start = 0
     for sentence in filter(len, sentences):
         forms = sentence.words
@@ -312,12 +312,12 @@ def _placed(sentences: Iterable[Sentence]) -> Iterator[_Placed]:
                 known = _Labels(upos, xpos, _universal(feats), lemma)
                 form = forms[i] if token.is_range else written
                 words.append(_Word(begin, end, token.is_range, form.lower(), known))
-        yield _Placed(start, end, text, tokens, words, sentence)
+        yield _PlacedSentence(start, end, text, tokens, words, sentence)
         start = end
 
 
 def _universal_features(feats: str) -> str:
-    """The universal features among these, sorted."""
+    """Return the universal features among these, sorted."""
     items = feats.split("|")
     return "|".join(sorted(i for i in items if i.partition("=")[0] in UNIVERSAL_FEATURES))
 
@@ -325,8 +325,10 @@ def _universal_features(feats: str) -> str:
 _universal = BoundedCache(_universal_features).__getitem__
 
 
-def _take_down(places: PlacedSamples, gold: Sequence[_Placed], found: Sequence[_Placed]) -> None:
-    """Count what there is on both sides of a stretch by the gold sentences it begins in."""
+def _count_items(
+    places: PlacedSamples, gold: Sequence[_PlacedSentence], found: Sequence[_PlacedSentence]
+) -> None:
+    """Count the items on both sides of a segment by the gold sentence that they begin in."""
     places.starts.extend(sentence.start for sentence in gold)
     for side, sentences in ((1, found), (2, gold)):
         for sentence in sentences:
@@ -335,15 +337,15 @@ def _take_down(places: PlacedSamples, gold: Sequence[_Placed], found: Sequence[_
             places.count("words", side, (word.start for word in sentence.words))
 
 
-def _spans(sentences: Sequence[_Placed]) -> set[tuple[int, int]]:
+def _spans(sentences: Sequence[_PlacedSentence]) -> set[tuple[int, int]]:
     return {span for sentence in sentences for span in sentence.tokens}
 
 
-def _stretches(
-    gold: Iterator[_Placed], predicted: Iterator[_Placed]
-) -> Iterator[tuple[list[_Placed], list[_Placed]]]:
-    """Sentences up to where both texts end one, again and again; the texts are compared."""
-    sides: tuple[list[_Placed], list[_Placed]] = ([], [])
+def _segments(
+    gold: Iterator[_PlacedSentence], predicted: Iterator[_PlacedSentence]
+) -> Iterator[tuple[list[_PlacedSentence], list[_PlacedSentence]]]:
+    """Yield the shortest runs of sentences that end at the same character; compare the texts."""
+    sides: tuple[list[_PlacedSentence], list[_PlacedSentence]] = ([], [])
     pending = ["", ""]  # text that has no counterpart yet
     while True:
         behind = int(len(pending[0]) > len(pending[1]))
@@ -358,20 +360,22 @@ def _stretches(
             pending[behind] += sentence.text
         common = min(map(len, pending))
         if sentence is None or pending[0][:common] != pending[1][:common]:
-            raise _different(*sides)
+            raise _text_mismatch(*sides)
         pending = [text[common:] for text in pending]
         if pending == ["", ""]:
             yield sides
             sides = ([], [])
 
 
-def _different(gold: Sequence[_Placed], predicted: Sequence[_Placed]) -> CorpusError:
-    """The error for texts that part within a stretch, which has sentences of one side at least."""
+def _text_mismatch(
+    gold: Sequence[_PlacedSentence], predicted: Sequence[_PlacedSentence]
+) -> CorpusError:
+    """Return the error for texts that differ within a segment; one side has sentences."""
     texts = ["".join(sentence.text for sentence in side) for side in (gold, predicted)]
     least = min(map(len, texts))
     pairs = enumerate(zip(*texts, strict=False))
     at = next((i for i, (ours, theirs) in pairs if ours != theirs), least)
-    form = _form_of(*(text[at:] for text in texts))
+    form = _normal_form_note(*(text[at:] for text in texts))
     at += (gold or predicted)[0].start
     (expected, place), (found, where) = (_shown(side, at) for side in (gold, predicted))
     known = where or place
@@ -382,16 +386,16 @@ def _different(gold: Sequence[_Placed], predicted: Sequence[_Placed]) -> CorpusE
     return CorpusError(msg, source=known and known[0], line=known and known[1])
 
 
-def _form_of(gold: str, found: str) -> str:
-    """What to say of two texts, of which one may go on, if their normal form differs only."""
+def _normal_form_note(gold: str, found: str) -> str:
+    """Return a remark if two texts, one of which may be longer, differ in normal form only."""
     if not gold or not found or (gold.isascii() and found.isascii()):
         return ""
     ours, theirs = (normalize("NFC", text) for text in (gold, found))
     return IN_ANOTHER_FORM if ours.startswith(theirs) or theirs.startswith(ours) else ""
 
 
-def _shown(side: Sequence[_Placed], at: int) -> tuple[str, tuple[str, int] | None]:
-    """The text of a side from a character on, in words, and where it stands."""
+def _shown(side: Sequence[_PlacedSentence], at: int) -> tuple[str, tuple[str, int] | None]:
+    """Return a quotation of one side from a character on, and its source and line."""
     behind = [sentence for sentence in side if at < sentence.end]
     if not behind:
         return "the end of the text", None
@@ -404,18 +408,18 @@ def _as_in(place: tuple[str, int] | None) -> str:
     return f" as in {place[0]}:{place[1]}" if place else ""
 
 
-# ----------------------------------------------------------------------------- which words are one
+# ----------------------------------------------------------------- alignment of words
 def _aligned_words(gold: list[_Word], found: list[_Word]) -> Iterator[tuple[_Word, _Word]]:
-    """Pairs of words; words that nothing to come can be paired with are taken from both lists.
+    """Yield pairs of aligned words; remove words that nothing to come can be aligned with.
 
-    A stretch of text may leave words of one side behind. The rules let them be aligned within a
-    multiword token that follows, so that they are kept for the next stretch.
+    A segment may leave unaligned words on one side. The rules allow them to be aligned within a
+    multiword token that follows, so they are kept for the next segment.
     """
     g = f = 0
     while g < len(gold) and f < len(found):
         ours, theirs = gold[g], found[f]
         if ours.shared or theirs.shared:
-            begin, (g, f) = _reach(gold, found, g, f)
+            begin, (g, f) = _multiword_range(gold, found, g, f)
             yield from _common(gold[begin[0] : g], found[begin[1] : f])
         elif (ours.start, ours.end) == (theirs.start, theirs.end):
             yield ours, theirs
@@ -427,10 +431,10 @@ def _aligned_words(gold: list[_Word], found: list[_Word]) -> Iterator[tuple[_Wor
     del gold[:g], found[:f]
 
 
-def _reach(
+def _multiword_range(
     gold: Sequence[_Word], found: Sequence[_Word], g: int, f: int
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Where the words begin and end that a multiword token at g or f, and those it meets, reach."""
+    """Return the begin and end, on both sides, of a multiword token at g or f and its overlaps."""
     ours, theirs = gold[g], found[f]
     end = ours.end if ours.shared else theirs.end
     if ours.shared and not theirs.shared:
@@ -452,13 +456,13 @@ def _reach(
 
 
 def _is_within(word: _Word, end: int) -> bool:
-    """Tell whether a word belongs to a reach: multiword tokens do with any part of them."""
+    """Return whether a word belongs to a range; a multiword token does if any part overlaps."""
     return word.start < end if word.shared else word.end <= end
 
 
 def _common(gold: Sequence[_Word], found: Sequence[_Word]) -> Iterator[tuple[_Word, _Word]]:
-    """The longest common subsequence of forms; of several the one with the first equal pairs."""
-    longest = [[0] * (len(found) + 1) for _ in range(len(gold) + 1)]  # from words g and f on
+    """Yield the longest common subsequence of forms; of several, that with the first pairs."""
+    longest = [[0] * (len(found) + 1) for _ in range(len(gold) + 1)]  # of the rest from g and f
     for g in reversed(range(len(gold))):
         for f in reversed(range(len(found))):
             if gold[g].form == found[f].form:
@@ -477,7 +481,7 @@ def _common(gold: Sequence[_Word], found: Sequence[_Word]) -> Iterator[tuple[_Wo
 
 
 def _right_labels(gold: _Labels, found: _Labels) -> Iterator[str]:
-    """The names of the labels that are right."""
+    """Yield the names of the correct labels."""
     right = [name for name in _Labels._fields[:3] if getattr(gold, name) == getattr(found, name)]
     yield from right
     if len(right) == 3:

@@ -20,7 +20,7 @@ _Key = TypeVar("_Key", bound="tuple[str, ...]")
 
 
 class Counts(NamedTuple):
-    """How many items of a kind are right, were predicted, and are in the gold data.
+    """Numbers of correct, predicted and gold items of a kind.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class Counts(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """Share of the predicted items that are right."""
+        """Share of the predicted items that are correct."""
         return share(self.correct, self.found)
 
     @property
@@ -50,46 +50,46 @@ class Counts(NamedTuple):
 
     @property
     def errors(self) -> int:
-        """Items missed and items wrongly predicted."""
+        """Number of missed and of wrongly predicted items."""
         return self.found + self.gold - 2 * self.correct
 
     def to_dict(self) -> dict[str, float]:
-        """Counts and fractions by name."""
+        """Return counts and fractions by name."""
         names = (*self._fields, "precision", "recall", "f1")
         return {name: getattr(self, name) for name in names}
 
 
 def share(part: int | None, whole: int) -> float:
-    """A fraction; 0 if there is nothing to divide by."""
+    """Return a fraction; 0 if the denominator is 0."""
     return part / whole if part and whole else 0.0
 
 
 def by_key(
     correct: Mapping[str, int], found: Mapping[str, int], gold: Mapping[str, int]
 ) -> dict[str, Counts]:
-    """Three counters as counts by key, sorted."""
+    """Return the counts of each key of three counters, sorted."""
     keys = sorted({*found, *gold})
     return {key: Counts(correct.get(key, 0), found.get(key, 0), gold.get(key, 0)) for key in keys}
 
 
 def most_frequent(counts: Mapping[_Key, int]) -> list[tuple[_Key, int]]:
-    """Items by falling count, ties in order of the keys."""
+    """Return the items by descending count; ties in order of the keys."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 class Samples:
-    """Right, predicted and gold items of each sentence, by metric.
+    """Counts of correct, predicted and gold items by metric and sentence.
 
-    All scores of this room are F1 of such counts: accuracy is the F1 of as many predicted items as
-    gold ones. So whatever sums of sentences are made, `f1_of` gives their score.
+    All scores are the F1 of such counts: accuracy is the F1 of as many predicted items as gold
+    ones. Therefore `f1_of` returns the score of any sum of sentences.
 
     Attributes
     ----------
     counts : dict
         For each metric a list with the counts of each gold sentence.
     right : bytearray
-        1 for each token whose label is right, 0 for the others, in the order of the text; empty if
-        words are not the same on both sides.
+        1 for each token with the correct label, 0 for the others, in the order of the text; empty
+        if the words of the two sides differ.
 
     Examples
     --------
@@ -109,31 +109,31 @@ class Samples:
         return max(map(len, self.counts.values()), default=0)
 
     def add(self, counts: dict[str, Counts], right: Iterable[bool] = ()) -> None:
-        """Take down what a sentence counts, of the same metrics every time."""
+        """Add the counts of a sentence; the metrics are the same for each sentence."""
         for name, found in counts.items():
             self.counts.setdefault(name, []).append(found)
         self.right.extend(right)
 
     def only(self, names: Iterable[str]) -> Samples:
-        """The samples of some metrics, in their order."""
+        """Return the samples of some metrics, in their order."""
         kept = Samples()
         kept.counts = {name: self.counts[name] for name in names if name in self.counts}
         kept.right = self.right
         return kept
 
     def table(self, names: Iterable[str]) -> NDArray[np.float64]:
-        """Counts of some metrics: (sentences, metrics, 3) float64, whole numbers."""
+        """Return the counts of some metrics as an array (sentences, metrics, 3) of float64."""
         columns = [np.array(self.counts[name], np.float64).reshape(-1, 3) for name in names]
         return np.stack(columns, axis=1) if columns else np.zeros((len(self), 0, 3))
 
 
 class PlacedSamples:
-    """Items of a text counted by the gold sentence that they begin in, however they are cut.
+    """Counts of items by the gold sentence that they begin in, for any segmentation.
 
     Attributes
     ----------
     starts : list of int
-        Where the gold sentences begin, as far as they are known; the first begins at 0.
+        Offsets of the gold sentences, as far as they are known; the first is 0.
     """
 
     def __init__(self) -> None:
@@ -141,12 +141,12 @@ class PlacedSamples:
         self._items: Counter[tuple[str, int, int]] = Counter()
 
     def count(self, name: str, side: int, starts: Iterable[int]) -> None:
-        """Count items by where they begin; the side is 0 if they are right, else 1 or 2."""
+        """Count items by their offsets; the side is 0 for correct, 1 for found, 2 for gold ones."""
         for start in starts:
             self._items[name, side, bisect_right(self.starts, start) - 1] += 1
 
     def samples(self, metrics: Iterable[str], pieces: Collection[str]) -> Samples:
-        """The counts of each sentence; of metrics that are no pieces of text, words are counted."""
+        """Return the counts by sentence; found and gold counts of labels are those of words."""
         names = [(name, name if name in pieces else "words") for name in metrics]
         samples, items = Samples(), self._items
         for i in range(len(self.starts)):
@@ -160,7 +160,7 @@ class PlacedSamples:
 
 
 def f1_of(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """F1 of counts (..., 3) of right, predicted and gold items; 0 where there are none.
+    """Return the F1 of counts (..., 3) of correct, predicted and gold items; 0 without items.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Whether calibrated scores mean what they say: that of tokens scored 0.9, 90 % are right."""
+"""Reliability of calibrated scores: of tokens scored 0.9, 90 % should be correct."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ BINS = 10
 
 
 class Bin(NamedTuple):
-    """Tokens with scores next to each other.
+    """Tokens with neighboring scores.
 
     Attributes
     ----------
     low, high
-        The least and the greatest of their scores.
+        Lowest and highest of their scores.
     tokens
-        How many they are.
+        Number of tokens.
     score
-        The mean of their scores.
+        Mean of their scores.
     accuracy
-        The share of them whose label is right.
+        Share of them with the correct label.
     """
 
     low: float
@@ -38,13 +38,12 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class Reliability:
-    """Calibrated scores of tokens against what is right, in bins of as many tokens each.
+    """Accuracy by calibrated score, in bins of equally many tokens.
 
     Attributes
     ----------
     bins
-        From the least score to the greatest; tokens of one score are in one bin, so there may be
-        fewer than `BINS`.
+        By ascending score; tokens of one score are in one bin, so there may be fewer than `BINS`.
 
     Examples
     --------
@@ -57,7 +56,7 @@ class Reliability:
 
     @classmethod
     def of(cls, scores: Iterable[float], right: Iterable[bool]) -> Reliability:
-        """Put tokens into bins, given the score of each and whether its label is right."""
+        """Put tokens into bins, given the score and the correctness of each."""
         ranked = sorted(zip(scores, right, strict=True))
         least = len(ranked) / BINS
         bins: list[Bin] = []
@@ -80,19 +79,19 @@ class Reliability:
 
     @property
     def error(self) -> float:
-        """Expected calibration error: mean distance of score and accuracy of a token's bin."""
+        """Expected calibration error: mean difference of score and accuracy over tokens."""
         if not self.bins:
             return 0.0
         distance = sum(each.tokens * abs(each.score - each.accuracy) for each in self.bins)
         return distance / self.tokens
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as one JSON-able dictionary; ``error`` is the expected calibration error."""
+        """Return a dictionary that JSON can hold; ``error`` is the expected calibration error."""
         return {"error": self.error, "bins": [each._asdict() for each in self.bins]}
 
     @property
     def section(self) -> Section:
-        """What a report shows of it.
+        """Table for a report.
 
         >>> print(Reliability.of([0.5, 0.9], [True, True]).section.text, end="")
         calibrated scores             score   accuracy     tokens

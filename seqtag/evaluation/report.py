@@ -1,6 +1,6 @@
-"""Evaluation: gold labels and predicted labels in, one `Report` out.
+"""Comparison of predicted with gold labels: accuracy, chunk F1, confusions.
 
-Sentences are read once, side by side; only counts are kept.
+Sentences are read once, in parallel; only counts are kept.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ _MOST_CONFUSIONS = 20  # that a notebook shows
 
 
 class Words(Protocol):
-    """A collection that can be asked for words: a set, or ``tagger.known_words``."""
+    """Collection that supports ``word in words``: a set, or ``tagger.known_words``."""
 
     def __contains__(self, word: str, /) -> bool:
-        """Tell whether the word is in it."""
+        """Return whether the word is in it."""
         ...
 
 
 class Origin(NamedTuple):
-    """Where the predicted labels come from, as far as it is known: for the signature.
+    """Model that predicted the labels, as far as known; for the signature.
 
     Attributes
     ----------
     model
-        Version of seqtag that made the model.
+        Version of seqtag that wrote the model.
     data
         Digest of its training data, the first eight digits.
     seed
@@ -57,7 +57,7 @@ class Origin(NamedTuple):
 
 
 class WordError(NamedTuple):
-    """A word that got a wrong label, and on how many tokens."""
+    """Wrong label of a word, with its frequency in tokens."""
 
     gold: str
     predicted: str
@@ -72,13 +72,13 @@ class Report:
     Attributes
     ----------
     task, scheme
-        What was evaluated; `scheme` is None if the labels were not scored as chunks.
+        Task, and chunk scheme; None if the labels were not scored as chunks.
     sentences, correct_sentences, tokens, correct
         Numbers of sentences and tokens, and of those with no wrong label.
     known_tokens, known_correct
-        Of these tokens, those whose word was seen in training; None if that was not told.
+        Of these tokens, those whose word was seen in training; None if unknown.
     confusion
-        Number of tokens by (gold, predicted) label, right ones included.
+        Number of tokens by (gold, predicted) label, correct ones included.
     chunk_types
         Counts of chunks by type, in sorted order; empty if `scheme` is None.
     invalid_gold, invalid_predicted
@@ -86,12 +86,12 @@ class Report:
     word_errors
         Number of wrong labels by (gold, predicted, word); None if there were no words.
     origin
-        What gave the predicted labels; None if that was not told.
+        Model that predicted the labels; None if unknown.
     samples
-        Counts of each sentence apart, of ``accuracy``, ``f1`` (chunks), ``known``, ``unknown`` and
-        ``sentences``; None if they were not asked for.
+        Counts by sentence, of ``accuracy``, ``f1`` (chunks), ``known``, ``unknown`` and
+        ``sentences``; None unless requested.
     reliability
-        How the model's calibrated scores fit; None if it has none.
+        Reliability of the model's calibrated scores; None if it has none.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class Report:
     reliability: Reliability | None = None
 
     def __str__(self) -> str:
-        """The report as `to_text` lays it out."""
+        """Return the report as text: see `to_text`."""
         return self.to_text()
 
     def __repr__(self) -> str:
@@ -133,7 +133,7 @@ class Report:
 
     @property
     def accuracy(self) -> float:
-        """Share of tokens with the right label."""
+        """Share of tokens with the correct label."""
         return share(self.correct, self.tokens)
 
     @property
@@ -153,7 +153,7 @@ class Report:
 
     @property
     def unknown_correct(self) -> int | None:
-        """Number of right labels among `unknown_tokens`."""
+        """Number of correct labels among `unknown_tokens`."""
         return None if self.known_correct is None else self.correct - self.known_correct
 
     @property
@@ -174,12 +174,12 @@ class Report:
 
     @property
     def chunks(self) -> Counts:
-        """Counts of chunks of all types together."""
+        """Return the counts of chunks of all types together."""
         return total_of(self.chunk_types)
 
     @property
     def precision(self) -> float:
-        """Share of the predicted chunks that are right."""
+        """Share of the predicted chunks that are correct."""
         return self.chunks.precision
 
     @property
@@ -204,7 +204,7 @@ class Report:
 
     @property
     def signature(self) -> str:
-        """One line that says what `score` is a score of, and of which model."""
+        """One line with what was scored, on which data, and by which model."""
         facts = {
             "task": self.task,
             "metric": self.metric,
@@ -236,7 +236,7 @@ class Report:
         return [WordError(*error, count) for error, count in most_frequent(self.word_errors)[:n]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything but the words as one JSON-able dictionary.
+        """Return everything but the words as a dictionary that JSON can hold.
 
         Fractions have full precision; ``confusion`` lists gold label, predicted label, count.
 
@@ -278,12 +278,12 @@ class Report:
         }
 
     def to_text(self, confusion: int = 0) -> str:
-        """Lay the report out for people.
+        """Return the report as text tables.
 
         Parameters
         ----------
         confusion
-            How many of the most frequent pairs of gold and wrong label to list at the end.
+            Number of the most frequent pairs of gold and wrong label to list at the end.
 
         Returns
         -------
@@ -294,17 +294,17 @@ class Report:
         return text_of(_sections(self, confusion), self.signature)
 
     def _repr_html_(self) -> str:
-        """What notebooks show: the tables of `to_text`, and the twenty most frequent confusions."""
+        """Return the tables of `to_text` as HTML, with the twenty most frequent confusions."""
         return html_of(_sections(self, _MOST_CONFUSIONS), self.signature)
 
     def conlleval(self) -> str:
-        """Write the result as the conlleval script prints it, byte for byte.
+        """Return the result in the format of the conlleval script, byte for byte.
 
         Returns
         -------
         str
-            Its lines. Accuracy compares the labels as they were given. The script
-            knows B, I and O only: for other schemes see `seqtag.evaluation.report`.
+            Its lines. Accuracy compares the labels as given. The script knows B, I and O only: for
+            other schemes see `ChunkCounter`.
 
         Raises
         ------
@@ -344,27 +344,27 @@ def evaluate(
     Parameters
     ----------
     gold, predicted
-        Labels, one sequence per sentence. Read once, side by side; generators will do.
+        Labels, one sequence per sentence. Read once, in parallel; generators are accepted.
     words
         Words of the same sentences, for `Report.errors` and for `known`.
     known
-        The words seen in training. Given, accuracy is reported apart for known and unknown ones.
+        Words seen in training. If given, accuracy is also reported for known and unknown words.
     scheme
-        One of `seqtag.labels.schemes.SCHEMES`; None scores labels only and no chunks; "auto" finds
-        out from the gold labels (`seqtag.labels.schemes.detect_scheme`).
+        One of `seqtag.labels.schemes.SCHEMES`; None scores labels only and no chunks; "auto"
+        detects it from the gold labels (`seqtag.labels.schemes.detect_scheme`).
     task
         Name of the task, for the signature.
     origin
-        What is known of the model that gave the predicted labels, for the signature.
-        `seqtag.evaluation.scoring.score` asks a tagger for all of this.
+        Model that predicted the labels, for the signature. `seqtag.evaluation.scoring.score`
+        takes all of this from a tagger.
     samples
         Whether to keep the counts of each sentence, for intervals and comparisons.
 
     Returns
     -------
     Report
-        No sentence at all gives zeros. A label never seen in training is simply wrong where it
-        is gold; a predicted label that is no chunk label counts as outside, and as invalid.
+        Without sentences all figures are zero. A gold label that the model never saw counts as an
+        error; a predicted label that is no chunk label counts as outside, and as invalid.
 
     Raises
     ------
@@ -429,7 +429,7 @@ def evaluate(
 def _sample(
     right: Sequence[bool], seen: Sequence[bool] | None, chunks: Counts | None
 ) -> dict[str, Counts]:
-    """What one sentence counts, by metric."""
+    """Return the counts of one sentence by metric."""
     counts = {"accuracy": Counts(sum(right), len(right), len(right))}
     if chunks is not None:
         counts["f1"] = chunks
@@ -447,7 +447,7 @@ def _aligned(
     predicted: Iterable[Sequence[str]],
     words: Iterable[Sequence[str]] | None,
 ) -> Iterator[tuple[int, Sequence[str], Sequence[str], Sequence[str] | None]]:
-    """Sentence number, gold labels, predicted labels and words (or None), checked for length."""
+    """Yield sentence number, gold labels, predicted labels and words (or None); check lengths."""
     names = ("gold labels", "predicted labels", "words")
     columns = (gold, predicted) if words is None else (gold, predicted, words)
     for number, sentence in enumerate(zip_longest(*columns), start=1):
@@ -475,12 +475,16 @@ def _aligned(
 
 # ----------------------------------------------------------------- chunks
 class ChunkCounter:
-    """Counts the chunks of gold and predicted labels, sentence by sentence.
+    """Counter of chunks, sentence by sentence, by the rules of the conlleval script.
+
+    A chunk is correct if its type, its begin and its end are. Chunks are read by the rule of
+    `seqtag.labels.schemes`: on IOB labels the figures are those of the script, on IOBES and BILOU
+    those of the script after conversion to IOB2 (without it, it merges neighboring chunks).
 
     Parameters
     ----------
     scheme
-        One of `seqtag.labels.schemes.SCHEMES`, or "auto" to find out from the gold labels.
+        One of `seqtag.labels.schemes.SCHEMES`, or "auto" to detect it from the gold labels.
 
     Raises
     ------
@@ -508,13 +512,13 @@ class ChunkCounter:
         self._chunks = Counter[str](), Counter[str](), Counter[str]()  # correct, found, gold
 
     def add(self, gold: Sequence[str], predicted: Sequence[str], sentence: int) -> Counts:
-        """Count one sentence, of a number that messages name; return what it counts.
+        """Count one sentence, whose number is for messages; return its counts.
 
         Raises
         ------
         LabelError
-            If a gold label is foreign to a scheme that was asked for. A predicted label that is
-            no chunk label counts as outside.
+            If a gold label does not belong to a given scheme. A predicted label that is no chunk
+            label counts as outside.
         """
         self._transitions[0].update(count_transitions([gold]))
         self._transitions[1].update(count_transitions([predicted]))
@@ -531,15 +535,15 @@ class ChunkCounter:
 
     @property
     def scheme(self) -> str | None:
-        """The scheme asked for, or that of the gold labels so far; None if they are no chunks."""
+        """The given scheme, or that of the gold labels so far; None if they are no chunks."""
         return scheme_of(self._transitions[0]) if self._asked == "auto" else self._asked
 
     def types(self, scheme: str | None) -> dict[str, Counts]:
-        """Counts of chunks by type, in sorted order; none without a scheme."""
+        """Return the counts of chunks by type, in sorted order; none without a scheme."""
         return {} if scheme is None else by_key(*self._chunks)
 
     def invalid(self, scheme: str | None) -> tuple[int, int]:
-        """Transitions in gold and in predicted labels that a scheme does not allow."""
+        """Return the numbers of gold and predicted transitions that a scheme does not allow."""
         if scheme is None:
             return 0, 0
         gold, predicted = (invalid_transitions(side, scheme) for side in self._transitions)
@@ -547,12 +551,12 @@ class ChunkCounter:
 
 
 def conlleval_text(tokens: int, correct: int, types: Mapping[str, Counts]) -> str:
-    """What the conlleval script prints, byte for byte.
+    """Return the output of the conlleval script, byte for byte.
 
     Parameters
     ----------
     tokens, correct
-        Number of tokens, and of those with the right label.
+        Number of tokens, and of those with the correct label.
     types
         Counts of chunks by type.
 
@@ -577,12 +581,12 @@ def conlleval_text(tokens: int, correct: int, types: Mapping[str, Counts]) -> st
 
 
 def total_of(types: Mapping[str, Counts]) -> Counts:
-    """Counts of chunks of all types together."""
+    """Return the counts of chunks of all types together."""
     return Counts(*(sum(counts[i] for counts in types.values()) for i in range(3)))
 
 
 def _figures(counts: Counts) -> str:
-    """Percentages in the arithmetic of the script, so that the last digit rounds alike."""
+    """Return percentages in the arithmetic of the script, which rounds the last digit alike."""
     precision = 100 * counts.correct / counts.found if counts.found else 0.0
     recall = 100 * counts.correct / counts.gold if counts.gold else 0.0
     f1 = 2 * precision * recall / (precision + recall) if counts.correct else 0.0

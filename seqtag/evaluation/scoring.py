@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _DIGITS = 8  # of the digest of training data
 
 
-class Labeller(Protocol):
-    """What `score` asks of a tagger; `seqtag.Tagger` is one."""
+class Labeler(Protocol):
+    """Interface of what `score` evaluates; `seqtag.Tagger` has it."""
 
     @property
     def label(self) -> str:
@@ -30,16 +30,16 @@ class Labeller(Protocol):
 
     @property
     def known_words(self) -> Words:
-        """The words of its training data."""
+        """Words of its training data."""
         ...
 
     @property
     def info(self) -> Mapping[str, Any]:
-        """What its file says of it."""
+        """Description in its model file."""
         ...
 
     def tag_many(self, sentences: Iterable[Any], threads: int = 1, /) -> list[list[str]]:
-        """Labels of sentences, in order."""
+        """Return the labels of sentences, in order."""
         ...
 
 
@@ -47,7 +47,7 @@ _Sentence = TypeVar("_Sentence", bound=HasColumns)
 
 
 def score(
-    tagger: Labeller,
+    tagger: Labeler,
     sentences: Iterable[_Sentence],
     *,
     gold: Callable[[_Sentence], list[str]] | None = None,
@@ -56,20 +56,20 @@ def score(
     threads: int = 1,
     samples: bool = False,
 ) -> Report:
-    r"""Compare a tagger's labels with those that sentences have.
+    r"""Compare a tagger's labels with the gold labels of sentences.
 
     Parameters
     ----------
     tagger
-        Tags the sentences; they have the columns it looks at.
+        Tags the sentences, which have its input columns.
     sentences
-        Read once, a generator will do; those without words are left out.
+        Read once, a generator is accepted; those without words are left out.
     gold
-        Gives the labels of a sentence; by default the tagger's label column does.
+        Returns the gold labels of a sentence; by default those in the tagger's label column.
     task
-        Name of what is scored, for the signature; by default the tagger's label column.
+        Name of the task, for the signature; by default the tagger's label column.
     words
-        Whether to look at the column ``form``, to tell known words from unknown ones and to list
+        Whether to read the column ``form``, to distinguish known and unknown words and to list
         errors by word.
     threads
         Threads to tag on.
@@ -80,8 +80,8 @@ def score(
     -------
     Report
         Chunks are scored if the tagger's labels are chunk labels. The signature names the model's
-        version, training data and seed where the model has them. Of no sentences all figures are
-        zero. A calibrated tagger's report says how its scores fit.
+        version, training data and seed where the model has them. Without sentences all figures are
+        zero. The report of a calibrated tagger includes the reliability of its scores.
 
     Raises
     ------
@@ -98,25 +98,25 @@ def score(
     >>> report.accuracy, report.known_tokens
     (1.0, 2)
     """
-    give = LabelColumn(tagger.label).of if gold is None else gold
+    gold_of = LabelColumn(tagger.label).of if gold is None else gold
     labels: list[Sequence[str]] = []
     forms: list[list[str]] = []
 
-    def noted() -> Iterator[_Sentence]:
+    def collect() -> Iterator[_Sentence]:
         for sentence in sentences:
             if len(sentence):
-                labels.append(give(sentence))
+                labels.append(gold_of(sentence))
                 if words:
                     forms.append(sentence.column("form"))
                 yield sentence
 
     reliability = None
     if getattr(tagger, "is_calibrated", False):
-        judged = tagger.tag_with_margins(noted(), threads)  # type: ignore[attr-defined]
-        predicted = [labels for labels, _ in judged]
-        reliability = _reliability(tagger, labels, judged)
+        tagged = tagger.tag_with_margins(collect(), threads)  # type: ignore[attr-defined]
+        predicted = [labels for labels, _ in tagged]
+        reliability = _reliability(tagger, labels, tagged)
     else:
-        predicted = tagger.tag_many(noted(), threads)
+        predicted = tagger.tag_many(collect(), threads)
     report = evaluate(
         labels,
         predicted,
@@ -131,19 +131,19 @@ def score(
 
 
 def _reliability(
-    tagger: Any, gold: Sequence[Sequence[str]], judged: Sequence[tuple[list[str], list[float]]]
+    tagger: Any, gold: Sequence[Sequence[str]], tagged: Sequence[tuple[list[str], list[float]]]
 ) -> Reliability:
-    """How the calibrated scores of labels fit."""
+    """Return the reliability of the calibrated scores."""
     scores: list[float] = []
     right: list[bool] = []
-    for expected, (labels, margins) in zip(gold, judged, strict=True):
+    for expected, (labels, margins) in zip(gold, tagged, strict=True):
         scores += tagger.calibrated(margins, [None] * len(labels))
         right += [a == b for a, b in zip(expected, labels, strict=True)]
     return Reliability.of(scores, right)
 
 
 def origin_of(info: Mapping[str, Any]) -> Origin:
-    """What a model's file says of where it comes from.
+    """Return the origin of a model, from the description in its file.
 
     Examples
     --------

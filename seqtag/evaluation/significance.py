@@ -27,27 +27,27 @@ if TYPE_CHECKING:
     from seqtag.evaluation.report import Report
 
 RESAMPLES = 1000
-"""Bootstrap samples, unless told otherwise."""
+"""Default number of bootstrap samples."""
 
 TRIALS = 10_000
-"""Trials of randomisation, unless told otherwise."""
+"""Default number of trials of approximate randomization."""
 
 CONFIDENCE = 0.95
-"""Share of the cases that an interval is to hold the true value in, unless told otherwise."""
+"""Default confidence level of intervals."""
 
 _CELLS = 1 << 22  # numbers drawn at once
-_ROUNDING = 1e-12  # differences closer than this are equal
+_ROUNDING = 1e-12  # smaller differences are rounding errors
 
 
 class Interval(NamedTuple):
-    """From where to where a value lies, probably."""
+    """Confidence interval."""
 
     low: float
     high: float
 
 
 class McNemar(NamedTuple):
-    """Tokens that one of two systems alone has right, and how probable so odd a split is.
+    """Result of McNemar's test: tokens correct in only one of two systems, and the p-value.
 
     Examples
     --------
@@ -63,22 +63,22 @@ class McNemar(NamedTuple):
 def bootstrap(
     table: NDArray[np.float64], resamples: int = RESAMPLES, seed: int = 1
 ) -> NDArray[np.float64]:
-    """Scores of samples of sentences, drawn with replacement, as many as there are.
+    """Return the scores of bootstrap samples of the sentences.
 
     Parameters
     ----------
     table
-        Counts (sentences, metrics, 3), as `seqtag.evaluation.counts.Samples.table` gives them.
+        Counts (sentences, metrics, 3), from `seqtag.evaluation.counts.Samples.table`.
     resamples
         Number of samples.
     seed
-        The same draws for all metrics; and for all tables of as many sentences, so that scores of
-        two systems may be subtracted.
+        The same samples are drawn for all metrics, and for all tables of equally many sentences,
+        so that scores of two systems may be subtracted.
 
     Returns
     -------
     array (resamples, metrics) float64
-        Fractions. Of no sentences they are zero.
+        Fractions; zero without sentences.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def bootstrap(
 
 
 def percentiles(scores: NDArray[np.float64], confidence: float = CONFIDENCE) -> Interval:
-    """The interval that holds the middle of some scores.
+    """Return the percentile interval of some scores.
 
     Examples
     --------
@@ -118,14 +118,14 @@ def percentiles(scores: NDArray[np.float64], confidence: float = CONFIDENCE) -> 
 
 
 def bootstrap_p(differences: NDArray[np.float64], observed: float) -> float:
-    """Probability of a difference so great if there is none: bootstrap moved to zero, two-sided.
+    """Return the two-sided p-value of a difference, from the bootstrap shifted to zero.
 
     Parameters
     ----------
     differences
-        Of scores of the same samples.
+        Differences of scores of the same bootstrap samples.
     observed
-        The difference on all sentences.
+        Difference on all sentences.
 
     Examples
     --------
@@ -136,14 +136,14 @@ def bootstrap_p(differences: NDArray[np.float64], observed: float) -> float:
     return float((as_great.sum() + 1) / (len(differences) + 1))
 
 
-def randomisation_p(
+def randomization_p(
     a: NDArray[np.float64], b: NDArray[np.float64], trials: int = TRIALS, seed: int = 1
 ) -> NDArray[np.float64]:
-    """Probability of a difference so great if it does not matter which system said what.
+    """Return the two-sided p-value of a difference by approximate randomization.
 
-    In each trial the two systems change places in each sentence with probability 1/2
-    (approximate randomisation, two-sided). If there are no more ways to change places than
-    `trials`, each of them is tried once, and the probability is exact.
+    In each trial the outputs of the two systems are swapped in each sentence with probability 1/2.
+    If there are at most `trials` ways to swap, each of them is tried once, and the p-value is
+    exact.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def randomisation_p(
     Examples
     --------
     >>> a = np.array([[[1.0, 1, 1]]] * 4)
-    >>> randomisation_p(a, a * [0, 1, 1]).tolist()
+    >>> randomization_p(a, a * [0, 1, 1]).tolist()
     [0.125]
     """
     _check(trials, "trials")
@@ -177,10 +177,10 @@ def randomisation_p(
 
 
 def mcnemar(only_a: int, only_b: int) -> McNemar:
-    """McNemar's test, exact and two-sided, of the tokens that one system alone has right.
+    """Return the exact, two-sided McNemar's test of tokens correct in only one of two systems.
 
-    It takes tokens as independent, which those of a sentence are not: it finds differences a
-    little too easily.
+    The test assumes that tokens are independent. Those of a sentence are not, so that the test
+    finds differences a little too easily.
 
     Examples
     --------
@@ -194,14 +194,14 @@ def mcnemar(only_a: int, only_b: int) -> McNemar:
 
 
 def student_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
-    """How many standard errors from the mean a t-interval reaches.
+    """Return the half-width of a t-interval in standard errors of the mean.
 
     Parameters
     ----------
     degrees
         Degrees of freedom, from 1.
     confidence
-        Probability that lies within.
+        Probability inside the interval.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def student_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
 
 
 def _student_within(t: float, degrees: int) -> float:
-    """Probability from -t to t: the finite series for whole degrees of freedom."""
+    """Return the probability from -t to t: the finite series for integer degrees of freedom."""
     angle = math.atan(t / math.sqrt(degrees))
     cos, odd = math.cos(angle), degrees % 2
     term, total = (cos if odd else 1.0), 0.0
@@ -234,7 +234,7 @@ def _student_within(t: float, degrees: int) -> float:
 def _swaps(
     sentences: int, trials: int, random: np.random.RandomState | None
 ) -> Iterator[NDArray[np.float64]]:
-    """Rows of 0 and 1 for each sentence: drawn, or all that there are."""
+    """Yield rows of 0 and 1 for each sentence: random ones, or all possible ones."""
     done = 0
     for rows in _portions(trials, max(1, sentences)):
         if random is None:
@@ -247,7 +247,7 @@ def _swaps(
 
 
 def _portions(rows: int, width: int) -> Iterator[int]:
-    """The rows in portions that fit into memory."""
+    """Split the rows into portions that fit into memory."""
     most = max(1, _CELLS // width)
     for done in range(0, rows, most):
         yield min(most, rows - done)
@@ -261,7 +261,7 @@ def _check(number: int, name: str) -> None:
 
 # ----------------------------------------------------------------- reports
 AnyReport: TypeAlias = "Report | AlignedReport"
-"""What there is to compare."""
+"""Reports that can be compared."""
 
 _NAMES = {
     "accuracy": "tokens",
@@ -273,16 +273,16 @@ _NAMES = {
 
 
 class Difference(NamedTuple):
-    """One metric of two systems.
+    """Scores of two systems in one metric.
 
     Attributes
     ----------
     a, b
-        Both scores, as fractions; intervals are of the bootstrap.
-    interval
-        Of the difference b - a.
+        Both scores, as fractions.
+    a_interval, b_interval, interval
+        Bootstrap intervals of a, b and the difference b - a.
     p_bootstrap, p_randomisation
-        Probability, two-sided, of a difference so great if there is none.
+        Two-sided p-values of the difference.
     """
 
     a: float
@@ -295,11 +295,11 @@ class Difference(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """What b is better by."""
+        """The difference b - a."""
         return self.b - self.a
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, JSON-able."""
+        """Return a dictionary that JSON can hold."""
         return {**self._asdict(), "difference": self.difference}
 
 
@@ -310,13 +310,13 @@ class Comparison:
     Attributes
     ----------
     differences
-        By metric, the headline of the reports first.
+        Differences by metric, the headline of the reports first.
     tokens
-        McNemar's test of the tokens; None if words are cut differently.
+        McNemar's test of the tokens; None if the systems have different words.
     signature
         What was compared, and how: see `seqtag.evaluation.Report.signature`.
     confidence
-        Of the intervals.
+        Confidence level of the intervals.
     """
 
     differences: dict[str, Difference]
@@ -325,11 +325,11 @@ class Comparison:
     confidence: float
 
     def __str__(self) -> str:
-        """The comparison as `to_text` lays it out."""
+        """Return the comparison as text: see `to_text`."""
         return self.to_text()
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, JSON-able; fractions have full precision."""
+        """Return a dictionary that JSON can hold; fractions have full precision."""
         return {
             "confidence": self.confidence,
             "differences": {name: each.to_dict() for name, each in self.differences.items()},
@@ -338,7 +338,7 @@ class Comparison:
         }
 
     def to_text(self) -> str:
-        """Lay it out for people: a line for each metric, McNemar's test, the signature."""
+        """Return a table with a line for each metric, McNemar's test, and the signature."""
         heading = ("A", "B", "B - A", f"{100 * self.confidence:g}% interval", "p boot", "p rand")
         widths = (10, 10, 10, 18, 10, 10)
         lines = [" " * 20 + "".join(map(str.rjust, heading, widths))]
@@ -378,19 +378,19 @@ def compare(
     Parameters
     ----------
     a, b
-        Made with ``samples=True``.
+        Reports made with ``samples=True``.
     resamples, trials
-        Of the paired bootstrap, and of approximate randomisation.
+        Samples of the paired bootstrap, and trials of approximate randomization.
     seed
-        Of both.
+        Seed of both.
     confidence
-        Of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------
     Comparison
-        Of the metrics that both reports have. Known and unknown words are compared only if they
-        are the same ones for both.
+        Of the metrics that both reports have. Known and unknown words are compared only if both
+        reports have the same ones.
 
     Raises
     ------
@@ -411,7 +411,7 @@ def compare(
     names = _shared(left, right, _headline(a))
     tables = left.table(names), right.table(names)
     scores = [bootstrap(table, resamples, seed) for table in tables]
-    p_values = randomisation_p(*tables, trials, seed)
+    p_values = randomization_p(*tables, trials, seed)
     totals = [f1_of(table.sum(axis=0)) for table in tables]
     differences = {}
     for i, name in enumerate(names):
@@ -436,19 +436,19 @@ def intervals(
     seed: int = 1,
     confidence: float = CONFIDENCE,
 ) -> dict[str, Interval]:
-    """How far the scores of a report hang on which sentences were scored (bootstrap).
+    """Return bootstrap confidence intervals of the scores of a report.
 
     Parameters
     ----------
     report
-        Made with ``samples=True``.
+        Report made with ``samples=True``.
     resamples, seed, confidence
         As for `compare`.
 
     Returns
     -------
     dict
-        An interval by metric.
+        Intervals by metric.
 
     Raises
     ------
@@ -471,7 +471,7 @@ def intervals(
 def intervals_text(
     report: AnyReport, found: dict[str, Interval], confidence: float = CONFIDENCE
 ) -> str:
-    """Intervals laid out for people, with the scores they belong to."""
+    """Return a table of scores with their intervals."""
     samples = _samples_of(report)
     names = [name for name in found if name in samples.counts]
     totals = f1_of(samples.table(names).sum(axis=0))
@@ -500,7 +500,7 @@ def _headline(report: AnyReport) -> str:
 
 
 def _shared(a: Samples, b: Samples, headline: str) -> list[str]:
-    """The metrics that both count on the same gold items, the headline first."""
+    """Return the metrics that both count on the same gold items, the headline first."""
     names = [name for name in a.counts if name in b.counts]
     kept = [name for name in names if _gold(a, name) == _gold(b, name)]
     basic = {"accuracy", "f1", "tokens", "sentences", "words"}
@@ -525,7 +525,7 @@ def _mcnemar(a: Samples, b: Samples) -> McNemar | None:
 
 
 def _facts(report: AnyReport) -> dict[str, object]:
-    """What was compared, for the signature."""
+    """Return what was compared, for the signature."""
     if isinstance(report, AlignedReport):
         return {"task": "aligned", "metric": report.metric, "sentences": report.sentences}
     return {

@@ -1,4 +1,4 @@
-"""Figures laid out for people: tables, and a line that says what they are."""
+"""Text tables of scores, and the signature line below them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def row(name: str, counts: Counts) -> tuple[Any, ...]:
-    """Cells of a table line for counts."""
+    """Return the cells of a table row for counts."""
     return name, counts.precision, counts.recall, counts.f1, counts.gold, counts.found
 
 
@@ -27,7 +27,7 @@ class Section(NamedTuple):
 
     @property
     def cells(self) -> list[list[str]]:
-        """The rows as texts; fractions (floats) as percentages."""
+        """Rows as text; fractions (floats) as percentages."""
         return [
             [f"{100 * cell:.2f}" if isinstance(cell, float) else str(cell) for cell in row]
             for row in self.rows
@@ -35,12 +35,12 @@ class Section(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The lines of the table, and the note."""
+        """Lines of the table, and the note."""
         return table(self.heading, self.rows) + (f"{self.note}\n" if self.note else "")
 
 
 def table(heading: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
-    """Lines with names to the left, numbers to the right; fractions (floats) as percentages."""
+    """Return a table, names left and numbers right aligned; fractions (floats) as percentages."""
     cells = Section(heading, rows).cells
     name_width = max(24, *(len(row[0]) for row in (heading, *cells)))
     lines = (
@@ -51,12 +51,12 @@ def table(heading: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
 
 
 def text_of(sections: Iterable[Section], signature: str) -> str:
-    """Tables for a terminal, with an empty line between them, and the signature."""
+    """Return the tables, separated by empty lines, and the signature."""
     return "\n".join([*(section.text for section in sections), signature, ""])
 
 
 def html_of(sections: Iterable[Section], signature: str) -> str:
-    """Tables for a notebook, and the signature."""
+    """Return the tables as HTML, and the signature."""
     parts = []
     for section in sections:
         caption, *names = section.heading
@@ -68,7 +68,7 @@ def html_of(sections: Iterable[Section], signature: str) -> str:
 
 
 def signature_of(facts: Mapping[str, object], origin: Mapping[str, object] | None) -> str:
-    """One line of names and values: what was scored, where it comes from as far as it is known."""
+    """Return one line of names and values: what was scored, and its origin as far as known."""
     known = {name: value for name, value in (origin or {}).items() if value is not None}
     items = {**facts, **known, "version": __version__}
     return "|".join(f"{name}:{value}" for name, value in items.items())

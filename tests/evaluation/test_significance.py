@@ -16,7 +16,7 @@ from seqtag.evaluation.significance import (
     bootstrap_p,
     mcnemar,
     percentiles,
-    randomisation_p,
+    randomization_p,
     student_quantile,
 )
 
@@ -36,7 +36,7 @@ def table_of(*metrics):
 
 
 @given(st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=7))
-def test_randomisation_of_few_sentences_is_exact(pairs):
+def test_randomization_of_few_sentences_is_exact(pairs):
     a, b = zip(*pairs, strict=True)
     observed = abs(f1(b) - f1(a))
     as_great = 0
@@ -44,17 +44,17 @@ def test_randomisation_of_few_sentences_is_exact(pairs):
         left = [pair[swap] for pair, swap in zip(pairs, swaps, strict=True)]
         right = [pair[1 - swap] for pair, swap in zip(pairs, swaps, strict=True)]
         as_great += abs(f1(right) - f1(left)) >= observed - 1e-9
-    [p] = randomisation_p(table_of(a), table_of(b), trials=2**7)
+    [p] = randomization_p(table_of(a), table_of(b), trials=2**7)
     assert p == pytest.approx(as_great / 2 ** len(pairs))
 
 
-def test_drawn_randomisation_comes_near_the_exact_one():
+def test_drawn_randomization_comes_near_the_exact_one():
     rng = np.random.default_rng(3)
     a, b = rng.integers(0, 4, (2, 14))
     gold = np.full(14, 4)
     a, b = ([*zip(each, gold, gold, strict=True)] for each in (a, b))
-    [exact] = randomisation_p(table_of(a), table_of(b), trials=2**14)
-    [drawn] = randomisation_p(table_of(a), table_of(b), trials=10_000)
+    [exact] = randomization_p(table_of(a), table_of(b), trials=2**14)
+    [drawn] = randomization_p(table_of(a), table_of(b), trials=10_000)
     assert 0.05 < exact < 0.95
     assert abs(drawn - exact) < 0.02
 
@@ -92,7 +92,7 @@ def test_both_tests_agree_with_scipy_on_accuracies():
     theirs = stats.permutation_test(
         (a, b), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=10_000, rng=1
     ).pvalue
-    [ours] = randomisation_p(*map(table_of, rows))
+    [ours] = randomization_p(*map(table_of, rows))
     assert ours == pytest.approx(theirs, abs=0.01)
     scores = [bootstrap(table_of(each), 5000)[:, 0] for each in rows]
     assert bootstrap_p(scores[1] - scores[0], (b.sum() - a.sum()) / 200) == pytest.approx(
@@ -103,11 +103,11 @@ def test_both_tests_agree_with_scipy_on_accuracies():
 def test_the_same_seed_gives_the_same_draws_however_they_are_portioned(monkeypatch):
     table = table_of([(i % 3, 2, 2) for i in range(50)])
     other = table_of([(i % 2, 2, 2) for i in range(50)])
-    whole = bootstrap(table, 30, 5), randomisation_p(table, other, 300, 5)
+    whole = bootstrap(table, 30, 5), randomization_p(table, other, 300, 5)
     assert not np.array_equal(whole[0], bootstrap(table, 30, 6))
     monkeypatch.setattr(significance, "_CELLS", 120)
     np.testing.assert_array_equal(whole[0], bootstrap(table, 30, 5))
-    np.testing.assert_array_equal(whole[1], randomisation_p(table, other, 300, 5))
+    np.testing.assert_array_equal(whole[1], randomization_p(table, other, 300, 5))
     monkeypatch.undo()
     frozen = [0.47, 0.46, 0.55]  # the stream of draws is part of what a seed promises
     assert bootstrap(table, 3, 5)[:, 0].round(2).tolist() == frozen
@@ -139,16 +139,16 @@ def test_student_quantiles(degrees, confidence):
 def test_nothing_to_draw_from():
     nothing = np.zeros((0, 2, 3))
     assert bootstrap(nothing, 5).tolist() == [[0.0, 0.0]] * 5
-    assert randomisation_p(nothing, nothing).tolist() == [1.0, 1.0]
+    assert randomization_p(nothing, nothing).tolist() == [1.0, 1.0]
     same = table_of([(1, 2, 2)] * 30)
-    assert randomisation_p(same, same).tolist() == [1.0]
+    assert randomization_p(same, same).tolist() == [1.0]
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda t: bootstrap(t, 0), "expected resamples of 1 or more, found 0"),
-        (lambda t: randomisation_p(t, t, 0), "expected trials of 1 or more, found 0"),
+        (lambda t: randomization_p(t, t, 0), "expected trials of 1 or more, found 0"),
         (
             lambda t: percentiles(t[:, 0, 0], 95),
             "expected a confidence between 0 and 1, found 95; give 0.95, say",
