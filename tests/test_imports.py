@@ -109,7 +109,7 @@ batch.ranges batch.shards batch.ray_cluster
 batch.tag_file batch.parameter_mixing
 batch.split batch.ray_data batch.jobs
 batch.ray_tagging
-batch.ray_training
+batch.ray_training batch.results
 batch
 report.assembly report.figures
 report.analysis
@@ -135,8 +135,8 @@ integrations
 cli.common
 cli.options
 cli.eval_warnings cli.training
-cli.bundle cli.calibrate cli.classes cli.cluster cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.lexicon cli.tag cli.templates cli.train cli.tune
-cli.compare cli.report cli.serve
+cli.bundle cli.calibrate cli.classes cli.cluster_tag cli.cluster_train cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.lexicon cli.tag cli.templates cli.train cli.tune
+cli.cluster cli.compare cli.report cli.serve
 cli
 __init__
 __main__

@@ -650,3 +650,15 @@ def tagging_options(command: Command) -> Command:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+address_option = click.option(
+    "--address",
+    metavar="HOST:PORT",
+    help="Address of the cluster, as ray.init takes it (default: $RAY_ADDRESS, or this machine).",
+)
+workers_option = click.option(
+    "--workers",
+    type=click.IntRange(1),
+    help="Number of processes on this machine, without --address (default: one per core).",
+)

@@ -1,0 +1,182 @@
+"""``seqtag cluster tag``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from seqtag.cli.common import Notes, usage
+from seqtag.cli.options import (
+    address_option,
+    columns_option,
+    max_sentence_option,
+    models_option,
+    quiet_option,
+    tagging_options,
+    threads_option,
+    workers_option,
+)
+from seqtag.corpus import READABLE
+
+if TYPE_CHECKING:
+    from seqtag.batch.ray_tagging import Failure, Report
+    from seqtag.batch.tag_file import FileResult
+    from seqtag.corpus import ReadLimits
+
+_ROWS = ("jsonl", "parquet")
+_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+
+
+def _bytes_of(context: click.Context, parameter: click.Parameter, value: str | None) -> int:
+    """Return a number of bytes, from text such as 64MB; 0 for None."""
+    if value is None:
+        return 0
+    found = re.fullmatch(r"([0-9]{1,15}) ?(KB|MB|GB|)", value, re.IGNORECASE | re.ASCII)
+    size = int(found[1]) * _UNITS[found[2].upper()] if found else 0
+    if not size:
+        msg = f"expected a size above 0 such as 64MB (or KB, GB, or bytes), found {value!r}"
+        raise click.BadParameter(msg, context, parameter)
+    return size
+
+
+@click.command("tag")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@models_option
+@click.option("-o", "--output", "folder", required=True, help="Output folder or address.")
+@address_option
+@workers_option
+@click.option(
+    "--format",
+    "format",
+    type=click.Choice([*READABLE, *_ROWS]),
+    default="auto",
+    metavar="FORMAT",
+    help="Format of the files: conllu, columns, text, tokens, ..., or of rows: jsonl, parquet "
+    "(default: rows by file name, others detected for each file).",
+)
+@columns_option
+@click.option(
+    "--field", help="Field of rows that contains the text or the tokens (default: tokens, or text)."
+)
+@tagging_options
+@click.option("--base", help="Common folder of the inputs; outputs keep the paths below it.")
+@click.option(
+    "--suffix",
+    help="Suffix added to file names (default: .conllu for --format text, the format for --to).",
+)
+@click.option(
+    "--attempts",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Number of attempts for a file whose worker is lost, or that cannot be read or written.",
+)
+@click.option(
+    "--in-flight",
+    type=click.IntRange(1),
+    help="Number of files in progress (default: two per worker).",
+)
+@click.option(
+    "--split",
+    metavar="SIZE",
+    callback=_bytes_of,
+    help="Split files above this size, such as 64MB, into chunks of about that size, which are "
+    "tagged separately and joined to the same bytes (default: one file is one task).",
+)
+@click.option("--summary", help="File of the summary (default: summary.json in the folder).")
+@max_sentence_option
+@threads_option
+@quiet_option
+def command(
+    inputs: tuple[str, ...],
+    models: tuple[str, ...],
+    folder: str,
+    address: str | None,
+    workers: int | None,
+    format: str,
+    columns: tuple[str, ...] | None,
+    field: str | None,
+    base: str | None,
+    suffix: str | None,
+    attempts: int,
+    in_flight: int | None,
+    split: int,
+    summary: str | None,
+    limits: ReadLimits,
+    threads: int,
+    quiet: bool,
+    **asked: Any,
+) -> int:
+    """Tag many files; each output has the name of its input, and finished files are skipped.
+
+    Inputs are paths, patterns, @FILE (a name on each line), and addresses such as
+    s3://crawl/*.txt.gz. If a file cannot be tagged, it is listed in failed.jsonl in the folder,
+    all others are tagged, and the exit code is 1. Run the same command again to tag files that
+    are missing or were tagged from another input, by another model or with other options.
+
+    \b
+    Examples:
+      seqtag cluster tag -m en crawl/*.txt.gz --format text -o tagged
+      seqtag cluster tag -m en --only upos --base crawl "crawl/**/*.parquet" -o tagged
+      seqtag cluster tag -m en --split 64MB --format text books.txt -o tagged
+      seqtag cluster tag -m english.seqtag @files.txt -o s3://tagged --address auto
+    """
+    from seqtag.batch.jobs import files_of, jobs_of
+    from seqtag.batch.ray_cluster import connected, require_ray
+    from seqtag.batch.ray_tagging import Failure, tag_files
+    from seqtag.batch.results import changed_since, copies_of, write_results
+    from seqtag.model.embedded import DEFAULT_MODELS
+    from seqtag.tagging.chain import TagOptions
+
+    notes = Notes(quiet)
+    require_ray()
+    with usage():
+        options = TagOptions(
+            format="columns" if columns and format == "auto" else format,
+            columns=columns,
+            field=field,
+            max_sentence=limits.sentence,
+            **asked,
+        )
+        if suffix is None:
+            suffix = f".{options.to}" if options.to else ".conllu" if format == "text" else ""
+        jobs = jobs_of(files_of(inputs), folder, base=base, suffix=suffix)
+        copies = copies_of(models or DEFAULT_MODELS, options, jobs)
+    with connected(address, workers) as ray, notes.bar("file", len(jobs)) as bar:
+
+        def show(done: FileResult | Failure | None, report: Report) -> None:
+            if isinstance(done, Failure):
+                notes(f"{done.file} failed: {done.error}")
+            bar(0 if done is None else 1, f"{report.tokens_per_second:,} tokens/s")
+
+        report = tag_files(
+            ray,
+            jobs,
+            copies,
+            options,
+            threads=threads,
+            attempts=attempts,
+            in_flight=in_flight,
+            split=split,
+            listener=show,
+        )
+    write_results(report, folder, copies, options, summary)
+    notes(
+        f"{report.tagged} tagged, {report.skipped} skipped, {len(report.failures)} failed; "
+        f"{report.tokens:,} tokens in {report.seconds:.0f} s, {report.tokens_per_second:,} a second"
+    )
+    if options.format == "auto" and options.to is None and report.formats["text"]:
+        notes(
+            f"note: {report.formats['text']} files were raw text and became CoNLL-U with unchanged "
+            "names; --format text adds .conllu"
+        )
+    for reason, count in report.uncut.items():
+        notes(f"note: {count} large files were not split: {reason}")
+    for name in changed_since(copies):
+        notes(
+            f"note: {name} has changed since the start; all files were tagged with the old model; "
+            "run the same command again to tag with the new one"
+        )
+    return 1 if report.failures else 0

@@ -1,0 +1,142 @@
+"""``seqtag cluster train``."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from seqtag.catalogue.locate import locate
+from seqtag.cli.common import Notes, check_stdout, check_target
+from seqtag.cli.options import (
+    address_option,
+    complete_files,
+    files_beside,
+    force_option,
+    training_arguments,
+    training_options,
+    workers_option,
+)
+from seqtag.cli.training import (
+    check_checkpoints,
+    checkpoint_option,
+    concluded,
+    constrain_option,
+    is_unfinished,
+    line_of,
+    resume_option,
+    saying_how_to_go_on,
+)
+
+if TYPE_CHECKING:
+    from seqtag.cli.options import Reading
+    from seqtag.training.runs import Epoch
+
+
+@click.command("train")
+@click.argument("shards", nargs=-1, required=True, metavar="SHARD...")
+@click.option("-m", "--model", required=True, help="Output file of the model (written atomically).")
+@address_option
+@workers_option
+@click.option(
+    "--dev",
+    shell_complete=complete_files,
+    help="Development set: the model of the round that scores best on it is kept.",
+)
+@click.option("--rounds", type=click.IntRange(1), help="Epochs of each shard (default: --epochs).")
+@click.option(
+    "--patience",
+    type=click.IntRange(1),
+    help="Stop after this many rounds without a better score on the dev set.",
+)
+@constrain_option
+@click.option(
+    "--attempts",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Number of attempts for a round of a shard whose worker is lost.",
+)
+@checkpoint_option
+@resume_option
+@training_options
+@force_option
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    shards: tuple[str, ...],
+    model: str,
+    address: str | None,
+    workers: int | None,
+    dev: str | None,
+    rounds: int | None,
+    attempts: int,
+    reading: Reading,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> int:
+    """Train a tagger on the shards of a corpus in parallel (iterative parameter mixing).
+
+    A shard is a file, which one worker keeps over all rounds. In each round each shard starts from
+    the same weights and makes one pass over its sentences; then the weights are averaged. The model
+    depends on the shards, their order and the seed, but not on the workers or their failures; with
+    one shard the weights are those of seqtag train.
+
+    \b
+    Examples:
+      seqtag cluster train shards/*.conllu --dev dev.conllu -m english.seqtag
+      seqtag cluster train shards/*.conllu -m english.seqtag --checkpoint checkpoints --resume
+      seqtag cluster train @shards.txt --address auto --rounds 20 -m english.seqtag
+    """
+    from seqtag.batch.jobs import files_of
+    from seqtag.batch.parameter_mixing import train_shards
+    from seqtag.batch.ray_cluster import connected, require_ray
+    from seqtag.batch.ray_training import seated
+    from seqtag.batch.storage import is_address
+
+    notes = Notes(quiet)
+    if rounds is not None and options["epochs"] is not None:
+        msg = "expected --rounds or --epochs, found both, which are the same here; leave one out"
+        raise click.UsageError(msg, context)
+    if options["patience"] and not dev:
+        msg = "--patience needs a --dev set"
+        raise click.UsageError(msg, context)
+    for name, value in (("--model", model), ("--checkpoint", options["checkpoint"])):
+        if value in ("", "-"):
+            msg = f"expected a name for {name}, found {value!r}"
+            raise click.UsageError(msg, context)
+    check_checkpoints(context, options)
+    require_ray()
+    files = files_of(shards)
+    read = [*files, dev, *files_beside(options)]
+    here = [each for each in read if each and not is_address(each)]
+    force = force or (options["resume"] and is_unfinished(model))
+    check_target(context, model, here, force=force, model=True)
+    if as_json:
+        check_stdout()
+    epochs: list[Epoch] = []
+
+    def show(epoch: Epoch) -> None:
+        notes(line_of(epoch, 1))
+        epochs.append(epoch)
+
+    training_arguments(options)
+    options["epochs"] = rounds or options["epochs"]
+    options |= reading._asdict()
+    dev = locate([dev], "dev", notes.fetching)[0] if dev else None
+    with (
+        saying_how_to_go_on(options["checkpoint"], notes),
+        connected(address, workers) as ray,
+    ):
+        crew = partial(
+            seated,
+            ray=ray,
+            attempts=attempts,
+            on_lost=lambda shard, reason: notes(f"{shard}: the worker was lost: {reason}"),
+        )
+        tagger = train_shards(files, dev=dev, on_epoch=show, crew=crew, **options)
+    return concluded(tagger, model, epochs, notes, as_json, options["checkpoint"])
