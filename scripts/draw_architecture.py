@@ -88,7 +88,7 @@ LANES = (
                 "label ids",
             ),
             Stage(
-                "labels.coding:LabelCoding.as_written",
+                "labels.coding:LabelCoding.decode",
                 "tagging.runtime:ModelRuntime._spelt",
                 "labels, as files have them",
             ),

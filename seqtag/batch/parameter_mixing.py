@@ -21,7 +21,7 @@ from seqtag.engine.arrays import ANY_LABEL, Instances, Layout
 from seqtag.features.index import IndexedCorpus
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
-from seqtag.labels.column import split_labels
+from seqtag.labels.column import label_components
 from seqtag.parallel import in_order
 from seqtag.tables.lexicon import tables_of
 from seqtag.tagging.tagger import Tagger
@@ -338,7 +338,7 @@ def _agree(
         wonder_at_many(len(labels), agreement.origin["tokens"], column)
     templates = fitting(topic.templates, len(labels), column)
     compiled = templates.compile(topic.available)
-    parts = split_labels(labels) if settings.label_parts == "split" else None
+    parts = label_components(labels) if settings.label_parts == "split" else None
     edge_keys = agreement.edge_keys if compiled.edges else agreement.edge_keys[:0]
     layout = Layout(len(agreement.keys), len(labels), compiled.order, len(edge_keys), parts)
     plans = [

@@ -308,16 +308,14 @@ class Agreed(LemmaCoding):
     def on(cls, pairs: Sequence[tuple[str, str]]) -> Agreed:
         """What is chosen for some pairs of form and lemma.
 
-        >>> Agreed.on([("PARIS", "Paris"), ("be", "be")]).as_learnt(["Paris"], ["PARIS"])
+        >>> Agreed.on([("PARIS", "Paris"), ("be", "be")]).encode(["Paris"], ["PARIS"])
         ['title 0 0  ']
         """
         different = list(dict.fromkeys(pairs))
         forms, lemmas = zip(*different, strict=True)
-        return cls(
-            scripts=dict(zip(different, LemmaCoding().as_learnt(lemmas, forms), strict=True))
-        )
+        return cls(scripts=dict(zip(different, LemmaCoding().encode(lemmas, forms), strict=True)))
 
-    def as_learnt(self, labels: Sequence[str], forms: Sequence[str] = ()) -> list[str]:
+    def encode(self, labels: Sequence[str], forms: Sequence[str] = ()) -> list[str]:
         """The scripts of lemmas."""
         return [self.scripts[pair] for pair in zip(forms, labels, strict=True)]
 

@@ -20,7 +20,7 @@ from seqtag.evaluation.report import Report, evaluate
 from seqtag.features.encoder import Column
 from seqtag.features.index import IndexedCorpus
 from seqtag.features.items import Names, index_items
-from seqtag.labels.column import LabelColumn, part_names, split_labels
+from seqtag.labels.column import LabelColumn, component_names, label_components
 from seqtag.model.freeze import mean
 from seqtag.training.data import TrainingData
 from seqtag.training.online import OnlineWeights, learnt_ids
@@ -66,7 +66,7 @@ class ItemTagger:
     @property
     def label_scheme(self) -> str | None:
         """The scheme its labels are written in, if they are chunk labels."""
-        return self.coding.written
+        return self.coding.scheme
 
     def tag_many(self, sentences: Iterable[Sequence[Any]]) -> list[list[str]]:
         """Labels of sentences; features that training did not see count for nothing.
@@ -78,7 +78,7 @@ class ItemTagger:
         """
         x = index_items(sentences, self.names, grow=False)
         found = list(map(self.labels.__getitem__, self._weights.decode(x).tolist()))
-        return [self.coding.as_written(found[a:b]) for a, b in pairwise(x.sentence_ptr.tolist())]
+        return [self.coding.decode(found[a:b]) for a, b in pairwise(x.sentence_ptr.tolist())]
 
     def state_features(self) -> dict[tuple[str, str], float]:
         """Weight of each (attribute, label) that has one; for label parts, of the part."""
@@ -102,7 +102,7 @@ class ItemTagger:
         """Names of the columns of the weights: labels, or their parts."""
         if self.layout.parts is None:
             return self.labels
-        return part_names(self.labels)
+        return component_names(self.labels)
 
     def _made(self) -> Weights:
         """The engine's weights, with what the label coding forbids."""
@@ -163,7 +163,7 @@ class ItemTask:
         coding = coding_of(
             examples, LabelColumn("label"), settings, constrain=constrain and order > 0, asked=asked
         )
-        learnt = examples.learnt_by(coding)
+        learnt = examples.encoded_by(coding)
         labels = sorted(learnt.types)
         number = {label: i for i, label in enumerate(labels)}
         y = np.array([number[label] for label in learnt.types], np.int32)[learnt.ids]
@@ -193,7 +193,7 @@ class ItemTask:
         def judge(cells: Cells) -> Report:
             sentences, gold = held_out or ([], [])
             predicted = self.tagger(cells).tag_many(sentences)
-            return evaluate(gold, predicted, scheme=self.coding.written)
+            return evaluate(gold, predicted, scheme=self.coding.scheme)
 
         outcome = train_runs(self, schedule, judge if held_out else None)
         return self.tagger(mean([run.cells for run in outcome.kept]))
@@ -254,7 +254,7 @@ def label_data(gold: Sequence[Sequence[str]]) -> TrainingData:
 
 def parts_of(labels: Sequence[str], settings: Settings) -> Parts | None:
     """The parts of labels, if weights belong to these."""
-    return split_labels(labels) if settings.label_parts == "split" else None
+    return label_components(labels) if settings.label_parts == "split" else None
 
 
 def check_settings(settings: Settings) -> None:

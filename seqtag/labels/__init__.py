@@ -1,1 +1,1 @@
-"""Labels: chunk schemes, parts, and which column holds them."""
+"""Labels: chunk schemes, label coding, label columns, lemmas."""

@@ -1,8 +1,8 @@
-"""Label coding: labels as files have them, labels as they are learnt, and what may follow what.
+"""Label coding: how labels of files become the labels that have weights, and back.
 
-Chunk labels may be learnt in another scheme than they are written in: IOBES tells the model more
-than IOB2 does. Weights, constraints and label ids are those of the scheme learnt; what goes in and
-out is the scheme written. Lemmas are learnt as edit scripts, for which a coding is given the forms:
+Chunk labels may be learned in another scheme than the one of the files: IOBES tells the model more
+than IOB2 does. Weights, constraints and label ids are those of the *encoding*; input and output are
+in the *scheme*. Lemmas are learned as edit scripts, by a coding that needs the forms:
 `seqtag.labels.lemmas`.
 """
 
@@ -35,7 +35,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def has_controls(label: str) -> bool:
-    r"""Whether a label holds a control character: a terminal obeys some, no column holds others.
+    r"""Return whether a label has a control character: terminals obey some, columns allow none.
 
     >>> has_controls("NOUN\x1b[2J"), has_controls("Übung אב")
     (True, False)
@@ -59,35 +59,35 @@ def refuse_controls(labels: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class LabelCoding:
-    """How labels are written, how they are learnt.
+    """Translation between the labels of files and the labels that have weights.
 
     Parameters
     ----------
-    written
-        Scheme of the labels in files, one of `seqtag.labels.schemes.SCHEMES`; None if they are no
+    scheme
+        Scheme of the labels in files, one of `seqtag.labels.schemes.SCHEMES`; None if they are not
         chunk labels.
-    learnt
+    encoding
         Scheme of the labels that have weights.
     constrained
-        Whether decoding gives valid sequences of the scheme learnt only.
+        Whether decoding returns only sequences that are valid in the encoding.
 
     Examples
     --------
     >>> coding = LabelCoding("iob2", "iobes", constrained=True)
-    >>> coding.as_learnt(["B-NP", "I-NP", "O"])
+    >>> coding.encode(["B-NP", "I-NP", "O"])
     ['B-NP', 'E-NP', 'O']
-    >>> coding.as_written(["B-NP", "E-NP", "O"])
+    >>> coding.decode(["B-NP", "E-NP", "O"])
     ['B-NP', 'I-NP', 'O']
     """
 
     name: ClassVar[str] = "labels"
-    """What a model file calls this kind of coding."""
+    """Name of this kind of coding in model files."""
 
     needs_forms: ClassVar[bool] = False
-    """Whether `as_learnt` and `as_written` look at the forms."""
+    """Whether `encode` and `decode` look at the forms."""
 
-    written: str | None = None
-    learnt: str | None = None
+    scheme: str | None = None
+    encoding: str | None = None
     constrained: bool = False
 
     @classmethod
@@ -99,26 +99,26 @@ class LabelCoding:
         constrained: bool,
         asked: bool = False,
     ) -> LabelCoding:
-        """The coding for the labels of a corpus.
+        """Return the coding for the labels of a corpus.
 
         Parameters
         ----------
         transitions
-            Which label follows which how often; see `seqtag.labels.schemes.count_transitions`.
+            Counts of neighboring labels; see `seqtag.labels.schemes.count_transitions`.
         encoding
-            Scheme to learn chunk labels in; ``keep`` for that they are written in.
+            Scheme to learn chunk labels in; ``keep`` for the one of the corpus.
         constrained
-            Whether chunk labels may be decoded as valid sequences only.
+            Whether chunk labels are decoded as valid sequences only.
         asked
-            Whether the encoding was asked for, not just a preset's.
+            Whether the user requested the encoding, rather than a preset.
 
         Raises
         ------
         LabelError
-            If an encoding was asked for and the labels are no chunk labels.
+            If the user requested an encoding and the labels are not chunk labels.
         """
-        written = scheme_of(transitions)
-        if written is None:
+        scheme = scheme_of(transitions)
+        if scheme is None:
             if asked and encoding != "keep":
                 label = next(label for pair in transitions for label in pair if label is not None)
                 msg = (
@@ -127,85 +127,81 @@ class LabelCoding:
                 )
                 raise LabelError(msg)
             return cls()
-        return cls(written, written if encoding == "keep" else encoding, constrained)
+        return cls(scheme, scheme if encoding == "keep" else encoding, constrained)
 
     @property
     def changes_labels(self) -> bool:
-        """Whether labels are learnt in another scheme than they are written in."""
-        return self.learnt is not None and self.learnt != self.written
+        """Whether the encoding is another scheme than the one of the files."""
+        return self.encoding is not None and self.encoding != self.scheme
 
-    def as_learnt(
+    def encode(
         self,
         labels: Sequence[str],
         forms: Sequence[str] = (),  # noqa: ARG002  a coding of forms looks at them
     ) -> list[str]:
-        """The labels of a sentence as they are learnt, given its forms."""
-        if self.written is None or self.learnt is None or not self.changes_labels:
+        """Return the labels of a sentence in the encoding, given its forms."""
+        if self.scheme is None or self.encoding is None or not self.changes_labels:
             return list(labels)
-        return convert(labels, self.written, self.learnt)
+        return convert(labels, self.scheme, self.encoding)
 
-    def as_written(
+    def decode(
         self,
         labels: Sequence[str],
         forms: Sequence[str] = (),  # noqa: ARG002  a coding of forms looks at them
     ) -> list[str]:
-        """The labels of a sentence, given as they are learnt, as files have them."""
-        if self.written is None or self.learnt is None or not self.changes_labels:
+        """Return the labels of a sentence in the scheme of the files, given encoded ones."""
+        if self.scheme is None or self.encoding is None or not self.changes_labels:
             return list(labels)
-        return convert(labels, self.learnt, self.written)
-
-    def written_alone(self, label: str) -> str:
-        """What a label is written as if that does not hang on its neighbours: see `is_local`."""
-        if self.written is None or self.learnt is None or not self.is_local:
-            return label
-        return convert_alone(label, self.learnt, self.written)
-
-    def ids_written(self, label: str, learnt: Sequence[str], form: str = "") -> list[int]:  # noqa: ARG002
-        """Places of the labels learnt that may be written as a label, given the word's form.
-
-        Where that hangs on their neighbours, they are all those of the same chunk type.
-
-        >>> LabelCoding("iob2", "iobes", True).ids_written("B-NP", ["B-NP", "E-NP", "S-NP"])
-        [0, 2]
-        """
-        if self.is_local:
-            return [i for i, each in enumerate(learnt) if self.written_alone(each) == label]
-        outside, kind = label == OUTSIDE, parse(label)[1]
-        return [
-            i
-            for i, each in enumerate(learnt)
-            if (each == OUTSIDE, parse(each)[1]) == (outside, kind)
-        ]
+        return convert(labels, self.encoding, self.scheme)
 
     @property
     def is_local(self) -> bool:
-        """Whether each label is written independently of its neighbors, by `written_alone`.
+        """Whether each label is decoded independently of its neighbors, by `decode_alone`.
 
         Not if labels are learned in another scheme and decoded without constraints, which may
         give sequences to repair, or if the schemes are not `convertible_alone`.
         """
-        if self.written is None or self.learnt is None or self.written == self.learnt:
+        if self.scheme is None or self.encoding is None or self.scheme == self.encoding:
             return True
-        return self.constrained and convertible_alone(self.learnt, self.written)
+        return self.constrained and convertible_alone(self.encoding, self.scheme)
+
+    def decode_alone(self, label: str) -> str:
+        """Return one label in the scheme of the files if the coding `is_local`, else as it is."""
+        if self.scheme is None or self.encoding is None or not self.is_local:
+            return label
+        return convert_alone(label, self.encoding, self.scheme)
+
+    def encoded_ids(self, label: str, encoded: Sequence[str], form: str = "") -> list[int]:  # noqa: ARG002
+        """Return the ids of the encoded labels that may decode to a label, given the word's form.
+
+        If that depends on the neighbors, these are all labels of the same chunk type.
+
+        >>> LabelCoding("iob2", "iobes", True).encoded_ids("B-NP", ["B-NP", "E-NP", "S-NP"])
+        [0, 2]
+        """
+        if self.is_local:
+            return [i for i, each in enumerate(encoded) if self.decode_alone(each) == label]
+        kind = label == OUTSIDE, parse(label)[1]
+        return [i for i, each in enumerate(encoded) if (each == OUTSIDE, parse(each)[1]) == kind]
 
     def check(self, labels: Sequence[str]) -> None:
-        """Refuse labels that cannot be written, given as they are learnt.
+        """Refuse encoded labels that cannot be decoded.
 
         Raises
         ------
         LabelError
-            If one holds a control character (see `has_controls`), is no edit script where these are
-            learnt, or does not belong to the scheme.
+            If one has a control character (see `has_controls`), does not belong to the encoding,
+            or is not an edit script where those are learned.
         """
         refuse_controls(labels)
-        if self.learnt is not None and (self.constrained or self.changes_labels):
-            check_labels(labels, self.learnt)
+        if self.encoding is not None and (self.constrained or self.changes_labels):
+            check_labels(labels, self.encoding)
 
     def allowed(
         self, labels: Sequence[str]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]] | None:
-        """Which of the labels learnt may start, follow one another, and end; None: all may.
+        """Tabulate which encoded labels may start, follow one another, and end; None if all may.
 
         See `seqtag.labels.schemes.allowed`.
         """
-        return allowed(labels, str(self.learnt)) if self.constrained else None
+        return allowed(labels, str(self.encoding)) if self.constrained else None

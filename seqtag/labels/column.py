@@ -1,7 +1,8 @@
-"""The label column: which columns of a file hold the labels, and how a sentence gives them.
+"""Label columns: which columns of a file hold the labels.
 
 Most labels are one column. ``upos+feats`` is two: part of speech and morphology make one label,
-``NOUN|Case=Nom``, and are written back into both.
+``NOUN|Case=Nom``, and are written back into both. Weights may belong to the *components* of such
+labels, ``NOUN`` and ``Case=Nom``.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ _PRESETS = {
 }
 _POS = ("upos", "xpos", "pos")
 NO_LABELS = ("id", "form")
-"""Columns that are never labels: a label would overwrite what the words are."""
+"""Columns that are never labels: a label would overwrite the words."""
 
 _NOT_ANNOTATED = "_"
 
 
 def is_column_name(value: object) -> bool:
-    r"""Whether a value can be the name of a column in a model: one word, safe to print.
+    r"""Return whether a value can name a column in a model: one word, safe to print.
 
     >>> is_column_name("upos"), is_column_name("my tag"), is_column_name("tag\x1b[2J")
     (True, False, False)
@@ -49,15 +50,15 @@ class HasColumns(Protocol):
     """A sentence of columns, such as `seqtag.corpus.Sentence`."""
 
     def __len__(self) -> int:
-        """Number of words."""
+        """Return the number of words."""
 
     def column(self, name: str) -> list[str]:
-        """Values of a column, one per word."""
+        """Return the values of a column, one per word."""
 
 
 @dataclass(frozen=True)
 class LabelColumn:
-    """The column, or the columns, that hold the labels.
+    """One or two columns that hold the labels.
 
     Parameters
     ----------
@@ -79,12 +80,12 @@ class LabelColumn:
 
     @classmethod
     def default(cls, available: Sequence[str], source: str | None = None) -> LabelColumn:
-        """The column to learn when none is named: upos, or else the last one.
+        """Return the column to learn if none is named: upos, or else the last one.
 
         Raises
         ------
         CorpusError
-            If there are words only.
+            If all columns are words.
         """
         candidates = [name for name in available if name not in (*NO_LABELS, "misc")]
         if not candidates:
@@ -98,12 +99,12 @@ class LabelColumn:
 
     @property
     def preset(self) -> str:
-        """Name of the templates that fit these labels."""
+        """Preset of templates for these labels."""
         return _PRESETS.get(self._kind, "pos")
 
     @property
     def is_known(self) -> bool:
-        """Whether the name says what kind of labels they are."""
+        """Whether the name implies a kind of labels, so that the preset is no guess."""
         return self._kind in (*_PRESETS, *_POS)
 
     @property
@@ -114,21 +115,21 @@ class LabelColumn:
 
     @property
     def may_be_empty(self) -> bool:
-        """Whether ``_`` is a label: no features, no lemma. Elsewhere a word has none yet."""
+        """Whether ``_`` is a label (no features, no lemma), instead of a missing one."""
         return self.name in ("feats", _LEMMA) or self.name.startswith("feats.")
 
-    def may_lack(self, unlabelled: str | None) -> bool:
-        """Whether words with ``_`` are welcome: it is a label, or the mark of words without one."""
-        return self.may_be_empty or unlabelled == _NOT_ANNOTATED
+    def may_lack(self, unlabeled: str | None) -> bool:
+        """Return whether ``_`` is allowed: as a label, or as the mark of unlabeled words."""
+        return self.may_be_empty or unlabeled == _NOT_ANNOTATED
 
     @property
     def is_lemma(self) -> bool:
-        """Whether the labels are lemmas, which hang on the form."""
+        """Whether the labels are lemmas, which depend on the form."""
         return self.name == _LEMMA
 
     @property
     def is_exact(self) -> bool:
-        """Whether no other column may stand in: "pos" may be Penn tags, never UPOS."""
+        """Whether no other column can replace it: "pos" may be Penn tags, never UPOS."""
         return self.name == "upos" or self.is_lemma or self._is_factored
 
     @property
@@ -136,12 +137,12 @@ class LabelColumn:
         return self.name == _FACTORED
 
     def check(self, available: Sequence[str], source: str | None = None) -> None:
-        """Refuse labels that are not there, or are the words themselves.
+        """Refuse a label column that is missing or holds the words.
 
         Raises
         ------
         CorpusError
-            If one of `columns` is not among those available.
+            If one of `columns` is not available.
         """
         for name in self.columns:
             if name not in available or name in NO_LABELS:
@@ -155,7 +156,7 @@ class LabelColumn:
                 raise CorpusError(msg, source=source)
 
     def of(self, sentence: HasColumns) -> list[str]:
-        """The labels of a sentence, one per word; ``_`` where a word is not annotated."""
+        """Return the labels of a sentence, one per word; ``_`` for unlabeled words."""
         values = [sentence.column(name) for name in self.columns]
         if len(values) == 1:
             return values[0]
@@ -165,25 +166,24 @@ class LabelColumn:
         ]
 
     def join(self, values: Sequence[str]) -> str:
-        """The label that a value for each of `columns` makes."""
-        return join_parts(*values) if self._is_factored else values[0]
+        """Join a value for each of `columns` to one label."""
+        return join_components(*values) if self._is_factored else values[0]
 
     def split(self, labels: Sequence[str]) -> dict[str, list[str]]:
-        """The values of each of `columns` for the labels of a sentence."""
+        """Split labels into the values of each of `columns`."""
         if not self._is_factored:
             return {self.name: list(labels)}
-        pairs = [split_parts(label) for label in labels]
+        pairs = [split_components(label) for label in labels]
         return {"upos": [upos for upos, _ in pairs], "feats": [feats for _, feats in pairs]}
 
     def unannotated(self, values: Sequence[str]) -> int | None:
-        """Number of the first word without a label, given the values of the first column."""
+        """Return the index of the first unlabeled word, given the values of the first column."""
         if self.may_be_empty or _NOT_ANNOTATED not in values:
             return None
         return list(values).index(_NOT_ANNOTATED)
 
 
 def _without_labels(available: Sequence[str], source: str | None) -> CorpusError:
-    """The error about columns that are words only."""
     msg = (
         f"expected a column of labels, found the columns {', '.join(available)} only; "
         "if there is one, name the format with --format or the columns with --columns"
@@ -191,7 +191,7 @@ def _without_labels(available: Sequence[str], source: str | None) -> CorpusError
     return CorpusError(msg, source=source)
 
 
-def join_parts(upos: str, feats: str) -> str:
+def join_components(upos: str, feats: str) -> str:
     """Make one label of a part of speech and its morphological features.
 
     Parameters
@@ -199,12 +199,12 @@ def join_parts(upos: str, feats: str) -> str:
     upos
         Part of speech, without ``|``.
     feats
-        FEATS as in CoNLL-U: ``Name=Value`` parts separated by ``|``, or ``_`` for none.
+        FEATS as in CoNLL-U: ``Name=Value`` pairs separated by ``|``, or ``_`` for none.
 
     Returns
     -------
     str
-        The parts separated by ``|``; `split_parts` takes them apart again, exactly.
+        The components separated by ``|``; `split_components` is the exact inverse.
 
     Raises
     ------
@@ -213,7 +213,7 @@ def join_parts(upos: str, feats: str) -> str:
 
     Examples
     --------
-    >>> join_parts("NOUN", "Case=Nom|Number=Sing"), join_parts("ADP", "_")
+    >>> join_components("NOUN", "Case=Nom|Number=Sing"), join_components("ADP", "_")
     ('NOUN|Case=Nom|Number=Sing', 'ADP')
     """
     if not upos or "|" in upos:
@@ -225,8 +225,8 @@ def join_parts(upos: str, feats: str) -> str:
     return upos if feats == "_" else f"{upos}|{feats}"
 
 
-def split_parts(label: str) -> tuple[str, str]:
-    """Take a label made by `join_parts` apart.
+def split_components(label: str) -> tuple[str, str]:
+    """Split a label made by `join_components`.
 
     Parameters
     ----------
@@ -241,39 +241,39 @@ def split_parts(label: str) -> tuple[str, str]:
     Raises
     ------
     LabelError
-        If `join_parts` cannot have made the label.
+        If `join_components` cannot have made the label.
 
     Examples
     --------
-    >>> split_parts("NOUN|Case=Nom|Number=Sing"), split_parts("ADP")
+    >>> split_components("NOUN|Case=Nom|Number=Sing"), split_components("ADP")
     (('NOUN', 'Case=Nom|Number=Sing'), ('ADP', '_'))
     """
     upos, bar, feats = label.partition("|")
     if not upos or (bar and feats in ("", "_")):
         msg = (
             f'expected a label like "NOUN" or "NOUN|Case=Nom", found {label!r}; '
-            "make such labels with join_parts"
+            "make such labels with join_components"
         )
         raise LabelError(msg)
     return upos, feats or "_"
 
 
-def split_labels(labels: Sequence[str]) -> Parts:
-    """The parts of labels such as ``NOUN|Case=Nom``: what stands between the bars, each once.
+def label_components(labels: Sequence[str]) -> Parts:
+    """Number the components of labels such as ``NOUN|Case=Nom``: the texts between the bars.
 
-    >>> split_labels(["ADJ", "NOUN|Case=Nom"]).part.tolist()
+    >>> label_components(["ADJ", "NOUN|Case=Nom"]).part.tolist()
     [0, 2, 1]
     """
     split = [list(dict.fromkeys(label.split("|"))) for label in labels]
-    number = {part: i for i, part in enumerate(part_names(labels))}
+    number = {part: i for i, part in enumerate(component_names(labels))}
     part = np.array([number[part] for part in chain.from_iterable(split)], np.int32)
     return Parts(pointers(map(len, split)), part, len(number))
 
 
-def part_names(labels: Sequence[str]) -> list[str]:
-    """The parts that labels have, sorted: a part's place is its number in `split_labels`.
+def component_names(labels: Sequence[str]) -> list[str]:
+    """Return the components of labels, sorted by name; `label_components` numbers them so.
 
-    >>> part_names(["ADJ", "NOUN|Case=Nom"])
+    >>> component_names(["ADJ", "NOUN|Case=Nom"])
     ['ADJ', 'Case=Nom', 'NOUN']
     """
     return sorted({part for label in labels for part in label.split("|")})

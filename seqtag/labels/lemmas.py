@@ -1,17 +1,22 @@
-"""Lemmas as labels: the script that edits a form into its lemma.
+"""Lemmas as labels: edit scripts that turn a form into its lemma.
 
-"Carried" becomes "carry" as "tried" becomes "try": lower case, three characters off the end, "y"
-put there. A script says how to case, what to cut and to put in front, and the same behind, around
-the longest stretch that the lower-cased form and lemma share; where they share nothing it is the
-whole lemma. A few hundred scripts make the lemmas of a language, and a script may be right for a
-form that was never seen.
+"Carried" becomes "carry" as "tried" becomes "try": lower case, remove three characters at the end,
+append "y". A script gives the case, and what to remove and to insert before and after the longest
+substring that the lower-cased form and lemma share; if they share nothing, it is the complete
+lemma. A few hundred scripts make the lemmas of a language, and a script can be right for an unknown
+form.
 
-A script is written as its five parts with blanks between them::
+A lemma is predicted in three steps, of which this module is the first and the last: training
+replaces each lemma by a script (`LemmaCoding.encode`), the tagger predicts scripts like any labels,
+with the templates of ``features/presets/lemma.txt``, and `LemmaCoding.decode` applies them to the
+forms. `seqtag.tagging.tables` keeps the lemmas of frequent pairs of script and form.
 
-    lower 0 3  y      cut nothing in front and 3 characters behind, put nothing in front, "y" behind
-    =be               the whole lemma
+A script is written as its five fields, separated by spaces::
 
-A blank in what is put is a tab there, a column's value never holds one.
+    lower 0 3  y      remove 0 characters before and 3 after; insert nothing before, "y" after
+    =be               the complete lemma
+
+A space in inserted text is written as a tab, which no column value has.
 """
 
 from __future__ import annotations
@@ -43,20 +48,20 @@ _CASES: Mapping[str, Callable[[str], str]] = {
     "title": _title,
     "upper": str.upper,
 }
-"""What each way to case does to the edited form, which is in lower case but for "asis"."""
+"""How each case changes the edited form, which is in lower case except for "asis"."""
 
 
-class Script(NamedTuple):
-    """How a form becomes its lemma.
+class EditScript(NamedTuple):
+    """Edit script from a form to its lemma.
 
     Attributes
     ----------
     case
         ``lower``, ``asis`` (as the form is), ``title`` (first character in upper case), ``upper``.
     cut_front, cut_back
-        Characters (code points) of the form that are not in the lemma.
+        Code points to remove from the form.
     put_front, put_back
-        What stands there instead.
+        Text to insert instead.
     """
 
     case: str
@@ -70,13 +75,13 @@ class Script(NamedTuple):
         return f"{self.case} {self.cut_front} {self.cut_back} {front} {back}"
 
     @classmethod
-    def of(cls, text: str) -> Script:
-        """The script that a text is; see `Script.__str__`.
+    def of(cls, text: str) -> EditScript:
+        """Parse a script as written by `str`.
 
         Raises
         ------
         LabelError
-            If it is none.
+            If the text is not a script.
         """
         case, *parts = text.split(" ")
         if case in _CASES and len(parts) == 4 and all(map(_is_count, parts[:2])):
@@ -88,7 +93,7 @@ class Script(NamedTuple):
         raise LabelError(msg)
 
     def edit(self, form: str) -> str | None:
-        """The lemma of a form; None if that leaves nothing of it."""
+        """Return the lemma of a form; None if the script removes all of it."""
         base = form if self.case == "asis" else form.lower()
         end = len(base) - self.cut_back
         if self.cut_front >= end:
@@ -102,20 +107,20 @@ def _is_count(text: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 14)
-def _parsed(text: str) -> Script:
-    return Script.of(text)
+def _parsed(text: str) -> EditScript:
+    return EditScript.of(text)
 
 
 def lemma_of(form: str, script: str) -> str:
-    """The lemma that a script makes of a form.
+    """Return the lemma that a script makes of a form.
 
-    A script that leaves nothing of a form does not fit it: it cases the form and cuts nothing. A
-    lemma that no column can hold is ``_``.
+    A script that would remove the complete form changes its case only. A lemma that no column can
+    hold becomes ``_``.
 
     Raises
     ------
     LabelError
-        If the script is none.
+        If `script` is not a script.
 
     Examples
     --------
@@ -126,16 +131,16 @@ def lemma_of(form: str, script: str) -> str:
         lemma = script[1:]
     else:
         parsed = _parsed(script)
-        lemma = parsed.edit(form) or Script(parsed.case, 0, 0, "", "").edit(form) or ""
+        lemma = parsed.edit(form) or EditScript(parsed.case, 0, 0, "", "").edit(form) or ""
     fits = lemma and not any(char in lemma for char in _OUTSIDE_FIELDS)
     return lemma if fits else _NO_LEMMA
 
 
 def scripts_of(form: str, lemma: str) -> list[str]:
-    """All scripts that make this lemma of this form, the plainest first.
+    """Return all scripts that make a lemma of a form, the simplest first.
 
-    They keep a longest common stretch of the lower-cased form and lemma, where there are several
-    any of them, and case in any way that gives the lemma. Without one, the whole lemma is all.
+    They keep a longest common substring of the lower-cased form and lemma, any of them if there are
+    several, with any case that gives the lemma. Without one, the only script is the lemma itself.
 
     Examples
     --------
@@ -152,7 +157,7 @@ def scripts_of(form: str, lemma: str) -> list[str]:
             continue  # lower says the same
         for begin, at, size in _shared(base, goal):
             end = begin + size
-            script = Script(case, at, len(base) - at - size, goal[:begin], goal[end:])
+            script = EditScript(case, at, len(base) - at - size, goal[:begin], goal[end:])
             if size < longest or script.edit(form) != lemma:
                 continue
             if size > longest:
@@ -162,9 +167,9 @@ def scripts_of(form: str, lemma: str) -> list[str]:
 
 
 def _shared(base: str, goal: str) -> Iterator[tuple[int, int, int]]:
-    """Where the longest stretches that are in both begin in `goal` and in `base`; their length.
+    """Yield where the longest common substrings begin in `goal` and in `base`, and their length.
 
-    Of very long words it is what both begin with: to search them takes time like their cubes.
+    Of very long words only the common prefix is found: the search takes cubic time.
     """
     if len(base) * len(goal) > _MOST_CELLS:
         differ = (place for place, (b, g) in enumerate(zip(base, goal, strict=False)) if b != g)
@@ -184,7 +189,6 @@ def _shared(base: str, goal: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _places(text: str, part: str) -> Iterator[int]:
-    """Where a part begins in a text."""
     at = text.find(part)
     while at >= 0:
         yield at
@@ -192,10 +196,10 @@ def _places(text: str, part: str) -> Iterator[int]:
 
 
 def choose_scripts(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """A script for each pair of form and lemma, as few different ones as is easy.
+    """Choose a script for each pair of form and lemma, with few different ones.
 
-    Of the scripts of a pair that one is taken that most of the pairs given have; where several
-    are equal, the plainest (see `scripts_of`).
+    Each pair gets the one of its scripts that fits most of the pairs given; of equal ones the
+    simplest (see `scripts_of`).
 
     Examples
     --------
@@ -210,14 +214,14 @@ def choose_scripts(pairs: Sequence[tuple[str, str]]) -> list[str]:
 
 @dataclass(frozen=True)
 class LemmaCoding(LabelCoding):
-    """Lemmas as written, scripts as learnt.
+    """Coding of lemmas as edit scripts.
 
     Examples
     --------
     >>> coding = LemmaCoding()
-    >>> coding.as_learnt(["carry", "be"], ["carried", "is"])
+    >>> coding.encode(["carry", "be"], ["carried", "is"])
     ['lower 0 3  y', '=be']
-    >>> coding.as_written(["lower 0 3  y", "=be"], ["Tried", "is"])
+    >>> coding.decode(["lower 0 3  y", "=be"], ["Tried", "is"])
     ['try', 'be']
     """
 
@@ -226,32 +230,32 @@ class LemmaCoding(LabelCoding):
 
     @property
     def changes_labels(self) -> bool:
-        """Always: scripts are learnt."""
+        """Always true."""
         return True
 
     @property
     def is_local(self) -> bool:
-        """Never: the lemma hangs on the form."""
+        """Always false: the lemma depends on the form."""
         return False
 
-    def as_learnt(self, labels: Sequence[str], forms: Sequence[str] = ()) -> list[str]:
-        """The scripts of lemmas; the more are given at once, the fewer of them differ."""
+    def encode(self, labels: Sequence[str], forms: Sequence[str] = ()) -> list[str]:
+        """Return the scripts of lemmas; the more at once, the fewer different ones."""
         return choose_scripts(list(zip(forms, labels, strict=True)))
 
-    def as_written(self, labels: Sequence[str], forms: Sequence[str] = ()) -> list[str]:
-        """The lemmas that scripts make of forms."""
+    def decode(self, labels: Sequence[str], forms: Sequence[str] = ()) -> list[str]:
+        """Return the lemmas that scripts make of forms."""
         return list(map(lemma_of, forms, labels))
 
     def check(self, labels: Sequence[str]) -> None:
-        """Refuse labels that are no scripts (see `Script.of`), or hold other controls than tabs."""
+        """Refuse labels that are not scripts or have control characters other than tabs."""
         refuse_controls(label.replace("\t", " ") for label in labels)
         for label in labels:
             lemma_of("", label)
 
-    def written_alone(self, label: str) -> str:
-        """The script itself: there is no lemma without a form."""
+    def decode_alone(self, label: str) -> str:
+        """Return the script itself: there is no lemma without a form."""
         return label
 
-    def ids_written(self, label: str, learnt: Sequence[str], form: str = "") -> list[int]:
-        """Places of the scripts that make this lemma of this form."""
-        return [i for i, script in enumerate(learnt) if lemma_of(form, script) == label]
+    def encoded_ids(self, label: str, encoded: Sequence[str], form: str = "") -> list[int]:
+        """Return the ids of the scripts that make this lemma of this form."""
+        return [i for i, script in enumerate(encoded) if lemma_of(form, script) == label]

@@ -62,7 +62,7 @@ class _Scheme:
     """
 
     def __init__(self, letters: str, *, first_touching: str = "", last_touching: str = ""):
-        self.begin, self.middle, self.end, self.single = letters
+        self.begin, self.middle, self.end, self.single = tuple(letters)
         self.first_touching, self.last_touching = first_touching, last_touching
         self.prefixes = frozenset(letters + first_touching + last_touching + OUTSIDE)
 

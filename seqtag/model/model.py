@@ -140,8 +140,8 @@ class Model:
         """Its configuration, as a model file holds it."""
         config: dict[str, Any] = {
             "label": self.column.name,
-            "scheme": self.coding.written,
-            "encoding": self.coding.learnt,
+            "scheme": self.coding.scheme,
+            "encoding": self.coding.encoding,
             "constrain": self.coding.constrained,
             "columns": list(self.columns),
             "forms": self.compiled.forms,

@@ -67,7 +67,7 @@ class ModelRuntime:
 
         Of lemmas it is the script, see `seqtag.labels.lemmas`.
         """
-        return [self.model.coding.written_alone(label) for label in self.model.labels]
+        return [self.model.coding.decode_alone(label) for label in self.model.labels]
 
     @cached_property
     def _groups(self) -> NDArray[np.int32]:
@@ -283,7 +283,7 @@ class ModelRuntime:
 
     def _ids_written(self, key: tuple[str, str]) -> list[int]:
         form, label = key
-        return self.model.coding.ids_written(label, self.model.labels, form)
+        return self.model.coding.encoded_ids(label, self.model.labels, form)
 
     # ----------------------------------------------------------------- the engine
     def _decode(self, batch: Batch) -> tuple[Batch, NDArray[np.int32]]:
@@ -316,9 +316,9 @@ class ModelRuntime:
         names = self.outputs if coding.is_local else list(self.model.labels)
         found = backend.label_lists(names, ids, batch.sentence_ptr)
         if coding.needs_forms:
-            found = list(map(coding.as_written, found, batch.forms))
+            found = list(map(coding.decode, found, batch.forms))
         elif not coding.is_local:
-            found = list(map(coding.as_written, found))
+            found = list(map(coding.decode, found))
         if batch.allowed is None and not any(batch.given):
             return found
         return [

@@ -70,7 +70,7 @@ class _Lemmas:
         numbers = pairs.tolist()
         new = [pair for pair in numbers if pair not in self._written]
         labels = [self._labels[pair % width] for pair in new]
-        written = self._coding.as_written(labels, [forms[pair // width] for pair in new])
+        written = self._coding.decode(labels, [forms[pair // width] for pair in new])
         self._written.update(zip(new, written, strict=True))
         self.nbytes += sum(map(getsizeof, written)) + _ENTRY * len(new)
         names = list(map(self._written.__getitem__, numbers))

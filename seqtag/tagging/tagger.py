@@ -75,7 +75,7 @@ class Tagger(ModelRuntime):
     @property
     def label_scheme(self) -> str | None:
         """The scheme its labels are written in, if they are chunk labels."""
-        return self.model.coding.written
+        return self.model.coding.scheme
 
     @property
     def columns(self) -> tuple[str, ...]:

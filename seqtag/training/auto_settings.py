@@ -257,7 +257,7 @@ def _scorer(
 
     def scored(cells: Cells) -> Trial:
         model = free.model(cells)
-        if model.coding.written is None and not model.coding.changes_labels:
+        if model.coding.scheme is None and not model.coding.changes_labels:
             scores, metric = _accuracies(model, held_out, right, known), "accuracy"
         else:
             reports = {

@@ -115,7 +115,7 @@ class TrainingData(NamedTuple):
         found: NDArray[np.bool_] = self.labels.ids != types.index(self.unlabelled)
         return found
 
-    def learnt_by(self, coding: LabelCoding, forms: Column | None = None) -> Column:
+    def encoded_by(self, coding: LabelCoding, forms: Column | None = None) -> Column:
         """The labels as they are learnt.
 
         A label's chunk begins and ends by what its neighbours are, so that each window of three
@@ -126,7 +126,7 @@ class TrainingData(NamedTuple):
         if forms is not None and coding.needs_forms:
             width = np.int64(len(self.labels.types))
             pairs, which = np.unique(forms.ids * width + self.labels.ids, return_inverse=True)
-            learnt = coding.as_learnt(
+            learnt = coding.encode(
                 [self.labels.types[pair % width] for pair in pairs.tolist()],
                 [forms.types[pair // width] for pair in pairs.tolist()],
             )
@@ -141,7 +141,7 @@ class TrainingData(NamedTuple):
         for i in first.tolist():
             window = [names[n] for n in (before[i], self.labels.ids[i], after[i])]
             known = [name for name in window if name is not None]
-            labels.append(coding.as_learnt(known)[int(window[0] is not None)])
+            labels.append(coding.encode(known)[int(window[0] is not None)])
         found = Column.of(labels)
         return Column(found.types, found.ids[which.reshape(-1)])
 

@@ -273,7 +273,7 @@ def learnt_ids(
     LabelError
         If one is not among them.
     """
-    learnt = examples.learnt_by(coding, forms)
+    learnt = examples.encoded_by(coding, forms)
     number = {label: i for i, label in enumerate(labels)}
     unseen = [label for label in learnt.types if label not in number]
     if unseen:

@@ -79,7 +79,7 @@ def learnt_labels(examples: TrainingData, coding: LabelCoding, forms: Column | N
     """
     mark = examples.unlabelled
     if mark is None or mark not in examples.labels.types:
-        found = examples.learnt_by(coding, forms)
+        found = examples.encoded_by(coding, forms)
         return Learnt([(label,) for label in found.types], found.ids)
     if not coding.changes_labels:
         types: list[tuple[str, ...]] = [
@@ -98,7 +98,7 @@ def _learnt_by_forms(
     labelled = examples.labels.ids != examples.labels.types.index(mark)
     given = Column(examples.labels.types, examples.labels.ids[labelled])
     their = Column(forms.types, forms.ids[labelled])
-    found = examples._replace(labels=given).learnt_by(coding, their)
+    found = examples._replace(labels=given).encoded_by(coding, their)
     ids = np.full(len(labelled), len(found.types), np.int32)
     ids[labelled] = found.ids
     return Learnt([*((label,) for label in found.types), ()], ids)
@@ -120,7 +120,7 @@ def _learnt_by_windows(examples: TrainingData, coding: LabelCoding, mark: str) -
         if label is not None and label != mark:
             for b, a in product(*(_possible(side, label, known, mark) for side in (left, right))):
                 whole = [each for each in (b, label, a) if each is not None]
-                learnt.add(coding.as_learnt(whole)[int(b is not None)])
+                learnt.add(coding.encode(whole)[int(b is not None)])
         ids.append(number.setdefault((*sorted(learnt),), len(number)))
     return Learnt([*number], np.array(ids, np.int32)[which.reshape(-1)])
 

@@ -27,7 +27,7 @@ from seqtag.features.encoder import Encoder
 from seqtag.features.index import IndexedCorpus, index_corpus
 from seqtag.features.language import preset_names
 from seqtag.features.templates import CompiledTemplates, TemplateSet
-from seqtag.labels.column import split_labels
+from seqtag.labels.column import label_components
 from seqtag.model.bundle import digest
 from seqtag.model.freeze import freeze
 from seqtag.model.known_words import KnownWords
@@ -170,7 +170,7 @@ def pose(
     if init:
         check_columns(init, compiled)
     y, choices = learnt.numbered(labels)
-    parts = split_labels(labels) if settings.label_parts == "split" else None
+    parts = label_components(labels) if settings.label_parts == "split" else None
     corpus = index_corpus(
         compiled,
         examples.columns,

@@ -24,7 +24,7 @@ from seqtag.engine.arrays import (
 )
 from seqtag.errors import LabelError, ModelFileError, TemplateError
 from seqtag.features.templates import TemplateSet
-from seqtag.labels.column import part_names
+from seqtag.labels.column import component_names
 from seqtag.labels.schemes import invalid_transitions, scheme_of
 from seqtag.model.freeze import thaw
 from seqtag.settings import SETTINGS, Settings
@@ -111,7 +111,7 @@ class WarmStart(NamedTuple):
         place = _places(labels, model.labels)
         column = place
         if layout.parts is not None:
-            column = _places(part_names(labels), part_names(model.labels))
+            column = _places(component_names(labels), component_names(model.labels))
         bigram = (place[:, None] * width + place).ravel()
         emission, more = _moved(weights.emission.keys, cells[:3], column, corpus.keys)
         edge, more_edges = _moved(weights.edge.keys, cells[3:6], bigram, corpus.edge_keys)
@@ -292,7 +292,7 @@ def settings_of(
     names = [setting.attribute for setting in SETTINGS.values()]
     old = {name: model.training[name] for name in names if name in model.training}
     settled = {
-        "encoding": model.coding.learnt if model.coding.changes_labels else "keep",
+        "encoding": model.coding.encoding if model.coding.changes_labels else "keep",
         "label_parts": "split" if model.parts else "whole",
     }
     begun = Settings().with_values(old)
@@ -387,28 +387,28 @@ def coding_to_go_on(
         where the model's are.
     """
     coding = model.coding
-    wanted = coding.written if settings.encoding == "keep" else settings.encoding
-    if asked and wanted != coding.learnt:
+    wanted = coding.scheme if settings.encoding == "keep" else settings.encoding
+    if asked and wanted != coding.encoding:
         msg = (
-            f"expected the encoding {coding.learnt or 'keep'} that the model has learnt, found "
+            f"expected the encoding {coding.encoding or 'keep'} that the model has learnt, found "
             f"{settings.encoding}; leave it out, or begin without a model"
         )
         raise LabelError(msg)
-    if coding.written is None:
+    if coding.scheme is None:
         return coding
     free = model.compiled.order == 0  # then nothing could be constrained
     coding = replace(coding, constrained=constrain and (coding.constrained or free))
-    if not invalid_transitions(transitions, str(coding.written)):
+    if not invalid_transitions(transitions, str(coding.scheme)):
         return coding
     written = scheme_of(transitions)
     if written is None:
         odd = next(label for pair in transitions for label in pair if label is not None)
         msg = (
-            f"expected chunk labels such as the model's, written as {coding.written}, found "
+            f"expected chunk labels such as the model's, written as {coding.scheme}, found "
             f"labels like {odd!r}; is it the right column?"
         )
         raise LabelError(msg)
-    return replace(coding, written=written)
+    return replace(coding, scheme=written)
 
 
 # --------------------------------------------------------------------------- words

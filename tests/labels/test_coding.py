@@ -21,10 +21,10 @@ chunks = st.lists(st.sampled_from(["B-X", "I-X", "B-Y", "I-Y", "O"]), max_size=8
 def test_what_is_learnt_comes_back(encoding, labels):
     labels = convert(labels, "iob2", "iob2")  # valid ones
     coding = LabelCoding.choose(count_transitions(IOB2), encoding, constrained=True)
-    assert coding.as_written(coding.as_learnt(labels)) == labels
+    assert coding.decode(coding.encode(labels)) == labels
     assert coding.is_local == (encoding not in ("iob1", "ioe1", "ioe2"))
     if coding.is_local:
-        assert [coding.written_alone(label) for label in coding.as_learnt(labels)] == labels
+        assert [coding.decode_alone(label) for label in coding.encode(labels)] == labels
 
 
 def test_a_coding_is_found():
@@ -37,7 +37,7 @@ def test_a_coding_is_found():
     )
     plain = LabelCoding.choose(count_transitions(PLAIN), "iobes", constrained=True)
     assert plain == LabelCoding()
-    assert plain.as_learnt(["DET"]) == plain.as_written(["DET"]) == ["DET"]
+    assert plain.encode(["DET"]) == plain.decode(["DET"]) == ["DET"]
 
 
 def test_an_encoding_that_was_asked_for_needs_chunk_labels():
@@ -69,13 +69,13 @@ def test_labels_are_written_alone_where_their_schemes_allow_it(written, learnt):
 )
 def test_places_of_the_labels_that_may_be_written_so(coding, label, places):
     learnt = ["B-X", "I-X", "E-X", "S-X", "O", "S-Y"]
-    assert coding.ids_written(label, learnt) == places
+    assert coding.encoded_ids(label, learnt) == places
 
 
 def test_outside_is_no_label_of_a_nameless_type():
     coding = LabelCoding("iob1", "iobes", True)
-    assert coding.ids_written("O", ["B", "E", "O"]) == [2]
-    assert coding.ids_written("B", ["B", "E", "O"]) == [0, 1]
+    assert coding.encoded_ids("O", ["B", "E", "O"]) == [2]
+    assert coding.encoded_ids("B", ["B", "E", "O"]) == [0, 1]
 
 
 def test_what_may_follow_what():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from seqtag.errors import LabelError
 from seqtag.labels.coding import LabelCoding
-from seqtag.labels.lemmas import LemmaCoding, Script, choose_scripts, lemma_of, scripts_of
+from seqtag.labels.lemmas import EditScript, LemmaCoding, choose_scripts, lemma_of, scripts_of
 
 VALUES = st.text(st.characters(exclude_characters="\t\r\n"), min_size=1, max_size=12)
 CLOSE = st.text("aAbBßİıΣσς\u0301 =_", min_size=1, max_size=8)
@@ -20,14 +20,14 @@ CLOSE = st.text("aAbBßİıΣσς\u0301 =_", min_size=1, max_size=8)
 def test_every_lemma_comes_back(pairs):
     forms, lemmas = [form for form, _ in pairs], [lemma for _, lemma in pairs]
     coding = LemmaCoding()
-    assert coding.as_written(coding.as_learnt(lemmas, forms), forms) == lemmas
+    assert coding.decode(coding.encode(lemmas, forms), forms) == lemmas
 
 
 @given(VALUES | CLOSE, VALUES | CLOSE)
 def test_every_script_of_a_pair_makes_the_lemma(form, lemma):
     for script in scripts_of(form, lemma):
         assert lemma_of(form, script) == lemma
-        assert script.startswith("=") or str(Script.of(script)) == script
+        assert script.startswith("=") or str(EditScript.of(script)) == script
 
 
 @given(st.text(max_size=6), VALUES | CLOSE, VALUES | CLOSE)
@@ -108,7 +108,7 @@ def test_very_long_words_share_what_they_begin_with():
 def test_the_coding_says_that_it_needs_forms():
     coding = LemmaCoding()
     assert coding.needs_forms and coding.changes_labels and not coding.is_local
-    assert coding.written_alone("=be") == "=be"
+    assert coding.decode_alone("=be") == "=be"
     assert coding.allowed(["=be"]) is None
     assert not LabelCoding().needs_forms
     assert coding.name != LabelCoding.name

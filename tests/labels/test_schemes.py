@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from seqtag.errors import LabelError
 from seqtag.labels import schemes
-from seqtag.labels.column import join_parts, split_parts
+from seqtag.labels.column import join_components, split_components
 from seqtag.labels.schemes import (
     SCHEMES,
     allowed,
@@ -386,33 +386,33 @@ UPOS = st.text(min_size=1).filter(lambda text: "|" not in text)
 
 @given(UPOS, st.text(min_size=1))
 def test_parts_come_back(upos, feats):
-    assert split_parts(join_parts(upos, feats)) == (upos, feats)
+    assert split_components(join_components(upos, feats)) == (upos, feats)
 
 
 @given(st.text())
 def test_labels_come_back_or_are_refused(label):
     try:
-        parts = split_parts(label)
+        parts = split_components(label)
     except LabelError:
         assert not label or label[0] == "|" or label.partition("|")[1:] in [("|", ""), ("|", "_")]
     else:
-        assert join_parts(*parts) == label
+        assert join_components(*parts) == label
 
 
 @pytest.mark.parametrize("label", ["", "|Case=Nom", "NOUN|", "NOUN|_"])
 def test_split_parts_refuses_what_join_parts_cannot_make(label):
     with pytest.raises(LabelError) as caught:
-        split_parts(label)
+        split_components(label)
     assert str(caught.value) == (
         f'expected a label like "NOUN" or "NOUN|Case=Nom", found {label!r}; '
-        "make such labels with join_parts"
+        "make such labels with join_components"
     )
 
 
 @pytest.mark.parametrize("upos", ["", "NOUN|Case=Nom"])
 def test_join_parts_refuses_a_bad_part_of_speech(upos):
     with pytest.raises(LabelError) as caught:
-        join_parts(upos, "_")
+        join_components(upos, "_")
     assert str(caught.value) == (
         f'expected UPOS without "|", found {upos!r}; check the UPOS column'
     )
@@ -420,7 +420,7 @@ def test_join_parts_refuses_a_bad_part_of_speech(upos):
 
 def test_join_parts_refuses_empty_features():
     with pytest.raises(LabelError) as caught:
-        join_parts("NOUN", "")
+        join_components("NOUN", "")
     assert str(caught.value) == (
         "expected FEATS with 'NOUN', found an empty string; write \"_\" for no features"
     )

@@ -143,7 +143,7 @@ def test_labels_are_converted_as_sentences_are(source, target, data):
     labels = data.draw(st.lists(sentence, min_size=1, max_size=4))
     lengths = np.array([len(names) for names in labels])
     corpus = TrainingData([], Column.of(chain.from_iterable(labels)), lengths)
-    found = corpus.learnt_by(LabelCoding(source, target)).values()
+    found = corpus.encoded_by(LabelCoding(source, target)).values()
     as_they_are = source == target  # valid or not
     convert_one = list if as_they_are else partial(convert, source=source, target=target)
     assert found == [new for names in labels for new in convert_one(names)]

@@ -18,7 +18,7 @@ from seqtag.engine.keys import hash_string
 from seqtag.errors import LabelError, TemplateError
 from seqtag.features.encoder import Column
 from seqtag.features.language import parse
-from seqtag.labels.column import split_labels
+from seqtag.labels.column import label_components
 from seqtag.labels.schemes import count_invalid
 from seqtag.model.container import Contents
 from seqtag.model.freeze import freeze, mean
@@ -202,7 +202,7 @@ INFLECTED = corpus("ao N|s; ae N|p; io A|s; uo V|s; ue V|p; qq A|p")
 
 @given(st.lists(st.lists(st.sampled_from("abc|"), min_size=1, max_size=6).map("".join), min_size=1))
 def test_labels_are_split_at_bars(labels):
-    parts = split_labels(labels)
+    parts = label_components(labels)
     names = sorted({part for label in labels for part in label.split("|")})
     assert parts.number == len(names)
     assert [[names[part] for part in parts.of(j)] for j in range(len(labels))] == [

@@ -16,7 +16,7 @@ from seqtag.engine import backend as backends
 from seqtag.engine.arrays import RULES
 from seqtag.errors import LabelError, ModelFileError, TemplateError
 from seqtag.features.language import parse
-from seqtag.labels.column import part_names
+from seqtag.labels.column import component_names
 from seqtag.model import container
 from seqtag.model.bundle import digest, to_bytes
 from seqtag.model.freeze import freeze, thaw
@@ -52,7 +52,7 @@ def model(data=OLD, templates="order 1", **options) -> Tagger:
 def named_cells(model: Model) -> dict[tuple, float]:
     """All weights by what they are of: the key of a row, and names of labels or parts."""
     weights, labels = model.weights, list(model.labels)
-    columns = labels if model.parts is None else part_names(labels)
+    columns = labels if model.parts is None else component_names(labels)
     unit, K = model.training["unit"], len(labels)
     pairs = [(a, b) for a in labels for b in labels]
     found = {}
@@ -254,7 +254,7 @@ def test_chunks_are_learnt_in_the_scheme_of_the_model(encoding):
     assert (again.label_scheme, again.model.coding) == ("iob2", first.model.coding)
     other = corpus("the B-NP, old I-NP, cat E-NP; yes S-PP")
     converted = train(other, init=first)
-    assert converted.model.coding == replace(first.model.coding, written="iobes")
+    assert converted.model.coding == replace(first.model.coding, scheme="iobes")
     assert converted.tag(["the", "old", "cat"]) == ["B-NP", "I-NP", "E-NP"]
     assert train(new, init=first, encoding=encoding).model.coding == first.model.coding
     assert not train(new, init=first, constrain=False).model.coding.constrained
