@@ -13,13 +13,12 @@ from hypothesis import HealthCheck, settings
 from seqtag.errors import printable
 
 settings.register_profile("dev", max_examples=50, deadline=None)
+slow = [HealthCheck.too_slow]
 settings.register_profile(
-    "ci",
-    max_examples=100,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
+    "ci", settings.get_profile("dev"), derandomize=True, suppress_health_check=slow
 )
+# For `pytest --hypothesis-profile=nightly`, with other examples each time.
+settings.register_profile("nightly", max_examples=300, deadline=None, suppress_health_check=slow)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,6 +30,18 @@ if (
     and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--nightly", action="store_true", help="run the exhaustive tests, too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the tests marked `nightly` unless --nightly is given."""
+    if not config.getoption("--nightly"):
+        exhaustive = {item for item in items if item.get_closest_marker("nightly")}
+        config.hook.pytest_deselected(items=list(exhaustive))
+        items[:] = [item for item in items if item not in exhaustive]
 
 
 @pytest.hookimpl(wrapper=True)

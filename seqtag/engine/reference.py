@@ -161,8 +161,11 @@ def permitted(gold: IntArray, labels: int, choices: BoolArray | None = None) -> 
     array([[0, 1, 0],
            [1, 0, 1]])
     """
-    each = np.eye(labels, dtype=bool)
-    return (each if choices is None else np.vstack([each, choices[::-1]]))[gold]
+    allowed = gold[:, None] == np.arange(labels)
+    if choices is not None:
+        undecided = gold < 0
+        allowed[undecided] = choices[-1 - gold[undecided]]
+    return allowed
 
 
 def permit(p: Potentials, fine: BoolArray, never: float = FORBIDDEN) -> Potentials:
