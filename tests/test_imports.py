@@ -89,19 +89,17 @@ evaluation.aligned
 evaluation.scoring evaluation.significance
 evaluation.systems
 evaluation
-training.scan training.shards
-training.data training.known_labels training.calibration training.dropout training.interruption
+training.data training.known_labels training.calibration training.interruption
 training.data_checks
-training.candidates
 training.checkpoint_format
 training.partial_labels
-training.lists training.tokens training.words training.warm_start
+training.text_examples training.warm_start
 training.problem training.checkpoints
-training.runs
+training.runs training.candidates
 training.auto_settings training.jackknife
-training.stacking
+training.stacking training.pipeline
 training.train
-training.online training.pipeline
+training.online
 training.selection
 training
 batch.storage batch.rows batch.mixing

@@ -76,6 +76,6 @@ def test_none_leaves_a_setting_as_it_is():
 
 
 def test_train_lists_the_settings():
-    listed = str(train.__doc__).partition("**settings")[2].partition("Raises")[0]
+    listed = str(train.__doc__).partition("**settings")[2].partition("Returns")[0]
     names = [setting.attribute for setting in SETTINGS.values()]
     assert re.findall(r"``(\w+)``", listed) == names

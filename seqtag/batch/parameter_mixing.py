@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from seqtag.batch.mixing import Part, Table, mixed, weights_of
-from seqtag.batch.shards import Agreed, Agreement, Plan, Reading, Shard, Topic, train_shard
+from seqtag.batch.shards import Agreed, Agreement, Plan, Reading, Shard, shard_task, train_shard
 from seqtag.corpus import LIMITS, ReadLimits
 from seqtag.engine.arrays import ANY_LABEL, Instances, Layout
 from seqtag.features.index import IndexedCorpus
@@ -27,11 +27,11 @@ from seqtag.tables.lexicon import tables_of
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.candidates import AUTO
 from seqtag.training.checkpoints import checkpoints_in
-from seqtag.training.data import open_corpus
+from seqtag.training.data import Unlabeled, open_corpus
 from seqtag.training.known_labels import WordLabels
-from seqtag.training.problem import Problem, check_forms, fitting, wonder_at_many
-from seqtag.training.runs import Epoch, Schedule
-from seqtag.training.train import coding_of, fit
+from seqtag.training.problem import Problem, warn_about_many_labels
+from seqtag.training.runs import Epoch, Schedule, fit
+from seqtag.training.train import unlabeled_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -125,7 +125,7 @@ def train_shards(
     seed: int = 1,
     patience: int | None = None,
     constrain: bool = True,
-    skip_unlabelled: bool = False,
+    unlabeled: str = "error",
     format: str = "auto",
     columns: Sequence[str] | None = None,
     limits: ReadLimits = LIMITS,
@@ -145,8 +145,7 @@ def train_shards(
     ----------
     shards
         Of each a corpus file, several files, or sentences. Their order counts.
-    dev, label, templates, tables, seed, patience, constrain, skip_unlabelled, format, columns, \
-limits
+    dev, label, templates, tables, seed, patience, constrain, unlabeled, format, columns, limits
         As in `seqtag.train`. Shard s is shuffled as run s there. A table of lemmas must be given:
         none is made of the shards.
     threads
@@ -180,7 +179,15 @@ limits
     (['DT', 'NN'], 2)
     """
     reading = replace(
-        reading_of(label, templates, settings, skip_unlabelled, format, columns, limits),
+        reading_of(
+            label,
+            templates,
+            settings,
+            unlabeled_words(unlabeled, "_", settings),
+            format,
+            columns,
+            limits,
+        ),
         tables=tables_of(tables),
     )
     schedule = Schedule(seed, 1, patience, threads, on_epoch)
@@ -199,7 +206,7 @@ def reading_of(
     label: str | None,
     templates: str | PathLike[str] | TemplateSet | None,
     settings: dict[str, Any],
-    skip_unlabelled: bool,
+    unlabeled: Unlabeled,
     format: str,
     columns: Sequence[str] | None,
     limits: ReadLimits,
@@ -209,7 +216,7 @@ def reading_of(
         templates = None
     if not (templates is None or isinstance(templates, TemplateSet)):
         templates = load_templates(templates)
-    return Reading(label, templates, settings, skip_unlabelled, format, columns, limits)
+    return Reading(label, templates, settings, unlabeled, format, columns, limits)
 
 
 def mix(
@@ -248,7 +255,7 @@ def mix(
         with ExitStack() as files:
             corpus = open_corpus(dev, reading.format, reading.columns, files, reading.limits)
             corpus.check_columns((*needed, *problem.column.columns))
-            held_out = corpus.gather(needed, problem.column, reading.skip_unlabelled)
+            held_out = corpus.gather(needed, problem.column, reading.unlabeled)
     adaptive = problem.settings.update == "adaptive"
     if folder is not None:
         schedule = replace(schedule, checkpoints=folder.stage(str(problem.column)))
@@ -326,18 +333,17 @@ def _agree(
 ) -> tuple[Problem, list[Plan], list[int]]:
     """What is learnt, without any sentences; what each shard is told, and its sentences."""
     surveys = crew.surveys()
-    topic = Topic.of(reading, surveys[0].column, surveys[0].columns)
-    agreement = Agreement.of(surveys, topic.settings.min_count)
-    column, settings = topic.column, topic.settings.for_size(agreement.origin["tokens"])
-    asked = reading.settings.get("encoding") is not None
-    coding = coding_of(agreement, column, settings, constrain=constrain, asked=asked)
-    check_forms(coding, column, topic.compiled.columns, topic.templates)
+    task = shard_task(reading, surveys[0].column, surveys[0].columns)
+    agreement = Agreement.of(surveys, task.settings.min_count)
+    settings = task.settings.for_size(agreement.origin["tokens"])
+    task = replace(task, constrain=constrain, settings=settings)
+    coding = task.coding_for(agreement.transitions())
     told = Agreed.on(agreement.pairs) if coding.needs_forms else coding
     labels = sorted({label for found in crew.labels(told) for label in found})
     if not coding.needs_forms:
-        wonder_at_many(len(labels), agreement.origin["tokens"], column)
-    templates = fitting(topic.templates, len(labels), column)
-    compiled = templates.compile(topic.available)
+        warn_about_many_labels(len(labels), agreement.origin["tokens"], task.column)
+    task = replace(task, coding=coding, templates=task.templates_for(len(labels)))
+    compiled = task.templates.compile(task.available)
     parts = label_components(labels) if settings.label_parts == "split" else None
     edge_keys = agreement.edge_keys if compiled.edges else agreement.edge_keys[:0]
     layout = Layout(len(agreement.keys), len(labels), compiled.order, len(edge_keys), parts)
@@ -350,17 +356,12 @@ def _agree(
     words = [found for found in crew.begin(plans) if found is not None]
     nothing = np.zeros(1, np.int64)
     x = Instances(nothing, nothing, np.zeros(0, np.int32))
-    last = max((topic.available.index(name) for name in compiled.columns), default=-1)
-    problem = Problem(
-        corpus=IndexedCorpus(layout, x, agreement.keys, edge_keys),
-        y=np.zeros(0, np.int32),
-        labels=labels,
-        settings=settings,
-        column=column,
-        coding=replace(coding, constrained=coding.constrained and compiled.order > 0),
-        templates=TemplateSet(templates.templates, tables=compiled.tables),
-        columns=topic.available[: last + 1],
-        compiled=compiled,
+    problem = Problem.of(
+        task,
+        compiled,
+        IndexedCorpus(layout, x, agreement.keys, edge_keys),
+        np.zeros(0, np.int32),
+        labels,
         known_words=agreement.words,
         parts=parts,
         known_labels=(

@@ -33,12 +33,11 @@ from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model.known_words import KnownWords
 from seqtag.randomness import visiting_order
 from seqtag.tables.lexicon import check_used
-from seqtag.training.data import check_labels, open_corpus
-from seqtag.training.dropout import hiding
+from seqtag.training.candidates import learning_task
+from seqtag.training.data import REFUSED, Unlabeled, check_labels, open_corpus
 from seqtag.training.known_labels import WordLabels, labels_of_words
-from seqtag.training.partial_labels import learnt_labels
-from seqtag.training.runs import recipe_of
-from seqtag.training.train import templates_of
+from seqtag.training.partial_labels import learned_labels
+from seqtag.training.runs import hiding, recipe_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,14 +45,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.engine.arrays import IntArray
-    from seqtag.features.encoder import Column
-    from seqtag.features.templates import CompiledTemplates, TemplateSet
+    from seqtag.features.templates import TemplateSet
     from seqtag.labels.coding import LabelCoding
     from seqtag.labels.column import LabelColumn
     from seqtag.labels.schemes import Transition
     from seqtag.settings import Settings
     from seqtag.tables.table import WordTable
     from seqtag.training.data import Source
+    from seqtag.training.problem import LearningTask
 
 
 @dataclass(frozen=True)
@@ -63,33 +62,28 @@ class Reading:
     label: str | None = None
     templates: TemplateSet | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    skip_unlabelled: bool = False
+    unlabeled: Unlabeled = REFUSED
     format: str = "auto"
     columns: Sequence[str] | None = None
     limits: ReadLimits = LIMITS
     tables: Sequence[WordTable] = ()
 
 
-class Topic(NamedTuple):
-    """What is learnt from which columns: the same for all shards, for all have the same columns."""
+def shard_task(reading: Reading, column: LabelColumn, columns: Sequence[str]) -> LearningTask:
+    """Return the task of learning a column on shards with some columns: all have the same ones.
 
-    column: LabelColumn
-    available: list[str]
-    templates: TemplateSet
-    settings: Settings
-    compiled: CompiledTemplates
-
-    @classmethod
-    def of(cls, reading: Reading, column: LabelColumn, columns: Sequence[str]) -> Topic:
-        """What is learnt from files with these columns."""
-        available = [name for name in columns if name not in column.columns]
-        templates, settings = templates_of(
-            reading.templates, column, available, reading.settings, tables=reading.tables
-        )
-        settings.in_one_pass("shards", "train on the whole corpus at once")
-        check_used(reading.tables, [templates])
-        fixed = settings.without_auto()  # what one shard finds need not be true of all
-        return cls(column, available, templates, fixed, templates.compile(available))
+    Raises
+    ------
+    TemplateError
+        If there are to be two passes, or no template looks into one of the tables.
+    """
+    available = [name for name in columns if name not in column.columns]
+    task = learning_task(
+        column, available, reading.templates, reading.settings, tables=reading.tables
+    )
+    settings = task.settings.in_one_pass("shards", "train on the whole corpus at once")
+    check_used(reading.tables, [task.templates])
+    return replace(task, settings=settings.without_auto())  # a trial on one shard is not enough
 
 
 class Survey(NamedTuple):
@@ -220,9 +214,12 @@ class Shard:
         with ExitStack() as files:
             corpus = open_corpus(source, reading.format, reading.columns, files, reading.limits)
             column = corpus.label_column(reading.label)
-            self._topic = Topic.of(reading, column, corpus.columns)
-            needed = self._topic.compiled.columns
-            self._examples = corpus.gather(needed, column, reading.skip_unlabelled)
+            self._task = shard_task(reading, column, corpus.columns)
+            self._compiled = self._task.templates.compile(self._task.available)
+            needed = self._compiled.columns
+            self._examples = corpus.gather(needed, column, reading.unlabeled)
+        self._inputs = [self._examples.columns[name] for name in needed]
+        self._forms = self._examples.columns.get("form")
         self._columns, self._name = corpus.columns, corpus.name or "<sentences>"
         self._found: IndexedCorpus | None = None
 
@@ -230,14 +227,14 @@ class Shard:
         """What the shard has."""
         examples, forms, found = self._examples, self._forms, self._index()
         pairs, types = np.zeros(0, np.int64), examples.labels.types
-        if self._topic.column.is_lemma and forms is not None:
+        if self._task.column.is_lemma and forms is not None:
             pairs = np.unique(forms.ids * np.int64(len(types)) + examples.labels.ids)
         words = forms.types if forms else []
         edges = found.instances.edges
         return Survey(
             self._name,
             self._columns,
-            self._topic.column,
+            self._task.column,
             len(examples.lengths),
             int(examples.lengths.sum()),
             examples.digest(),
@@ -253,7 +250,7 @@ class Shard:
 
     def labels(self, coding: LabelCoding) -> list[str]:
         """The labels as they are learnt, sorted."""
-        return sorted(learnt_labels(self._examples, coding, self._forms).labels)
+        return sorted(learned_labels(self._examples, coding, self._forms).labels)
 
     def numbered(self, plan: Plan) -> Numbered:
         """The shard by the numbers that all shards agree on.
@@ -269,26 +266,19 @@ class Shard:
                 "as it is, or begin anew"
             )
             raise CorpusError(msg, source=self._name)
-        topic, examples, found = self._topic, self._examples, self._index()
-        y, _ = learnt_labels(examples, plan.coding, self._forms).numbered(plan.labels)
+        examples, found = self._examples, self._index()
+        y, _ = learned_labels(examples, plan.coding, self._forms).numbered(plan.labels)
         words = None
-        if topic.settings.known_labels:
-            words = labels_of_words(topic.compiled, examples.columns, y)
+        if self._task.settings.known_labels:
+            words = labels_of_words(self._compiled, self._inputs, y)
         x = _renumbered(found.instances, plan, plan.part)
-        settings = replace(topic.settings, dropout=plan.dropout)
+        settings = replace(self._task.settings, dropout=plan.dropout)
         return Numbered(plan.number, plan.part, x, y, settings, words)
-
-    @property
-    def _forms(self) -> Column | None:
-        """The column of the forms, if the templates look at it."""
-        needed = self._topic.compiled.columns
-        return self._examples.columns[needed.index("form")] if "form" in needed else None
 
     def _index(self) -> IndexedCorpus:
         """The sentences as rows of all features, by the numbers of this shard."""
         if self._found is None:
-            examples, compiled = self._examples, self._topic.compiled
-            self._found = index_corpus(compiled, examples.columns, examples.lengths, 1)
+            self._found = index_corpus(self._compiled, self._inputs, self._examples.lengths, 1)
         return self._found
 
 

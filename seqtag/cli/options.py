@@ -327,9 +327,9 @@ def training_arguments(options: dict[str, Any], *, learn_around: bool = False) -
         msg = f"expected a label for --unlabeled-mark, found {mark!r}"
     if msg:
         raise click.UsageError(msg, click.get_current_context())
-    options["skip_unlabelled"] = unlabeled == "skip"
+    options["unlabeled"] = unlabeled.replace("-", "_")
     if learn_around:
-        options["unlabelled"] = mark if unlabeled == "learn-around" else None
+        options["unlabeled_mark"] = mark
     words = options.pop("words")
     given = [(value, "class", "form") for value in options.pop("classes")]
     given += [(value, "lexicon", words) for value in options.pop("lexicon")]

@@ -111,7 +111,9 @@ def command(
       seqtag train partly.conllu --unlabeled learn-around -m english.seqtag
       seqtag train train.conllu -m english.seqtag --checkpoint checkpoints --resume
     """
-    from seqtag.training.train import train as train_tagger
+    from seqtag.model import bundle
+    from seqtag.tagging.pipeline import Pipeline
+    from seqtag.training.train import train as train_model
 
     notes = Notes(quiet)
     named = [(f"--{name}", options[name]) for name in ("label", "init", "checkpoint")]
@@ -143,13 +145,36 @@ def command(
     options["init"] = options["init"] and load_model(options["init"])
     training_arguments(options, learn_around=True)
     label = options["label"]
+    several = label is not None and ("," in label or label in ("all", "tokens", "words"))
+    if several:
+        refused = {
+            "--templates": options["templates"],
+            "--unlabeled skip": options["unlabeled"] == "skip",
+            "--unlabeled learn-around": options["unlabeled"] == "learn_around",
+        }
+        for name in (name for name, given in refused.items() if given):
+            msg = (
+                f"expected {name} with one label, found {label}; train such components one by one "
+                "and combine them with seqtag bundle"
+            )
+            raise click.UsageError(msg, context)
+        if label != "all":
+            options["label"] = [name.strip() for name in label.split(",")]
     with saying_how_to_go_on(options["checkpoint"], notes):
-        if label == "all" or (
-            label and ({*label.split(",")} & {"tokens", "words"} or "," in label)
-        ):
-            return _train_pipeline(context, train, model, dev, epochs, notes, as_json, options)
-        tagger = train_tagger(train, dev=dev, **options)
-    return concluded(tagger, model, epochs, notes, as_json, options["checkpoint"])
+        trained = train_model(
+            train, dev=dev, on_component=lambda name: notes(f"part {name}"), **options
+        )
+    if not isinstance(trained, Pipeline):
+        return concluded(trained, model, epochs, notes, as_json, options["checkpoint"])
+    models = trained.models
+    listed = ", ".join(f"{each.column} ({len(each.labels)})" for each in models)
+    with written_first():
+        size = bundle.save(model, models)
+        notes(f"{model}: {listed}, {size / 1e6:.1f} MB")
+    if as_json:
+        facts = {"model": model, "bytes": size, "epochs": list(map(facts_of, epochs))}
+        print_json(facts | {"parts": [each.config() for each in models]})
+    return code_of(model, options["checkpoint"], interrupted=models[-1].interrupted, notes=notes)
 
 
 def _by_name(
@@ -168,49 +193,3 @@ def _by_name(
         notes(" ".join([f"training on {train[0]}/train", *shown]))
     paths = tuple(locate(train, "train", notes.fetching))
     return paths, locate([dev], "dev", notes.fetching)[0] if dev else None
-
-
-def _train_pipeline(
-    context: click.Context,
-    train: tuple[str, ...],
-    model: str,
-    dev: str | None,
-    epochs: list[Epoch],
-    notes: Notes,
-    as_json: bool,
-    options: dict[str, Any],
-) -> int:
-    """Train the components of a pipeline, each on the output of those before it."""
-    from seqtag.model import bundle
-    from seqtag.training.pipeline import train_parts
-
-    label = options.pop("label")
-    refused = {
-        "--templates": options.pop("templates"),
-        "--unlabeled skip": options.pop("skip_unlabelled"),
-        "--unlabeled learn-around": options.pop("unlabelled"),
-    }
-    for name, is_given in refused.items():
-        if is_given:
-            msg = (
-                f"expected {name} with one label, found {label}; train such "
-                "components one by one and combine them with seqtag bundle"
-            )
-            raise click.UsageError(msg, context)
-    options.pop("constrain")
-    names = None if label == "all" else [name.strip() for name in label.split(",")]
-    parts = train_parts(
-        train[0] if len(train) == 1 else train,
-        names,
-        dev,
-        on_part=lambda part: notes(f"part {part}"),
-        **options,
-    )
-    listed = ", ".join(f"{part.column} ({len(part.labels)})" for part in parts)
-    with written_first():
-        size = bundle.save(model, parts)
-        notes(f"{model}: {listed}, {size / 1e6:.1f} MB")
-    if as_json:
-        facts = {"model": model, "bytes": size, "epochs": list(map(facts_of, epochs))}
-        print_json(facts | {"parts": [part.config() for part in parts]})
-    return code_of(model, options["checkpoint"], interrupted=parts[-1].interrupted, notes=notes)

@@ -20,12 +20,12 @@ from seqtag.evaluation.report import Report, evaluate
 from seqtag.features.encoder import Column
 from seqtag.features.index import IndexedCorpus
 from seqtag.features.items import Names, index_items
-from seqtag.labels.column import LabelColumn, component_names, label_components
+from seqtag.labels.coding import LabelCoding
+from seqtag.labels.column import component_names, label_components
 from seqtag.model.freeze import mean
 from seqtag.training.data import TrainingData
-from seqtag.training.online import OnlineWeights, learnt_ids
+from seqtag.training.online import OnlineWeights, learned_ids
 from seqtag.training.runs import train_runs
-from seqtag.training.train import coding_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.engine.interface import Weights
-    from seqtag.labels.coding import LabelCoding
     from seqtag.settings import Settings
     from seqtag.training.runs import Schedule
 
@@ -125,7 +124,7 @@ class ItemTagger:
 
 @dataclass(frozen=True)
 class ItemTask:
-    """What there is to learn from feature dicts: a `seqtag.training.runs.Task`."""
+    """What there is to learn from feature dicts: a `seqtag.training.runs.Trainable`."""
 
     settings: Settings
     corpus: IndexedCorpus
@@ -160,8 +159,11 @@ class ItemTask:
         """
         check_settings(settings)
         examples = label_data(gold)
-        coding = coding_of(
-            examples, LabelColumn("label"), settings, constrain=constrain and order > 0, asked=asked
+        coding = LabelCoding.choose(
+            examples.transitions(),
+            settings.encoding,
+            constrained=constrain and order > 0,
+            asked=asked,
         )
         learnt = examples.encoded_by(coding)
         labels = sorted(learnt.types)
@@ -234,7 +236,7 @@ class OnlineItems:
         LabelError
             If a label is none of those there will ever be.
         """
-        y = learnt_ids(label_data(gold), self._coding, self._labels)
+        y = learned_ids(label_data(gold), self._coding, self._labels)
         names = dict(self._names)  # which stay if a token is not as it should be
         x = index_items(sentences, names, grow=True)
         self._names = names
@@ -249,7 +251,7 @@ class OnlineItems:
 def label_data(gold: Sequence[Sequence[str]]) -> TrainingData:
     """Labels alone, as training takes them."""
     labels = Column.of(label for sentence in gold for label in sentence)
-    return TrainingData([], labels, np.array([len(sentence) for sentence in gold], np.int64))
+    return TrainingData({}, labels, np.array([len(sentence) for sentence in gold], np.int64))
 
 
 def parts_of(labels: Sequence[str], settings: Settings) -> Parts | None:

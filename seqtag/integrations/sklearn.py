@@ -43,8 +43,8 @@ from seqtag.labels.schemes import scheme_of
 from seqtag.randomness import seed_of
 from seqtag.settings import Settings
 from seqtag.training.candidates import AUTO
-from seqtag.training.online import OnlineTagger, learnt_ids
-from seqtag.training.problem import pose
+from seqtag.training.online import OnlineTagger, learned_ids
+from seqtag.training.problem import LearningTask, build_problem
 from seqtag.training.runs import Schedule
 from seqtag.training.train import train
 
@@ -417,7 +417,7 @@ class SequencePerceptron(BaseEstimator):
                 f"written, found {self.encoding!r}; leave it out, or call fit"
             )
             raise LabelError(msg)
-        learnt_ids(label_data(gold), LabelCoding(), classes)  # which refuses other labels
+        learned_ids(label_data(gold), LabelCoding(), classes)  # which refuses other labels
         transitions = label_data(gold).transitions()
         transitions.update({(label, label): 0 for label in classes})
         coding = LabelCoding.choose(transitions, "keep", constrained=self.constrain)
@@ -436,7 +436,8 @@ class SequencePerceptron(BaseEstimator):
         labels = Column([*types, *(name for name in classes if name not in types)], ids)
         column = LabelColumn(LABEL)
         examples = examples._replace(labels=labels)
-        return OnlineTagger(pose(examples, column, coding, templates, self._columns, values))
+        task = LearningTask(column, templates, values, tuple(self._columns), coding=coding)
+        return OnlineTagger(build_problem(task, examples))
 
     def _train(
         self,

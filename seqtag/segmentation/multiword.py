@@ -262,8 +262,8 @@ class Splitter:
     Parameters
     ----------
     model
-        Learnt from `seqtag.training.words.word_examples`. Its known words are the tokens that hang
-        on their neighbours.
+        Trained on `seqtag.training.text_examples.word_examples`. Its known words are the tokens
+        that depend on their neighbors.
     source
         Name of its file, for messages.
 

@@ -84,7 +84,7 @@ class Segmenter:
     Parameters
     ----------
     model
-        Labels characters: see `seqtag.training.tokens`.
+        Labels characters: see `seqtag.training.text_examples`.
     source
         Name of its file, for messages.
 

@@ -1,9 +1,9 @@
-"""Settings that choose themselves: what they give on sentences held out of the training part.
+"""Automatic settings: values chosen by a trial on sentences held out of the training data.
 
-A training with some of the sentences, by the same templates and for as many epochs as the real
-one, says what another text would: with fewer epochs, or words that were learnt from, known words
-would seem to gain by keeping to their labels where they lose.  That setting changes decoding only,
-so that one training tells of all its values.  What loses early has lost: the trial ends there.
+A trial trains on some of the sentences, with the same templates and for as many epochs as the real
+training, and scores on others. With fewer epochs, or on words that were learned from, restricting
+known words to their labels would seem to help where it hurts. That setting changes decoding only,
+so one trial scores all its values. A value that loses early never wins; the trial ends there.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ from seqtag.features.encoder import Column
 from seqtag.features.templates import AttributeUse
 from seqtag.tagging.tagger import Tagger
 from seqtag.tagging.workspace import Worker
-from seqtag.training.dropout import hiding
 from seqtag.training.interruption import put_off
 from seqtag.training.known_labels import first_parts, labels_of_words
-from seqtag.training.problem import judge_of, known_labels_of
-from seqtag.training.runs import recipe_of
+from seqtag.training.problem import build_problem, judge_of, known_labels_of
+from seqtag.training.runs import hiding, recipe_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,25 +35,24 @@ if TYPE_CHECKING:
     from seqtag.engine.arrays import Cells, KnownLabels
     from seqtag.engine.epochs import Progress
     from seqtag.model.model import Model
-    from seqtag.training.candidates import Way
     from seqtag.training.data import TrainingData
-    from seqtag.training.problem import Problem
+    from seqtag.training.problem import LearningTask, Problem
     from seqtag.training.runs import Schedule
 
-_BLOCK = 50  # sentences that stand together stay together: they share their rare words
-_OF = 4  # blocks one is held out: with three, or two, English seemed to gain where it loses
-_ENOUGH = 120_000  # tokens to learn from and to hold out; of more, blocks are left out
-_TOO_FEW = 2_000  # tokens that say nothing
-_MOST = 1_000_000  # labels of all words together, 2 MB of a model; first parts may have more
-_RUN = 0  # no other run has its orders
-_LOOKS = (3, 5)  # epochs after which a trial may end: words that keep to their labels gain early on
-_CLEARLY = 0.0005  # what they lose by then, of 1: no corpus at hand gained after that
+_BLOCK = 50  # adjacent sentences stay together: they share their rare words
+_OF = 4  # one block of so many is held out; with 3 or 2, English seemed to gain where it loses
+_ENOUGH = 120_000  # tokens of a trial; of larger corpora, blocks are left out
+_TOO_FEW = 2_000  # tokens, too few for a trial
+_MOST = 1_000_000  # labels of all words together (2 MB of a model)
+_RUN = 0  # run number of trials, whose random streams no other run has
+_LOOKS = (3, 5)  # epochs after which a trial may end: restricted words gain early
+_CLEARLY = 0.0005  # loss of accuracy by then after which no corpus at hand gained
 
 _log = logging.getLogger("seqtag")
 
 
 class Trial(NamedTuple):
-    """What one training gave on the sentences held out.
+    """Scores of one trial on the held-out sentences.
 
     Attributes
     ----------
@@ -72,29 +70,29 @@ class Trial(NamedTuple):
 
     @property
     def best(self) -> int | str:
-        """The value with the highest score; of equals the first."""
+        """Value with the highest score; the first of equals."""
         return max(self.scores, key=self.scores.__getitem__)
 
     @property
     def score(self) -> float:
-        """The highest score."""
+        """Highest score."""
         return self.scores[self.best]
 
-    def told(self) -> dict[str, Any]:
-        """What a model says of it."""
+    def facts(self) -> dict[str, Any]:
+        """Return what is stored in the model."""
         scores = {str(value): score for value, score in self.scores.items()}
         return {"scores": scores, "metric": self.metric, "tokens": self.tokens}
 
 
-class Parted(NamedTuple):
-    """Sentences to learn from and sentences held out, (sentences,) bool each."""
+class Split(NamedTuple):
+    """Sentences to learn from and held-out sentences, (sentences,) bool each."""
 
     learnt: NDArray[np.bool_]
     held_out: NDArray[np.bool_]
 
 
-def parted(lengths: NDArray[np.int64], enough: int = _ENOUGH) -> Parted | None:
-    """Cut a training part for a trial; None if it is too small.
+def holdout_split(lengths: NDArray[np.int64], enough: int = _ENOUGH) -> Split | None:
+    """Split training data for a trial; None if there are too few.
 
     Parameters
     ----------
@@ -105,7 +103,7 @@ def parted(lengths: NDArray[np.int64], enough: int = _ENOUGH) -> Parted | None:
 
     Examples
     --------
-    >>> found = parted(np.full(600, 20))
+    >>> found = holdout_split(np.full(600, 20))
     >>> int(found.learnt.sum()), int(found.held_out.sum())
     (450, 150)
     """
@@ -115,10 +113,10 @@ def parted(lengths: NDArray[np.int64], enough: int = _ENOUGH) -> Parted | None:
     block = np.arange(sentences) // max(1, min(_BLOCK, sentences // (3 * _OF)))
     kept = (block // _OF) % -(-tokens // enough) == 0
     held_out = kept & (block % _OF == 1)
-    return Parted(kept & ~held_out, held_out)
+    return Split(kept & ~held_out, held_out)
 
 
-def settled(
+def resolve_auto(
     problem: Problem,
     examples: TrainingData,
     schedule: Schedule,
@@ -126,20 +124,20 @@ def settled(
     quick: bool = False,
     trial: Trial | None = None,
 ) -> Problem:
-    """A problem whose ``known-labels`` is a number, or a kind of labels.
+    """Return the problem with a definite value of ``known-labels``.
 
     Parameters
     ----------
     problem
         Its setting may be ``auto``; others stay as they are.
     examples
-        What it was made of.
+        The data of the problem.
     schedule
-        Its seed is that of the trial; what stops it stops the trial.
+        Its seed and its stop are those of the trial.
     quick
-        Try nothing: take what `seqtag.settings.Settings.without_auto` says.
+        Run no trial: take the value of `seqtag.settings.Settings.without_auto`.
     trial
-        One that was made already.
+        A trial that was run already.
 
     Raises
     ------
@@ -152,19 +150,19 @@ def settled(
         _log.info("known-labels auto: no template looks at normal, by which words are known: 0")
         return replace(problem, settings=replace(problem.settings, known_labels=0))
     if not quick and trial is None:
-        trial = tried(problem, examples, schedule, early=True)
+        trial = run_trial(problem, examples, schedule, early=True)
     settings, origin = problem.settings.without_auto(), problem.origin
     if trial is not None:
         settings = replace(settings, known_labels=trial.best)
-        origin = {**origin, "chosen": {**origin.get("chosen", {}), "known_labels": trial.told()}}
-        _say("known-labels", trial)
+        origin = {**origin, "chosen": {**origin.get("chosen", {}), "known_labels": trial.facts()}}
+        _log_choice("known-labels", trial)
     return replace(
         problem,
         settings=settings,
         origin=origin,
         known_labels=known_labels_of(
             problem.compiled,
-            examples.columns,
+            [examples.columns[name] for name in problem.compiled.columns],
             (problem.y, problem.choices),
             problem.labels,
             settings,
@@ -172,65 +170,70 @@ def settled(
     )
 
 
-def best_way(
-    ways: Sequence[Way],
-    pose: Callable[[Way], tuple[Problem, TrainingData]],
+def select_templates(
+    tasks: Sequence[LearningTask],
+    examples: TrainingData,
     schedule: Schedule,
     *,
     quick: bool = False,
-) -> tuple[Way, Problem]:
-    """The way that does best, and what is to be learnt by it; the first if nothing is tried.
+) -> tuple[LearningTask, Problem]:
+    """Return the task that scores best in a trial and its problem, without automatic settings.
 
     Parameters
     ----------
-    ways
-        One or several.
-    pose
-        What is to be learnt by a way, and its examples.
+    tasks
+        The first is taken if there is no other, or nothing is tried.
+    examples
+        The columns of all tasks.
     schedule, quick
-        As in `settled`.
+        As in `resolve_auto`.
 
     Raises
     ------
     KeyboardInterrupt
         If a trial is interrupted.
     """
-    best, (problem, examples), trials = ways[0], pose(ways[0]), dict[str, Trial]()
-    first = tried(problem, examples, schedule) if len(ways) > 1 and not quick else None
+    best, problem, trials = tasks[0], build_problem(tasks[0], examples), dict[str, Trial]()
+    first = run_trial(problem, examples, schedule) if len(tasks) > 1 and not quick else None
     if first is not None:
         trials[best.name] = first
-        for way in ways[1:]:
-            other, data = pose(way)
-            trial = tried(other, data, schedule)
+        for task in tasks[1:]:
+            other = build_problem(task, examples)
+            trial = run_trial(other, examples, schedule)
             if trial is None:
                 continue
-            trials[way.name] = trial
+            trials[task.name] = trial
             if trial.score > trials[best.name].score:
-                best, problem, examples = way, other, data
+                best, problem = task, other
         shown = Trial({name: trial.score for name, trial in trials.items()}, *first[1:])
-        problem = replace(problem, origin={**problem.origin, "chosen": {"templates": shown.told()}})
-        _say("templates", shown)
+        problem = replace(
+            problem, origin={**problem.origin, "chosen": {"templates": shown.facts()}}
+        )
+        _log_choice("templates", shown)
     trial = trials.get(best.name)
-    return best, settled(problem, examples, schedule, quick=quick, trial=trial)
+    return best, resolve_auto(problem, examples, schedule, quick=quick, trial=trial)
 
 
-def tried(
+def run_trial(
     problem: Problem, examples: TrainingData, schedule: Schedule, *, early: bool = False
 ) -> Trial | None:
-    """What a training with some of the sentences gives on others; None if there are too few.
+    """Train on some of the sentences and score on others; None if there are too few.
 
-    With `early` it may end once words that keep to their labels lose clearly.
+    With `early` the trial may end once restricting known words clearly loses.
 
     Raises
     ------
     KeyboardInterrupt
         If it is interrupted.
     """
-    cut = None if examples.pieces is not None else parted(examples.lengths)
+    cut = None if examples.pieces is not None else holdout_split(examples.lengths)
     if cut is None:
         return None
     tokens = np.repeat(cut.learnt, examples.lengths)
-    columns = [Column(column.types, column.ids[tokens]) for column in examples.columns]
+    columns = [
+        Column(examples.columns[name].types, examples.columns[name].ids[tokens])
+        for name in problem.compiled.columns
+    ]
     gold = (problem.y[tokens], problem.choices)
     values = _candidates(problem)
     known: dict[int | str, KnownLabels] = {0: ANY_LABEL}
@@ -241,16 +244,16 @@ def tried(
             known = {v: kept for v, kept in known.items() if len(kept.labels) <= _MOST}
     small, x = _with_its_rows(problem, _some_of(problem, cut.learnt, tokens))
     scored = _scorer(small, examples, cut, known)
-    return _learnt(small, gold[0], x, schedule, scored, early=early)
+    return _train_trial(small, gold[0], x, schedule, scored, early=early)
 
 
 def _scorer(
     problem: Problem,
     examples: TrainingData,
-    cut: Parted,
+    cut: Split,
     known: Mapping[int | str, KnownLabels],
 ) -> Callable[[Cells], Trial]:
-    """What says what some weights give on the sentences held out."""
+    """Return the function that scores weights on the held-out sentences."""
     held_out, values = examples.where(cut.held_out), list(known)
     right = problem.y[np.repeat(cut.held_out, examples.lengths)]
     free = replace(problem, known_labels=ANY_LABEL)
@@ -277,16 +280,17 @@ def _accuracies(
     right: NDArray[np.int32],
     known: Mapping[int | str, KnownLabels],
 ) -> dict[int | str, float]:
-    """The accuracy that a model has where known words keep to these labels.
+    """Return the accuracy of a model if known words are restricted to these labels.
 
-    Each word is looked at once. Where the best labels of a sentence are allowed, they stay the
-    best, so that only the other sentences are decoded again.
+    Sentences are decoded once without restriction. Labels that are allowed stay the best ones, so
+    only the sentences with others are decoded again.
     """
     free = Tagger(model)
     worker = free.new_worker()
-    for name, column in zip(model.compiled.columns, examples.columns, strict=True):
+    columns = [examples.columns[name] for name in model.compiled.columns]
+    for name, column in zip(model.compiled.columns, columns, strict=True):
         worker.encoder.extend(name, 0, column.types)
-    types = np.array([column.ids for column in examples.columns], np.int32)
+    types = np.array([column.ids for column in columns], np.int32)
     ids = free.decode_types(types, pointers(examples.lengths), worker)
     sentence = np.repeat(np.arange(len(examples.lengths)), examples.lengths)
     scores = {}
@@ -310,7 +314,7 @@ def _accuracies(
 def _forbidden(
     words: KnownLabels, keys: NDArray[np.uint64], labels: NDArray[np.int32]
 ) -> NDArray[np.bool_]:
-    """Which tokens, of these words and labels, have a label that their word may not have."""
+    """Return which tokens have a label that their word must not have."""
     if not len(words.keys):
         return np.zeros(len(keys), bool)
     row = np.searchsorted(words.keys, keys).clip(max=len(words.keys) - 1)
@@ -321,8 +325,8 @@ def _forbidden(
     return found
 
 
-def _say(what: str, trial: Trial) -> None:
-    """Say what was tried, what it gave, and what was chosen."""
+def _log_choice(what: str, trial: Trial) -> None:
+    """Log the values tried, their scores, and the choice."""
     _log.info(
         "%s %s, by %s on %s tokens held out of the training part (%s)",
         what,
@@ -334,7 +338,7 @@ def _say(what: str, trial: Trial) -> None:
 
 
 def _candidates(problem: Problem) -> list[int | str]:
-    """Values to try, that of `seqtag.settings.Settings.without_auto` first."""
+    """Return the values to try, that of `seqtag.settings.Settings.without_auto` first."""
     setting = problem.settings.known_labels
     if setting != "auto":
         return [setting]
@@ -348,14 +352,14 @@ def _candidates(problem: Problem) -> list[int | str]:
 
 
 def _knows_words(problem: Problem) -> bool:
-    """Whether the templates look at what words are known by."""
+    """Return whether the templates look at the attribute that identifies known words."""
     return AttributeUse("form", "normal") in problem.compiled.attributes
 
 
 def _some_of(
     problem: Problem, sentences: NDArray[np.bool_], tokens: NDArray[np.bool_]
 ) -> Instances:
-    """Some sentences as rows of the features that are frequent enough among them."""
+    """Return some sentences, with the features that are frequent enough among them."""
     x, rows = problem.corpus.instances, problem.corpus.layout.rows
     some = Instances(
         pointers(np.diff(x.sentence_ptr)[sentences]),
@@ -379,7 +383,7 @@ def _some_of(
 
 
 def _with_its_rows(problem: Problem, x: Instances) -> tuple[Problem, Instances]:
-    """The problem with the rows of some sentences alone: weights of all take memory."""
+    """Return the problem without the rows that some sentences lack, to save memory."""
     corpus = problem.corpus
     has = np.zeros(corpus.layout.rows, bool)
     has[x.features] = True
@@ -389,15 +393,15 @@ def _with_its_rows(problem: Problem, x: Instances) -> tuple[Problem, Instances]:
     return replace(problem, corpus=corpus), x._replace(features=number[x.features])
 
 
-class _ItIsClearError(Exception):
-    """A trial need not go on."""
+class _DecidedError(Exception):
+    """The trial is decided and need not continue."""
 
     def __init__(self, trial: Trial):
         super().__init__("the trial is decided")
         self.trial = trial
 
 
-def _learnt(
+def _train_trial(
     problem: Problem,
     y: NDArray[np.int32],
     x: Instances,
@@ -406,7 +410,7 @@ def _learnt(
     *,
     early: bool,
 ) -> Trial:
-    """What a training gives, or its first epochs do if that is clear."""
+    """Train, and return the scores; those of the first epochs if they decide the trial."""
     settings, sentences = problem.settings, len(x.sentence_ptr) - 1
     seen = hiding(x, settings.dropout)
     weights = backend.Weights(problem.corpus.layout, "float32", settings.update, None)
@@ -416,7 +420,7 @@ def _learnt(
             trial = scored(weights.cells(average=True))
             others = [score for value, score in trial.scores.items() if value != 0]
             if others and trial.scores.get(0, 0.0) > max(others) + _CLEARLY:
-                raise _ItIsClearError(trial)
+                raise _DecidedError(trial)
 
     try:
         with put_off(schedule.stop):
@@ -430,7 +434,7 @@ def _learnt(
                 stopped=schedule.stop.asked,
                 choices=problem.choices,
             )
-    except _ItIsClearError as clear:
+    except _DecidedError as clear:
         return clear.trial
     if kept.interrupted:
         raise KeyboardInterrupt

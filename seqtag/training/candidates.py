@@ -1,71 +1,141 @@
-"""Ways to learn a column: which templates fit its labels."""
+"""Candidates: the learning tasks that templates, presets and settings make of a label column."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from seqtag.errors import TemplateError
-from seqtag.features.language import load
+from seqtag.features.language import load as load_templates
+from seqtag.features.templates import TemplateSet
 from seqtag.labels.schemes import scheme_of
-from seqtag.tables.lexicon import asks_for_lemmas
+from seqtag.settings import Settings
+from seqtag.tables.lexicon import (
+    LEMMA_COLUMNS,
+    asks_for_lemmas,
+    check_used,
+    given_tables,
+    lemma_table,
+)
+from seqtag.training.problem import LearningTask
+from seqtag.training.warm_start import check_to_go_on, merged_templates, settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
 
-    from seqtag.features.templates import TemplateSet
+    from seqtag.features.encoder import Column
     from seqtag.labels.column import LabelColumn
-    from seqtag.settings import Settings
+    from seqtag.model.model import Model
     from seqtag.tables.table import WordTable
     from seqtag.training.data import TrainingData
 
 AUTO = "auto"
-"""In the place of templates: those that do best among the presets that fit the labels."""
+"""In the place of templates: try the presets that fit the labels."""
 
 _FOR_CHUNKS = ("chunk", "ner")
 _FOR_WORDS = ("pos", "morph")
-_MANY = 255  # labels; of more that have parts, the parts are learnt
+_MANY = 255  # labels; of more that have components, the components are learned
 
 
-@dataclass(frozen=True)
-class Way:
-    """Templates to learn a column by.
+def learning_task(
+    column: LabelColumn,
+    available: Sequence[str],
+    templates: str | PathLike[str] | TemplateSet | None = None,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    tables: Sequence[WordTable] = (),
+    init: Model | None = None,
+    constrain: bool = True,
+) -> LearningTask:
+    """Return the task of learning a column.
 
-    Attributes
+    Parameters
     ----------
-    name
-        That of the preset, or where they come from.
-    templates, settings
-        They, and what is set by all together.
-    columns
-        Those that they look at.
-    second
-        The way of a second pass, if there is one: some of its columns are what the first says.
+    column
+        The label column.
+    available
+        The input columns.
+    templates
+        Preset, file or templates; None for those of the model to continue from, or else the
+        preset of the column.
+    settings
+        Values that come before the settings of the templates; None leaves one to them.
+    tables
+        Word tables to look into.
+    init
+        The model to continue from.
+    constrain
+        As in `LearningTask`.
+
+    Raises
+    ------
+    TemplateError
+        If the model to continue from has other templates, or another table of the same name.
     """
+    given, chosen = settings or {}, None
+    if templates is not None:
+        chosen = templates if isinstance(templates, TemplateSet) else load_templates(templates)
+    if init is not None:
+        values = settings_of(init, chosen.settings if chosen else {}, given)
+        chosen = chosen and given_tables(chosen, tables, init.tables)
+        chosen = given_tables(merged_templates(init, chosen), tables, init.tables)
+    else:
+        if chosen is None:
+            chosen = load_templates(column.preset)
+            if column.is_lemma:  # tags are optional
+                chosen = chosen.within(available)
+        chosen = given_tables(chosen, tables)
+        values = Settings().with_values(chosen.settings).with_values(given)
+    check_to_go_on(init, values)
+    return LearningTask(
+        column,
+        chosen,
+        values,
+        tuple(available),
+        init,
+        constrain=constrain,
+        encoding_given=given.get("encoding") is not None,
+        name=str(templates),
+    )
 
-    name: str
-    templates: TemplateSet
-    settings: Settings
-    columns: tuple[str, ...]
-    second: Way | None = None
 
-    def part_of(self, examples: TrainingData, names: Sequence[str]) -> TrainingData:
-        """The columns of this way, of examples whose columns have these names."""
-        return examples._replace(columns=[examples.columns[names.index(n)] for n in self.columns])
+def candidate_tasks(
+    column: LabelColumn,
+    available: Sequence[str],
+    templates: str | PathLike[str] | TemplateSet | None = None,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    tables: Sequence[WordTable] = (),
+    init: Model | None = None,
+    constrain: bool = True,
+) -> list[LearningTask]:
+    """Return the tasks of learning a column: several where the labels or a trial decide.
 
-    def with_lemmas(self, table: WordTable) -> Way:
-        """The way with the table of lemmas, if its templates ask for one."""
-        second = self.second and self.second.with_lemmas(table)
-        templates = self.templates
-        if asks_for_lemmas(templates):
-            templates = templates.with_tables([table])
-        return replace(self, templates=templates, second=second)
+    Parameters are those of `learning_task`, but templates may be ``auto``.
+
+    Raises
+    ------
+    TemplateError
+        As `learning_task`; or if no template looks into one of the tables.
+    """
+    names: Sequence[Any] = [templates]
+    if templates == AUTO or (templates is None and not column.is_known):
+        names = [None] if init else names_for(column, available) or [None]
+    tasks = [
+        learning_task(
+            column, available, name, settings, tables=tables, init=init, constrain=constrain
+        )
+        for name in names
+    ]
+    check_used(tables, [task.templates for task in tasks])
+    return tasks
 
 
 def names_for(column: LabelColumn, available: Sequence[str]) -> list[str]:
-    """Presets for a column of which the name does not say what its labels are.
+    """Return the presets for a column whose name does not tell what its labels are.
 
-    They look at columns that are there, beside `column`; which fit, `fitting_labels` says.
+    They look at columns that are available; `fitting_labels` chooses among them.
 
     Examples
     --------
@@ -75,46 +145,59 @@ def names_for(column: LabelColumn, available: Sequence[str]) -> list[str]:
     """
     if column.is_known and not {column.preset} & {*_FOR_CHUNKS, *_FOR_WORDS}:
         return [column.preset]
-    return [name for name in (*_FOR_CHUNKS, *_FOR_WORDS) if _fits(name, available)]
+    found = []
+    for name in (*_FOR_CHUNKS, *_FOR_WORDS):
+        try:
+            load_templates(name).compile(available)
+        except TemplateError:
+            continue
+        found.append(name)
+    return found
 
 
-def all_passes(ways: Sequence[Way]) -> list[Way]:
-    """The ways of all passes."""
-    return [each for way in ways for each in (way, way.second) if each is not None]
-
-
-def columns_of(ways: Sequence[Way], available: Sequence[str]) -> list[str]:
-    """All columns that some way looks at, in their order."""
-    wanted = {name for way in all_passes(ways) for name in way.columns}
+def input_columns(tasks: Sequence[LearningTask], available: Sequence[str]) -> list[str]:
+    """Return all columns that some task looks at, in their order."""
+    both = [each for task in tasks for each in (task, task.second) if each is not None]
+    wanted = {name for task in both for name in task.columns}
     return [name for name in available if name in wanted]
 
 
-def fitting_labels(ways: Sequence[Way], examples: TrainingData, column: LabelColumn) -> list[Way]:
-    """The ways that fit labels, the usual one first; there is one at least.
+def fitting_labels(tasks: Sequence[LearningTask], examples: TrainingData) -> list[LearningTask]:
+    """Return the tasks whose presets fit the labels, the usual one first; at least one.
 
-    Chunk labels are learnt by ``chunk`` if there are parts of speech, else by ``ner``; more than
-    255 labels that have parts, such as ``NOUN|Case=Nom``, by ``morph``; others by ``pos``. Where
-    the name of the column says what its labels are, the preset of that name is the usual one.
+    Chunk labels are learned by ``chunk`` if there are parts of speech, else by ``ner``; more than
+    255 labels that have components, such as ``NOUN|Case=Nom``, by ``morph``; others by ``pos``.
+    Where the name of the column tells what its labels are, the preset of that name is the usual
+    one.
     """
-    if len(ways) == 1:
-        return [*ways]
+    if len(tasks) == 1:
+        return [*tasks]
+    column, labels = tasks[0].column, examples.labels.types
     kind = _FOR_CHUNKS if scheme_of(examples.transitions()) else _FOR_WORDS
-    fitting = [way for way in ways if way.name in kind]
+    fitting = [task for task in tasks if task.name in kind]
     usual = column.preset if column.is_known else kind[0]
-    if kind == _FOR_WORDS and not column.is_known and _have_parts(examples.labels.types):
-        usual = "morph"
-    return sorted(fitting, key=lambda way: way.name != usual) or [*ways]
+    if kind == _FOR_WORDS and not column.is_known and len(labels) > _MANY:
+        composed = 2 * sum("|" in label for label in labels) > len(labels)
+        usual = "morph" if composed else usual
+    return sorted(fitting, key=lambda task: task.name != usual) or [*tasks]
 
 
-def _have_parts(labels: Sequence[str]) -> bool:
-    """Whether there are many labels, and they say what they are made of."""
-    return len(labels) > _MANY and 2 * sum("|" in label for label in labels) > len(labels)
+def lemma_sources(tasks: Sequence[LearningTask], columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns to make the lemma table of, if a task asks for it and they exist."""
+    both = [each for task in tasks for each in (task, task.second) if each is not None]
+    asked = any(asks_for_lemmas(task.templates) for task in both)
+    return LEMMA_COLUMNS if asked and {*LEMMA_COLUMNS} <= {*columns} else ()
 
 
-def _fits(name: str, available: Sequence[str]) -> bool:
-    """Whether the columns that a preset looks at are there."""
-    try:
-        load(name).compile(available)
-    except TemplateError:
-        return False
-    return True
+def with_lemmas(tasks: Sequence[LearningTask], lemmas: Column, tags: Column) -> list[LearningTask]:
+    """Return the tasks with the table of the lemmas of the data, if their templates ask for it."""
+    found = []
+    table: WordTable | None = None
+    for task in tasks:
+        second = task.second and with_lemmas([task.second], lemmas, tags)[0]
+        templates = task.templates
+        if asks_for_lemmas(templates):
+            table = table or lemma_table(lemmas, tags)
+            templates = templates.with_tables([table])
+        found.append(replace(task, templates=templates, second=second))
+    return found

@@ -1,8 +1,8 @@
-"""Corpora as training takes them: columns of numbered values, all sentences end to end.
+"""Training data: named columns of numbered values, all sentences end to end.
 
-The readable way is a `Sentence` for each sentence.  Column files are read by the native scanner
-instead, block by block, with Python touching distinct values only; whatever is not plain (an odd
-line, a missing label) is left to the readable way, so that numbers and messages are the same.
+The reference path builds a `Sentence` for each sentence. Column files are read by the native
+scanner instead, block by block, and Python touches distinct values only. Blocks that are not plain
+(a malformed line, a missing label) take the reference path, so ids and messages are the same.
 """
 
 from __future__ import annotations
@@ -11,28 +11,39 @@ import hashlib
 import logging
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.corpus import LIMITS, ReadLimits, Sentence, SentenceStream, read, sentence_of
+from seqtag.corpus import (
+    LIMITS,
+    ReadLimits,
+    Sentence,
+    SentenceStream,
+    read,
+    sentence_of,
+    sentences_of,
+)
 from seqtag.corpus.keys import has_column, split_key
+from seqtag.corpus.scanner import BlockScanner
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError, LabelError
 from seqtag.features.encoder import Column
 from seqtag.labels.coding import has_controls
 from seqtag.labels.column import LabelColumn, is_column_name
-from seqtag.training.scan import Scan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from contextlib import ExitStack
 
     from numpy.typing import NDArray
 
+    from seqtag.corpus import Block
+    from seqtag.corpus.memory import Labels
     from seqtag.labels.coding import LabelCoding
     from seqtag.labels.schemes import Transition
 
@@ -42,32 +53,76 @@ Source = str | PathLike[str] | Iterable["str | PathLike[str] | Sentence | Senten
 """A file; or several files, open streams, or sentences."""
 
 
+class Unlabeled(NamedTuple):
+    """Treatment of words without a label; by default they are refused.
+
+    Attributes
+    ----------
+    skip
+        Leave out sentences in which the label of a word is ``_``.
+    mark
+        Label of words that have none, to be learned around; None if each word has a label.
+    """
+
+    skip: bool = False
+    mark: str | None = None
+
+    @classmethod
+    def of(cls, policy: str, mark: str = "_") -> Unlabeled:
+        """Return what ``error``, ``skip`` or ``learn_around`` means.
+
+        Raises
+        ------
+        ValueError
+            If the policy is another word.
+        """
+        if policy not in POLICIES:
+            msg = f"expected unlabeled={', '.join(map(repr, POLICIES))}, found {policy!r}"
+            raise ValueError(msg)
+        return cls(policy == "skip", mark if policy == "learn_around" else None)
+
+
+POLICIES = ("error", "skip", "learn_around")
+"""Values of the option ``unlabeled``."""
+
+REFUSED = Unlabeled()
+"""Words without a label are an error."""
+
+
 class TrainingData(NamedTuple):
     """Sentences as numbered columns.
 
     Attributes
     ----------
     columns
-        Those that templates look at.
+        Input columns by name.
     labels
         The column to learn.
     lengths
         Tokens per sentence, (sentences,) int64; none is empty.
     pieces
-        Tokens per piece that is learnt from at a time, where those are not the sentences.
-    unlabelled
-        The label of words that have none, where some may have none.
+        Tokens per piece that is learned from at a time, where those are not the sentences.
+    unlabeled
+        Label of words that have none, where some may have none.
     """
 
-    columns: list[Column]
+    columns: Mapping[str, Column]
     labels: Column
     lengths: np.ndarray
     pieces: np.ndarray | None = None
-    unlabelled: str | None = None
+    unlabeled: str | None = None
 
-    def sentences(self, names: Sequence[str], label: LabelColumn) -> list[Sentence]:
-        """The sentences again, with the columns of these names and those of the label."""
-        columns = {name: column.values() for name, column in zip(names, self.columns, strict=True)}
+    def select(self, names: Iterable[str]) -> TrainingData:
+        """Return the same sentences with these columns alone, in this order."""
+        return self._replace(columns={name: self.columns[name] for name in names})
+
+    def with_columns(self, columns: Mapping[str, Column]) -> TrainingData:
+        """Return the same sentences with more columns, or others of the same names."""
+        return self._replace(columns={**self.columns, **columns})
+
+    def sentences(self, label: LabelColumn) -> list[Sentence]:
+        """Return the sentences with their columns and those of the label."""
+        columns = {name: column.values() for name, column in self.columns.items()}
         columns |= label.split(self.labels.values())
         ends = np.cumsum(self.lengths).tolist()
         return [
@@ -90,13 +145,13 @@ class TrainingData(NamedTuple):
             {
                 (names[pair // len(names)], names[pair % len(names)]): count
                 for pair, count in zip(found.tolist(), counts.tolist(), strict=True)
-                if self.unlabelled is None
-                or self.unlabelled not in (names[pair // len(names)], names[pair % len(names)])
+                if self.unlabeled is None
+                or self.unlabeled not in (names[pair // len(names)], names[pair % len(names)])
             }
         )
 
     def where(self, kept: NDArray[np.bool_]) -> TrainingData:
-        """Some of the sentences, (sentences,) bool; values that these lack are no longer there."""
+        """Return some of the sentences, (sentences,) bool, and only the values that they have."""
         tokens = np.repeat(kept, self.lengths)
 
         def part(column: Column) -> Column:
@@ -104,15 +159,16 @@ class TrainingData(NamedTuple):
             types = list(map(column.types.__getitem__, left.tolist()))
             return Column(types, ids.reshape(-1).astype(np.int32))
 
-        columns, lengths = list(map(part, self.columns)), self.lengths[kept]
-        return TrainingData(columns, part(self.labels), lengths, unlabelled=self.unlabelled)
+        columns = {name: part(column) for name, column in self.columns.items()}
+        lengths = self.lengths[kept]
+        return TrainingData(columns, part(self.labels), lengths, unlabeled=self.unlabeled)
 
-    def labelled(self) -> NDArray[np.bool_]:
-        """Which tokens have a label: (N,) bool."""
+    def labeled(self) -> NDArray[np.bool_]:
+        """Return which tokens have a label: (N,) bool."""
         types = self.labels.types
-        if self.unlabelled not in types:
+        if self.unlabeled not in types:
             return np.ones(len(self.labels.ids), bool)
-        found: NDArray[np.bool_] = self.labels.ids != types.index(self.unlabelled)
+        found: NDArray[np.bool_] = self.labels.ids != types.index(self.unlabeled)
         return found
 
     def encoded_by(self, coding: LabelCoding, forms: Column | None = None) -> Column:
@@ -155,7 +211,7 @@ class TrainingData(NamedTuple):
     def digest(self) -> str:
         """SHA-256 of the sentences, their labels and the columns in use."""
         sha = hashlib.sha256()
-        for types, ids in (*self.columns, self.labels):
+        for types, ids in (*self.columns.values(), self.labels):
             sha.update("\n".join(types).encode("utf-8", "surrogatepass") + b"\0")
             sha.update(ids.astype("<i4").tobytes())
         sha.update(self.lengths.astype("<i8").tobytes())
@@ -222,39 +278,44 @@ class Corpus(NamedTuple):
             raise _nothing(self.name) from None
 
     def gather(
-        self,
-        columns: Sequence[str],
-        label: LabelColumn,
-        skip_unlabelled: bool = False,
-        unlabelled: str | None = None,
+        self, columns: Sequence[str], label: LabelColumn, unlabeled: Unlabeled = REFUSED
     ) -> TrainingData:
-        """The columns and labels of the sentences that have words.
+        """Return the columns and labels of the sentences that have words.
 
         Parameters
         ----------
-        columns, label
-            Which they are.
-        skip_unlabelled
-            Leave out sentences of which some words have none.
-        unlabelled
-            The label of words that have none, to be learnt around. Sentences without any label
-            are left out, with a note.
+        columns
+            Names of the input columns.
+        label
+            The label column.
+        unlabeled
+            Treatment of words without a label. Where they are learned around, sentences without
+            any label are left out with a warning.
 
         Raises
         ------
         CorpusError
             If there are no sentences, or a column is missing.
         LabelError
-            If a label is ``_``: not annotated; or holds a control character.
+            If a label is ``_`` (not annotated) and that is refused, or holds a control character.
         """
-        gathering = self._gathered(_Gathering(columns, label, skip_unlabelled, unlabelled))
-        found, lengths = gathering.finish()
-        labels = found[len(columns) :]
-        both = labels[0]
-        if len(labels) > 1:
-            both = _joined(label, labels[0], labels[1], unlabelled)
-        data = TrainingData(found[: len(columns)], both, lengths, unlabelled=unlabelled)
-        return data if unlabelled is None else _with_labels(data, self.name)
+        found, lengths = self._gathered(_Gathering(columns, label, unlabeled)).finish()
+        labels, mark = found[len(columns) :], unlabeled.mark
+        both = labels[0] if len(labels) == 1 else _joined(label, labels[0], labels[1], mark)
+        named = dict(zip(columns, found, strict=False))
+        data = TrainingData(named, both, lengths, unlabeled=mark)
+        if mark is None:
+            return data
+        kept = np.logical_or.reduceat(data.labeled(), pointers(lengths)[:-1])
+        without = int((~kept).sum())
+        if not kept.any():
+            raise _nothing(self.name, without)
+        if without:
+            _log.warning(
+                "%d sentences without any label were left out: they teach nothing", without
+            )
+            data = data.where(kept)
+        return data
 
     def gather_columns(self, names: Sequence[str]) -> tuple[dict[str, Column], NDArray[np.int64]]:
         """Columns by name, and the number of words of each sentence that has any.
@@ -366,11 +427,10 @@ class _Gathering:
         self,
         columns: Sequence[str],
         label: LabelColumn | None,
-        skip_unlabelled: bool = False,
-        unlabelled: str | None = None,
+        unlabeled: Unlabeled = REFUSED,
     ):
-        self._label, self._skip = label, skip_unlabelled
-        self._may_lack = label is None or label.may_lack(unlabelled)
+        self._label, self._skip = label, unlabeled.skip
+        self._may_lack = label is None or label.may_lack(unlabeled.mark)
         self._names = [*columns, *(label.columns if label else ())]
         self._gold = len(columns)  # where the labels' columns begin
         self._numbers: list[dict[str, int]] = [{} for _ in self._names]
@@ -418,11 +478,11 @@ class _Gathering:
     def scan(self, stream: SentenceStream) -> None:
         """Take all sentences of a column file, natively where its lines are plain."""
         self._source = stream.source
-        scan: Scan | None = None
+        scan: _Scan | None = None
         is_plain = all(name in stream.columns for name in self._names)  # no keys of MISC
         for block in stream.blocks():
             if is_plain and scan is None and stream.separator:
-                scan = Scan(stream, self._names, self._gold)
+                scan = _Scan(stream, self._names, self._gold)
             found = scan and scan.read(block)
             if scan and found and self._is_fine(scan):
                 self._add_scanned(scan, *found)
@@ -431,12 +491,12 @@ class _Gathering:
                 self.add(sentence)
         stream.report()
 
-    def _is_fine(self, scan: Scan) -> bool:
+    def _is_fine(self, scan: _Scan) -> bool:
         """Whether all labels of what was scanned can be learnt; if not, `add` says which."""
         lacks = not self._may_lack and scan.has(self._gold, "_")
         return not lacks and not scan.has_controls
 
-    def _add_scanned(self, scan: Scan, types: np.ndarray, sentence_ptr: np.ndarray) -> None:
+    def _add_scanned(self, scan: _Scan, types: np.ndarray, sentence_ptr: np.ndarray) -> None:
         """Take what was scanned, renumbered."""
         for c, (ids, number) in enumerate(zip(self._ids, self._numbers, strict=True)):
             ids.frombytes(scan.renumbered(c, types[c], number).tobytes())
@@ -459,15 +519,69 @@ class _Gathering:
         return columns, np.frombuffer(self._lengths, np.int64)
 
 
-def _joined(
-    label: LabelColumn, first: Column, second: Column, unlabelled: str | None = None
-) -> Column:
+class _Scan:
+    """Native scanner over the blocks of a file, with its ids mapped to ours.
+
+    Parameters
+    ----------
+    stream
+        A file of columns whose separator is known.
+    names
+        The columns to number, those of labels last.
+    labels
+        How many of them are none.
+
+    Attributes
+    ----------
+    has_controls : bool
+        Whether a label with a control character came up (`seqtag.labels.coding.has_controls`).
+    """
+
+    def __init__(self, stream: SentenceStream, names: Sequence[str], labels: int):
+        self._scanner = BlockScanner(stream, names)
+        self._renumber = [np.zeros(0, np.int32) for _ in names]  # to ours; -1: not met yet
+        self._types = np.zeros((len(names), 0), np.int32)
+        self._labels = labels
+        self.has_controls = False
+
+    def read(self, block: Block) -> tuple[np.ndarray, np.ndarray] | None:
+        """The scanner's type ids (columns, tokens) and sentence_ptr; None if it is not plain."""
+        found = self._scanner.scan(block)
+        if found is None:
+            return None
+        self._types = found.types
+        labels = chain.from_iterable(found.new[self._labels :])
+        self.has_controls = self.has_controls or any(map(has_controls, labels))
+        pairs = zip(self._renumber, found.known, strict=True)
+        self._renumber = [numbers[:count] for numbers, count in pairs]  # 0 after a new start
+        return self._types, found.sentence_ptr
+
+    def has(self, column: int, value: str) -> bool:
+        """Whether the column has the value in the block read last."""
+        values = self._scanner.values[column]
+        return value in values and bool((self._types[column] == values.index(value)).any())
+
+    def renumbered(
+        self, column: int, types: NDArray[np.int32], number: dict[str, int]
+    ) -> NDArray[np.int32]:
+        """The types as `number` has them, which grows by the values that it lacks."""
+        values, known = self._scanner.values[column], self._renumber[column]
+        if len(known) < len(values):
+            more = np.full(len(values) - len(known), -1, np.int32)
+            known = self._renumber[column] = np.concatenate([known, more])
+        for new in np.unique(types[known[types] < 0]).tolist():
+            known[new] = number.setdefault(values[new], len(number))
+        numbers: NDArray[np.int32] = known[types]
+        return numbers
+
+
+def _joined(label: LabelColumn, first: Column, second: Column, mark: str | None = None) -> Column:
     """The labels that two columns make; none where the first says that there is none."""
     width = len(second.types)
     pairs, ids = np.unique(first.ids * np.int64(width) + second.ids, return_inverse=True)
     names = [
         label.join((first.types[pair // width], second.types[pair % width]))
-        if first.types[pair // width] != unlabelled
+        if first.types[pair // width] != mark
         else first.types[pair // width]
         for pair in pairs.tolist()
     ]
@@ -475,25 +589,58 @@ def _joined(
     return Column(joined.types, joined.ids[ids.reshape(-1)])
 
 
-def _with_labels(data: TrainingData, source: str | None) -> TrainingData:
-    """The sentences that have a label at all, with a note on the others.
-
-    Raises
-    ------
-    CorpusError
-        If there is none.
-    """
-    labelled = data.labelled()
-    kept = np.logical_or.reduceat(labelled, pointers(data.lengths)[:-1])
-    without = int((~kept).sum())
-    if not kept.any():
-        raise _nothing(source, without)
-    if without:
-        _log.warning("%d sentences without any label were left out: they teach nothing", without)
-        data = data.where(kept)
-    return data
-
-
 def _nothing(source: str | None, skipped: int = 0) -> CorpusError:
     left = f" ({skipped} without labels were left out)" if skipped else ""
     return CorpusError(f"expected sentences to learn from, found none{left}", source=source)
+
+
+# --------------------------------------------------------------------------- plain lists
+def from_lists(
+    data: Any,
+    labels: Iterable[Labels],
+    dev: Any,
+    label: str,
+    columns: Sequence[str] | None,
+    mark: str | None,
+) -> tuple[list[Sentence], list[Sentence] | None, str | None]:
+    """Return the sentences of plain lists, those of a dev set, and the mark of unlabeled words.
+
+    Parameters
+    ----------
+    data, labels, columns
+        As `seqtag.train` takes them. A label that is None is one that the word does not have.
+    dev
+        None, or a pair of sentences and labels.
+    label
+        Name for the column of the labels.
+    mark
+        Label of words that have none, if there may be some.
+
+    Raises
+    ------
+    TypeError
+        If `data` is a file, or `dev` is no pair.
+    """
+    if dev is not None and (not isinstance(dev, (tuple, list)) or len(dev) != 2):
+        msg = f"expected dev as a pair (sentences, labels), found {dev!r:.60}"
+        raise TypeError(msg)
+    missing, some_missing = mark or "", False
+
+    def noted(given: Iterable[Labels]) -> Iterator[Labels]:
+        nonlocal some_missing
+        for each in given:
+            some_missing = some_missing or (not isinstance(each, str) and None in each)
+            yield each
+
+    found = []
+    for sentences, gold in [(data, labels)] if dev is None else [(data, labels), dev]:
+        if isinstance(sentences, (str, PathLike)):
+            msg = (
+                f"expected lists of words for the labels, found {sentences!r}; a file has its own "
+                "labels"
+            )
+            raise TypeError(msg)
+        found.append(
+            list(sentences_of(sentences, noted(gold), label, columns=columns, missing=missing))
+        )
+    return found[0], found[1] if dev is not None else None, missing if some_missing else mark

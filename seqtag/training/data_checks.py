@@ -1,4 +1,4 @@
-"""What is to be said of training data before anything is learnt from them."""
+"""Warnings about training data before training begins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from seqtag.features.normal_forms import note_of_spellings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -23,21 +23,17 @@ _log = logging.getLogger("seqtag")
 _NOTED = 0.01  # of the words of a dev set; less is greetings and the like, in six corpora
 
 
-def note_data(
-    examples: TrainingData, names: Sequence[str], held_out: TrainingData | None = None
-) -> None:
-    """Say in the log where labels or a dev set are not what they seem to be.
+def check_data(examples: TrainingData, held_out: TrainingData | None = None) -> None:
+    """Warn about labels in several Unicode normal forms, and about an overlapping dev set.
 
-    That is: labels in several Unicode normal forms, which are learnt as different ones; words in
-    several, which are not; a label of words without one that no word has; and a dev set that is the
-    training data, or has sentences of it.
+    Also log words in several normal forms, which are learned as one, and a mark of unlabeled words
+    that no word has.
 
     Parameters
     ----------
     examples, held_out
-        The training data and the dev set.
-    names
-        Names of their columns. Sentences are compared by their forms; without, they are not.
+        The training data and the dev set. Sentences are compared by the column form, if there is
+        one; a dev set equal to the training data is always detected.
     """
     alike: dict[str, list[str]] = {}
     for label in examples.labels.types:
@@ -51,22 +47,22 @@ def note_data(
             several[0],
             len(several),
         )
-    if examples.unlabelled and examples.labelled().all():
-        _log.warning("no word has the label %r: every word is labelled", examples.unlabelled)
-    if "form" in names:
-        forms = examples.columns[names.index("form")]
+    if examples.unlabeled and examples.labeled().all():
+        _log.warning("no word has the label %r: every word is labelled", examples.unlabeled)
+    if "form" in examples.columns:
+        forms = examples.columns["form"]
         counts = np.bincount(forms.ids, minlength=len(forms.types)).tolist()
         if note := note_of_spellings(zip(forms.types, counts, strict=True)):
             _log.info("%s", note)
     if held_out is not None:
-        _note_overlap(examples, held_out, names)
+        _check_overlap(examples, held_out)
 
 
-def _note_overlap(examples: TrainingData, held_out: TrainingData, names: Sequence[str]) -> None:
-    """Say that a dev set is the training data, or how much of it is in there."""
-    compared = [names.index(name) for name in (["form"] if "form" in names else names)]
+def _check_overlap(examples: TrainingData, held_out: TrainingData) -> None:
+    """Warn that a dev set is the training data, or how many of its sentences are in there."""
+    compared = ["form"] if "form" in examples.columns else list(examples.columns)
     pairs = [(examples.labels, held_out.labels)]
-    pairs += [(examples.columns[i], held_out.columns[i]) for i in compared]
+    pairs += [(examples.columns[name], held_out.columns[name]) for name in compared]
     if np.array_equal(examples.lengths, held_out.lengths) and all(
         _are_same(*pair) for pair in pairs
     ):
@@ -75,7 +71,7 @@ def _note_overlap(examples: TrainingData, held_out: TrainingData, names: Sequenc
             "nothing too early or too late; give sentences of other texts"
         )
         return
-    if "form" not in names:
+    if "form" not in examples.columns:
         return
     ours, theirs = pairs[1]
     shared = shared_sentences(theirs, held_out.lengths, ours, examples.lengths)
@@ -101,7 +97,7 @@ def shared_sentences(
     other: Column,
     other_lengths: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """Which sentences are among others: (sentences,) bool.
+    """Return which sentences are among others: (sentences,) bool.
 
     Parameters
     ----------

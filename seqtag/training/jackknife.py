@@ -1,8 +1,9 @@
-"""Jackknifing: labels of the training sentences by models that have not learnt from them.
+"""Jackknifing: predicted labels of the training sentences, by models not trained on them.
 
-What learns from the labels of a model must learn from such as it will get, with their errors: gold
-labels, or those of a model that knows the sentences, would teach it to trust them too much.  So
-the sentences are cut into folds, and those of each fold are labelled by a model of the others.
+A model that sees predicted labels must be trained on labels with the same kind of errors: gold
+labels, or predictions of a model that was trained on the sentences, would be trusted too much.
+Therefore the sentences are split into folds, and those of each fold are labeled by a model trained
+on the others.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from seqtag.training.data import TrainingData
     from seqtag.training.runs import Schedule
 
-_BLOCK = 50  # sentences that stand together stay together: they share their rare words
+_BLOCK = 50  # adjacent sentences stay in one fold: they share their rare words
 
 
 def jackknifed(
@@ -31,18 +32,18 @@ def jackknifed(
     label: Callable[[TrainingData, TrainingData, Schedule], Column],
     schedule: Schedule,
 ) -> Column:
-    """What is said of each token by those who have not seen its sentence.
+    """Return the label of each token, predicted by a model not trained on its sentence.
 
     Parameters
     ----------
     examples
         Two sentences or more.
     folds
-        How many there are; each takes blocks of sentences that stand together, in turn.
+        Number of folds; each takes blocks of adjacent sentences, in turn.
     label
-        What a model of some sentences, trained as a schedule says, calls the tokens of others.
+        Trains a model on some sentences by a schedule, and returns its labels of others.
     schedule
-        That of the whole training: the folds have one run, parts of its checkpoints, and its
+        That of the training. The folds have one run each, checkpoints of their own, and share its
         threads.
 
     Raises
@@ -55,23 +56,23 @@ def jackknifed(
     fold_of = np.arange(sentences) // block % folds
     quiet = replace(schedule, runs=1, threads=1, on_epoch=None)
 
-    def labelled(fold: int) -> Column:
+    def labeled(fold: int) -> Column:
         others, held_out = examples.where(fold_of != fold), examples.where(fold_of == fold)
-        return label(others, held_out, of_part(quiet, f"fold-{fold + 1}"))
+        return label(others, held_out, component_schedule(quiet, f"fold-{fold + 1}"))
 
     number: dict[str, int] = {}
     ids = np.zeros(len(examples.labels.ids), np.int32)
     fold_of_token = np.repeat(fold_of, examples.lengths)
     every = range(min(folds, int(fold_of.max()) + 1))
     with put_off(schedule.stop):
-        for fold, column in zip(every, in_order(labelled, every, schedule.threads), strict=True):
+        for fold, column in zip(every, in_order(labeled, every, schedule.threads), strict=True):
             numbers = [number.setdefault(name, len(number)) for name in column.types]
             ids[fold_of_token == fold] = np.array(numbers, np.int32)[column.ids]
     return Column(list(number), ids)
 
 
-def of_part(schedule: Schedule, name: str) -> Schedule:
-    """The schedule with checkpoints of a part's own."""
+def component_schedule(schedule: Schedule, name: str) -> Schedule:
+    """Return the schedule with checkpoints of a component's own."""
     if schedule.checkpoints is None:
         return schedule
     return replace(schedule, checkpoints=schedule.checkpoints.part(name))

@@ -224,11 +224,12 @@ class OnlineTagger:
         """
         like = self._like
         columns = like.compiled.columns
-        forms = examples.columns[columns.index("form")] if "form" in columns else None
-        y = learnt_ids(examples, like.coding, like.labels, forms)
+        examples = examples.select(columns)
+        forms = examples.columns.get("form")
+        y = learned_ids(examples, like.coding, like.labels, forms)
         found = index_corpus(
             like.compiled,
-            examples.columns,
+            [examples.columns[name] for name in columns],
             examples.lengths,
             len(like.labels),
             parts=like.parts,
@@ -260,7 +261,7 @@ class OnlineTagger:
         return Tagger(replace(self._like, corpus=corpus).model(self._weights.cells(), facts))
 
 
-def learnt_ids(
+def learned_ids(
     examples: TrainingData,
     coding: LabelCoding,
     labels: Sequence[str],

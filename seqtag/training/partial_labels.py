@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from seqtag.training.data import TrainingData
 
 
-class Learnt(NamedTuple):
+class LearnedLabels(NamedTuple):
     """The labels of some tokens, as they are learnt.
 
     Attributes
@@ -65,7 +65,9 @@ class Learnt(NamedTuple):
         return np.array(y, np.int32)[self.ids], np.array(choices) if choices else None
 
 
-def learnt_labels(examples: TrainingData, coding: LabelCoding, forms: Column | None) -> Learnt:
+def learned_labels(
+    examples: TrainingData, coding: LabelCoding, forms: Column | None
+) -> LearnedLabels:
     """What each token may be learnt as.
 
     Parameters
@@ -77,15 +79,15 @@ def learnt_labels(examples: TrainingData, coding: LabelCoding, forms: Column | N
     forms
         The forms, for a coding that needs them.
     """
-    mark = examples.unlabelled
+    mark = examples.unlabeled
     if mark is None or mark not in examples.labels.types:
         found = examples.encoded_by(coding, forms)
-        return Learnt([(label,) for label in found.types], found.ids)
+        return LearnedLabels([(label,) for label in found.types], found.ids)
     if not coding.changes_labels:
         types: list[tuple[str, ...]] = [
             () if label == mark else (label,) for label in examples.labels.types
         ]
-        return Learnt(types, examples.labels.ids)
+        return LearnedLabels(types, examples.labels.ids)
     if coding.needs_forms and forms is not None:
         return _learnt_by_forms(examples, coding, forms, mark)
     return _learnt_by_windows(examples, coding, mark)
@@ -93,18 +95,18 @@ def learnt_labels(examples: TrainingData, coding: LabelCoding, forms: Column | N
 
 def _learnt_by_forms(
     examples: TrainingData, coding: LabelCoding, forms: Column, mark: str
-) -> Learnt:
+) -> LearnedLabels:
     """Labels that hang on the form: those of the tokens that have one."""
-    labelled = examples.labels.ids != examples.labels.types.index(mark)
-    given = Column(examples.labels.types, examples.labels.ids[labelled])
-    their = Column(forms.types, forms.ids[labelled])
+    labeled = examples.labels.ids != examples.labels.types.index(mark)
+    given = Column(examples.labels.types, examples.labels.ids[labeled])
+    their = Column(forms.types, forms.ids[labeled])
     found = examples._replace(labels=given).encoded_by(coding, their)
-    ids = np.full(len(labelled), len(found.types), np.int32)
-    ids[labelled] = found.ids
-    return Learnt([*((label,) for label in found.types), ()], ids)
+    ids = np.full(len(labeled), len(found.types), np.int32)
+    ids[labeled] = found.ids
+    return LearnedLabels([*((label,) for label in found.types), ()], ids)
 
 
-def _learnt_by_windows(examples: TrainingData, coding: LabelCoding, mark: str) -> Learnt:
+def _learnt_by_windows(examples: TrainingData, coding: LabelCoding, mark: str) -> LearnedLabels:
     """Labels that hang on their neighbours, each of which may be unknown."""
     names = [*examples.labels.types, None]
     known = [label for label in examples.labels.types if label != mark]
@@ -122,7 +124,7 @@ def _learnt_by_windows(examples: TrainingData, coding: LabelCoding, mark: str) -
                 whole = [each for each in (b, label, a) if each is not None]
                 learnt.add(coding.encode(whole)[int(b is not None)])
         ids.append(number.setdefault((*sorted(learnt),), len(number)))
-    return Learnt([*number], np.array(ids, np.int32)[which.reshape(-1)])
+    return LearnedLabels([*number], np.array(ids, np.int32)[which.reshape(-1)])
 
 
 def _possible(
@@ -135,7 +137,7 @@ def _possible(
     return {(parse(each)[0], parse(each)[1] == kind): each for each in known}.values()
 
 
-class LabelledWords:
+class LabeledWords:
     """A tagger that labels whole sentences, and says so of the words whose labels are known.
 
     Parameters
@@ -168,10 +170,10 @@ class LabelledWords:
         return self._tagger.model.column.of(sentence)
 
 
-def score_labelled(tagger: Tagger, sentences: Sequence[Sentence], mark: str) -> Report:
+def score_labeled(tagger: Tagger, sentences: Sequence[Sentence], mark: str) -> Report:
     """A report on the words that have a label; chunks are of complete sentences only."""
     if tagger.label_scheme is not None:
         column = tagger.model.column
         sentences = [sentence for sentence in sentences if mark not in column.of(sentence)]
-    labeller = LabelledWords(tagger, mark)
+    labeller = LabeledWords(tagger, mark)
     return score(labeller, sentences, gold=labeller.gold, words=False)

@@ -1,10 +1,11 @@
-"""A learning problem: examples, labels and templates turned into numbers, and back into a model."""
+"""Learning tasks: their description, and the same in numbers, which training makes a model of."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,9 @@ from seqtag.features.encoder import Encoder
 from seqtag.features.index import IndexedCorpus, index_corpus
 from seqtag.features.language import preset_names
 from seqtag.features.templates import CompiledTemplates, TemplateSet
+from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import label_components
+from seqtag.labels.lemmas import LemmaCoding
 from seqtag.model.bundle import digest
 from seqtag.model.freeze import freeze
 from seqtag.model.known_words import KnownWords
@@ -35,15 +38,20 @@ from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.data import check_labels
 from seqtag.training.known_labels import labels_of_words, to_first_parts
-from seqtag.training.partial_labels import learnt_labels, score_labelled
-from seqtag.training.warm_start import WarmStart, check_columns, merged_known_labels
+from seqtag.training.partial_labels import learned_labels, score_labeled
+from seqtag.training.warm_start import (
+    WarmStart,
+    check_columns,
+    coding_to_go_on,
+    merged_known_labels,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.features.encoder import Column
-    from seqtag.labels.coding import LabelCoding
     from seqtag.labels.column import LabelColumn
+    from seqtag.labels.schemes import Transition
     from seqtag.settings import Settings
     from seqtag.training.data import TrainingData
 
@@ -53,9 +61,129 @@ Judge = Callable[[Cells], Report]
 """Scores weights on the dev set."""
 
 
+@dataclass(frozen=True)
+class LearningTask:
+    """Description of what is to be learned, before any sentence is numbered.
+
+    A tagger is one task, a pipeline is a list of them, and two passes are a task with a second
+    one. Every training goes from a task to a `Problem` by `build_problem`.
+
+    Attributes
+    ----------
+    column
+        The label column.
+    templates, settings
+        Templates with their word tables, and how to learn.
+    available
+        Input columns: those of the corpus but those of the label, in order.
+    init
+        The model to continue from.
+    coding
+        How labels are learned; None to choose it by the labels of the data.
+    constrain
+        Decode valid sequences of chunk labels only.
+    encoding_given
+        Whether the caller asked for the encoding of the settings; that of a preset is for chunk
+        labels alone.
+    name
+        The preset, or where the templates come from.
+    second
+        The task of the second of two passes, which sees the labels predicted by the first.
+    """
+
+    column: LabelColumn
+    templates: TemplateSet
+    settings: Settings
+    available: tuple[str, ...]
+    init: Model | None = None
+    coding: LabelCoding | None = None
+    constrain: bool = True
+    encoding_given: bool = False
+    name: str = ""
+    second: LearningTask | None = None
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Input columns that the templates look at."""
+        return self.templates.looks_at(self.available)
+
+    def coding_for(self, transitions: Mapping[Transition, int]) -> LabelCoding:
+        """Return how labels are learned, given how often which label follows which.
+
+        Raises
+        ------
+        LabelError
+            If the caller asked for an encoding and the labels are no chunk labels, or the model
+            to continue from has another.
+        TemplateError
+            If labels are learned by the form, and no template looks at it.
+        """
+        asked, settings = self.encoding_given, self.settings
+        if self.coding is not None:
+            coding = self.coding
+        elif self.init is not None:
+            coding = coding_to_go_on(
+                self.init, transitions, settings, constrain=self.constrain, asked=asked
+            )
+        elif self.column.is_lemma and not (asked and settings.encoding != "keep"):
+            coding = LemmaCoding()
+        else:
+            coding = LabelCoding.choose(
+                transitions, settings.encoding, constrained=self.constrain, asked=asked
+            )
+        if coding.needs_forms and "form" not in self.columns:
+            msg = (
+                f"expected a template that looks at the column form, by which the column "
+                f"{self.column} is learnt, found none; add form[0]"
+            )
+            raise TemplateError(msg, source=self.templates.source)
+        return coding
+
+    def templates_for(self, labels: int) -> TemplateSet:
+        """Return the templates that are possible with so many labels.
+
+        Those of a preset that are for fewer labels are left out, with a warning.
+
+        Raises
+        ------
+        LabelError
+            If templates of the user's own are for fewer labels, or there are more labels than any
+            templates allow.
+        """
+        if labels > MAX_LABELS:
+            msg = (
+                f"expected at most {MAX_LABELS:,} labels in the column {self.column}, found "
+                f"{labels:,}; is it the right one?"
+            )
+            raise LabelError(msg)
+        fitting, limit, what = self.templates, MAX_LABELS, ""
+        if labels > MAX_TRIGRAM_LABELS:
+            fitting = fitting.at_order(1).without_edges()
+            limit, what = MAX_TRIGRAM_LABELS, "label trigrams and label bigrams that see words"
+        if labels > MOST_WITH_BIGRAMS:
+            fitting = fitting.at_order(0)
+            limit, what = MOST_WITH_BIGRAMS, "label bigrams"
+        if fitting == self.templates:
+            return self.templates
+        if self.templates.source not in {f"{name}.txt" for name in preset_names()}:
+            msg = (
+                f"expected at most {limit:,} labels with {what}, found {labels:,} in the column "
+                f"{self.column}; leave such templates out, or is the column the wrong one?"
+            )
+            raise LabelError(msg, source=self.templates.source)
+        _log.warning(
+            "the column %s has %s labels: learnt without %s, which are for %s at most",
+            self.column,
+            f"{labels:,}",
+            what,
+            f"{limit:,}",
+        )
+        return fitting
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What there is to learn.
+    """A learning task in numbers.
 
     Attributes
     ----------
@@ -64,15 +192,15 @@ class Problem:
     y
         Label id of each token, (N,) int32; ``-1 - c`` where it may be any of ``choices[c]``.
     labels
-        The labels as they are learnt, sorted; a label's place is its id.
+        The labels as they are learned, sorted; the place of a label is its id.
     settings
         How to learn.
     column, coding, templates, columns, compiled, known_words, parts, known_labels
         As in `seqtag.model.model.Model`.
     origin
-        Size and digest of the corpus, and the digest of the model that it begins with.
+        Size and digest of the corpus, and the digest of the model to continue from.
     start
-        The weights to begin with, if not with zeros.
+        The initial weights, if they are not zeros.
     choices
         Labels that tokens without a certain one may have, (C, K) bool, if there are such tokens.
     """
@@ -93,8 +221,46 @@ class Problem:
     start: WarmStart | None = None
     choices: NDArray[np.bool_] | None = None
 
+    @classmethod
+    def of(
+        cls,
+        task: LearningTask,
+        compiled: CompiledTemplates,
+        corpus: IndexedCorpus,
+        y: NDArray[np.int32],
+        labels: Sequence[str],
+        **more: Any,
+    ) -> Problem:
+        """Return the problem of a task whose labels and features have been numbered.
+
+        Parameters
+        ----------
+        task
+            The task, with its coding; its templates are possible with the labels.
+        compiled
+            Its templates.
+        corpus, y, labels
+            As the attributes.
+        **more
+            The attributes that are not in the task.
+        """
+        coding = task.coding or LabelCoding()
+        last = max((task.available.index(name) for name in compiled.columns), default=-1)
+        return cls(
+            corpus=corpus,
+            y=y,
+            labels=labels,
+            settings=task.settings,
+            column=task.column,
+            coding=replace(coding, constrained=coding.constrained and compiled.order > 0),
+            templates=TemplateSet(task.templates.templates, tables=compiled.tables),
+            columns=list(task.available[: last + 1]),
+            compiled=compiled,
+            **more,
+        )
+
     def model(self, cells: Cells, provenance: Mapping[str, Any] | None = None) -> Model:
-        """The model of some weights, and what is to be said of how they came about."""
+        """Return the model of some weights, with facts on how it was trained."""
         keys, edge_keys = self.corpus.keys, self.corpus.edge_keys
         if self.start is not None:
             cells, keys, edge_keys = self.start.whole(cells, keys, edge_keys)
@@ -115,65 +281,54 @@ class Problem:
         )
 
 
-def pose(
-    examples: TrainingData,
-    column: LabelColumn,
-    coding: LabelCoding,
-    templates: TemplateSet,
-    available: Sequence[str],
-    settings: Settings,
-    init: Model | None = None,
-) -> Problem:
-    """Number labels and features.
+def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
+    """Number the labels and features of a task.
 
     Parameters
     ----------
+    task
+        The task. Its templates come with settings, which are not looked at.
     examples
-        The columns that the templates look at, and the labels as written.
-    column, coding
-        Which labels they are, and how they are learnt.
-    templates
-        With settings, which are not looked at. Those of a preset that are for fewer labels are
-        left out, with a note.
-    available
-        The columns of the corpus but those of the label.
-    settings
-        How to learn.
-    init
-        The model to go on from: its labels, words and features are there too.
+        The input columns that the templates look at (others are ignored), and the labels as
+        written.
 
     Raises
     ------
     LabelError
-        If no word has a label, or there are more labels than the templates can do with.
+        If no word has a label, or there are more labels than the templates allow.
     TemplateError
-        If the templates do not fit the columns, the coding, or the model to go on from; or if
-        nothing can be learnt by the settings.
+        If the templates do not fit the columns, the coding, or the model to continue from; or if
+        nothing can be learned by the settings.
     """
-    settings = settings.for_size(int(examples.lengths.sum()))
+    init, column = task.init, task.column
+    coding = task.coding_for(examples.transitions())
+    examples = examples.select(task.columns)
+    tokens = int(examples.lengths.sum())
+    task = replace(task, settings=task.settings.for_size(tokens))
+    settings = task.settings
     if settings.update == "pa" and settings.margin == 0 and init is None:
         msg = (
             "the step rule pa expects a margin above 0, found 0: from weights of 0 every step is "
             "as small as the loss, which is 0; set margin to 1"
         )
         raise TemplateError(msg)
-    needed = templates.looks_at(available)
-    form = examples.columns[needed.index("form")] if "form" in needed else None
-    check_forms(coding, column, needed, templates)
-    learnt = learnt_labels(examples, coding, form)
-    labels = sorted({*learnt.labels, *(init.labels if init else ())})
+    form = examples.columns.get("form")
+    learned = learned_labels(examples, coding, form)
+    labels = sorted({*learned.labels, *(init.labels if init else ())})
     check_labels(examples.labels.types, column)
+    labeled = int(examples.labeled().sum())
     if not coding.needs_forms:
-        wonder_at_many(len(learnt.labels), int(examples.labelled().sum()), column)
-    templates = fitting(templates, len(labels), column)
-    compiled = templates.compile(available, init.compiled.forms if init else "normal")
+        warn_about_many_labels(len(learned.labels), labeled, column)
+    task = replace(task, coding=coding, templates=task.templates_for(len(labels)))
+    compiled = task.templates.compile(task.available, init.compiled.forms if init else "normal")
     if init:
         check_columns(init, compiled)
-    y, choices = learnt.numbered(labels)
+    y, choices = learned.numbered(labels)
     parts = label_components(labels) if settings.label_parts == "split" else None
+    columns = [examples.columns[name] for name in compiled.columns]
     corpus = index_corpus(
         compiled,
-        examples.columns,
+        columns,
         examples.lengths,
         len(labels),
         settings.min_count,
@@ -183,44 +338,28 @@ def pose(
         bundled=not settings.dropout,
     )
     words = form.types if form else []
-    last = max((available.index(name) for name in compiled.columns), default=-1)
-    return Problem(
-        corpus=corpus,
-        y=y,
-        labels=labels,
-        settings=settings,
-        column=column,
-        coding=replace(coding, constrained=coding.constrained and compiled.order > 0),
-        templates=TemplateSet(templates.templates, tables=compiled.tables),
-        columns=list(available[: last + 1]),
-        compiled=compiled,
+    origin: dict[str, Any] = {
+        "sentences": len(examples.lengths),
+        "tokens": tokens,
+        "corpus_sha256": examples.digest(),
+    }
+    if labeled < tokens:
+        origin["labelled"] = labeled
+    if init:
+        origin["init_sha256"] = digest(init)
+    return Problem.of(
+        task,
+        compiled,
+        corpus,
+        y,
+        labels,
         known_words=init.known_words.with_words(words) if init else KnownWords.of(words),
         parts=parts,
-        known_labels=known_labels_of(
-            compiled, examples.columns, (y, choices), labels, settings, init
-        ),
-        origin=_origin(examples, init),
+        known_labels=known_labels_of(compiled, columns, (y, choices), labels, settings, init),
+        origin=origin,
         start=WarmStart.of(init, corpus, labels) if init else None,
         choices=choices,
     )
-
-
-def check_forms(
-    coding: LabelCoding, column: LabelColumn, needed: Sequence[str], templates: TemplateSet
-) -> None:
-    """Refuse templates that do not look at the form, where labels are learnt by it.
-
-    Raises
-    ------
-    TemplateError
-        If so.
-    """
-    if coding.needs_forms and "form" not in needed:
-        msg = (
-            f"expected a template that looks at the column form, by which the column {column} is "
-            "learnt, found none; add form[0]"
-        )
-        raise TemplateError(msg, source=templates.source)
 
 
 def known_labels_of(
@@ -249,64 +388,12 @@ def known_labels_of(
     return to_first_parts(merged, labels) if isinstance(setting, str) else merged
 
 
-def _origin(examples: TrainingData, init: Model | None) -> dict[str, Any]:
-    """What a model says of its training data, and of the model that it began with."""
-    origin: dict[str, Any] = {
-        "sentences": len(examples.lengths),
-        "tokens": int(examples.lengths.sum()),
-        "corpus_sha256": examples.digest(),
-    }
-    labelled = int(examples.labelled().sum())
-    if labelled < origin["tokens"]:
-        origin["labelled"] = labelled
-    return origin | {"init_sha256": digest(init)} if init else origin
-
-
-def fitting(templates: TemplateSet, labels: int, column: LabelColumn) -> TemplateSet:
-    """The templates that so many labels can do with; others than a preset's must do as they are.
-
-    Raises
-    ------
-    LabelError
-        If they cannot, or there are more labels than any can.
-    """
-    if labels > MAX_LABELS:
-        msg = (
-            f"expected at most {MAX_LABELS:,} labels in the column {column}, found {labels:,}; "
-            "is it the right one?"
-        )
-        raise LabelError(msg)
-    fitting, limit, what = templates, MAX_LABELS, ""
-    if labels > MAX_TRIGRAM_LABELS:
-        fitting = templates.at_order(1).without_edges()
-        limit, what = MAX_TRIGRAM_LABELS, "label trigrams and label bigrams that see words"
-    if labels > MOST_WITH_BIGRAMS:
-        fitting = fitting.at_order(0)
-        limit, what = MOST_WITH_BIGRAMS, "label bigrams"
-    if fitting == templates:
-        return templates
-    if templates.source not in {f"{name}.txt" for name in preset_names()}:
-        msg = (
-            f"expected at most {limit:,} labels with {what}, found {labels:,} in the column "
-            f"{column}; leave such templates out, or is the column the wrong one?"
-        )
-        raise LabelError(msg, source=templates.source)
-    _log.warning(
-        "the column %s has %s labels: learnt without %s, which are for %s at most",
-        column,
-        f"{labels:,}",
-        what,
-        f"{limit:,}",
-    )
-    return fitting
-
-
 def judge_of(problem: Problem, examples: TrainingData) -> Judge:
     """Scores weights on the sentences of a dev set."""
-    sentences = examples.sentences(problem.compiled.columns, problem.column)
-    mark = examples.unlabelled
+    sentences = examples.select(problem.compiled.columns).sentences(problem.column)
+    mark = examples.unlabeled
     if mark is not None:
-        return lambda cells: score_labelled(Tagger(problem.model(cells)), sentences, mark)
+        return lambda cells: score_labeled(Tagger(problem.model(cells)), sentences, mark)
     return lambda cells: score(Tagger(problem.model(cells)), sentences, words=False)
 
 
@@ -320,14 +407,14 @@ def feature_digest(problem: Problem, held_out: TrainingData | None = None) -> st
         sha.update(b"\0" if array is None else np.ascontiguousarray(array).data)
     if held_out is not None:
         encoder = Encoder(problem.compiled, backend.hash_strings)
-        for name, column in zip(problem.compiled.columns, held_out.columns, strict=True):
-            encoder.extend(name, 0, column.types)
+        for name in problem.compiled.columns:
+            encoder.extend(name, 0, held_out.columns[name].types)
         sha.update(np.ascontiguousarray(encoder.hashes[:, : len(encoder)]).data)
     return sha.hexdigest()
 
 
-def wonder_at_many(labels: int, tokens: int, column: LabelColumn) -> None:
-    """Say so if there are more labels than a column of labels has."""
+def warn_about_many_labels(labels: int, tokens: int, column: LabelColumn) -> None:
+    """Warn about an implausibly large label set."""
     if labels > 1000 or (labels > 50 and labels > tokens / 5):
         _log.warning(
             "the column %s has %d different labels in %d tokens; is it the right one?",

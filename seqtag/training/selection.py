@@ -498,7 +498,7 @@ def curve_of_tagger(
         label=tagger.label,
         templates=tagger.model.templates,
         seed=seed,
-        skip_unlabelled=True,
+        unlabeled="skip",
         **{name: training[name] for name in names if name in training},
     )
     by_size = _errors_by_size(fit, sentences, held_out, points, seed, on_point)

@@ -1,16 +1,16 @@
-"""Two passes: a second model that learns from what a first one says of the words around.
+"""Stacking: a second model that sees what a first-pass model predicts for the words around.
 
-The first is a model like any other, learnt from all sentences.  What the second sees of the
-training sentences is jackknifed, see `seqtag.training.jackknife`; of a dev set, and of all text
-later, it sees what the whole first model says.  Where a corpus has both UPOS and XPOS, the first
-pass gives both: what one leaves open, the other often says.
+The first-pass model is a model like any other, learned from all sentences. The second pass sees
+jackknifed predictions for the training sentences (`seqtag.training.jackknife`), and those of the
+complete first-pass model for a dev set and for all text later. Where a corpus has both UPOS and
+XPOS, the first pass predicts both: one often disambiguates the other.
 """
 
 from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,24 +23,20 @@ from seqtag.labels.column import LabelColumn
 from seqtag.model.bundle import first_name
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.interruption import AtOnce
-from seqtag.training.jackknife import jackknifed, of_part
-from seqtag.training.problem import pose
+from seqtag.training.jackknife import component_schedule, jackknifed
+from seqtag.training.problem import build_problem
+from seqtag.training.runs import fit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from seqtag.features.templates import TemplateSet
     from seqtag.model.model import Model
-    from seqtag.settings import Settings
-    from seqtag.training.candidates import Way
     from seqtag.training.data import TrainingData
-    from seqtag.training.problem import Problem
+    from seqtag.training.problem import LearningTask, Problem
     from seqtag.training.runs import Schedule
 
-    Fit = Callable[[Problem, Schedule, "TrainingData | None"], Model]
-
 _ALSO = {"upos": ("xpos",), "xpos": ("upos",)}
-"""What a first pass says beside the column to learn, if the corpus has it."""
+"""Columns that a first pass predicts besides the label column, if the corpus has them."""
 
 _FOLDS = 2  # eight folds and all epochs taught the second pass no more, and took nine times as long
 _FOLD_EPOCHS = 3
@@ -48,216 +44,183 @@ _FOLD_EPOCHS = 3
 _log = logging.getLogger("seqtag")
 
 
-def in_passes(way: Way, column: LabelColumn, available: Sequence[str]) -> Way:
-    """A way to learn a column, with that of a second pass if its settings ask for one.
+def with_passes(tasks: Sequence[LearningTask]) -> list[LearningTask]:
+    """Return the tasks, each with that of a second pass if its settings ask for one.
 
-    Parameters
-    ----------
-    way
-        Its templates may look at what a first pass says.
-    column
-        The column to learn.
-    available
-        The columns beside it.
+    The templates of a task may look at the columns that a first pass predicts.
 
     Raises
     ------
     CorpusError
-        If the corpus has a column of the name of what a first pass says.
-    TemplateError
-        If templates do not fit the columns.
+        If the corpus has a column of the name of one that a first pass predicts.
     """
-    if way.settings.passes == 1:
-        return replace(way, columns=way.templates.looks_at(available))
-    also = [name for name in _ALSO.get(column.name, ()) if name in available]
-    also = [name for name in also if name not in way.templates.columns]  # what the text gives
-    said = [first_name(name) for name in (*column.columns, *also)]
-    taken = [name for name in said if name in available]
-    if taken:
-        msg = (
-            f"expected a corpus without a column {taken[0]}, which is what the first of two passes "
-            "says, found one; give it another name with --columns"
-        )
-        raise CorpusError(msg)
-    first, second = without_first(way.templates, said), with_first(way.templates, said)
-    again = replace(way, templates=second, columns=second.looks_at([*available, *said]))
-    return replace(way, templates=first, columns=first.looks_at(available), second=again)
-
-
-def companions_of(ways: Iterable[Way], column: LabelColumn) -> list[str]:
-    """The columns beside the one to learn of which some second pass sees a first."""
-    seen = {name for way in ways if way.second for name in way.second.columns}
-    return [name for name in _ALSO.get(column.name, ()) if first_name(name) in seen]
-
-
-def with_annotated(ways: Iterable[Way], columns: Mapping[str, Column]) -> list[Way]:
-    """The ways without what a first pass cannot say: of columns that are not annotated.
-
-    Parameters
-    ----------
-    ways
-        Those of `in_passes`.
-    columns
-        Those of `companions_of`.
-    """
-    found = list(ways)
-    for name, column in columns.items():
-        if "_" not in column.types and len(column.types) > 1:
+    found = []
+    for task in tasks:
+        if task.settings.passes == 1:
+            found.append(task)
             continue
-        _log.info("the column %s is not annotated throughout: no part of the first pass", name)
-        said = [first_name(name)]
-        found = [replace(way, second=way.second and _without(way.second, said)) for way in found]
+        column, available = task.column, task.available
+        also = [name for name in _ALSO.get(column.name, ()) if name in available]
+        also = [name for name in also if name not in task.templates.columns]  # given in the input
+        predicted = [first_name(name) for name in (*column.columns, *also)]
+        taken = [name for name in predicted if name in available]
+        if taken:
+            msg = (
+                f"expected a corpus without a column {taken[0]}, which is what the first of two "
+                "passes says, found one; give it another name with --columns"
+            )
+            raise CorpusError(msg)
+        templates = with_first(task.templates, predicted)
+        seen = {*templates.looks_at([*available, *predicted])}
+        second = replace(
+            task,
+            templates=templates,
+            available=(*available, *(name for name in predicted if name in seen)),
+        )
+        first = without_first(task.templates, predicted)
+        found.append(replace(task, templates=first, second=second))
     return found
 
 
-def _without(way: Way, said: Sequence[str]) -> Way:
-    """A way that looks at none of these columns."""
-    columns = tuple(name for name in way.columns if name not in said)
-    return replace(way, templates=without_first(way.templates, said), columns=columns)
+def companion_columns(tasks: Sequence[LearningTask]) -> list[str]:
+    """Return the columns besides the label column whose predictions some second pass sees."""
+    seen = {name for task in tasks if task.second for name in task.second.columns}
+    return [name for name in _ALSO.get(tasks[0].column.name, ()) if first_name(name) in seen]
 
 
-class Sentences(NamedTuple):
-    """Sentences to learn from or to score on, with the names of their columns."""
+def without_unannotated(
+    tasks: Sequence[LearningTask], columns: Mapping[str, Column]
+) -> list[LearningTask]:
+    """Return the tasks without predictions of companion columns that are not annotated.
 
-    examples: TrainingData
-    names: Sequence[str]
+    Parameters
+    ----------
+    tasks
+        Those of `with_passes`.
+    columns
+        Those of `companion_columns`.
+    """
+    absent = []
+    for name, column in columns.items():
+        if "_" in column.types or len(column.types) == 1:
+            _log.info("the column %s is not annotated throughout: no part of the first pass", name)
+            absent.append(first_name(name))
+    return [
+        task
+        if task.second is None
+        else replace(
+            task,
+            second=replace(
+                task.second,
+                templates=without_first(task.second.templates, absent),
+                available=tuple(name for name in task.second.available if name not in absent),
+            ),
+        )
+        for task in tasks
+    ]
 
-    def of(self, way: Way) -> TrainingData:
-        """The columns that a way looks at."""
-        return way.part_of(self.examples, self.names)
 
-    def labelled(self, name: str) -> Sentences:
-        """The sentences with one of the columns as that to learn."""
-        labels = self.examples.columns[self.names.index(name)]
-        return self._replace(examples=self.examples._replace(labels=labels, unlabelled=None))
-
-    def with_labels(self, column: LabelColumn, found: Column) -> Sentences:
-        """The sentences with what a first pass calls their tokens."""
-        said = column.split(found.types)
-        columns = [Column(values, found.ids) for values in said.values()]
-        examples = self.examples._replace(columns=[*self.examples.columns, *columns])
-        return Sentences(examples, [*self.names, *map(first_name, said)])
-
-
-def fit_twice(
+def fit_stacked(
     first: Problem,
-    way: Way,
-    learnt: Sentences,
-    available: Sequence[str],
+    task: LearningTask,
+    examples: TrainingData,
     schedule: Schedule,
-    held_out: Sentences | None,
-    fit: Fit,
+    held_out: TrainingData | None,
 ) -> Model:
-    """The model of two passes; that of the first alone if it is interrupted before the second.
+    """Return the model of two passes, or of the first if it is interrupted before the second.
 
     Parameters
     ----------
     first
-        What the first pass learns; the second keeps to the settings that were chosen for it.
-    way
-        How both do.
-    learnt, held_out
-        The sentences to learn from, and those to score every epoch on.
-    available
-        The columns of the corpus but those of the label.
+        The problem of the first pass; the second keeps the settings that were chosen for it.
+    task
+        The task of the first pass, with the second.
+    examples, held_out
+        Training data and dev set, with the columns of both tasks and the companion columns.
     schedule
-        Which runs each pass has.
-    fit
-        Finds the model of a problem.
+        The runs of each pass.
 
     Raises
     ------
     KeyboardInterrupt
         If it comes before an epoch is finished, or a second time.
     """
-    column, own = first.column, of_part(schedule, "first")
+    column, second = first.column, task.second or task
+    own = component_schedule(schedule, "first")
     once = replace(first, settings=replace(first.settings, passes=1))
     _log.info("first pass")
-    model = fit(once, own, held_out and held_out.of(way))
+    model = fit(once, own, held_out)
     if model.interrupted:
         return model
-    models, seen, scored = [], learnt, held_out
+    models, seen, scored = [], examples, held_out
     try:
-        for name in (column.name, *companions_of([way], column)):
-            pass_one = _Pass(once, way.templates, available, fit)
+        for name in (column.name, *companion_columns([task])):
             if name == column.name:
-                examples, found = learnt.of(way), model
+                labeled, found = examples, model
+                of_first = replace(task, coding=once.coding, settings=once.settings)
             else:
                 _log.info("first pass: %s", name)
-                own = of_part(replace(schedule, on_epoch=None), f"first-{name}")
-                examples = learnt.labelled(name).of(way)
-                pass_one = pass_one.of_another(examples, LabelColumn(name), way.settings)
-                found = _whole(fit(pass_one.problem, own, None))
+                own = component_schedule(replace(schedule, on_epoch=None), f"first-{name}")
+                labeled = examples._replace(labels=examples.columns[name], unlabeled=None)
+                settings = replace(task.settings.without_auto(), passes=1)
+                of_first = replace(
+                    task, column=LabelColumn(name), coding=LabelCoding(), settings=settings
+                )
+                problem = build_problem(of_first, labeled)
+                of_first = replace(of_first, settings=problem.settings)
+                found = _complete(fit(problem, own))
             models.append(found)
-            seen = seen.with_labels(found.column, pass_one.jackknifed(examples, found, own))
+            predicted = _jackknifed(of_first, labeled, found, own)
+            seen = seen.with_columns(_first_columns(found, predicted))
             if held_out is not None and scored is not None:
-                scored = scored.with_labels(found.column, _labels(found, held_out.of(way)))
+                labels = _predict(found, held_out)
+                scored = scored.with_columns(_first_columns(found, labels))
         _log.info("second pass")
-        second = _second(first, _again(way), seen, available)
-        again = fit(second, of_part(schedule, "second"), scored and scored.of(_again(way)))
+        second = replace(second, coding=first.coding, settings=first.settings)
+        problem = replace(build_problem(second, seen), origin=first.origin)
+        stacked = fit(problem, component_schedule(schedule, "second"), scored)
     except AtOnce:
         raise
-    except KeyboardInterrupt:  # what there is so far is a model by itself
+    except KeyboardInterrupt:  # the first-pass model is a model by itself
         return replace(model, training={**model.training, "interrupted": True})
-    return replace(again, first=tuple(models))
+    return replace(stacked, first=tuple(models))
 
 
-def _again(way: Way) -> Way:
-    """The way of the second pass."""
-    return way.second or way
-
-
-def _whole(model: Model) -> Model:
-    """The model, unless its training was cut short."""
+def _complete(model: Model) -> Model:
+    """Return the model, unless its training was interrupted."""
     if model.interrupted:
         raise KeyboardInterrupt
     return model
 
 
-class _Pass(NamedTuple):
-    """What the first pass learns of a column, and how."""
-
-    problem: Problem
-    templates: TemplateSet
-    available: Sequence[str]
-    fit: Fit
-
-    def of_another(self, examples: TrainingData, column: LabelColumn, settings: Settings) -> _Pass:
-        """The same of another column; nothing is tried for it."""
-        settings = replace(settings.without_auto(), passes=1)
-        problem = pose(examples, column, LabelCoding(), self.templates, self.available, settings)
-        return self._replace(problem=problem)
-
-    def jackknifed(self, examples: TrainingData, model: Model, schedule: Schedule) -> Column:
-        """What it says of the training sentences, by models of the others."""
-        if len(examples.lengths) < 2:
-            return _labels(model, examples)  # there are no others
-        problem, settings = self.problem, self.problem.settings
-        settings = replace(settings, epochs=min(_FOLD_EPOCHS, settings.epochs))
-
-        def label(others: TrainingData, held_out: TrainingData, own: Schedule) -> Column:
-            of_fold = pose(
-                others, problem.column, problem.coding, self.templates, self.available, settings
-            )
-            return _labels(_whole(self.fit(of_fold, own, None)), held_out)
-
-        return jackknifed(examples, _FOLDS, label, schedule)
+def _first_columns(model: Model, labels: Column) -> dict[str, Column]:
+    """Return the input columns of the second pass that predictions of a model make."""
+    split = model.column.split(labels.types)
+    return {first_name(name): Column(values, labels.ids) for name, values in split.items()}
 
 
-def _second(first: Problem, way: Way, seen: Sentences, available: Sequence[str]) -> Problem:
-    """What the second pass learns."""
-    said = [name for name in way.columns if name not in available]
-    columns = [*available, *said]
-    problem = pose(seen.of(way), first.column, first.coding, way.templates, columns, first.settings)
-    return replace(problem, origin=first.origin)
+def _jackknifed(
+    task: LearningTask, examples: TrainingData, model: Model, schedule: Schedule
+) -> Column:
+    """Return predictions for the training sentences, each fold's by a model of the others."""
+    if len(examples.lengths) < 2:
+        return _predict(model, examples)
+    settings = replace(task.settings, epochs=min(_FOLD_EPOCHS, task.settings.epochs))
+    of_fold = replace(task, settings=settings)
+
+    def predict(others: TrainingData, held_out: TrainingData, own: Schedule) -> Column:
+        return _predict(_complete(fit(build_problem(of_fold, others), own)), held_out)
+
+    return jackknifed(examples, _FOLDS, predict, schedule)
 
 
-def _labels(model: Model, examples: TrainingData) -> Column:
-    """What a model calls the tokens of some sentences, as it has learnt labels."""
+def _predict(model: Model, examples: TrainingData) -> Column:
+    """Return the labels that a model predicts, as it has learned them."""
     tagger = Tagger(model)
     worker = tagger.new_worker()
-    for name, column in zip(model.compiled.columns, examples.columns, strict=True):
+    columns = [examples.columns[name] for name in model.compiled.columns]
+    for name, column in zip(model.compiled.columns, columns, strict=True):
         worker.encoder.extend(name, 0, column.types)
-    types = np.array([column.ids for column in examples.columns], np.int32)
+    types = np.array([column.ids for column in columns], np.int32)
     ids = tagger.decode_types(types, pointers(examples.lengths), worker)
     return Column(list(model.labels), ids)

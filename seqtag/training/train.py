@@ -1,76 +1,56 @@
-"""Training a tagger: corpus, labels, features, epochs, model."""
+"""Training: corpus -> learning task -> problem -> automatic settings -> runs -> model."""
 
 from __future__ import annotations
 
+import warnings
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
 from seqtag.corpus import LIMITS
-from seqtag.features.language import load as load_templates
-from seqtag.features.templates import TemplateSet
-from seqtag.labels.coding import LabelCoding
-from seqtag.labels.lemmas import LemmaCoding
-from seqtag.model.freeze import mean
-from seqtag.settings import Settings
-from seqtag.tables.lexicon import (
-    check_used,
-    given_tables,
-    lemma_columns,
-    lemma_table,
-    tables_of,
-)
+from seqtag.tables.lexicon import tables_of
+from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.auto_settings import best_way
-from seqtag.training.candidates import AUTO, Way, all_passes, columns_of, fitting_labels, names_for
+from seqtag.training.auto_settings import select_templates
+from seqtag.training.candidates import (
+    AUTO,
+    candidate_tasks,
+    fitting_labels,
+    input_columns,
+    lemma_sources,
+    with_lemmas,
+)
 from seqtag.training.checkpoints import checkpoints_in
-from seqtag.training.data import Source, check_labels, open_corpus
-from seqtag.training.data_checks import note_data
-from seqtag.training.interruption import put_off
-from seqtag.training.lists import listed
-from seqtag.training.problem import feature_digest, judge_of, pose
-from seqtag.training.runs import Epoch, Schedule, train_runs
+from seqtag.training.data import Source, Unlabeled, check_labels, from_lists, open_corpus
+from seqtag.training.data_checks import check_data
+from seqtag.training.pipeline import TEXT_COMPONENTS, train_parts
+from seqtag.training.runs import Epoch, Schedule, fit
 from seqtag.training.stacking import (
-    Sentences,
-    companions_of,
-    fit_twice,
-    in_passes,
-    with_annotated,
+    companion_columns,
+    fit_stacked,
+    with_passes,
+    without_unannotated,
 )
-from seqtag.training.warm_start import (
-    check_to_go_on,
-    coding_to_go_on,
-    default_label,
-    loaded,
-    merged_templates,
-    model_for,
-    settings_of,
-)
+from seqtag.training.warm_start import default_label, loaded, model_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
     from typing_extensions import Unpack
 
     from seqtag.corpus import ReadLimits
     from seqtag.corpus.memory import Labels, Values
-    from seqtag.labels.column import LabelColumn
-    from seqtag.labels.schemes import Transition
-    from seqtag.model.model import Model
+    from seqtag.features.templates import TemplateSet
     from seqtag.tables.lexicon import TableSource
-    from seqtag.tables.table import WordTable
     from seqtag.tagging.pipeline import Loaded
-    from seqtag.training.data import Corpus, TrainingData
-    from seqtag.training.problem import Problem
-    from seqtag.training.runs import MakeLearner
+
+    UnlabeledPolicy = Literal["error", "skip", "learn_around"]
 
 
 class Options(TypedDict, total=False):
-    """The options of `train`, which says what they are, and the settings, for type checkers."""
+    """Options of `train`, which documents them, and the settings, for type checkers."""
 
-    label: str | None
     templates: str | PathLike[str] | TemplateSet | None
     tables: Iterable[TableSource]
     seed: int
@@ -78,13 +58,14 @@ class Options(TypedDict, total=False):
     runs: int
     patience: int | None
     constrain: bool
-    skip_unlabelled: bool
-    unlabelled: str | None
+    unlabeled: UnlabeledPolicy
+    unlabeled_mark: str
     format: str
     columns: Sequence[str] | None
     limits: ReadLimits
     threads: int
     on_epoch: Callable[[Epoch], None] | None
+    on_component: Callable[[str], None] | None
     init: Loaded | str | PathLike[str] | None
     checkpoint: str | PathLike[str] | None
     checkpoint_every: float | None
@@ -100,17 +81,34 @@ class Options(TypedDict, total=False):
     label_parts: str | None
     known_labels: int | str | None
     passes: int | None
+    skip_unlabelled: bool
+    unlabelled: str | None
 
 
+@overload  # a literal is a string, of which others train a tagger
+def train(  # type: ignore[overload-overlap]
+    data: Source,
+    labels: None = None,
+    *,
+    label: Literal["all", "tokens", "words"] | list[str] | tuple[str, ...],
+    dev: Source | None = None,
+    **options: Unpack[Options],
+) -> Pipeline: ...
 @overload
 def train(
-    data: Source, labels: None = None, *, dev: Source | None = None, **options: Unpack[Options]
+    data: Source,
+    labels: None = None,
+    *,
+    label: str | None = None,
+    dev: Source | None = None,
+    **options: Unpack[Options],
 ) -> Tagger: ...
 @overload
 def train(
     data: Iterable[Values],
     labels: Iterable[Labels],
     *,
+    label: str | None = None,
     dev: tuple[Iterable[Values], Iterable[Labels]] | None = None,
     **options: Unpack[Options],
 ) -> Tagger: ...
@@ -119,7 +117,7 @@ def train(
     labels: Iterable[Labels] | None = None,
     *,
     dev: Any = None,
-    label: str | None = None,
+    label: str | Sequence[str] | None = None,
     templates: str | PathLike[str] | TemplateSet | None = None,
     tables: Iterable[TableSource] = (),
     seed: int = 1,
@@ -127,21 +125,22 @@ def train(
     runs: int = 1,
     patience: int | None = None,
     constrain: bool = True,
-    skip_unlabelled: bool = False,
-    unlabelled: str | None = None,
+    unlabeled: UnlabeledPolicy = "error",
+    unlabeled_mark: str = "_",
     format: str = "auto",
     columns: Sequence[str] | None = None,
     limits: ReadLimits = LIMITS,
     threads: int = 1,
     on_epoch: Callable[[Epoch], None] | None = None,
+    on_component: Callable[[str], None] | None = None,
     init: Loaded | str | PathLike[str] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     checkpoint_every: float | None = None,
     resume: bool = False,
     quick: bool = False,
     **settings: Any,
-) -> Tagger:
-    r"""Train a tagger with the averaged structured perceptron.
+) -> Tagger | Pipeline:
+    r"""Train a tagger, or a pipeline, with the averaged structured perceptron.
 
     Parameters
     ----------
@@ -156,17 +155,19 @@ def train(
         a pair: sentences and labels.
     label
         Column to learn, or ``upos+feats`` for both at once. By default upos in CoNLL-U, and the
-        last column of other formats. With `labels`, what they are called: ``label`` by default.
+        last column of other formats. With `labels`, the name of their column: ``label`` by
+        default. A list of names, or ``all`` for every component that the data have, trains a
+        pipeline: see `seqtag.training.pipeline.train_parts`.
     templates
         Preset (``pos``, ``chunk``, ``ner``, ``morph``), template file, or templates; by default
         the preset that fits the label: by the column's name, or by what its labels look like.
-        ``auto`` tries all that fit on sentences held out of the training part.
+        ``auto`` tries all that fit on sentences held out of the training data.
     tables
         Word tables: files, or what `seqtag.read_table` gives. Presets look into all of them, other
-        templates into those that they name: ``class(NAME)[0]``, ``lexicon(NAME)[0]``. They travel
-        in the model.
+        templates into those that they name: ``class(NAME)[0]``, ``lexicon(NAME)[0]``. They are
+        stored in the model.
     seed
-        Of the shuffling. The same data, seed and seqtag give the same bytes.
+        Seed of the shuffling. The same data, seed and version give the same bytes.
     shuffle
         Visit the sentences in a new order each epoch; else in the order given.
     runs
@@ -174,14 +175,14 @@ def train(
     patience
         With a dev set: stop after this many epochs without a better score.
     constrain
-        Let a model of chunk labels give valid sequences only.
-    skip_unlabelled
-        Leave out sentences with ``_`` for a label instead of refusing them.
-    unlabelled
-        The label of words that have none, ``_`` say. They are learnt around: where other words of
-        their sentence are labelled wrongly, the weights move towards the best labelling that has
-        all labels given. Sentences without any label are left out. Of a dev set, words that have
-        a label are scored. None among `labels` is such a word too.
+        Decode valid sequences of chunk labels only.
+    unlabeled
+        Treatment of words without a label: ``error``; ``skip`` leaves out sentences with the label
+        ``_``; ``learn_around`` moves the weights, where labeled words of the sentence are tagged
+        wrongly, towards the best labeling that has all given labels. Sentences without any label
+        are left out; of a dev set, labeled words are scored. None among `labels` is such a word.
+    unlabeled_mark
+        The label of words that have none, to be learned around.
     format, columns
         As in `seqtag.read`; or the names of the values of tuples.
     limits
@@ -191,45 +192,54 @@ def train(
     on_epoch
         Called after each epoch, with an `Epoch`.
     init
-        A model to go on from: a tagger, a pipeline (its part of that column), a file, or the name
-        of an embedded model. Its labels, words and features stay, new ones come in; its templates
-        and settings hold where others are not given, and `templates` must have its own among
-        them. Its averaged weights are all that is carried over: the new average is over the new
-        training alone.
+        A model to continue from: a tagger, a pipeline (its component of that column), a file, or
+        the name of an embedded model. Its labels, words and features stay, new ones are added; its
+        templates and settings hold where no others are given, and `templates` must include its
+        own. Only its averaged weights are carried over: the new average is over the new training
+        alone.
     checkpoint
-        A folder, made if it is not there, in which to keep where the training stands: after each
-        epoch, and when it is interrupted. No other training may use it.
+        Folder, made if needed, for the state of the training: written after each epoch, and at an
+        interruption. No other training may use it.
     checkpoint_every
-        Seconds after which to do so instead, also within an epoch.
+        Write the state after so many seconds instead, also within an epoch.
     resume
-        Go on from the newest checkpoint in the folder, to the same bytes as if nothing had
-        happened; begin at the start if there is none yet. Without, a folder that has some is
-        refused.
+        Continue from the newest checkpoint in the folder, to the same bytes as without the
+        interruption; begin at the start if there is none yet. Otherwise, a folder with checkpoints
+        is refused.
     quick
-        Try nothing before training: settings that choose themselves have the value that is good
-        for most corpora.
+        Run no trials before training: automatic settings have the value that is good for most
+        corpora.
+    on_component
+        Called with the name of a component of a pipeline before it is trained.
     **settings
         Those of `seqtag.settings.SETTINGS`, which says what each does: ``epochs``, ``update``,
         ``step``, ``margin``, ``min_count``, ``encoding``, ``dropout``, ``label_parts``,
-        ``known_labels`` and ``passes``. They come before those of the templates; None leaves one to
+        ``known_labels`` and ``passes``. They override those of the templates; None leaves one to
         them.
+
+    Returns
+    -------
+    Tagger or Pipeline
+        A tagger of one column; a pipeline if `label` is a list, ``all``, or a component that is
+        learned from text (``tokens``, ``words``).
 
     Raises
     ------
     CorpusError, TemplateError, LabelError
         If the data have no sentences or lack a column, templates do not fit them, labels are
-        missing, or column, templates or encoding are not those of the model to go on from.
+        missing, or column, templates or encoding are not those of the model to continue from.
     CheckpointError
         If another training uses the folder of checkpoints, or those in it are of other data,
-        options or another version, or none of them is whole.
+        options or another version, or none of them is complete.
     TypeError
         If sentences are lists and there are no `labels`, or a file has some.
     ValueError
-        If seed, runs, patience, threads or checkpoint_every are out of range, or there is no
-        folder to resume from.
+        If seed, runs, patience, threads or checkpoint_every are out of range, there is no folder
+        to resume from, or an option for one column is given for a pipeline.
     KeyboardInterrupt
-        If it comes before an epoch is finished, or a second time; else the training ends with its
-        sentence, the tagger holds what was learnt, and ``tagger.model.interrupted`` says so.
+        If it comes before an epoch is finished, or a second time; otherwise the training ends after
+        its sentence, the tagger is that of the weights so far, and ``tagger.model.interrupted``
+        is true.
 
     Examples
     --------
@@ -243,245 +253,105 @@ def train(
     >>> train(sentences, labels, label="tag", epochs=3, min_count=1).tag(["the", "dog"])
     ['DT', 'NN']
     """
+    words_without = unlabeled_words(unlabeled, unlabeled_mark, settings)
+    begin = None if init is None else loaded(init)
+    if label is not None and (not isinstance(label, str) or label in (*TEXT_COMPONENTS, "all")):
+        names = [label] if isinstance(label, str) else [*label]
+        refused = {
+            "labels": labels is not None,
+            "templates": templates is not None,
+            "unlabeled": words_without != Unlabeled(),
+            "shuffle": not shuffle,
+        }
+        if any(refused.values()):
+            name = next(name for name, given in refused.items() if given)
+            msg = (
+                f"expected {name} with one label, found {', '.join(names)}; train such components "
+                "one by one and combine them with seqtag bundle"
+            )
+            raise ValueError(msg)
+        models = train_parts(
+            data,
+            None if label == "all" else names,
+            dev,
+            tables=tables,
+            seed=seed,
+            runs=runs,
+            patience=patience,
+            constrain=constrain,
+            threads=threads,
+            format=format,
+            columns=columns,
+            limits=limits,
+            on_part=on_component,
+            on_epoch=on_epoch,
+            init=begin,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            quick=quick,
+            **settings,
+        )
+        return Pipeline(models)
+
     schedule = Schedule(seed, runs, patience, threads, on_epoch, shuffle)
     folder = checkpoints_in(checkpoint, resume=resume, every=checkpoint_every)
-    begin = None if init is None else loaded(init)
     if labels is not None:
         label = label or default_label(begin) or "label"
-        data, dev, unlabelled = listed(data, labels, dev, label, columns, unlabelled)
+        data, dev, mark = from_lists(data, labels, dev, label, columns, words_without.mark)
+        words_without = words_without._replace(mark=mark)
     with folder or nullcontext():
         with ExitStack() as files:
             corpus = open_corpus(data, format, columns, files, limits)
             column = corpus.label_column(label or default_label(begin))
-            model = model_for(begin, column, settings)
-            features = [name for name in corpus.columns if name not in column.columns]
-            given = tables_of(tables)
-            ways = ways_of(templates, column, features, settings, model, given)
-            check_used(given, [way.templates for way in all_passes(ways)])
-            needed = columns_of(ways, features)
-            names = (*needed, *companions_of(ways, column))
-            examples, ways = _examples(corpus, names, column, ways, skip_unlabelled, unlabelled)
+            available = [name for name in corpus.columns if name not in column.columns]
+            tasks = candidate_tasks(
+                column,
+                available,
+                templates,
+                settings,
+                tables=tables_of(tables),
+                init=model_for(begin, column, settings),
+                constrain=constrain,
+            )
+            tasks = with_passes(tasks)
+            needed = input_columns(tasks, available)
+            companions = companion_columns(tasks)
+            lemmas = lemma_sources(tasks, corpus.columns)
+            both = dict.fromkeys((*needed, *companions, *lemmas))
+            examples = corpus.gather([*both], column, words_without)
             check_labels(examples.labels.types, column, corpus.name)
             held_out = None
             if dev is not None:
                 dev_corpus = open_corpus(dev, format, columns, files, limits)
                 dev_corpus.check_columns((*needed, *column.columns))
-                held_out = dev_corpus.gather(needed, column, skip_unlabelled, unlabelled)
-        note_data(examples, needed, held_out)
-        asked = settings.get("encoding") is not None
-
-        ways = fitting_labels(ways, examples, column)
-        coded = partial(coding_of, column=column, constrain=constrain, asked=asked, init=model)
-        posed = partial(_posed, examples, needed, coded, column, features, model)
-        way, problem = best_way(
-            ways if templates == AUTO else ways[:1], posed, schedule, quick=quick
-        )
-        stage = folder.stage(str(column), {"passes": way.settings.passes}) if folder else None
-        schedule = replace(schedule, checkpoints=stage)
-        if way.second is not None:
-            learnt = Sentences(examples, names)
-            scored = held_out and Sentences(held_out, needed)
-            return Tagger(fit_twice(problem, way, learnt, features, schedule, scored, fit))
-        held_out = held_out and way.part_of(held_out, needed)
-        del examples, corpus, posed  # memory for the epochs
+                held_out = dev_corpus.gather(needed, column, words_without)
+        check_data(examples.select(needed), held_out)
+        if lemmas:
+            tasks = with_lemmas(tasks, *(examples.columns[name] for name in lemmas))
+        tasks = without_unannotated(tasks, {name: examples.columns[name] for name in companions})
+        tasks = fitting_labels(tasks, examples)
+        if templates != AUTO:
+            tasks = tasks[:1]
+        task, problem = select_templates(tasks, examples, schedule, quick=quick)
+        if folder:
+            stage = folder.stage(str(column), {"passes": task.settings.passes})
+            schedule = replace(schedule, checkpoints=stage)
+        if task.second is not None:
+            return Tagger(fit_stacked(problem, task, examples, schedule, held_out))
+        del examples, corpus, tasks  # memory for the epochs
         return Tagger(fit(problem, schedule, held_out))
 
 
-def _examples(
-    corpus: Corpus,
-    names: Sequence[str],
-    column: LabelColumn,
-    ways: list[Way],
-    skip_unlabelled: bool,
-    unlabelled: str | None,
-) -> tuple[TrainingData, list[Way]]:
-    """The examples of some columns, and the ways with the lemmas and tags that they show."""
-    lemmas = lemma_columns([way.templates for way in all_passes(ways)], corpus.columns)
-    examples = corpus.gather((*names, *lemmas), column, skip_unlabelled, unlabelled)
-    if lemmas:
-        found = lemma_table(*examples.columns[len(names) :])
-        ways = [way.with_lemmas(found) for way in ways]
-        examples = examples._replace(columns=examples.columns[: len(names)])
-    also = companions_of(ways, column)
-    others = zip(also, examples.columns[len(names) - len(also) :], strict=True)
-    return examples, with_annotated(ways, dict(others))
-
-
-def _posed(
-    examples: TrainingData,
-    needed: Sequence[str],
-    coded: Callable[..., LabelCoding],
-    column: LabelColumn,
-    features: Sequence[str],
-    model: Model | None,
-    way: Way,
-) -> tuple[Problem, TrainingData]:
-    """The problem of learning in a way, and the data it is about."""
-    data, values = way.part_of(examples, needed), way.settings
-    coding = coded(data, settings=values)
-    return pose(data, column, coding, way.templates, features, values, model), data
-
-
-class Counted(Protocol):
-    """What has counted which label follows which, as `TrainingData` does."""
-
-    def transitions(self) -> Mapping[Transition, int]:
-        """How often which label follows which."""
-
-
-def coding_of(
-    examples: Counted,
-    column: LabelColumn,
-    settings: Settings,
-    *,
-    constrain: bool = True,
-    asked: bool = False,
-    init: Model | None = None,
-) -> LabelCoding:
-    """How the labels of a column are learnt; see `seqtag.labels.coding.LabelCoding.choose`.
-
-    Raises
-    ------
-    LabelError
-        If an encoding was asked for, and the labels are no chunk labels, or the model to go on
-        from has another.
-    """
-    if init is not None:
-        transitions = examples.transitions()
-        return coding_to_go_on(init, transitions, settings, constrain=constrain, asked=asked)
-    if column.is_lemma and not (asked and settings.encoding != "keep"):
-        return LemmaCoding()
-    return LabelCoding.choose(
-        examples.transitions(), settings.encoding, constrained=constrain, asked=asked
-    )
-
-
-def fit(
-    problem: Problem,
-    schedule: Schedule,
-    held_out: TrainingData | None = None,
-    learner: MakeLearner | None = None,
-) -> Model:
-    """The model of a problem: its runs, averaged.
-
-    Parameters
-    ----------
-    problem
-        What there is to learn.
-    schedule
-        Which runs there are.
-    held_out
-        The columns of the problem and gold labels of other sentences, to score every epoch on.
-    learner
-        As in `seqtag.training.runs.train_runs`.
-
-    Raises
-    ------
-    CheckpointError
-        If there are checkpoints that are of another training, or none that is whole.
-    KeyboardInterrupt
-        If it comes before an epoch is finished, or a second time.
-    """
-    judge = None if held_out is None else judge_of(problem, held_out)
-    if schedule.checkpoints:
-        facts = _facts(problem, schedule, held_out)
-        schedule = replace(schedule, checkpoints=schedule.checkpoints.about(facts))
-    with put_off(schedule.stop):  # also when all is learnt, and not yet a model
-        outcome = train_runs(problem, schedule, judge, learner)
-        cells = mean([run.cells for run in outcome.kept])
-        model = problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))
-    if schedule.stop.asked() and not model.interrupted:
-        return replace(model, training={**model.training, "interrupted": True})
-    return model
-
-
-def _facts(problem: Problem, schedule: Schedule, held_out: TrainingData | None) -> dict[str, Any]:
-    """What the weights hang on, as checkpoints say it."""
-    origin, begin = problem.origin, problem.origin.get("init_sha256")
-    tables = problem.compiled.tables
-    dev = {"sentences": len(held_out.lengths), "sha256": held_out.digest()} if held_out else None
-    return {
-        "training set": {"sentences": origin["sentences"], "sha256": origin["corpus_sha256"]},
-        "dev set": dev,
-        "labelled_words": origin.get("labelled"),
-        "model to begin with": {"sha256": begin} if begin else None,
-        "templates": str(problem.templates).splitlines(),
-        "columns": list(problem.columns),
-        "feature set": {"sha256": feature_digest(problem, held_out)},
-        **{f"table {name}": {"sha256": table.digest} for name, table in tables.items()},
-        "scheme": problem.coding.scheme,
-        "learnt_as": problem.coding.encoding,
-        "constrain": problem.coding.constrained,
-        **problem.settings.to_dict(),
-        "seed": schedule.seed,
-        "runs": schedule.runs,
-        "patience": schedule.patience,
-        "shuffle": schedule.shuffle,
-    }
-
-
-def ways_of(
-    templates: str | PathLike[str] | TemplateSet | None,
-    column: LabelColumn,
-    available: Sequence[str],
-    settings: Mapping[str, Any],
-    init: Model | None = None,
-    tables: Sequence[WordTable] = (),
-) -> list[Way]:
-    """Ways to learn a column; as `templates_of`, but several where labels or a trial decide."""
-    names: Sequence[Any] = [templates]
-    if templates == AUTO or (templates is None and not column.is_known):
-        names = [None] if init else names_for(column, available) or [None]
-    ways = []
-    for name in names:
-        chosen, values = templates_of(name, column, available, settings, init, tables)
-        check_to_go_on(init, values)
-        ways.append(in_passes(Way(str(name), chosen, values, ()), column, available))
-    return ways
-
-
-def templates_of(
-    templates: str | PathLike[str] | TemplateSet | None,
-    column: LabelColumn,
-    available: Sequence[str],
-    settings: Mapping[str, Any],
-    init: Model | None = None,
-    tables: Sequence[WordTable] = (),
-) -> tuple[TemplateSet, Settings]:
-    """The templates asked for, or those that fit the labels, and what is set by all together.
-
-    Parameters
-    ----------
-    templates
-        Those asked for, if any are.
-    column
-        The column to learn.
-    available
-        The columns that there are beside it.
-    settings
-        Those that come before the settings of the templates.
-    init
-        The model to go on from.
-    tables
-        The word tables to look into.
-
-    Raises
-    ------
-    TemplateError
-        If the model to go on from has other templates, or another table of the same name.
-    """
-    chosen: TemplateSet | None
-    if templates is None or isinstance(templates, TemplateSet):
-        chosen = templates
-    else:
-        chosen = load_templates(templates)
-    if init is None:
-        fitting = chosen or load_templates(column.preset)
-        if chosen is None and column.is_lemma:  # tags are of use, but not needed
-            fitting = fitting.within(available)
-        fitting = given_tables(fitting, tables)
-        return fitting, Settings().with_values(fitting.settings).with_values(settings)
-    values = settings_of(init, chosen.settings if chosen else {}, settings)
-    known = init.tables if init else ()
-    chosen = chosen and given_tables(chosen, tables, known)
-    return given_tables(merged_templates(init, chosen), tables, known), values
+def unlabeled_words(policy: str, mark: str, settings: dict[str, Any]) -> Unlabeled:
+    """Return the treatment of words without a label, also by the options of 0.2.0 in `settings`."""
+    found = Unlabeled.of(policy, mark)
+    skip = settings.pop("skip_unlabelled", False)
+    old_mark = settings.pop("unlabelled", None)
+    if skip or old_mark is not None:
+        given = "skip_unlabelled" if skip else "unlabelled"
+        instead = 'unlabeled="skip"' if skip else 'unlabeled="learn_around", unlabeled_mark=...'
+        msg = f"{given} is deprecated since 0.3 and will be removed in 0.4; use {instead}"
+        warnings.warn(msg, DeprecationWarning, stacklevel=3)
+        found = Unlabeled(found.skip or bool(skip), found.mark if old_mark is None else old_mark)
+    return found

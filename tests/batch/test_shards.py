@@ -16,8 +16,7 @@ from seqtag.labels.column import LabelColumn
 from seqtag.settings import Settings
 from seqtag.training.data import open_corpus
 from seqtag.training.known_labels import WordLabels, labels_of_words
-from seqtag.training.problem import pose
-from seqtag.training.train import coding_of
+from seqtag.training.problem import LearningTask, build_problem
 from tests.engine.test_state import bits
 from tests.strategies import NATIVE, REFERENCE, corpus, each_backend, install, needs_native
 
@@ -67,8 +66,7 @@ def whole(min_count: int = 1):
     """The problem that plain training poses of all sentences."""
     column, settings = LabelColumn("tag"), Settings(min_count=min_count)
     examples = open_corpus(WORDS, "auto", None, None).gather(["form"], column)
-    coding = coding_of(examples, column, settings)
-    return pose(examples, column, coding, TEMPLATES, ["form"], settings)
+    return build_problem(LearningTask(column, TEMPLATES, settings, ("form",)), examples)
 
 
 # ----------------------------------------------------------------- what is agreed on
@@ -102,7 +100,8 @@ def test_features_are_numbered_as_in_plain_training(sizes, min_count):
 @pytest.mark.parametrize("sizes", SPLITS)
 def test_labels_of_words_add_up(sizes):
     plain = whole()
-    [column] = open_corpus(WORDS, "auto", None, None).gather(["form"], plain.column).columns
+    examples = open_corpus(WORDS, "auto", None, None).gather(["form"], plain.column)
+    column = examples.columns["form"]
     every = labels_of_words(plain.compiled, [column], plain.y)
     shards = [Shard(sentences, reading(known_labels=1)) for sentences in split(sizes)]
     _, plans = planned(shards)

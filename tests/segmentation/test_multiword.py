@@ -20,10 +20,10 @@ from seqtag.model import bundle, container
 from seqtag.segmentation import multiword
 from seqtag.segmentation.multiword import COLUMNS, SplitScript, Splitter, words_of
 from seqtag.settings import Settings
-from seqtag.training.problem import pose
-from seqtag.training.runs import Schedule
-from seqtag.training.train import fit, train
-from seqtag.training.words import word_examples
+from seqtag.training.problem import LearningTask, build_problem
+from seqtag.training.runs import Schedule, fit
+from seqtag.training.text_examples import word_examples
+from seqtag.training.train import train
 from tests.strategies import REFERENCE, install
 from tests.treebanks import treebank
 
@@ -38,8 +38,8 @@ def learnt(*sentences: str, templates: str | None = None) -> Model:
     examples = word_examples(treebank(*sentences), columns)
     settings = Settings().with_values(template_set.settings)
     column = LabelColumn("words")
-    problem = pose(examples, column, LabelCoding(), template_set, COLUMNS, settings)
-    return fit(problem, Schedule(1, 1, None, 1, None))
+    task = LearningTask(column, template_set, settings, COLUMNS, coding=LabelCoding())
+    return fit(build_problem(task, examples), Schedule(1, 1, None, 1, None))
 
 
 def split(model: Model, text: str) -> str:

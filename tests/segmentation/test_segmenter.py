@@ -22,10 +22,9 @@ from seqtag.segmentation.characters import COLUMNS, columns_of
 from seqtag.segmentation.paragraphs import SEPARATOR
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.settings import Settings
-from seqtag.training.problem import pose
-from seqtag.training.runs import Schedule
-from seqtag.training.tokens import token_examples
-from seqtag.training.train import fit
+from seqtag.training.problem import LearningTask, build_problem
+from seqtag.training.runs import Schedule, fit
+from seqtag.training.text_examples import token_examples
 
 NATIVE = BACKEND == "native"
 
@@ -57,14 +56,8 @@ def learn(sentences, **settings) -> Segmenter:
     templates = load("segment")
     columns = templates.compile(COLUMNS).columns
     values = Settings().with_values(templates.settings).with_values({"min_count": 1} | settings)
-    problem = pose(
-        examples_of(sentences, columns),
-        LabelColumn("tokens"),
-        LabelCoding(None, None, False),
-        templates,
-        COLUMNS,
-        values,
-    )
+    task = LearningTask(LabelColumn("tokens"), templates, values, COLUMNS, coding=LabelCoding())
+    problem = build_problem(task, examples_of(sentences, columns))
     return Segmenter(fit(problem, Schedule(1, 1, None, 1, None)))
 
 
@@ -256,14 +249,9 @@ def test_learning_twice_gives_the_same_model():
 def test_a_model_of_other_columns_is_no_segmenter():
     templates = load("pos")
     data = examples_of(PLAIN, ["c1"])
-    problem = pose(
-        data._replace(columns=data.columns),
-        LabelColumn("upos"),
-        LabelCoding(None, None, False),
-        templates,
-        ["form"],
-        Settings().with_values(templates.settings),
-    )
+    settings = Settings().with_values(templates.settings)
+    task = LearningTask(LabelColumn("upos"), templates, settings, ("form",), coding=LabelCoding())
+    problem = build_problem(task, data._replace(columns={"form": data.columns["c1"]}))
     model = fit(problem, Schedule(1, 1, None, 1, None))
     with pytest.raises(ModelFileError, match="expected a model of tokens, found one of upos"):
         Segmenter(model, "en.seqtag")

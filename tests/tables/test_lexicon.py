@@ -26,7 +26,7 @@ from seqtag.tables.lexicon import (
 from seqtag.tables.table import WordTable
 from seqtag.tables.tsv import write_word_table
 from seqtag.tagging.pipeline import Pipeline
-from seqtag.training import pipeline
+from seqtag.training import candidates, pipeline
 from seqtag.training.calibration import calibrate
 from seqtag.training.data import open_corpus
 from seqtag.training.pipeline import train_parts
@@ -278,7 +278,7 @@ def test_parts_of_a_pipeline_learn_stems_of_their_own_folds(treebank, tmp_path, 
         made.append(len(lemmas.ids))
         return lemma_table(lemmas, tags)
 
-    monkeypatch.setattr(pipeline, "lemma_table", noted)
+    monkeypatch.setattr(candidates, "lemma_table", noted)
     models = train_parts(treebank, ["upos", "xpos"], epochs=1)
     assert [len(model.tables) for model in models] == [1, 0]
     assert models[0].columns == ["form"] and models[1].columns == ["form", "upos"]

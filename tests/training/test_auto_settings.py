@@ -1,4 +1,4 @@
-"""Settings that choose themselves: what is tried, what it gives, what is said and stored."""
+"""Settings that choose themselves: what is run_trial, what it gives, what is said and stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from seqtag.features.encoder import Column
 from seqtag.features.language import parse
 from seqtag.settings import SETTINGS, Settings
 from seqtag.training import auto_settings
-from seqtag.training.auto_settings import Trial, parted, settled, tried
+from seqtag.training.auto_settings import Trial, holdout_split, resolve_auto, run_trial
 from seqtag.training.known_labels import to_first_parts
 from seqtag.training.pipeline import train_parts
 from seqtag.training.problem import judge_of, known_labels_of
@@ -45,7 +45,7 @@ def word(n):
 def halves(first, second):
     """Sentences of three words; what is learnt of a word in one half is asked in the other.
 
-    Blocks of 25 are tried by threes: a word of block b stands in block b + 7 again.
+    Blocks of 25 are run_trial by threes: a word of block b stands in block b + 7 again.
     """
     number = [(n + 25) % HALF for n in range(HALF)]
     found = [first(n) for n in range(HALF)] + [second(n) for n in number]
@@ -179,11 +179,11 @@ def test_words_without_a_label_are_learnt_around():
         sentence_of({"form": s.words, "tag": [t if i % 5 else "_" for t in s.column("tag")]})
         for i, s in enumerate(gains(), 1)
     ]
-    tagger = trained([s for s in data if s.column("tag")[0] != "_"], unlabelled="_")
+    tagger = trained([s for s in data if s.column("tag")[0] != "_"], unlabeled="learn_around")
     assert tagger.info["training"]["known_labels"] == 1
 
 
-# ----------------------------------------------------------------- where nothing is tried
+# ----------------------------------------------------------------- where nothing is run_trial
 @pytest.mark.parametrize(("label_parts", "value"), [("whole", 0), ("split", 1)])
 def test_quick_takes_the_usual_value(label_parts, value):
     tagger = trained(loses(), quick=True, label_parts=label_parts)
@@ -286,7 +286,7 @@ def test_an_interruption_of_the_trial_leaves_no_model():
     schedule.stop.ask()
     found = posed(gains(), problem, examples)
     with pytest.raises(KeyboardInterrupt):
-        settled(found, examples[0], schedule)
+        resolve_auto(found, examples[0], schedule)
 
 
 def posed(data, problem, examples, **options):
@@ -298,7 +298,7 @@ def posed(data, problem, examples, **options):
         raise InterruptedError
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(auto_settings, "settled", keep)
+        patch.setattr(auto_settings, "resolve_auto", keep)
         with pytest.raises(InterruptedError):
             trained(data, **options)
     return problem[0]
@@ -331,24 +331,24 @@ def t_of(sentence):
 
 # ----------------------------------------------------------------- the trial itself
 def test_a_trial_holds_out_whole_blocks_from_all_over():
-    found = parted(np.full(900, 10))
+    found = holdout_split(np.full(900, 10))
     assert not (found.learnt & found.held_out).any()
     assert (found.learnt | found.held_out).all()
     changes = np.flatnonzero(np.diff(found.held_out.astype(int)))
     assert set(np.diff(changes).tolist()) == {50, 150}
-    few = parted(np.full(900, 10), enough=4000)
+    few = holdout_split(np.full(900, 10), enough=4000)
     assert int(few.held_out.sum()) == 100
     assert few.learnt[:50].all()
     assert few.learnt[500:].any()
-    assert parted(np.full(5, 1000)) is None
-    assert parted(np.full(99, 1)) is None
+    assert holdout_split(np.full(5, 1000)) is None
+    assert holdout_split(np.full(99, 1)) is None
 
 
 def test_a_trial_learns_from_the_others_only():
     """Features are frequent among the sentences that it learns from."""
     examples, problems = [], []
     problem = posed(gains(), problems, examples)
-    cut = parted(examples[0].lengths)
+    cut = holdout_split(examples[0].lengths)
     tokens = np.repeat(cut.learnt, examples[0].lengths)
     x = auto_settings._some_of(problem, cut.learnt, tokens)
     assert len(x.sentence_ptr) - 1 == cut.learnt.sum()
@@ -362,9 +362,9 @@ def test_a_trial_of_a_setting_that_is_given():
     problem = posed(gains(), problems, examples)
     given = replace(problem, settings=replace(problem.settings, known_labels=1))
     schedule = Schedule(1, 1, None, 1, None)
-    auto, one = (tried(p, examples[0], schedule) for p in (problem, given))
+    auto, one = (run_trial(p, examples[0], schedule) for p in (problem, given))
     assert one.scores == {1: auto.scores[1]}
-    assert settled(given, examples[0], schedule) is given
+    assert resolve_auto(given, examples[0], schedule) is given
 
 
 @pytest.mark.parametrize("make", [gains, loses, parts])
@@ -374,17 +374,17 @@ def test_a_trial_is_a_training_and_an_evaluation(make):
     options = {"templates": parse(SPLIT)} if make is parts else {}
     problem = posed(make(), problems, examples, **options)
     schedule = Schedule(1, 1, None, 1, None)
-    found = tried(problem, examples[0], schedule)
-    cut = parted(examples[0].lengths)
+    found = run_trial(problem, examples[0], schedule)
+    cut = holdout_split(examples[0].lengths)
     for value, score in found.scores.items():
         given = replace(problem.settings, known_labels=value)
         tokens = np.repeat(cut.learnt, examples[0].lengths)
-        columns = [Column(c.types, c.ids[tokens]) for c in examples[0].columns]
+        columns = [Column(c.types, c.ids[tokens]) for c in examples[0].columns.values()]
         known = known_labels_of(
             problem.compiled, columns, (problem.y[tokens], None), problem.labels, given
         )
         x = auto_settings._some_of(problem, cut.learnt, tokens)
-        cells = auto_settings._learnt(
+        cells = auto_settings._train_trial(
             problem, problem.y[tokens], x, schedule, lambda cells: cells, early=False
         )
         judge = judge_of(replace(problem, known_labels=known), examples[0].where(cut.held_out))
@@ -404,11 +404,11 @@ def test_a_trial_ends_where_words_lose_early(monkeypatch, make, ends):
     monkeypatch.setattr(
         Schedule, "visits", lambda _, n, run, epoch: visited.append(epoch) or np.arange(n)
     )
-    found = tried(longer, examples[0], schedule, early=True)
+    found = run_trial(longer, examples[0], schedule, early=True)
     assert visited == ([1, 2] if ends else [1, 2, 3, 4, 5])
-    assert found == tried(shorter if ends else longer, examples[0], schedule)
+    assert found == run_trial(shorter if ends else longer, examples[0], schedule)
     visited.clear()
-    tried(longer, examples[0], schedule)  # to be compared with other templates
+    run_trial(longer, examples[0], schedule)  # to be compared with other templates
     assert visited == [1, 2, 3, 4, 5]
 
 

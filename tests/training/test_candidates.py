@@ -12,7 +12,7 @@ from seqtag.errors import TemplateError
 from seqtag.features.language import load
 from seqtag.labels.column import LabelColumn
 from seqtag.training import auto_settings
-from seqtag.training.candidates import columns_of, names_for
+from seqtag.training.candidates import input_columns, names_for
 from seqtag.training.train import train
 from tests.strategies import corpus
 
@@ -106,14 +106,14 @@ def test_presets_are_tried_against_each_other(small, caplog):
 
 def test_the_best_is_chosen(small, monkeypatch):
     scores = iter([0.5, 0.9])
-    trial = auto_settings.tried
+    trial = auto_settings.run_trial
 
-    def tried(problem, examples, schedule):
+    def run_trial(problem, examples, schedule):
         found = trial(problem, examples, schedule)
         score = next(scores)
         return found._replace(scores=dict.fromkeys(found.scores, score))
 
-    monkeypatch.setattr(auto_settings, "tried", tried)
+    monkeypatch.setattr(auto_settings, "run_trial", run_trial)
     tagger = train(TAGS, label="tag", templates="auto", epochs=1)
     assert presets_of(tagger) == ["morph"]
     assert tagger.info["training"]["label_parts"] == "split"
@@ -155,4 +155,4 @@ def test_the_estimator_tries_them(small):
 
 
 def test_columns_in_their_order():
-    assert columns_of([], ["form"]) == []
+    assert input_columns([], ["form"]) == []

@@ -162,10 +162,10 @@ def test_an_interruption_between_two_parts_is_told(monkeypatch):
 def test_an_interruption_of_a_fold_ends_the_pipeline(monkeypatch):
     fit = pipeline._fit
 
-    def stop(part, words, labels, schedule, *more, **options):
-        if schedule.on_epoch is None and len(words.lengths) < 6:
+    def stop(task_of, examples, schedule, *more, **options):
+        if schedule.on_epoch is None and len(examples.lengths) < 6:
             schedule.stop.ask()
-        return fit(part, words, labels, schedule, *more, **options)
+        return fit(task_of, examples, schedule, *more, **options)
 
     monkeypatch.setattr(pipeline, "_fit", stop)
     [model] = train_parts(treebank(), epochs=2)
@@ -364,7 +364,7 @@ def test_another_mark_of_words_without_a_label_is_refused(tmp_path, monkeypatch)
 
     killed(1, monkeypatch, trained)
     with pytest.raises(CheckpointError, match="labelled-words was not given, is 3"):
-        trained(resume=True, unlabelled="_")
+        trained(resume=True, unlabeled="learn_around")
 
 
 def test_another_version_is_refused(tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ from seqtag.features.encoder import Column
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.labels.schemes import SCHEMES, convert, count_transitions, prefixes_of
-from seqtag.training.data import Corpus, TrainingData
+from seqtag.training.data import Corpus, TrainingData, Unlabeled
 
 HEAD = "# text = Dogs bark.\n"
 DOGS = "1\tDogs\tdog\tNOUN\tNNS\tNumber=Plur\t_\t_\t_\t_\n"
@@ -49,7 +49,7 @@ def gathered(text: str, label: str, natively: bool, **options) -> TrainingData:
 
 def same(a: TrainingData, b: TrainingData) -> None:
     assert a.digest() == b.digest()
-    assert [c.types for c in a.columns] == [c.types for c in b.columns]
+    assert {n: c.types for n, c in a.columns.items()} == {n: c.types for n, c in b.columns.items()}
     assert (a.labels.types, a.labels.values()) == (b.labels.types, b.labels.values())
     assert a.lengths.tolist() == b.lengths.tolist()
 
@@ -60,17 +60,15 @@ def test_both_ways_to_read_agree(text, label):
     expected = [LabelColumn(label).of(s) for s in read(io.BytesIO(text.encode()), "conllu")]
     for natively in (False, True):
         found = gathered(text, label, natively)
-        assert [
-            LabelColumn(label).of(s) for s in found.sentences(["form"], LabelColumn(label))
-        ] == expected
+        assert [LabelColumn(label).of(s) for s in found.sentences(LabelColumn(label))] == expected
         same(found, gathered(text, label, False))
 
 
 def test_words_of_sentences_left_out_leave_no_trace(caplog):
     text = DOGS + BARK + "\n" + BARE.replace("Dogs", "Cats") + "\n" + DOGS + "\n"
     for natively in (False, True):
-        found = gathered(text, "upos", natively, skip_unlabelled=True)
-        assert found.columns[0].types == ["Dogs", "bark"]
+        found = gathered(text, "upos", natively, unlabeled=Unlabeled(skip=True))
+        assert found.columns["form"].types == ["Dogs", "bark"]
         assert found.labels.types == ["NOUN", "VERB"]
         assert found.lengths.tolist() == [2, 1]
         assert "1 sentences with unannotated words were left out" in caplog.text
@@ -111,7 +109,7 @@ def test_odd_blocks_among_plain_ones(monkeypatch):
         for source in [source if stream else list(source)]
     ]
     same(*found)
-    assert found[0].columns[0].types == ["the", "cat", "a", "dog", "cow"]
+    assert found[0].columns["form"].types == ["the", "cat", "a", "dog", "cow"]
 
 
 CHUNKS = (
@@ -142,7 +140,7 @@ def test_labels_are_converted_as_sentences_are(source, target, data):
     sentence = st.lists(st.sampled_from(fitting), min_size=1, max_size=8)
     labels = data.draw(st.lists(sentence, min_size=1, max_size=4))
     lengths = np.array([len(names) for names in labels])
-    corpus = TrainingData([], Column.of(chain.from_iterable(labels)), lengths)
+    corpus = TrainingData({}, Column.of(chain.from_iterable(labels)), lengths)
     found = corpus.encoded_by(LabelCoding(source, target)).values()
     as_they_are = source == target  # valid or not
     convert_one = list if as_they_are else partial(convert, source=source, target=target)

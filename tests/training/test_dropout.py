@@ -13,7 +13,7 @@ from seqtag.engine import keys
 from seqtag.engine.arrays import Instances
 from seqtag.features import index
 from seqtag.features.language import parse
-from seqtag.training.dropout import RARE, hiding
+from seqtag.training.runs import RARE, hiding
 from seqtag.training.train import train
 from tests.strategies import cases, corpus, needs_native
 

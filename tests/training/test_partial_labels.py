@@ -17,7 +17,7 @@ from seqtag.labels.coding import LabelCoding
 from seqtag.labels.schemes import SCHEMES, convert
 from seqtag.model.bundle import to_bytes
 from seqtag.training.data import TrainingData
-from seqtag.training.partial_labels import learnt_labels
+from seqtag.training.partial_labels import learned_labels
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, corpus, install, needs_native
 
@@ -37,7 +37,7 @@ PARTLY = (
 
 
 def model(data, templates="order 1", **options):
-    options = {"label": "tag", "epochs": 8, "unlabelled": "_"} | options
+    options = {"label": "tag", "epochs": 8, "unlabeled": "learn_around"} | options
     return train(data, templates=parse(TEMPLATES[templates]), **options)
 
 
@@ -53,7 +53,7 @@ def test_words_without_a_label_are_learnt_around(templates, caplog):
 
 
 def test_every_label_given_trains_as_ever(caplog):
-    whole = model(corpus(FULL), unlabelled=None)
+    whole = model(corpus(FULL), unlabeled="error")
     assert to_bytes([model(corpus(FULL)).model]) == to_bytes([whole.model])
     assert "no word has the label '_': every word is labelled" in caplog.text
     assert "labelled" not in whole.info["training"]
@@ -72,7 +72,7 @@ def test_files_are_read_alike_natively_and_not(text):
     mark = "?" if "?" in text else "_"
     lines = text.replace("; ", "\n\n").replace(", ", "\n").encode()
     streams = [read(io.BytesIO(lines), "columns", columns=["form", "tag"]) for _ in range(2)]
-    fast, slow = model(streams[0], unlabelled=mark), model([*streams[1]], unlabelled=mark)
+    fast, slow = model(streams[0], unlabeled_mark=mark), model([*streams[1]], unlabeled_mark=mark)
     assert to_bytes([fast.model]) == to_bytes([slow.model])
 
 
@@ -84,7 +84,7 @@ def test_none_in_lists_is_no_label():
     tagger = train(words, labels, **how)
     assert tagger.labels == ("DT", "JJ", "NN", "PR", "VB")
     assert tagger.info["training"]["labelled"] == 13
-    same = train(words, labels, unlabelled="_", **how)
+    same = train(words, labels, unlabeled="learn_around", **how)
     assert to_bytes([same.model]) == to_bytes([model(data, epochs=4).model])
     assert same.tag(words[0]) == tagger.tag(words[0])
     again = tagger.partial_fit([["boat", "zorb"]], [[None, "ZZ"]], epochs=3)
@@ -116,7 +116,9 @@ def test_labels_of_two_columns_and_of_parts():
         sentence("run/_/_ runs/_/_"),
     ]
     for parts in ("whole", "split"):
-        tagger = train(data, label="upos+feats", unlabelled="_", label_parts=parts, epochs=5)
+        tagger = train(
+            data, label="upos+feats", unlabeled="learn_around", label_parts=parts, epochs=5
+        )
         assert tagger.labels == ("NOUN|N=p", "NOUN|N=s", "VERB", "VERB|N=s")
         assert tagger.info["training"]["labelled"] == 4
         assert tagger.tag(["men", "run"]) == ["NOUN|N=p", "VERB"]
@@ -132,7 +134,9 @@ def test_lemmas_that_nobody_gave():
         sentence("dogs/? sings/sing"),
         sentence("was/be dogs/dog"),
     ]
-    tagger = train(data, label="lemma", unlabelled="?", epochs=5, min_count=1)
+    tagger = train(
+        data, label="lemma", unlabeled="learn_around", unlabeled_mark="?", epochs=5, min_count=1
+    )
     assert tagger.tag(["cats", "was"]) == ["cat", "be"]
     assert not any("?" in script for script in tagger.labels)
 
@@ -166,8 +170,8 @@ def test_chunk_labels_may_be_learnt_as_all_that_completions_give(target):
                 wanted[place] = set()  # any
         types = [*CHUNKS, "_"]
         column = Column(types, np.array([types.index(label) for label in labels], np.int32))
-        data = TrainingData([], column, np.array([3]), unlabelled="_")
-        found = learnt_labels(data, LabelCoding("iob2", target), None)
+        data = TrainingData({}, column, np.array([3]), unlabeled="_")
+        found = learned_labels(data, LabelCoding("iob2", target), None)
         if target == "iob2":
             wanted = [{label} if label != "_" else set() for label in labels]
         assert [{*found.types[i]} for i in found.ids] == wanted, labels
@@ -212,16 +216,37 @@ def test_the_usual_mark_is_an_error_where_another_was_named():
     with pytest.raises(
         LabelError, match=r'found "_" \(not annotated\); annotate it, or leave such'
     ):
-        model(corpus("the DT, man _"), unlabelled="?")
+        model(corpus("the DT, man _"), unlabeled_mark="?")
     with pytest.raises(
         LabelError, match="or let seqtag train learn from their other words with --unl"
     ):
-        model(corpus("the DT, man _"), unlabelled=None)
+        model(corpus("the DT, man _"), unlabeled="error")
 
 
 def test_sentences_that_are_left_out_could_be_used(caplog):
-    model(corpus(PARTLY + "; the DT"), unlabelled=None, skip_unlabelled=True)
+    model(corpus(PARTLY + "; the DT"), unlabeled="skip")
     assert (
         "words were left out; seqtag train --unlabeled learn-around learns from their other words"
         in caplog.text
     )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"skip_unlabelled": True}, {"unlabeled": "skip"}),
+        ({"unlabelled": "?"}, {"unlabeled": "learn_around", "unlabeled_mark": "?"}),
+    ],
+)
+def test_the_options_of_0_2_are_deprecated(old, new):
+    data = corpus(FULL + ("; the DT, dog _" if "skip_unlabelled" in old else "; the DT, dog ?"))
+    how = {"label": "tag", "epochs": 1}
+    with pytest.warns(DeprecationWarning, match="is deprecated since 0.3"):
+        found = train(data, **how, **old)
+    assert to_bytes([found.model]) == to_bytes([train(data, **how, **new).model])
+
+
+def test_the_policy_is_one_of_three_words():
+    message = "expected unlabeled='error', 'skip', 'learn_around', found 'ignore'"
+    with pytest.raises(ValueError, match=message):
+        model(corpus(FULL), unlabeled="ignore")

@@ -10,7 +10,7 @@ from seqtag.corpus import sentence_of
 from seqtag.errors import LabelError, TemplateError
 from seqtag.features import index
 from seqtag.features.language import parse
-from seqtag.training import train as training
+from seqtag.training import runs as training_runs
 from seqtag.training.train import train
 from tests.strategies import corpus, needs_native
 
@@ -70,7 +70,7 @@ def test_templates_of_ones_own_are_refused_before_training(labels, line, message
     def too_late(*_: object) -> None:
         pytest.fail("training began")
 
-    monkeypatch.setattr(training, "train_runs", too_late)
+    monkeypatch.setattr(training_runs, "train_runs", too_late)
     with pytest.raises(LabelError) as error:
         train(many(labels), label="xpos", templates=parse(f"form[0]\n{line}"))
     assert message in str(error.value)

@@ -141,13 +141,13 @@ def test_labels_with_control_characters_may_be_in_sentences_that_are_left_out(tm
     text = "a X\nb Y\n\nc _\nd \x7f\n\n"
     path = column_file(tmp_path, text)
     with read(path, "columns", columns=["form", "tag"]) as stream:
-        assert model(stream, skip_unlabelled=True).labels == ("X", "Y")
+        assert model(stream, unlabeled="skip").labels == ("X", "Y")
     path.write_text(text + "e \x7f\n")
     with (
         read(path, "columns", columns=["form", "tag"]) as stream,
         pytest.raises(LabelError, match=r":7: expected a label without control characters"),
     ):
-        model(stream, skip_unlabelled=True)
+        model(stream, unlabeled="skip")
 
 
 def test_words_without_a_label(tmp_path, caplog):
@@ -165,12 +165,12 @@ def test_words_without_a_label(tmp_path, caplog):
         "learn from their other words with --unlabeled learn-around"
     )
     with caplog.at_level(logging.WARNING, "seqtag"):
-        tagger = learn(skip_unlabelled=True)
+        tagger = learn(unlabeled="skip")
     assert tagger.info["training"]["sentences"] == 1
     assert "1 sentences with unannotated words were left out" in caplog.text
     path.write_text("d _\n")
     with pytest.raises(CorpusError, match=r"found none \(1 without labels were left out\)"):
-        learn(skip_unlabelled=True)
+        learn(unlabeled="skip")
 
 
 def test_no_column_of_labels(tmp_path):

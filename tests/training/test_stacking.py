@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from seqtag.integrations.sklearn import SequencePerceptron
 from seqtag.model.bundle import digest, models_of, to_bytes
 from seqtag.model.container import from_bytes
 from seqtag.tables.table import WordTable
-from seqtag.training import auto_settings, checkpoints, jackknife, stacking
+from seqtag.training import auto_settings, checkpoints, jackknife, runs, stacking
 from seqtag.training.data import TrainingData
 from seqtag.training.pipeline import train_parts
 from seqtag.training.runs import Schedule
@@ -61,14 +60,13 @@ def chunked(copies=4):
 def spied(monkeypatch):
     """What each problem is posed about, in the order in which they are."""
     posed = []
-    pose = stacking.pose
+    build = stacking.build_problem
 
-    def spy(examples, column, coding, templates, available, *more):
-        names = templates.looks_at(available)
-        posed.append((str(column), dict(zip(names, examples.columns, strict=True)), examples))
-        return pose(examples, column, coding, templates, available, *more)
+    def spy(task, examples):
+        posed.append((str(task.column), examples.columns, examples))
+        return build(task, examples)
 
-    monkeypatch.setattr(stacking, "pose", spy)
+    monkeypatch.setattr(stacking, "build_problem", spy)
     return posed
 
 
@@ -108,14 +106,13 @@ def test_labels_seen_in_training_are_of_models_that_did_not_see_the_sentence(mon
 def test_dev_sentences_are_seen_with_the_labels_of_the_whole_first_model(monkeypatch):
     """Words that one fold never met would be wrong there; the dev score is that of the file."""
     judged = []
-    module = import_module("seqtag.training.train")
-    judge = module.judge_of
+    judge = runs.judge_of
 
     def spy(problem, held_out):
-        judged.append(dict(zip(problem.compiled.columns, held_out.columns, strict=True)))
+        judged.append(held_out.columns)
         return judge(problem, held_out)
 
-    monkeypatch.setattr(module, "judge_of", spy)
+    monkeypatch.setattr(runs, "judge_of", spy)
     dev = treebank(["the dogs sees", "old cat"])
     tagger = train(treebank(), label="upos", dev=dev, passes=2)
     first, second = judged
@@ -228,7 +225,7 @@ def test_partly_labelled_sentences():
     sentences = treebank()
     words = sentences[0].column("form")
     sentences.append(sentence_of({"form": words, "upos": ["DET", "_", "_"], "xpos": ["X"] * 3}))
-    tagger = train(sentences, label="upos", unlabelled="_", passes=2)
+    tagger = train(sentences, label="upos", unlabeled="learn_around", passes=2)
     assert tagger.tag(["the", "dog"]) == ["DET", "NOUN"]
     assert [first.label for first in tagger.first] == ["upos", "xpos"]
 
@@ -258,14 +255,14 @@ def test_an_interruption_leaves_the_first_model_or_both(where, monkeypatch):
             raise KeyboardInterrupt
 
     if where == "xpos":
-        pose = stacking.pose
+        build = stacking.build_problem
 
-        def interrupted(examples, column, *more):
-            if str(column) == where:
+        def interrupted(task, examples):
+            if str(task.column) == where:
                 raise KeyboardInterrupt
-            return pose(examples, column, *more)
+            return build(task, examples)
 
-        monkeypatch.setattr(stacking, "pose", interrupted)
+        monkeypatch.setattr(stacking, "build_problem", interrupted)
     tagger = train(treebank(), label="upos", passes=2, on_epoch=stop)
     assert tagger.model.interrupted
     assert [first.label for first in tagger.first] == ["upos", "xpos"] * (where == "second")
@@ -351,7 +348,7 @@ def test_what_is_written_is_read_again():
 
 def test_columns_are_numbered_anew_for_each_fold():
     column = Column(["A", "B", "A"], np.array([0, 1, 2, 1], np.int32))
-    examples = TrainingData([], Column(["x"], np.zeros(4, np.int32)), np.array([1, 1, 1, 1]))
+    examples = TrainingData({}, Column(["x"], np.zeros(4, np.int32)), np.array([1, 1, 1, 1]))
     schedule = Schedule(1, 1, None, 1, None)
 
     def label(others, held_out, own):

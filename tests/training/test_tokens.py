@@ -10,7 +10,7 @@ from seqtag.corpus import read
 from seqtag.features.index import index_corpus
 from seqtag.features.language import parse
 from seqtag.segmentation.characters import columns_of
-from seqtag.training.tokens import token_examples
+from seqtag.training.text_examples import token_examples
 
 TREEBANK = """\
 # newpar
@@ -47,7 +47,7 @@ def test_what_a_treebank_without_spaceafter_cannot_teach_is_said(caplog):
 
 def test_labels_say_where_tokens_and_sentences_end():
     data = examples()
-    assert data.columns[0].values() == ["o", "h", "!", " i", "m", "0", "0", " 0", "é"]
+    assert data.columns["c1"].values() == ["o", "h", "!", " i", "m", "0", "0", " 0", "é"]
     assert data.labels.values() == [
         *("inside", "token", "sentence"),
         *("inside", "token", "inside", "joined", "sentence"),
@@ -59,13 +59,15 @@ def test_paragraphs_are_sequences():
     data = examples(("c2", "next"))
     assert data.lengths.tolist() == [8, 1]
     text = "Oh!\nim10 0 \u2029e\u0301 \u2029"
-    assert [c.values() for c in data.columns] == [columns_of(text)[k] for k in ("c2", "next")]
+    assert [c.values() for c in data.columns.values()] == [
+        columns_of(text)[k] for k in ("c2", "next")
+    ]
 
 
 def test_a_token_that_ends_within_a_character_ends_with_it():
     rows = ["1\te\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No", "2\t\u0301x\t_\t_\t_\t_\t_\t_\t_\t_"]
     data = examples(text="\n".join(rows) + "\n\n")
-    assert data.columns[0].values() == ["é", "x"]
+    assert data.columns["c1"].values() == ["é", "x"]
     assert data.labels.values() == ["token", "sentence"]
 
 
@@ -78,7 +80,7 @@ def test_pieces_see_beyond_their_ends():
     data = examples(text=TREEBANK * 10)
     assert data.pieces.tolist() == [16] * 5 + [10]
     compiled = parse("c1[+1]").compile(["c1"])
-    whole = index_corpus(compiled, data.columns, data.lengths, 4)
-    pieces = index_corpus(compiled, data.columns, data.lengths, 4, pieces=data.pieces)
+    whole = index_corpus(compiled, [*data.columns.values()], data.lengths, 4)
+    pieces = index_corpus(compiled, [*data.columns.values()], data.lengths, 4, pieces=data.pieces)
     assert (whole.instances.features == pieces.instances.features).all()
     assert np.diff(pieces.instances.sentence_ptr).tolist() == data.pieces.tolist()

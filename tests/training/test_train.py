@@ -25,7 +25,7 @@ from seqtag.model.freeze import freeze, mean
 from seqtag.model.model import Model
 from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
-from seqtag.training import train as perceptron
+from seqtag.training import runs as training_runs
 from seqtag.training.known_labels import labels_of_words
 from seqtag.training.train import train
 from tests.conftest import ROOT
@@ -132,7 +132,7 @@ def test_patience_stops_a_run():
 
 def test_runs_are_mixed(monkeypatch):
     runs = []
-    monkeypatch.setattr(perceptron, "mean", lambda kept: runs.extend(kept) or mean(kept))
+    monkeypatch.setattr(training_runs, "mean", lambda kept: runs.extend(kept) or mean(kept))
     tagger = model(runs=3, epochs=1)
     assert len(runs) == 3
     assert len({run.weight.tobytes() for run in runs}) > 1

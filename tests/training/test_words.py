@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from seqtag.corpus import read
 from seqtag.errors import CorpusError
 from seqtag.segmentation.multiword import COLUMNS, words_of
-from seqtag.training.words import scripts_of, word_examples
+from seqtag.training.text_examples import scripts_of, word_examples
 from tests.treebanks import treebank
 
 strings = st.text("aàbAÀB'=|^_\\ßİiIǆ\u0301 ", min_size=1, max_size=6)
@@ -49,7 +49,7 @@ def test_few_scripts_do_for_many_tokens(pairs, labels):
 def examples_of(*sentences, columns=("token", "form", "before")):
     """The columns and scripts of each example of a made-up treebank."""
     data = word_examples(treebank(*sentences), columns)
-    values = list(zip(*(column.values() for column in data.columns), strict=True))
+    values = list(zip(*(column.values() for column in data.columns.values()), strict=True))
     scripts, ends = data.labels.values(), data.lengths.cumsum().tolist()
     return [
         (*values[end - 1], *scripts[end - n : end])
@@ -81,7 +81,7 @@ def test_ranges_of_one_word_and_empty_nodes():
     rows = ["1-1\tdu", "1\tde", "1.1\tnull", "2-3\tal", "2\ta", "2.1\tnull", "3\tel", "3.1\tnull"]
     text = "".join(row + "\t_" * 8 + "\n" for row in rows)
     data = word_examples(read(io.BytesIO(text.encode()), "conllu"), ["token"])
-    assert data.columns[0].values() == ["du", "du", "al", "al"]
+    assert data.columns["token"].values() == ["du", "du", "al", "al"]
     assert data.labels.values() == ["=", "=", "=|e", "="]
 
 

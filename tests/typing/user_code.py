@@ -63,6 +63,9 @@ def read_and_train(path: Path) -> seqtag.Tagger:
     assert_type(sentences, list[Sentence])
     assert_type(sentences[0].words, list[str])
     seqtag.train(sentences, label="upos", epochs=5, step=0.1)
+    assert_type(seqtag.train(path, label="all"), seqtag.Pipeline)
+    assert_type(seqtag.train(path, label=["upos", "xpos"], threads=2), seqtag.Pipeline)
+    assert_type(seqtag.train(path, label="upos+feats"), seqtag.Tagger)
     seqtag.train([str(path), path], label="xpos", templates="pos", dev=path)
     words, labels = [["Stop", "!"]], [["VERB", "PUNCT"]]
     tagger = seqtag.train(words, labels, label="upos", dev=(words, labels), epochs=2, update="pa")
@@ -70,7 +73,7 @@ def read_and_train(path: Path) -> seqtag.Tagger:
     partly: list[list[str | None]] = [["VERB", None]]
     seqtag.train([{"form": ["Stop", "!"]}], partly)
     seqtag.train([[("Stop", "VB"), ("!", ".")]], labels, columns=["form", "pos"], init=tagger)
-    seqtag.train(path, init="en-ewt-upos", unlabelled="_")
+    seqtag.train(path, init="en-ewt-upos", unlabeled="learn_around")
     assert_type(tagger.partial_fit(words, partly, epochs=3), seqtag.Tagger)
     tagger.partial_fit(sentences)
     return seqtag.train(path, dev=str(path), label="upos", seed=2, runs=2, threads=2)

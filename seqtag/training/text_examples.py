@@ -1,7 +1,12 @@
-"""Multiword tokens of a treebank as examples to learn from: characters and their scripts."""
+"""Training data of the components that read text: token boundaries and multiword tokens.
+
+Both are made of a treebank. The component tokens labels each character of the text; the component
+words labels each character of a token with the script that makes the words.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, defaultdict
 from functools import lru_cache
 from math import log2
@@ -9,11 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from seqtag.corpus.surface import surface_of
+from seqtag.corpus.surface import paragraphs_of, surface_of
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
 from seqtag.features.normal_forms import normal_form
 from seqtag.labels.coding import has_controls
+from seqtag.segmentation.characters import Numbering
 from seqtag.segmentation.multiword import (
     COPY,
     END,
@@ -28,24 +34,115 @@ from seqtag.segmentation.multiword import (
     is_upper,
     letters_of,
 )
+from seqtag.segmentation.paragraphs import SEPARATOR
+from seqtag.segmentation.segmenter import INSIDE, JOINED, SENTENCE, TOKEN
 from seqtag.training.data import TrainingData
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from seqtag.corpus.sentence import Sentence
+    from numpy.typing import NDArray
+
+    from seqtag.corpus import Sentence
+
+_LABELS = (INSIDE, JOINED, TOKEN, SENTENCE)
+_PIECE = 16  # characters learned from at a time
 
 _MOST_WRITTEN = 5  # symbols by one script, beyond what the words have more than the token
 _MOST_CELLS = 4000  # characters times symbols of a token that is aligned
 _ROUNDS = 4  # in which scripts are chosen by how often the last round chose them,
 _SOME = 500  # for this many multiword tokens or up to twice as many, then once for all
-_SHARE = 0.05  # of a token's places that a reading has, else it is a slip
+_SHARE = 0.05  # of a token's places that a reading has, else it is an annotation error
 _RARE = 0.1  # what a script not yet chosen counts
 
 Pair = tuple[str, Words]
 """A multiword token and its words."""
 
+_log = logging.getLogger("seqtag")
 
+
+# --------------------------------------------------------------------------- tokens
+def token_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> TrainingData:
+    r"""Return the characters of a treebank, and where tokens and sentences end.
+
+    The text is put together from the tokens and the white space after them, paragraph by
+    paragraph; a treebank that marks none is one. A range is one token. Where a token ends within
+    a character (between a letter and its mark), it is taken to end with it. A treebank whose tokens
+    all have white space after them cannot teach more than that; a warning says so.
+
+    Parameters
+    ----------
+    sentences
+        Those of a treebank, in order.
+    columns
+        Some of `seqtag.segmentation.characters.COLUMNS`.
+
+    Returns
+    -------
+    TrainingData
+        Paragraphs of characters, learned from in small pieces: each label is decided by itself,
+        given the characters around it.
+
+    Examples
+    --------
+    >>> import io
+    >>> from seqtag.corpus import read
+    >>> rows = ["1\tOh", "2\t!", "3\tNo", "4\t!"]
+    >>> text = "".join(row + "\t_" * 7 + "\tSpaceAfter=No\n" for row in rows)
+    >>> examples = token_examples(read(io.BytesIO(text.encode()), "conllu"), ["c1"])
+    >>> examples.labels.values()
+    ['inside', 'token', 'token', 'inside', 'token', 'sentence']
+    """
+    text, token_ends, sentence_ends = _text_of(sentences)
+    numbering = Numbering(columns)
+    rows, types = numbering.read(text)
+    labels = np.zeros(len(rows.starts), np.int32)
+    labels[:-1][rows.gaps[1:] > 0] = _LABELS.index(JOINED)
+    for ends, label in ((token_ends, TOKEN), (sentence_ends, SENTENCE)):
+        labels[np.searchsorted(rows.starts, ends) - 1] = _LABELS.index(label)
+    if not (labels[:-1] >= _LABELS.index(TOKEN))[rows.gaps[1:] == 0].any():
+        _log.warning(
+            "tokens: white space stands behind every token of the treebank, so that what it "
+            "separates will be tokens, words and punctuation together; where none stands, MISC "
+            "should say SpaceAfter=No"
+        )
+        labels[labels == _LABELS.index(TOKEN)] = _LABELS.index(INSIDE)  # white space ends them all
+    found, ids = np.unique(labels, return_inverse=True)
+    pieces = _pieces(len(labels))
+    return TrainingData(
+        {name: Column(numbering.new_values(c)[1], types[c]) for c, name in enumerate(columns)},
+        Column([_LABELS[i] for i in found.tolist()], ids.reshape(-1).astype(np.int32)),
+        np.diff(rows.paragraphs),
+        pieces,
+    )
+
+
+def _text_of(sentences: Iterable[Sentence]) -> tuple[str, NDArray[np.int64], NDArray[np.int64]]:
+    """Return the text of a treebank, and where its tokens and sentences end."""
+    text: list[str] = []
+    token_ends: list[int] = []
+    sentence_ends: list[int] = []
+    length = 0
+    for paragraph in paragraphs_of(sentences):
+        for surface in paragraph:
+            for token in surface.tokens:
+                before = (token.spaces_before + token.written).replace(SEPARATOR, " ")
+                behind = token.spaces_after.replace(SEPARATOR, " ")
+                token_ends.append(length + len(before))
+                text += before, behind
+                length += len(before) + len(behind)
+            sentence_ends.append(token_ends[-1])
+        text.append(SEPARATOR)
+        length += 1
+    return "".join(text), np.array(token_ends, np.int64), np.array(sentence_ends, np.int64)
+
+
+def _pieces(rows: int) -> NDArray[np.int64]:
+    """Return the lengths of the pieces of so many rows."""
+    return np.diff(np.append(np.arange(0, rows, _PIECE), rows))
+
+
+# --------------------------------------------------------------------------- words
 class _Example(NamedTuple):
     """A token of the treebank; None for one word."""
 
@@ -54,10 +151,10 @@ class _Example(NamedTuple):
 
 
 def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> TrainingData:
-    """The tokens of a treebank as sequences of characters, labelled with scripts.
+    """Return the tokens of a treebank as sequences of characters, labeled with scripts.
 
-    A token that always has the same words is one example.  One that has not is an example at each
-    of its places, and has its neighbours as columns.
+    A token that always has the same words is one example. Another is an example at each of its
+    places, with its neighbors as columns.
 
     Parameters
     ----------
@@ -100,15 +197,16 @@ def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Trai
         for (token, *_), words in kept
         for script in (scripts[token, words] if words else [COPY] * len(letters_of(token)))
     )
+    found = columns_of([each.place for each in kept], ambiguous, columns)
     return TrainingData(
-        columns_of([each.place for each in kept], ambiguous, columns),
+        dict(zip(columns, found, strict=True)),
         Column.of(labels),
         np.array([len(letters_of(each.place.token)) for each in kept], np.int64),
     )
 
 
 def _gathered(sentences: Iterable[Sentence]) -> tuple[list[_Example], str | None]:
-    """The tokens that are short enough, with words that labels can hold, and the file's name."""
+    """Return the tokens that are short enough, with words that labels can hold, and the file."""
     examples = []
     source = None
     for sentence in sentences:
@@ -124,14 +222,14 @@ def _gathered(sentences: Iterable[Sentence]) -> tuple[list[_Example], str | None
 
 
 def _believed(counts: Counter[Words | None]) -> list[Words | None]:
-    """The readings of a token that are no slips, the most frequent first."""
+    """Return the readings of a token that are no annotation errors, the most frequent first."""
     total = counts.total()
     often = counts.most_common()
     return [words for words, count in often if count >= _SHARE * total and (count > 1 or total < 4)]
 
 
 def scripts_of(pairs: Sequence[Pair]) -> dict[Pair, list[str]]:
-    """The scripts that make words of tokens, one for each character; few different ones.
+    """Return scripts that make words of tokens, one for each character; few different ones.
 
     `seqtag.segmentation.multiword.words_of` undoes it.
 
@@ -160,7 +258,7 @@ def scripts_of(pairs: Sequence[Pair]) -> dict[Pair, list[str]]:
 
 
 def _parted(token: str, words: Words) -> list[str] | None:
-    """The scripts of a token that is nothing but its words; None of others."""
+    """Return the scripts of a token that is the concatenation of its words; None for others."""
     lengths = [len(letters_of(word)) for word in words]
     if "".join(words) != token or sum(lengths) != len(letters_of(token)):
         return None
@@ -170,7 +268,7 @@ def _parted(token: str, words: Words) -> list[str] | None:
 
 
 def _cut_out(token: str, words: Words) -> list[str]:
-    """Scripts that copy what both begin and end with, and write the rest in one place."""
+    """Return scripts that copy the common prefix and suffix, and write the rest in one place."""
     letters, symbols = letters_of(token), _symbols(words)
     shorter = min(len(letters), len(symbols))
     left = 0
@@ -191,7 +289,7 @@ def _cut_out(token: str, words: Words) -> list[str]:
 
 
 class _Costs(dict[str, float]):
-    """What scripts cost: less if they change less, or once they were chosen, if they often were."""
+    """Costs of scripts: by how much they change, or by how often the last round chose them."""
 
     def __init__(self, chosen: Counter[str] | None = None):
         super().__init__()
@@ -207,10 +305,10 @@ class _Costs(dict[str, float]):
 
 
 def _aligned(token: str, words: Words, costs: _Costs, known: list[str]) -> list[str]:
-    """The scripts of least cost that make the words of the token, given some; the first of equals.
+    """Return the scripts of least cost for the words of a token; the first of equals.
 
-    A shortest path through (characters read, symbols written), where no way is followed on that
-    costs more than the scripts known.
+    A shortest path through (characters read, symbols written), pruned by the cost of the scripts
+    that are known.
     """
     upper, letters, symbols = is_upper(token), letters_of(token), _symbols(words)
     count = len(symbols)
@@ -243,13 +341,13 @@ def _aligned(token: str, words: Words, costs: _Costs, known: list[str]) -> list[
 
 
 def _symbols(words: Words) -> tuple[Symbol, ...]:
-    """What is to be written."""
+    """Return the symbols to write."""
     return tuple(symbol for word in words for symbol in (*letters_of(word), None))[:-1]
 
 
 @lru_cache(maxsize=1 << 18)
 def _script(letter: str, symbols: tuple[Symbol, ...], upper: bool) -> str:
-    """The script that writes some symbols for a character, in lower case if that will do."""
+    """Return the script that writes some symbols for a character, in lower case if possible."""
     copied = symbols.index(letter) if letter in symbols else -1
     items = [COPY if i == copied else s and "\\" + s for i, s in enumerate(symbols)]
     folded = [s and s.lower() if len(s or "") == len((s or "").lower()) else s for s in items]
@@ -260,5 +358,5 @@ def _script(letter: str, symbols: tuple[Symbol, ...], upper: bool) -> str:
 
 
 def _spelt(symbols: Iterable[Symbol]) -> list[Symbol]:
-    """Symbols with each code point for itself."""
+    """Return symbols as single code points."""
     return [part for symbol in symbols for part in (symbol or [None])]
