@@ -1,173 +1,123 @@
-# The native kernel (_native/module.cpp), as native.py sees it.
+# Written by scripts/write_kernel_stub.py.
+"""Native kernel of seqtag; native.py is its only caller."""
+
 from collections.abc import Callable, Sequence
 
-import numpy as np
+import numpy
 from numpy.typing import NDArray
 
-from seqtag.engine.arrays import BoolArray, ByteArray, FloatArray, HashArray, IntArray
-
-_Parts = tuple[IntArray, IntArray, int]
-_Cells = tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray]
-_Rows = tuple[HashArray, IntArray, NDArray[np.uint16], NDArray[np.int8]]
-_Allowed = tuple[IntArray, IntArray]
-_Known = tuple[int, HashArray, IntArray, NDArray[np.uint16]]
+I64 = NDArray[numpy.int64]
+I32 = NDArray[numpy.int32]
+U64 = NDArray[numpy.uint64]
+F32 = NDArray[numpy.float32]
+KeyPlan = tuple[I64, I32, I32, U64, U64, I32]
+Parts = tuple[I64, I32, int]
+Rows = tuple[U64, I64, NDArray[numpy.uint16], NDArray[numpy.int8]]
+QuantizedWeights = tuple[Rows, Rows, Rows, F32, F32, F32, float]
+KnownLabels = tuple[int, U64, I64, NDArray[numpy.uint16]]
+CellStates = tuple[I64, I32, object, object, object]
+State = tuple[CellStates, CellStates, CellStates, object, int]
+Allowed = tuple[I64, I32]
+Bigrams = tuple[I64, I32, I32]
+Instances = tuple[I64, I64, I32, object, I64 | None, I32 | None, I64 | None, I32 | None]
 
 def has_avx2() -> bool: ...
-def hash_strings(blob: bytes, offsets: IntArray) -> HashArray: ...
-def label_lists(names: list[str], ids: IntArray, ptr: IntArray) -> list[list[str]]: ...
-def hash_attributes(
-    words: list[str],
-    attributes: Sequence[tuple[str, int, Sequence[tuple[int, int]]]],
-    normal: bool,
-    describe: Callable[[int], tuple[IntArray, NDArray[np.uint16], ByteArray]],
-    spell: Callable[[str], tuple[str, str]],
-) -> HashArray: ...
 def drop_features(
-    token_ptr: IntArray,
-    features: IntArray,
-    shares: NDArray[np.float64],
-    state: IntArray,
-    used: int,
-) -> tuple[IntArray, IntArray]: ...
-def index_features(
-    plan: Plan,
-    types: IntArray,
-    hashes: HashArray,
-    sentence_ptr: IntArray,
-    min_count: int,
-    bundled: bool,
-) -> tuple[HashArray, IntArray, IntArray, IntArray, IntArray]: ...
+    token_ptr: I64, features: I32, shares: NDArray[numpy.float64], random: object
+) -> tuple[object, ...]: ...
 
-class Values:
-    def __init__(self) -> None: ...
-    def number(self, rows: list[Sequence[str]], count: int) -> NDArray[np.int32]: ...
-    def new_values(self) -> list[str]: ...
-
-class Plan:
+class Weights:
     def __init__(
         self,
-        term_ptr: IntArray,
-        term_attribute: IntArray,
-        term_offset: IntArray,
-        seed: HashArray,
-        multiplier: HashArray,
-        attribute_column: IntArray,
-    ) -> None: ...
-
-class Weights32:
-    def __init__(
-        self,
-        rows: int,
-        labels: int,
-        order: int,
-        edges: int,
-        parts: _Parts | None,
-        adaptive: bool,
-        sparse: bool,
+        layout: object,
+        dtype: str = "float32",
+        rule: str = "adaptive",
+        state: State | None = None,
     ) -> None: ...
     def train_epoch(
         self,
-        sentence_ptr: IntArray,
-        token_ptr: IntArray,
-        features: IntArray,
-        values: FloatArray | None,
-        edge_ptr: IntArray | None,
-        edges: IntArray | None,
-        y: IntArray,
-        visits: IntArray,
-        rule: str,
-        step: float,
-        margin: float,
-        cost: FloatArray | None,
-        ties_are_mistakes: bool,
-        record: bool,
-        choices: ByteArray | None,
-        asked: Callable[[], bool] | None,
-        ask_every: float,
-        bundle_ptr: IntArray | None,
-        bundles: IntArray | None,
-    ) -> tuple[int, int, IntArray, IntArray]: ...
-    def decode(
-        self,
-        sentence_ptr: IntArray,
-        token_ptr: IntArray,
-        features: IntArray,
-        values: FloatArray | None,
-        edge_ptr: IntArray | None,
-        edges: IntArray | None,
-        bundle_ptr: IntArray | None,
-        bundles: IntArray | None,
-    ) -> IntArray: ...
-    def cells(
-        self, average: bool
-    ) -> tuple[
-        IntArray,
-        IntArray,
-        FloatArray,
-        IntArray,
-        IntArray,
-        FloatArray,
-        IntArray,
-        IntArray,
-        FloatArray,
-        FloatArray,
-    ]: ...
-    def state(self) -> tuple[_Cells, _Cells, _Cells, FloatArray, int]: ...
-    def restore(
-        self, emission: _Cells, edge: _Cells, trigram: _Cells, chain: FloatArray, seen: int
-    ) -> None: ...
+        x: Instances,
+        y: I32,
+        visits: I64,
+        rule: str = "perceptron",
+        step: float = 1.0,
+        cost: object | None = None,
+        ties_are_mistakes: bool = False,
+        out_mistakes: object | None = None,
+        choices: object | None = None,
+        pause: tuple[object, float] | None = None,
+    ) -> object: ...
+    def decode(self, x: Instances) -> object: ...
+    def cells(self, average: bool = False) -> object: ...
+    def state(self) -> object: ...
     @property
     def seen(self) -> int: ...
 
-class Weights64(Weights32): ...
-class Workspace: ...
+def index_features(
+    plan: KeyPlan, types: I32, hashes: U64, sentence_ptr: I64, min_count: int
+) -> tuple[object, ...]: ...
+def bundle_features(
+    plan: KeyPlan, types: I32, hashes: U64, sentence_ptr: I64, min_count: int
+) -> tuple[object, ...]: ...
 
-class Frozen:
+class Workspace:
+    pass
+
+class Decoder:
     def __init__(
         self,
         order: int,
-        plan: Plan,
-        edge_plan: Plan,
-        emission: _Rows,
-        edge: _Rows,
-        trigram: _Rows,
-        start: FloatArray,
-        stop: FloatArray,
-        transition: FloatArray,
-        parts: _Parts | None,
-        known: _Known,
+        plan: KeyPlan,
+        edge_plan: KeyPlan,
+        weights: QuantizedWeights,
+        parts: Parts | None = None,
+        known: KnownLabels | None = None,
     ) -> None: ...
     def workspace(self) -> Workspace: ...
     def decode(
         self,
-        types: IntArray,
-        hashes: HashArray,
-        sentence_ptr: IntArray,
+        types: I32,
+        hashes: U64,
+        sentence_ptr: I64,
         workspace: Workspace,
-        allowed: _Allowed | None,
-    ) -> IntArray: ...
+        allowed: Allowed | None = None,
+    ) -> object: ...
     def margins(
         self,
-        types: IntArray,
-        hashes: HashArray,
-        sentence_ptr: IntArray,
-        groups: IntArray,
+        types: I32,
+        hashes: U64,
+        sentence_ptr: I64,
+        groups: I32,
         workspace: Workspace,
-        allowed: _Allowed | None,
-    ) -> tuple[IntArray, NDArray[np.float64], IntArray]: ...
+        allowed: Allowed | None = None,
+    ) -> object: ...
     def n_best(
         self,
-        types: IntArray,
-        hashes: HashArray,
-        sentence_ptr: IntArray,
+        types: I32,
+        hashes: U64,
+        sentence_ptr: I64,
         n: int,
         workspace: Workspace,
-        allowed: _Allowed | None,
-    ) -> tuple[IntArray, NDArray[np.float64], IntArray]: ...
+        allowed: Allowed | None = None,
+    ) -> object: ...
 
+class Values:
+    def __init__(self) -> None: ...
+    def number(self, rows: list[object], count: int) -> object: ...
+    def new_values(self) -> list[object]: ...
+
+def label_lists(names: list[object], ids: I32, ptr: I64) -> list[object]: ...
+def hash_strings(values: Sequence[object]) -> object: ...
+def hash_attributes(
+    words: list[object],
+    attributes: Sequence[tuple[str, int, Sequence[tuple[int, int]]]],
+    normal: bool,
+    describe: Callable[..., object],
+    spell: Callable[..., object],
+) -> object: ...
 def draw_secret(addend: int, factor: int) -> None: ...
-def longest_way_of_values(blob: bytes, offsets: IntArray) -> int: ...
-def longest_ways_of_keys(keys: HashArray) -> tuple[int, int, int]: ...
+def longest_way_of_values(blob: bytes, offsets: I64) -> int: ...
+def longest_ways_of_keys(keys: U64) -> tuple[object, ...]: ...
 
 class Scanner:
     def __init__(
@@ -179,63 +129,59 @@ class Scanner:
         read: Sequence[int],
         write: Sequence[int],
     ) -> None: ...
-    def scan(self, text: bytes, file_start: bool) -> tuple[IntArray, IntArray] | None: ...
-    def new_values(self, column: int) -> list[bytes]: ...
+    def scan(self, text: bytes, file_start: bool) -> object: ...
+    def new_values(self, column: int) -> list[object]: ...
     def splice(
-        self, text: bytes, labels: Sequence[IntArray], names: Sequence[Sequence[bytes]]
+        self, text: bytes, labels: Sequence[I32], names: Sequence[Sequence[bytes]]
     ) -> bytes: ...
+
+class TokenScanner:
+    def __init__(self) -> None: ...
+    def scan(self, text: bytes, file_start: bool) -> tuple[object, ...]: ...
+    def new_values(self) -> list[object]: ...
 
 def write_sentences(
     text: bytes,
-    starts: IntArray,
-    ends: IntArray,
-    sentence_ends: IntArray,
-    plain: BoolArray,
-    ranges: IntArray,
-    word_ptr: IntArray,
+    starts: I64,
+    ends: I64,
+    sentence_ends: I64,
+    plain: NDArray[numpy.bool_],
+    ranges: I64,
+    word_ptr: I64,
     words: Sequence[bytes],
     number: int,
-) -> list[str | None]: ...
+) -> list[object]: ...
 
 class Characters:
     def __init__(self, columns: Sequence[int]) -> None: ...
-    @property
-    def nbytes(self) -> int: ...
-    def unknown(self, codes: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
-    def learn(self, codes: NDArray[np.uint32], kinds: NDArray[np.uint8]) -> None: ...
-    def split(
-        self, codes: NDArray[np.uint32]
-    ) -> tuple[IntArray, IntArray, NDArray[np.uint8], IntArray]: ...
+    def unknown(self, codes: NDArray[numpy.uint32]) -> object: ...
+    def learn(self, codes: NDArray[numpy.uint32], kinds: NDArray[numpy.uint8]) -> None: ...
+    def split(self, codes: NDArray[numpy.uint32]) -> tuple[object, ...]: ...
     def define(
         self,
         symbols: Sequence[bytes],
         kinds: Sequence[bytes],
         classes: Sequence[bytes],
-        alphanumeric: NDArray[np.uint8],
+        alphanumeric: NDArray[numpy.uint8],
     ) -> None: ...
-    def number(self) -> NDArray[np.int32]: ...
-    def new_values(self, column: int) -> list[bytes]: ...
-
-class TokenScanner:
-    def __init__(self) -> None: ...
-    def scan(self, text: bytes, file_start: bool) -> tuple[IntArray, IntArray]: ...
-    def new_values(self) -> list[bytes]: ...
+    def number(self) -> object: ...
+    @property
+    def nbytes(self) -> int: ...
+    def new_values(self, column: int) -> list[object]: ...
 
 class BigramCounter:
     def __init__(self) -> None: ...
-    def add(self, words: IntArray, sentence_ptr: IntArray) -> None: ...
+    def add(self, words: I32, sentence_ptr: I64) -> None: ...
     @property
     def total(self) -> int: ...
-    def counts(self, words: int) -> IntArray: ...
-    def table(self, numbers: IntArray) -> tuple[IntArray, IntArray, IntArray]: ...
+    def counts(self, words: int) -> object: ...
+    def table(self, numbers: I32) -> object: ...
 
-class Exchange:
-    def __init__(
-        self, bigrams: tuple[IntArray, IntArray, IntArray], classes: IntArray, open: int
-    ) -> None: ...
+class ExchangeClustering:
+    def __init__(self, bigrams: Bigrams, classes: I32, open: int) -> None: ...
     @property
-    def classes(self) -> IntArray: ...
+    def classes(self) -> object: ...
     def objective(self) -> int: ...
     def visit(self, first: int, last: int) -> int: ...
 
-def entropies(n: IntArray) -> IntArray: ...
+def entropies(n: I32) -> object: ...

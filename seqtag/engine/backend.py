@@ -67,24 +67,7 @@ def get(name: str) -> Backend:
     if name == "native":
         from seqtag.engine import native
 
-        return Backend(
-            name,
-            native.Weights,
-            native.Decoder,
-            native.index_features,
-            native.drop_features,
-            native.hash_strings,
-            native.BigramCounter,
-            native.ExchangeClustering,
-            native.Values,
-            native.label_lists,
-            native.bundle_features,
-            native.Scanner,
-            native.write_sentences,
-            native.Characters,
-            native.TokenScanner,
-            native.hash_attributes,
-        )
+        return Backend(name, *(getattr(native, field) for field in Backend._fields[1:]))
     from seqtag.engine import clustering, frozen, keys, reference
 
     return Backend(

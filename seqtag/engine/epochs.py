@@ -1,6 +1,6 @@
-"""The one training loop: epochs over the examples, and which epoch's weights are kept.
+"""The training loop: epochs over the examples, and the choice of the epoch whose weights are kept.
 
-Taggers and classifiers train here; what differs is how they make their arrays and read the weights.
+Taggers and classifiers share it; they differ in how they make their arrays and read the weights.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from seqtag.engine.interface import Learner
 
 ASK_EVERY = 0.1
-"""Seconds after which an epoch that goes on asks whether to stop, or to keep a checkpoint."""
+"""Seconds between two checks within an epoch: whether to stop, or to write a checkpoint."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to train, and when to stop.
+    """Settings of a run: the update rule, and when to stop.
 
     Attributes
     ----------
     epochs
-        At most so many.
+        Maximum number of epochs.
     rule, step, cost, ties_are_mistakes
         As `seqtag.engine.reference.Weights.train_epoch` takes them.
     average
-        Whether the averaged weights are judged and kept.
+        Whether to judge and keep the averaged weights.
     until_right
-        Stop after an epoch without a mistake; else all epochs are run, though nothing but the
-        average may change any more.
+        Stop after an epoch without mistakes. Otherwise all epochs run, and the average may still
+        change.
     patience
-        Stop after this many epochs that the judge finds no better.
+        Stop after this many epochs without a better score by the judge.
     """
 
     epochs: int
@@ -52,14 +52,14 @@ class Recipe:
 
 
 class Kept(NamedTuple):
-    """The weights that a run keeps.
+    """The weights kept by a run.
 
     Attributes
     ----------
     epoch
-        The epoch they are of, counted from 1: the best by the judge, or the last one.
+        Their epoch, counted from 1: the best one by the judge, or the last one.
     cells
-        The weights after it, averaged or not.
+        The weights after that epoch, averaged or not.
     converged
         Whether the last epoch made no mistake.
     interrupted
@@ -73,25 +73,25 @@ class Kept(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a judge says of some weights: the higher the score, the better."""
+    """A judge's score of some weights; higher is better."""
 
     score: float
     detail: Any = None
 
 
 class Progress(NamedTuple):
-    """What happened in one epoch.
+    """Report of one epoch.
 
     Attributes
     ----------
     epoch
-        Its number, from 1.
+        Number of the epoch, from 1.
     updates, wrong_tokens
         As `seqtag.engine.reference.Weights.train_epoch` returns them.
     verdict
-        What the judge says, if there is one.
+        The judge's verdict, if there is a judge.
     best
-        Whether the epoch is the best so far.
+        Whether this epoch is the best so far.
     """
 
     epoch: int
@@ -102,7 +102,7 @@ class Progress(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The epoch that the judge finds best so far, and its weights."""
+    """The best epoch so far by the judge, and its weights."""
 
     score: float
     epoch: int
@@ -110,22 +110,22 @@ class Best(NamedTuple):
 
 
 class TrainingState(NamedTuple):
-    """Where a run stands, between two sentences: what begins there goes on as if it never stopped.
+    """State of a run between two sentences: a run resumed from it gives the same result.
 
     Attributes
     ----------
     state
-        All that the weights know.
+        The complete state of the weights.
     epoch
-        Epochs finished.
+        Finished epochs.
     visited
-        Sentences visited of the epoch after these.
+        Sentences visited in the current epoch.
     updates, wrong_tokens
-        What they made, as in `Progress`.
+        Updates and wrong tokens of these sentences, as in `Progress`.
     converged
         Whether the last finished epoch made no mistake.
     best
-        The best epoch, if there is a judge.
+        The best epoch so far, if there is a judge.
     """
 
     state: State
@@ -138,13 +138,13 @@ class TrainingState(NamedTuple):
 
 
 class Checkpointer(Protocol):
-    """Keeps where a run stands."""
+    """Saves training states."""
 
     def wants(self, *, epoch_over: bool) -> bool:
-        """Whether it is time, at the end of an epoch or within one."""
+        """Return whether to save now, at the end of an epoch or within one."""
 
     def keep(self, state: TrainingState) -> None:
-        """Keep it."""
+        """Save a state."""
 
 
 def learn(
@@ -162,169 +162,116 @@ def learn(
     begin: TrainingState | None = None,
     checkpointer: Checkpointer | None = None,
 ) -> Kept:
-    """Train some weights, epoch by epoch.
+    """Train weights, epoch by epoch.
 
     Parameters
     ----------
     weights
-        Weights in training; changed.
+        Weights in training; modified in place.
     x, visits
-        The instances, and the numbers of the sentences in the order to visit them in, for the
-        epoch of a number from 1.
+        Return the instances, and the numbers of the sentences in the order of visiting, for an
+        epoch number from 1.
     y
         Gold label ids, (N,) int32; ``-1 - c`` for one of ``choices[c]``.
     recipe
-        How to train, and when to stop.
+        The update rule, and when to stop.
     judge
-        Scores the weights after the epoch of a number; the first of the best is kept.
+        Scores the weights after an epoch, given its number. The first of the best epochs is kept.
     on_epoch
         Called after each epoch.
     stopped
-        Asked now and then, between two sentences, whether to stop.
+        Polled between sentences; returns whether to stop.
     out_mistakes
-        One record for each epoch is appended: what was decoded wrongly.
+        If given, one record of the wrongly decoded sentences is appended per epoch.
     choices
-        Labels that tokens without a certain one may have, (C, K).
+        Permitted labels of tokens without one gold label, (C, K).
     begin
-        Where to go on; `weights` were made of its state.
+        State to resume from; `weights` must be made from its `state`.
     checkpointer
-        Is given where the run stands, when it wants to, and when the run is stopped.
+        Receives the state whenever it asks for it, and when the run is stopped.
 
     Raises
     ------
     KeyboardInterrupt
-        If it comes before an epoch is finished, or the run is stopped before that; if not, what
-        was learnt is kept. Also if it comes when the run is being stopped.
+        If it is raised, or the run is stopped, before the first epoch is finished; afterwards the
+        weights learned so far are returned. Also if it is raised while the run is being stopped.
     """
-    course = _Course(weights, recipe, begin, stopped, checkpointer)
+    epoch, visited, updates, wrong_tokens, converged = 0, 0, 0, 0, False
+    best: Best | None = None
+    if begin is not None:
+        _, epoch, visited, updates, wrong_tokens, converged, best = begin
+
+    def is_stopped() -> bool:
+        return stopped is not None and stopped()
+
+    def is_due() -> bool:
+        return checkpointer is not None and checkpointer.wants(epoch_over=False)
+
+    def save() -> None:
+        if checkpointer is not None:
+            now = weights.state(), epoch, visited, updates, wrong_tokens, converged, best
+            checkpointer.keep(TrainingState(*now))
+
+    def is_over() -> bool:
+        if epoch >= recipe.epochs or (recipe.until_right and converged):
+            return True
+        return bool(best and recipe.patience and epoch - best.epoch >= recipe.patience)
+
+    settings = recipe.rule, recipe.step, recipe.cost, recipe.ties_are_mistakes
+    pause = Pause(lambda: is_stopped() or is_due(), ASK_EVERY) if stopped or checkpointer else None
     interrupted = False
     try:
-        while not course.is_over():
-            if not course.run_epoch(x, y, visits, out_mistakes, choices):
-                interrupted = True
+        while not is_over():
+            # Visit the sentences of the next epoch, or what an earlier run left of it.
+            interrupted = is_stopped()
+            instances, order = x(epoch + 1), visits(epoch + 1)
+            mistakes: list[Mistakes] | None = None if out_mistakes is None else []
+            begins: list[int] = []
+            while not interrupted:
+                begins.append(visited)
+                seen, rest = weights.seen, order[visited:]
+                made = weights.train_epoch(instances, y, rest, *settings, mistakes, choices, pause)
+                visited += weights.seen - seen
+                updates += made[0]
+                wrong_tokens += made[1]
+                if visited >= len(order):
+                    break
+                interrupted = is_stopped()
+                if not interrupted and is_due():
+                    save()
+            if interrupted:
+                save()
                 break
-            done = course.end_epoch(judge)
+            if out_mistakes is not None and mistakes is not None:
+                out_mistakes.append(_together(mistakes, begins))
+
+            # Judge the weights.
+            epoch += 1
+            converged = updates == 0
+            verdict, better = None, True
+            if judge:
+                cells = weights.cells(recipe.average)
+                verdict = judge(cells, epoch)
+                better = best is None or verdict.score > best.score
+                if better:
+                    best = Best(verdict.score, epoch, cells)
+            progress = Progress(epoch, updates, wrong_tokens, verdict, better)
+            visited = updates = wrong_tokens = 0
+            if checkpointer is not None and checkpointer.wants(epoch_over=True):
+                save()
             if on_epoch:
-                on_epoch(done)
+                on_epoch(progress)
     except KeyboardInterrupt:
-        if not course.epoch or course.is_stopped():  # asked once already: now at once
+        if not epoch or is_stopped():  # the second request ends the run at once
             raise
         interrupted = True
-    if not course.epoch:
+    if not epoch:
         raise KeyboardInterrupt
-    _, epoch, cells = course.best or (0.0, course.epoch, weights.cells(recipe.average))
-    return Kept(epoch, cells, course.converged, interrupted)
-
-
-class _Course:
-    """A run as it goes on; the fields of `TrainingState`, and what moves them."""
-
-    def __init__(
-        self,
-        weights: Learner,
-        recipe: Recipe,
-        begin: TrainingState | None,
-        stopped: Callable[[], bool] | None,
-        checkpointer: Checkpointer | None,
-    ):
-        self._weights, self._recipe = weights, recipe
-        self._stopped, self._checkpointer = stopped, checkpointer
-        self.epoch = self.visited = self.updates = self.wrong_tokens = 0
-        self.converged = False
-        self.best: Best | None = None
-        if begin is not None:
-            self.epoch, self.visited = begin.epoch, begin.visited
-            self.updates, self.wrong_tokens = begin.updates, begin.wrong_tokens
-            self.converged, self.best = begin.converged, begin.best
-
-    def is_over(self) -> bool:
-        """Whether there is no other epoch to come."""
-        recipe = self._recipe
-        if self.epoch >= recipe.epochs or (recipe.until_right and self.converged):
-            return True
-        best = self.best
-        return bool(best and recipe.patience and self.epoch - best.epoch >= recipe.patience)
-
-    def run_epoch(
-        self,
-        x: Callable[[int], Instances],
-        y: IntArray,
-        visits: Callable[[int], IntArray],
-        out_mistakes: list[Mistakes] | None,
-        choices: BoolArray | None,
-    ) -> bool:
-        """Visit the sentences of the next epoch, or those left of it; False if it is stopped."""
-        if self._stops():
-            return False
-        recipe, weights = self._recipe, self._weights
-        how = recipe.rule, recipe.step, recipe.cost, recipe.ties_are_mistakes
-        instances, order = x(self.epoch + 1), visits(self.epoch + 1)
-        pause = None
-        if self._stopped or self._checkpointer:
-            pause = Pause(lambda: self.is_stopped() or self._wants_to_keep(), ASK_EVERY)
-        found: list[Mistakes] | None = None if out_mistakes is None else []
-        begins: list[int] = []
-        while True:
-            begins.append(self.visited)
-            before, left = weights.seen, order[self.visited :]
-            updates, wrong = weights.train_epoch(instances, y, left, *how, found, choices, pause)
-            self.visited += weights.seen - before
-            self.updates += updates
-            self.wrong_tokens += wrong
-            if self.visited >= len(order):
-                break
-            if self._stops():
-                return False
-            if self._checkpointer and self._wants_to_keep():
-                self._checkpointer.keep(self._training_state())
-        if out_mistakes is not None and found is not None:
-            out_mistakes.append(_together(found, begins))
-        return True
-
-    def end_epoch(self, judge: Callable[[Cells, int], Verdict] | None) -> Progress:
-        """Judge the epoch, and keep where the run stands."""
-        self.epoch += 1
-        self.converged = self.updates == 0
-        verdict, better = None, True
-        if judge:
-            cells = self._weights.cells(self._recipe.average)
-            verdict = judge(cells, self.epoch)
-            better = self.best is None or verdict.score > self.best.score
-            if better:
-                self.best = Best(verdict.score, self.epoch, cells)
-        done = Progress(self.epoch, self.updates, self.wrong_tokens, verdict, better)
-        self.visited = self.updates = self.wrong_tokens = 0
-        if self._checkpointer and self._checkpointer.wants(epoch_over=True):
-            self._checkpointer.keep(self._training_state())
-        return done
-
-    def _stops(self) -> bool:
-        """Whether the run is stopped, which keeps where it stands."""
-        stops = self.is_stopped()
-        if stops and self._checkpointer:
-            self._checkpointer.keep(self._training_state())
-        return stops
-
-    def is_stopped(self) -> bool:
-        """Whether somebody asks to stop."""
-        return self._stopped is not None and self._stopped()
-
-    def _wants_to_keep(self) -> bool:
-        return self._checkpointer is not None and self._checkpointer.wants(epoch_over=False)
-
-    def _training_state(self) -> TrainingState:
-        return TrainingState(
-            self._weights.state(),
-            self.epoch,
-            self.visited,
-            self.updates,
-            self.wrong_tokens,
-            self.converged,
-            self.best,
-        )
+    _, kept, cells = best or (0.0, epoch, weights.cells(recipe.average))
+    return Kept(kept, cells, converged, interrupted)
 
 
 def _together(parts: list[Mistakes], begins: list[int]) -> Mistakes:
-    """The mistakes of an epoch that paused; its parts begin at these places among its visits."""
+    """Join the mistakes of an epoch that paused; its parts begin at these visits."""
     position = [part.position + at for part, at in zip(parts, begins, strict=True)]
     return Mistakes(np.concatenate(position), np.concatenate([part.y_hat for part in parts]))

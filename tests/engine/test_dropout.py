@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -56,19 +58,19 @@ def test_many_numbers_of_a_stream_that_has_begun(used):
         (([0, 1], [0], [], [0] * 624, 624), "shares must be 0 to 1"),
         (([0, 1], [2], [0.5, 0.5], [0] * 624, 624), "each row must have a share"),
         (([0, 1], [-1], [0.5, 0.5], [0] * 624, 624), "each row must have a share"),
-        (([0, 1], [0], [0.5], [0] * 623, 0), "state must be the 624 words"),
-        (([0, 1], [0], [0.5], [0] * 624, 625), "used at most so many"),
+        (([0, 1], [0], [0.5], [0] * 623, 0), "random must be a RandomState of a Mersenne twister"),
+        (([0, 1], [0], [0.5], [0] * 624, 625), "random must be a RandomState"),
     ],
 )
 def test_hostile_arrays(arguments, message):
-    from seqtag.engine.native import _kernel
+    from seqtag.engine import native
 
     token_ptr, features, shares, state, used = arguments
+    twister = {"key": np.array(state, np.uint32), "pos": used}
     with pytest.raises(ValueError, match=message):
-        _kernel.drop_features(
+        native.drop_features(
             np.array(token_ptr, np.int64),
             np.array(features, np.int32),
             np.array(shares, np.float64),
-            np.array(state, np.uint32),
-            used,
+            SimpleNamespace(get_state=lambda legacy: {"state": twister}),
         )

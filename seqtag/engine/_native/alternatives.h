@@ -1,4 +1,4 @@
-// What else it could be: labels that are given, max-marginals, margins. alternatives.py.
+// Alternatives to the best labels: given labels, max-marginals, margins. alternatives.py.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -117,19 +117,19 @@ class MaxMarginals {
   }
 
  private:
-  Decoder<float> forward_, backward_;
-  SecondOrderDecoder<float> second_forward_, second_backward_;
+  Viterbi<float> forward_, backward_;
+  SecondOrderViterbi<float> second_forward_, second_backward_;
   std::vector<float> reversed_, scratch_, most_, best_;
   std::vector<int32_t> unused_;
 
-  // The states of one position: for each row a label before (or behind), and scores by label.
+  // The states of one position: for each row a label before (or after), and scores by label.
   struct States {
     const float* v;
     const int* names;
     size_t rows, stride;
     const float* row(size_t r) const { return v + r * stride; }
   };
-  static States states(const SecondOrderDecoder<float>& search, size_t t, size_t S) {
+  static States states(const SecondOrderViterbi<float>& search, size_t t, size_t S) {
     return {&search.v[search.begin[t]], &search.kept[search.kept_ptr[t]], search.kept_ptr[t + 1] - search.kept_ptr[t],
             S};
   }

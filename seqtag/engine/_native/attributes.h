@@ -84,7 +84,7 @@ class ValueHash {
   }
 };
 
-struct Codes {  // code points one behind the other
+struct Codes {  // code points end to end
   const uint32_t* first;
   size_t size;
   const uint32_t* begin() const { return first; }

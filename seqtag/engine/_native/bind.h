@@ -1,5 +1,6 @@
-// What all bindings share: numpy arrays in and out, and the checks at the border. checks.py makes the
-// same ones in the same words.
+// Shared by all bindings: numpy arrays in and out, records of arrays.py, and argument checks. The
+// kernel binds its classes and functions under the names of the reference, with the same arguments and
+// results. checks.py makes the same checks, with the same messages, for the reference.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "limits.h"
@@ -31,6 +33,11 @@ template <class T> nb::object to_numpy(std::vector<T>&& values, std::vector<size
   return nb::cast(nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner));
 }
 
+// A record of arrays.py, by its name and fields.
+template <class... Fields> nb::object record(const char* name, Fields&&... fields) {
+  return nb::module_::import_("seqtag.engine.arrays").attr(name)(std::forward<Fields>(fields)...);
+}
+
 inline void require(bool ok, const char* message) {
   if (!ok) throw nb::value_error(message);
 }
@@ -43,7 +50,7 @@ inline bool ascending(const In<int64_t>& ptr, size_t end) {
   return true;
 }
 
-// Whether what stands in each row ascends.
+// Whether the values of each row ascend.
 template <class Index> bool ascending_within(const In<int64_t>& ptr, const In<Index>& values) {
   for (size_t r = 0; r + 1 < ptr.shape(0); ++r)
     for (int64_t i = ptr(r) + 1; i < ptr(r + 1); ++i)
@@ -60,11 +67,13 @@ template <class Index> bool within(const Index* values, size_t n, int64_t limit)
   return wrong == 0;
 }
 
-// The records of arrays.py, as the tuples that they are.
+// Records of arrays.py are tuples.
 using PyParts = std::optional<std::tuple<In<int64_t>, In<int32_t>, int>>;
 template <class Real> using PyCells = std::tuple<In<int64_t>, In<int32_t>, In<Real>, In<Real>, In<Real>>;
 using PyRows = std::tuple<In<uint64_t>, In<int64_t>, In<uint16_t>, In<int8_t>>;
 using PyKnown = std::tuple<int, In<uint64_t>, In<int64_t>, In<uint16_t>>;
+using PyKeyPlan = std::tuple<In<int64_t>, In<int32_t>, In<int32_t>, In<uint64_t>, In<uint64_t>, In<int32_t>>;
+using PyQuantizedWeights = std::tuple<PyRows, PyRows, PyRows, In<float>, In<float>, In2<float>, double>;
 using PyAllowed = std::optional<std::tuple<In<int64_t>, In<int32_t>>>;
 
 inline Parts parts_of(int labels, const PyParts& parts) {
@@ -76,5 +85,12 @@ inline Parts parts_of(int labels, const PyParts& parts) {
   require(within(part.data(), part.shape(0), number), "part holds a part out of range");
   return {{ptr.data(), ptr.data() + ptr.shape(0)}, {part.data(), part.data() + part.shape(0)}, number};
 }
+
+// Each adds its classes and functions to the module.
+void bind_weights(nb::module_& m);
+void bind_decoder(nb::module_& m);
+void bind_strings(nb::module_& m);
+void bind_text(nb::module_& m);
+void bind_clustering(nb::module_& m);
 
 }  // namespace seqtag

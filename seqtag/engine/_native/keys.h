@@ -7,7 +7,7 @@ namespace seqtag {
 
 inline uint64_t mix(uint64_t q) { return (q ^ (q >> 32)) * 0xff51afd7ed558ccdULL; }
 
-// FNV-1a over the bytes, then a finaliser; never 0, which stands for "absent".
+// FNV-1a over the bytes, then a finalizer; never 0, which means "absent".
 inline uint64_t hash_bytes(const char* bytes, size_t n) {
   uint64_t h = 0xcbf29ce484222325ULL;
   for (size_t i = 0; i < n; ++i) h = (h ^ uint8_t(bytes[i])) * 0x100000001b3ULL;
@@ -50,7 +50,7 @@ struct Columns {
   size_t tokens, capacity;
 };
 
-// What stands in a column at position m of the sentence [begin, end): 0 before it, 1 after it, else
+// Place of the value of a column at position m of the sentence [begin, end): 0 before it, 1 after it, else
 // 2 + the type; less than capacity + 2.
 inline size_t place_of(const Columns& x, int32_t column, int64_t m, int64_t begin, int64_t end) {
   return m < begin ? 0 : m >= end ? 1 : 2 + size_t(x.types[size_t(column) * x.tokens + size_t(m)]);
@@ -79,7 +79,7 @@ inline uint64_t key_at(const Plan& plan, const Columns& x, size_t k, int64_t n, 
   return key ? key : 1;
 }
 
-// Key of a local template, from the position m at which it looks; sooner where it is a single term.
+// Key of a local template, from the position m at which it looks; faster for a single term.
 inline uint64_t local_key_at(const Plan& plan, const Columns& x, size_t k, int64_t m, int64_t begin, int64_t end) {
   const int64_t i = plan.term_ptr[k];
   if (m < begin || m >= end || plan.term_ptr[k + 1] != i + 1)

@@ -1,5 +1,4 @@
-// Memory for what is read here and there: on large pages where the system has them, so that fewer of
-// them need to be found.
+// Memory that is read at random: on large pages where the system has them, which saves page look-ups.
 #pragma once
 #include <cstddef>
 #include <cstdlib>
@@ -23,7 +22,7 @@ template <class T> struct LargeAllocator {
       const size_t bytes = (n * sizeof(T) + kPage - 1) / kPage * kPage;
       void* memory = std::aligned_alloc(kPage, bytes);
       if (!memory) throw std::bad_alloc();
-      madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: nothing is lost where it is not granted
+      madvise(memory, bytes, MADV_HUGEPAGE);  // only a hint
       return static_cast<T*>(memory);
     }
 #endif

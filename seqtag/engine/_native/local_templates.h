@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "keys.h"
-#include "scattered.h"
+#include "scattered_templates.h"
 
 namespace seqtag {
 
@@ -45,7 +45,7 @@ class ArrangedTemplates {
 
   int32_t column(int64_t term) const { return plan_.attribute_column[plan_.term_attribute[term]]; }
   bool is_summed_once(size_t k) const { return few_ ? is_local(plan_, k) : is_at_one_position(plan_, k); }
-  // The columns whose types stand together for a local template: where templates look at several
+  // The columns whose types are combined for a local template: where templates look at several
   // columns at one position, all those are one tuple, and what looks at one of them joins in.
   std::vector<int32_t> seen_together(size_t template_number) const {
     const auto columns_of = [&](size_t k) {
@@ -77,7 +77,7 @@ class ArrangedTemplates {
     columns_[c].groups.push_back({offset, {}});
     return columns_[c].groups.back();
   }
-  // Few rows of few cells are sooner added to many labels than a row of all of them.
+  // Adding a few rows of a few cells is faster than adding one row of very many labels.
   void scatter_small_groups(ScatteredTemplates& scattered) {
     constexpr size_t kSmall = 2;
     for (LocalColumns& c : columns_) {

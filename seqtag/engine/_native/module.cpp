@@ -4,16 +4,8 @@
 #include <exception>
 #include <new>
 
-#include "bind_attributes.h"
-#include "bind_characters.h"
-#include "bind_exchange.h"
-#include "bind_frozen.h"
-#include "bind_lists.h"
-#include "bind_scanner.h"
-#include "bind_sentences.h"
-#include "bind_tables.h"
-#include "bind_tokens.h"
-#include "bind_weights.h"
+#include "bind.h"
+#include "limits.h"
 
 namespace nb = nanobind;
 
@@ -45,16 +37,9 @@ NB_MODULE(SEQTAG_KERNEL, m) {
   nb::register_exception_translator(say_memory_is_short);
   nb::set_leak_warnings(false);  // of what threads hold while Python ends
   m.def("has_avx2", &has_avx2);
-  seqtag::bind_weights<float>(m, "Weights32");
-  seqtag::bind_weights<double>(m, "Weights64");
-  seqtag::bind_dropout(m);
-  seqtag::bind_frozen(m);
-  seqtag::bind_scanner(m);
-  seqtag::bind_sentences(m);
-  seqtag::bind_lists(m);
-  seqtag::bind_characters(m);
-  seqtag::bind_tables(m);
-  seqtag::bind_tokens(m);
-  seqtag::bind_exchange(m);
-  seqtag::bind_attributes(m);
+  seqtag::bind_weights(m);
+  seqtag::bind_decoder(m);
+  seqtag::bind_strings(m);
+  seqtag::bind_text(m);
+  seqtag::bind_clustering(m);
 }

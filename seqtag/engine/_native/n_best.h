@@ -72,7 +72,7 @@ class NBest {
     uint32_t from, rank;  // which prefix of which state before it goes on from; of order 0 its label, and which
   };
   struct Position {
-    std::vector<int> labels;  // that may stand here, ascending
+    std::vector<int> labels;  // possible here, ascending
     size_t width;             // states are pairs with so many labels before: 1 below second order
     std::vector<Prefix> prefixes;
     std::vector<size_t> ptr;  // (states + 1,): those of each state, the best first; of order 0 there is one
@@ -167,7 +167,7 @@ class NBest {
     }
     hold(here.prefixes.size(), here.ptr.size());
   }
-  // Order 0: what stands before does not matter, so the best of all are kept, whatever their label.
+  // Order 0: earlier labels do not matter, so the best of all are kept, whatever their label.
   void extend_alone(const Problem& p, size_t t, size_t n) {
     static const Prefix nothing{0, 0, 0};
     Position& here = positions_[t];

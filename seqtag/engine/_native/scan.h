@@ -1,5 +1,5 @@
-// Pieces of column files (CoNLL-U and its kin) to type ids and back, without an object per line.
-// Accepts the plain case only: whatever is odd makes scan() return false, and the Python readers
+// Pieces of column files (such as CoNLL-U) to type ids and back, without an object per line.
+// Accepts the plain case only: any irregularity makes scan() return false, and the Python readers
 // of seqtag.corpus, which know every rule and message, take the piece instead.
 #pragma once
 #include <cstdint>
@@ -8,66 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "held.h"
-#include "secret.h"
+#include "interning.h"
 
 namespace seqtag {
-
-// Distinct values numbered as they come.
-class Interner {
- public:
-  Interner() : slots_(1 << 12, Slot{0, -1}), ends_(1, 0) {}
-  size_t size() const { return ends_.size() - 1; }
-  std::string_view value(size_t id) const { return {&bytes_[0] + ends_[id], ends_[id + 1] - ends_[id]}; }
-  int32_t intern(const char* p, size_t n) {
-    const uint64_t h = secret_.hash(p, n);
-    size_t i = size_t(h >> 32) & (slots_.size() - 1);
-    for (; slots_[i].id >= 0; i = (i + 1) & (slots_.size() - 1))
-      if (slots_[i].half == uint32_t(h)) {
-        const std::string_view known = value(size_t(slots_[i].id));
-        if (known.size() == n && std::memcmp(known.data(), p, n) == 0) return slots_[i].id;
-      }
-    const int32_t id = int32_t(size());
-    slots_[i] = {uint32_t(h), id};
-    bytes_.append(p, n);
-    ends_.push_back(bytes_.size());
-    if (2 * size() > slots_.size()) grow();
-    return id;
-  }
-  // Bytes of memory held.
-  size_t bytes() const { return bytes_held(slots_) + bytes_.capacity() + bytes_held(ends_); }
-  size_t longest_way() const {
-    return seqtag::longest_way(
-        slots_.size(), [&](size_t slot) { return size_t(hash(size_t(slots_[slot].id)) >> 32) & (slots_.size() - 1); },
-        [&](size_t slot) { return slots_[slot].id >= 0; });
-  }
-
- private:
-  struct Slot {
-    uint32_t half;
-    int32_t id;
-  };
-  Secret secret_ = process_secret();
-  std::vector<Slot> slots_;
-  std::string bytes_;
-  std::vector<size_t> ends_;
-
-  uint64_t hash(size_t id) const { return secret_.hash(value(id).data(), value(id).size()); }
-  void grow() {
-    slots_.assign(slots_.size() * 2, Slot{0, -1});
-    for (size_t id = 0; id < size(); ++id) {
-      const uint64_t h = hash(id);
-      size_t i = size_t(h >> 32) & (slots_.size() - 1);
-      while (slots_[i].id >= 0) i = (i + 1) & (slots_.size() - 1);
-      slots_[i] = {uint32_t(h), int32_t(id)};
-    }
-  }
-};
 
 class Scanner {
  public:
   // read: columns to intern, as `types` lists them. write: columns to note the place of; -1 is a
-  // new one behind the last. id_column: -1 if words are not numbered. comments: whether # lines
+  // new one after the last. id_column: -1 if words are not numbered. comments: whether # lines
   // before the first word are (CoNLL-U), else -DOCSTART- lines are passed over.
   Scanner(int columns, char separator, int id_column, bool comments, std::vector<int> read, std::vector<int> write)
       : columns_(columns), separator_(separator), id_column_(id_column), comments_(comments), read_(std::move(read)),
@@ -100,13 +48,13 @@ class Scanner {
                      const std::vector<std::vector<std::string_view>>& name_of) const {
     std::string out;
     out.reserve(size + size_t(words_) * 8 * write_.size());
-    std::vector<size_t> standing;  // columns as they stand in a line
-    for (size_t w = 0; w < write_.size(); ++w) standing.push_back(w);
-    for (size_t i = 1; i < standing.size(); ++i)
-      for (size_t j = i; j > 0 && before(standing[j], standing[j - 1]); --j) std::swap(standing[j], standing[j - 1]);
+    std::vector<size_t> order;  // columns in their order within a line
+    for (size_t w = 0; w < write_.size(); ++w) order.push_back(w);
+    for (size_t i = 1; i < order.size(); ++i)
+      for (size_t j = i; j > 0 && before(order[j], order[j - 1]); --j) std::swap(order[j], order[j - 1]);
     size_t done = 0;
     for (int64_t i = 0; i < words_; ++i)
-      for (size_t w : standing) {
+      for (size_t w : order) {
         const Place place = places_[w][size_t(i)];
         out.append(text + done, place.begin - done);
         if (write_[w] < 0) out.push_back(columns_ == 1 ? '\t' : separator_);  // words alone have no gaps
@@ -138,7 +86,7 @@ class Scanner {
   bool before(size_t a, size_t b) const { return write_[a] >= 0 && (write_[b] < 0 || write_[a] < write_[b]); }
 
   // One run of comments and token lines, up to a blank line or the end. More blank lines, spaces on
-  // one, and the end of a CoNLL-U file in their place are odd, and the Python readers note them.
+  // one, and the end of a CoNLL-U file in their place are irregular: the Python readers warn about them.
   bool sentence(const char* text, const char*& p, const char* end) {
     bool tokens = false, ended = false;
     int64_t done = 0, covered = 0, empty = 0;
@@ -225,6 +173,34 @@ class Scanner {
     for (; p < end && *p >= '0' && *p <= '9' && p - first < 10; ++p) value = 10 * value + (*p - '0');
     return p > first && !(*first == '0' && p - first > 1);
   }
+};
+
+// Text in tokens, one sentence a line, to type ids. corpus/text.py: read_tokens().
+class TokenScanner {
+ public:
+  // Numbers the tokens of some whole lines; a line without any is a sentence without words.
+  void scan(const char* text, size_t size, bool file_start) {
+    types_.clear();
+    sentence_ptr_.assign(1, 0);
+    const char* p = text;
+    const char* const end = text + size;
+    if (file_start && size >= 3 && std::memcmp(p, "\xef\xbb\xbf", 3) == 0) p += 3;
+    while (p < end) {
+      const char* first = p;
+      while (p < end && *p != ' ' && *p != '\t' && *p != '\r' && *p != '\n') ++p;
+      if (p > first) types_.push_back(interner_.intern(first, size_t(p - first)));
+      if (p < end && *p++ == '\n') sentence_ptr_.push_back(int64_t(types_.size()));
+    }
+    if (int64_t(types_.size()) > sentence_ptr_.back()) sentence_ptr_.push_back(int64_t(types_.size()));
+  }
+  const std::vector<int32_t>& types() const { return types_; }
+  const std::vector<int64_t>& sentence_ptr() const { return sentence_ptr_; }
+  const Interner& interner() const { return interner_; }
+
+ private:
+  Interner interner_;
+  std::vector<int32_t> types_;
+  std::vector<int64_t> sentence_ptr_;
 };
 
 }  // namespace seqtag

@@ -50,8 +50,24 @@ template <class Real> struct TrigramWeights {
   }
 };
 
+// Trigram weights from sparse rows; the key of a row is its number plus 1.
+inline TrigramWeights<float> trigrams_of(int K, const uint64_t* keys, size_t rows, const int64_t* row_ptr,
+                                         const uint16_t* labels, const int8_t* weights,
+                                         const ChainWeights<float>& chain) {
+  TrigramWeights<float> trigram(K);
+  for (size_t r = 0; r < rows; ++r) {
+    float* row = trigram.row(int((keys[r] - 1) / uint64_t(K)), int((keys[r] - 1) % uint64_t(K)));
+    for (int64_t i = row_ptr[r]; i < row_ptr[r + 1]; ++i) row[labels[i]] = float(weights[i]);
+  }
+  for (int a = 0; a <= K; ++a) {
+    for (int b = 0; b < K; ++b) trigram.bound_row(a, b);
+    trigram.bound_onward(a, chain);
+  }
+  return trigram;
+}
+
 // States are pairs (a, b) of the last two labels: kept for few a and all b.
-template <class Real> struct SecondOrderDecoder {
+template <class Real> struct SecondOrderViterbi {
   std::vector<Real> v;           // states of all positions, one after another: (kept a, stride)
   std::vector<size_t> begin;     // per position: where its states begin in v; then where they end
   std::vector<int> kept;         // the a's of all positions
@@ -125,7 +141,7 @@ template <class Real> struct SecondOrderDecoder {
   static constexpr Real kSlack = Real(1e-3);
 
   const Real* states(size_t t, size_t r, int S) const { return &v[begin[t] + r * size_t(S)]; }
-  // Half the room, as what is there is copied when it grows.
+  // Half the room, because growing copies it.
   static constexpr size_t kMostStates = kMostRoom / 2 / sizeof(Real);
   static void check_states(size_t rows, const ChainWeights<Real>& chain) {
     check_room(rows, 2 * size_t(chain.stride) * sizeof(Real));
@@ -240,7 +256,7 @@ template <class Real> struct SecondOrderDecoder {
       }
       return high + chain.stop[b];
     };
-    int b = Decoder<Real>::argmax(K, against ? against[T - 1] : -1, best_of);
+    int b = Viterbi<Real>::argmax(K, against ? against[T - 1] : -1, best_of);
     const Real score = best_of(b);
     out_labels[T - 1] = b;
     int c = -1;
@@ -251,7 +267,7 @@ template <class Real> struct SecondOrderDecoder {
       int gold_row = -1;
       for (size_t r = 0; r < n; ++r)
         if (names[r] == gold) gold_row = int(r);
-      const int row = Decoder<Real>::argmax(int(n), gold_row, [&](int r) {
+      const int row = Viterbi<Real>::argmax(int(n), gold_row, [&](int r) {
         const Real x = states(t, size_t(r), S)[b];
         return c < 0 ? x : x + trigram.row(names[r], b)[c];
       });

@@ -1,5 +1,5 @@
-// What keeps a stranger's words from meeting in a hash table: where they go follows from numbers that
-// each process draws for itself. Nothing that is computed, written or numbered depends on them.
+// Hash-flooding protection: hash tables are seeded per process, with numbers that it draws. No result
+// depends on them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -53,8 +53,8 @@ inline Secret& process_secret() {
   return secret;
 }
 
-// The longest way from where a number belongs to where it stands, in a table of open addressing.
-// home(slot): where what stands there belongs; used(slot): whether anything does.
+// The longest probe sequence in a table of open addressing. home(slot): the home slot of the entry
+// there; used(slot): whether there is one.
 template <class Home, class Used> size_t longest_way(size_t slots, Home home, Used used) {
   size_t longest = 0;
   for (size_t slot = 0; slot < slots; ++slot)

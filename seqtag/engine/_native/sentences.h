@@ -34,7 +34,7 @@ class SentenceWriter {
  public:
   SentenceWriter(const char* text, size_t size, const Ranges& ranges) : text_(text), size_(size), ranges_(ranges) {}
   // The sentence of tokens first to last, whose number is given; empty if it is not plain.
-  // starts and ends: of the tokens, in bytes; next: where the token behind the last begins.
+  // starts and ends: of the tokens, in bytes; next: where the token after the last begins.
   std::string write(const int64_t* starts, const int64_t* ends, size_t first, size_t last, size_t next,
                     int64_t number) const {
     std::string shown, rows;

@@ -73,7 +73,7 @@ State<Real> state_of(const Weights<Real, Rows>& w, size_t rows, size_t edges, Va
   return state;
 }
 
-// Puts a state that fits into weights that have not learnt yet.
+// Puts a state that fits into weights that have not learned yet.
 template <class Real, class Rows> void restore(Weights<Real, Rows>& w, const State<Real>& state) {
   const size_t K = size_t(w.labels);
   auto put = [&](const CellRows<Real>& from, auto place) {

@@ -14,7 +14,7 @@
 namespace seqtag {
 
 // How to learn in one epoch.
-template <class Real> struct Lesson {
+template <class Real> struct EpochSettings {
   const int32_t* gold;    // (N,)
   const int64_t* visits;  // numbers of sentences, in the order to visit them in
   size_t count;           // of visits
@@ -92,7 +92,7 @@ template <class Real> struct Difference {
   std::vector<int32_t> newest;  // entry of each row that came last
 };
 
-// Weights in training, for either way to keep the emission rows.
+// Weights in training, with dense or sparse emission rows.
 template <class Real, class Rows> struct Weights {
   using Number = Real;
   int labels, order;
@@ -151,8 +151,8 @@ template <class Real, class Rows> struct Weights {
   struct Scratch {
     std::vector<Real> potentials, part_scores, others;
     WrittenOut<Real> sentence;  // if there are bundles
-    Decoder<Real> decoder;
-    SecondOrderDecoder<Real> second;
+    Viterbi<Real> decoder;
+    SecondOrderViterbi<Real> second;
   };
 
   // Emission potentials of a sentence, which is written out if there are bundles.
@@ -214,14 +214,14 @@ template <class Real, class Rows> struct Weights {
     }
   }
 
-  EpochCounts train_epoch(const Instances<Real>& x, const Lesson<Real>& lesson, Mistakes* out_mistakes) {
+  EpochCounts train_epoch(const Instances<Real>& x, const EpochSettings<Real>& settings, Mistakes* out_mistakes) {
     if constexpr (Rows::contiguous)
       if (order == 0 && !parts.any() && SingleTokens<Weights>::possible(x, chain.stride))
-        return visit(x, lesson, SingleTokens<Weights>(*this, x, lesson.visits, lesson.count), out_mistakes);
-    return visit(x, lesson, Sentences{*this, x}, out_mistakes);
+        return visit(x, settings, SingleTokens<Weights>(*this, x, settings.visits, settings.count), out_mistakes);
+    return visit(x, settings, Sentences{*this, x}, out_mistakes);
   }
 
-  // Makes what decoding reads anew from all cells.
+  // Rebuilds what decoding reads from all cells.
   void refresh() {
     const size_t K = size_t(labels);
     for (size_t j = 0; j < K; ++j) {
@@ -272,23 +272,24 @@ template <class Real, class Rows> struct Weights {
 
   // The one loop. Examples know how to score and learn one of them: Sentences, or SingleTokens.
   template <class Examples>
-  EpochCounts visit(const Instances<Real>& x, const Lesson<Real>& lesson, Examples examples, Mistakes* out_mistakes) {
+  EpochCounts visit(const Instances<Real>& x, const EpochSettings<Real>& settings, Examples examples,
+                    Mistakes* out_mistakes) {
     EpochCounts counts;
     Scratch space;
     std::vector<int32_t> y_hat, completion;
-    const std::vector<Real> choice_costs = costs_of_choices(lesson);
-    for (size_t k = 0; k < lesson.count; ++k, ++seen) {
-      if (k > 0 && lesson.paused && lesson.paused()) break;
-      const int64_t first = x.sentence_ptr[lesson.visits[k]];
-      const size_t T = size_t(x.sentence_ptr[lesson.visits[k] + 1] - first);
-      const int32_t* gold = lesson.gold + first;
-      if (k + 4 < lesson.count) prefetch(x, lesson.visits[k + 4]);
+    const std::vector<Real> choice_costs = costs_of_choices(settings);
+    for (size_t k = 0; k < settings.count; ++k, ++seen) {
+      if (k > 0 && settings.paused && settings.paused()) break;
+      const int64_t first = x.sentence_ptr[settings.visits[k]];
+      const size_t T = size_t(x.sentence_ptr[settings.visits[k] + 1] - first);
+      const int32_t* gold = settings.gold + first;
+      if (k + 4 < settings.count) prefetch(x, settings.visits[k + 4]);
       examples.score(k, first, T, space);
-      add_costs(lesson, choice_costs, gold, T, space.potentials);
+      add_costs(settings, choice_costs, gold, T, space.potentials);
       y_hat.resize(T);
-      decode(x, first, T, space, lesson.ties_are_mistakes ? gold : nullptr, y_hat.data());
+      decode(x, first, T, space, settings.ties_are_mistakes ? gold : nullptr, y_hat.data());
       int64_t mistakes = 0;
-      for (size_t t = 0; t < T; ++t) mistakes += !lesson.permits(gold[t], y_hat[t], size_t(labels));
+      for (size_t t = 0; t < T; ++t) mistakes += !settings.permits(gold[t], y_hat[t], size_t(labels));
       if (mistakes == 0) continue;
       ++counts.updates;
       counts.wrong_tokens += mistakes;
@@ -296,20 +297,20 @@ template <class Real, class Rows> struct Weights {
         out_mistakes->position.push_back(int64_t(k));
         out_mistakes->y_hat.insert(out_mistakes->y_hat.end(), y_hat.begin(), y_hat.end());
       }
-      if (complete(x, lesson, first, T, gold, space, completion)) gold = completion.data();
-      examples.learn(k, first, T, gold, y_hat.data(), space, Step<Real>{lesson.rule, lesson.step, Real(seen)});
+      if (complete(x, settings, first, T, gold, space, completion)) gold = completion.data();
+      examples.learn(k, first, T, gold, y_hat.data(), space, Step<Real>{settings.rule, settings.step, Real(seen)});
     }
     return counts;
   }
 
   // Whether labels are open; then the best labels among those permitted. reference.py: permit().
-  bool complete(const Instances<Real>& x, const Lesson<Real>& lesson, int64_t first, size_t T, const int32_t* gold,
-                Scratch& space, std::vector<int32_t>& out_labels) const {
+  bool complete(const Instances<Real>& x, const EpochSettings<Real>& settings, int64_t first, size_t T,
+                const int32_t* gold, Scratch& space, std::vector<int32_t>& out_labels) const {
     if (std::all_of(gold, gold + T, [](int32_t label) { return label >= 0; })) return false;
     space.others = space.potentials;
     for (size_t t = 0; t < T; ++t)
       for (int32_t j = 0; j < labels; ++j)
-        if (!lesson.permits(gold[t], j, size_t(labels)))
+        if (!settings.permits(gold[t], j, size_t(labels)))
           space.potentials[t * size_t(chain.stride) + size_t(j)] = Real(kForbidden);
     out_labels.resize(T);
     decode(x, first, T, space, nullptr, out_labels.data());
@@ -317,15 +318,15 @@ template <class Real, class Rows> struct Weights {
     return true;
   }
 
-  // What labels cost where there is a choice: the least of what they cost for each of it. (C, K)
-  std::vector<Real> costs_of_choices(const Lesson<Real>& lesson) const {
+  // The cost of each label where several gold labels are permitted: the least over them. (C, K)
+  std::vector<Real> costs_of_choices(const EpochSettings<Real>& settings) const {
     const size_t K = size_t(labels);
-    std::vector<Real> costs(lesson.cost ? lesson.choice_count * K : 0, 0);
+    std::vector<Real> costs(settings.cost ? settings.choice_count * K : 0, 0);
     for (size_t i = 0; i < costs.size(); ++i) {
       bool found = false;
       for (size_t g = 0; g < K; ++g) {
-        if (!lesson.choices[i / K * K + g]) continue;
-        const Real cost = lesson.cost[g * K + i % K];
+        if (!settings.choices[i / K * K + g]) continue;
+        const Real cost = settings.cost[g * K + i % K];
         costs[i] = found ? std::min(costs[i], cost) : cost;
         found = true;
       }
@@ -334,23 +335,23 @@ template <class Real, class Rows> struct Weights {
   }
 
   // reference.py: loss_augment().
-  void add_costs(const Lesson<Real>& lesson, const std::vector<Real>& choice_costs, const int32_t* gold, size_t T,
-                 std::vector<Real>& potentials) const {
+  void add_costs(const EpochSettings<Real>& settings, const std::vector<Real>& choice_costs, const int32_t* gold,
+                 size_t T, std::vector<Real>& potentials) const {
     const size_t K = size_t(labels), S = size_t(chain.stride);
-    for (size_t t = 0; lesson.cost && t < T; ++t) {
-      const Real* cost = gold[t] < 0 ? &choice_costs[size_t(-1 - gold[t]) * K] : lesson.cost + size_t(gold[t]) * K;
+    for (size_t t = 0; settings.cost && t < T; ++t) {
+      const Real* cost = gold[t] < 0 ? &choice_costs[size_t(-1 - gold[t]) * K] : settings.cost + size_t(gold[t]) * K;
       for (size_t j = 0; j < K; ++j) potentials[t * S + j] += cost[j];
     }
-    if (lesson.cost || lesson.margin == 0) return;
+    if (settings.cost || settings.margin == 0) return;
     for (size_t t = 0; t < T; ++t) {
       Real* row = &potentials[t * S];
       if (gold[t] < 0) {
         for (size_t j = 0; j < K; ++j)
-          if (!lesson.permits(gold[t], int32_t(j), K)) row[j] += lesson.margin;
+          if (!settings.permits(gold[t], int32_t(j), K)) row[j] += settings.margin;
         continue;
       }
       const Real right = row[gold[t]];
-      for (size_t j = 0; j < K; ++j) row[j] += lesson.margin;
+      for (size_t j = 0; j < K; ++j) row[j] += settings.margin;
       row[gold[t]] = right;
     }
   }

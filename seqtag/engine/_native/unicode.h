@@ -17,8 +17,8 @@ struct Character {
     kDecimal = 4,      // str.isdecimal
     kAlpha = 8,        // str.isalpha
     kPunct = 16,       // punctuation or symbol
-    kComposed = 32,    // NFC keeps it, whatever stands before it, if marks are in order
-    kContextual = 64,  // its lower case depends on what stands around it
+    kComposed = 32,    // NFC keeps it after any character, if marks are in order
+    kContextual = 64,  // its lower case depends on its neighbors
     kBeginsLate = 128  // a skeleton that begins with it leaves out the first code point
   };
   static constexpr size_t kCodes = 10;  // code points, in this order

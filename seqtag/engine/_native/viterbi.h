@@ -54,13 +54,28 @@ template <class Real> struct ChainWeights {
   }
 };
 
+// Start, stop and transition weights, readied for decoding.
+inline ChainWeights<float> chain_of(int K, int order, const float* start, const float* stop, const float* transition) {
+  constexpr int kFewLabels = 256;  // comparing the rows of more takes a second
+  ChainWeights<float> chain(K, order);
+  for (int i = 0; i < K; ++i) {
+    chain.start[size_t(i)] = start[i];
+    chain.stop[size_t(i)] = stop[i];
+    if (order == 0) continue;
+    for (int j = 0; j < K; ++j) chain.set(i, j, transition[size_t(i) * size_t(K) + size_t(j)]);
+    chain.bound_row(i);
+  }
+  if (order == 1 && K <= kFewLabels) chain.compare_rows();
+  return chain;
+}
+
 // Transition matrices that depend on the position: fill(t, matrix) writes (labels, stride).
 struct NoEdges {
   static constexpr bool any = false;
   template <class Real> void fill(size_t, Real*) const {}
 };
 
-template <class Real> struct Decoder {
+template <class Real> struct Viterbi {
   std::vector<Real> v, best_in, scratch;  // prefix scores of all positions; arrivals; one matrix
   std::vector<int> survivors, only;       // only: the one predecessor that a position has, or -1
 

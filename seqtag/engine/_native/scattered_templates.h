@@ -1,12 +1,12 @@
-// Keys of the templates that look at several positions. keys.h: key_at() says what they are.
+// Keys of the templates that look at several positions. keys.h: key_at() defines them.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
 
-#include "frozen_rows.h"
 #include "keys.h"
+#include "quantized_rows.h"
 
 namespace seqtag {
 
@@ -38,11 +38,11 @@ class ScatteredTemplates {
   }
 
   // The keys of a block, their slots in the table asked for.
-  void find_keys(const Plan& plan, const Columns& x, const Block& block, const FrozenRows& rows,
+  void find_keys(const Plan& plan, const Columns& x, const Block& block, const QuantizedRows& rows,
                  std::vector<uint64_t>& hashes_at, Keys& out) const {
     const size_t T = block.tokens(), R = size_t(reach_), span = T + 2 * R;
     hashes_at.resize((1 + gathered_.size()) * span);
-    std::fill_n(hashes_at.begin(), span, 1);  // what stands for a term that is not there
+    std::fill_n(hashes_at.begin(), span, 1);  // for absent terms
     const int64_t origin = block.first - int64_t(R);
     const int64_t left = std::max(block.begin, origin), right = std::min(block.end, block.last + int64_t(R));
     for (size_t g = 0; g < gathered_.size(); ++g) {

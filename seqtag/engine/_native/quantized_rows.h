@@ -1,4 +1,4 @@
-// Rows of a frozen model's weights, found by key. engine/frozen.py: Frozen.
+// Rows of a frozen model's weights, found by key. engine/frozen.py: Decoder.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace seqtag {
 // Sparse rows of small weights, found by key. A row is a run of words in one arena: its key, the
 // number of its cells, the cells. A slot of the table is one word too: where the row begins, and
 // in the bits that this leaves a part of the key.
-class FrozenRows {
+class QuantizedRows {
  public:
   struct Cell {
     uint16_t label;
@@ -22,7 +22,8 @@ class FrozenRows {
   };
   static constexpr uint32_t kNone = 0;
 
-  FrozenRows(const uint64_t* keys, size_t rows, const int64_t* row_ptr, const uint16_t* labels, const int8_t* weights) {
+  QuantizedRows(const uint64_t* keys, size_t rows, const int64_t* row_ptr, const uint16_t* labels,
+                const int8_t* weights) {
     size_t n = 64;
     while (n < rows * 4) n *= 2;
     table_.assign(n, kNone);
@@ -127,7 +128,7 @@ class FrozenRows {
 // The labels that a known word may have: rows of label numbers, by the hash of an attribute.
 struct KnownLabels {
   int attribute = -1;  // -1: any word may have any label
-  FrozenRows rows;
+  QuantizedRows rows;
 };
 
 }  // namespace seqtag

@@ -1,5 +1,4 @@
-// Keys of features and the frozen model, as native.py sees them. native.py: index_features(), Frozen.
-#pragma once
+// Feature keys and decoding. engine/keys.py: index_features(); engine/frozen.py: Decoder.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -7,22 +6,22 @@
 #include <variant>
 
 #include "bind.h"
-#include "frozen.h"
 #include "index.h"
 #include "keys.h"
 #include "n_best.h"
+#include "quantized_model.h"
 
 namespace seqtag {
+namespace {
 
-struct PyPlan {  // owns the arrays of a Plan
+class CheckedPlan {  // holds the arrays of a KeyPlan
+ public:
   In<int64_t> term_ptr;
   In<int32_t> term_attribute, term_offset, attribute_column;
   In<uint64_t> seed, multiplier;
 
-  PyPlan(In<int64_t> ptr, In<int32_t> attribute, In<int32_t> offset, In<uint64_t> seeds, In<uint64_t> multipliers,
-         In<int32_t> columns)
-      : term_ptr(ptr), term_attribute(attribute), term_offset(offset), attribute_column(columns), seed(seeds),
-        multiplier(multipliers) {
+  explicit CheckedPlan(const PyKeyPlan& plan) {
+    std::tie(term_ptr, term_attribute, term_offset, seed, multiplier, attribute_column) = plan;
     const size_t terms = term_attribute.shape(0);
     require(ascending(term_ptr, terms) && term_offset.shape(0) == terms, "term arrays do not fit together");
     require(seed.shape(0) + 1 == term_ptr.shape(0), "one seed per template");
@@ -38,8 +37,8 @@ struct PyPlan {  // owns the arrays of a Plan
   }
 };
 
-inline Columns columns_of(const PyPlan& plan, const In2<int32_t>& types, const In2<uint64_t>& hashes,
-                          const In<int64_t>& sentence_ptr) {
+Columns columns_of(const CheckedPlan& plan, const In2<int32_t>& types, const In2<uint64_t>& hashes,
+                   const In<int64_t>& sentence_ptr) {
   const size_t attributes = plan.attribute_column.shape(0);
   require(hashes.shape(0) == attributes, "hashes must hold one row per attribute");
   require(types.shape(1) <= size_t(kMaxRows), "types must hold 2147483647 tokens at most");
@@ -50,35 +49,41 @@ inline Columns columns_of(const PyPlan& plan, const In2<int32_t>& types, const I
   return {types.data(), hashes.data(), types.shape(1), hashes.shape(1)};
 }
 
-inline nb::object hash_strings(nb::bytes blob, In<int64_t> offsets) {
-  require(ascending(offsets, blob.size()), "offsets must ascend from 0 to the length of blob");
-  std::vector<uint64_t> hashes(offsets.shape(0) - 1);
-  for (size_t i = 0; i < hashes.size(); ++i)
-    hashes[i] = hash_bytes(blob.c_str() + offsets(i), size_t(offsets(i + 1) - offsets(i)));
-  return to_numpy(std::move(hashes));
+FeatureIndex indexed(const PyKeyPlan& plan, const In2<int32_t>& types, const In2<uint64_t>& hashes,
+                     const In<int64_t>& sentence_ptr, int64_t min_count, bool bundled) {
+  const CheckedPlan checked(plan);
+  const Columns x = columns_of(checked, types, hashes, sentence_ptr);
+  const Plan templates = checked.plan();
+  nb::gil_scoped_release release;
+  return FeatureIndexer(templates, x, sentence_ptr.data(), sentence_ptr.shape(0) - 1).index(min_count, bundled);
 }
 
-inline nb::tuple py_index_features(const PyPlan& plan, In2<int32_t> types, In2<uint64_t> hashes,
-                                   In<int64_t> sentence_ptr, int64_t min_count, bool bundled) {
-  const Columns x = columns_of(plan, types, hashes, sentence_ptr);
-  FeatureIndex found;
-  {
-    nb::gil_scoped_release release;
-    const Plan templates = plan.plan();
-    found = FeatureIndexer(templates, x, sentence_ptr.data(), sentence_ptr.shape(0) - 1).index(min_count, bundled);
-  }
+// (keys of the rows, token_ptr, features)
+nb::tuple index_features(const PyKeyPlan& plan, In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr,
+                         int64_t min_count) {
+  FeatureIndex found = indexed(plan, types, hashes, sentence_ptr, min_count, false);
+  return nb::make_tuple(to_numpy(std::move(found.keys)), to_numpy(std::move(found.token_ptr)),
+                        to_numpy(std::move(found.features)));
+}
+
+// The same with bundles: (keys of the rows, token_ptr, features, bundle_ptr, bundles)
+nb::tuple bundle_features(const PyKeyPlan& plan, In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr,
+                          int64_t min_count) {
+  FeatureIndex found = indexed(plan, types, hashes, sentence_ptr, min_count, true);
   return nb::make_tuple(to_numpy(std::move(found.keys)), to_numpy(std::move(found.token_ptr)),
                         to_numpy(std::move(found.features)), to_numpy(std::move(found.bundle_ptr)),
                         to_numpy(std::move(found.bundles)));
 }
 
-class PyFrozen {
+class PyDecoder {
  public:
-  PyFrozen(int order, const PyPlan& plan, const PyPlan& edge_plan, const PyRows& emission, const PyRows& edge,
-           const PyRows& trigram, In<float> start, In<float> stop, In2<float> transition, const PyParts& parts,
-           const PyKnown& known)
+  PyDecoder(int order, const PyKeyPlan& plan, const PyKeyPlan& edge_plan, const PyQuantizedWeights& weights,
+            const PyParts& parts, const std::optional<PyKnown>& known)
       : plan_(plan), edge_plan_(edge_plan) {
-    const auto& [known_attribute, known_keys, known_ptr, known_labels] = known;
+    const auto& [emission, edge, trigram, start, stop, transition, unit] = weights;
+    static const int64_t no_rows = 0;
+    const PyKnown none_known{-1, In<uint64_t>(nullptr, {0}), In<int64_t>(&no_rows, {1}), In<uint16_t>(nullptr, {0})};
+    const auto& [known_attribute, known_keys, known_ptr, known_labels] = known ? *known : none_known;
     require(start.shape(0) <= size_t(kMaxLabels), "labels must be 1 to 65535");
     const int labels = int(start.shape(0));
     require(labels > 0, "labels must be 1 to 65535");
@@ -93,11 +98,11 @@ class PyFrozen {
     check(trigram, labels);
     const std::vector<int8_t> none(known_labels.shape(0), 0);
     check({known_keys, known_ptr, known_labels, In<int8_t>(none.data(), {none.size()})}, labels);
-    require(known_attribute >= -1 && known_attribute < int(plan.attribute_column.shape(0)), "unknown attribute");
+    require(known_attribute >= -1 && known_attribute < int(plan_.attribute_column.shape(0)), "unknown attribute");
     const size_t K = size_t(labels), N = order ? K : transition.shape(0) ? K : 0;
     require(start.shape(0) == K && stop.shape(0) == K && transition.shape(0) == N && transition.shape(1) == N,
             "start, stop and transition must be (K,), (K,) and (K, K)");
-    const int64_t templates = int64_t(plan.seed.shape(0)), bigrams = int64_t(edge_plan.seed.shape(0));
+    const int64_t templates = int64_t(plan_.seed.shape(0)), bigrams = int64_t(edge_plan_.seed.shape(0));
     require(std::max(templates * label_parts.most(), bigrams) * kMaxWeight <= kExactFloat,
             "more rows can meet than 24 bits can sum");
     const auto& [trigram_keys, trigram_ptr, trigram_labels, trigram_weights] = trigram;
@@ -108,8 +113,8 @@ class PyFrozen {
     auto second = order < 2 ? TrigramWeights<float>()
                             : trigrams_of(labels, trigram_keys.data(), trigrams, trigram_ptr.data(),
                                           trigram_labels.data(), trigram_weights.data(), chain);
-    KnownLabels words{known_attribute, FrozenRows(known_keys.data(), known_keys.shape(0), known_ptr.data(),
-                                                  known_labels.data(), none.data())};
+    KnownLabels words{known_attribute, QuantizedRows(known_keys.data(), known_keys.shape(0), known_ptr.data(),
+                                                     known_labels.data(), none.data())};
     auto make = [&](auto& frozen) {
       using F = std::decay_t<decltype(*frozen)>;
       frozen = std::make_unique<F>(plan_.plan(), edge_plan_.plan(), build(emission), build(edge), std::move(chain),
@@ -122,8 +127,8 @@ class PyFrozen {
   }
 
   struct Workspace {
-    const PyFrozen* owner;
-    std::variant<std::monostate, Frozen<int16_t>::Workspace, Frozen<int32_t>::Workspace> space;
+    const PyDecoder* owner;
+    std::variant<std::monostate, QuantizedModel<int16_t>::Workspace, QuantizedModel<int32_t>::Workspace> space;
   };
   Workspace workspace() const {
     if (narrow_) return {this, narrow_->workspace()};
@@ -132,10 +137,11 @@ class PyFrozen {
 
   nb::object decode(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, Workspace& workspace,
                     const PyAllowed& allowed) const {
-    std::vector<int32_t> labels(types.shape(1));
+    const Columns x = checked(types, hashes, sentence_ptr, workspace);
+    std::vector<int32_t> labels(x.tokens);
     if (allowed) {
-      Decoder<float> first;
-      SecondOrderDecoder<float> second;
+      Viterbi<float> first;
+      SecondOrderViterbi<float> second;
       visit(types, hashes, sentence_ptr, workspace, allowed,
             [&](const auto& model, size_t begin, size_t T, float* emission, const auto& edges) {
               if (model.order() == 2)
@@ -145,23 +151,23 @@ class PyFrozen {
             });
       return to_numpy(std::move(labels));
     }
-    const Columns x = checked(types, hashes, sentence_ptr, workspace);
     const int64_t* ptr = sentence_ptr.data();
     const size_t sentences = sentence_ptr.shape(0) - 1;
     {
       nb::gil_scoped_release release;
       if (narrow_)
-        narrow_->decode(x, ptr, sentences, std::get<Frozen<int16_t>::Workspace>(workspace.space), labels.data());
+        narrow_->decode(x, ptr, sentences, std::get<QuantizedModel<int16_t>::Workspace>(workspace.space),
+                        labels.data());
       else
-        wide_->decode(x, ptr, sentences, std::get<Frozen<int32_t>::Workspace>(workspace.space), labels.data());
+        wide_->decode(x, ptr, sentences, std::get<QuantizedModel<int32_t>::Workspace>(workspace.space), labels.data());
     }
     return to_numpy(std::move(labels));
   }
 
-  nb::tuple margins(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, In<int32_t> groups,
-                    Workspace& workspace, const PyAllowed& allowed) const {
+  nb::object margins(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, In<int32_t> groups,
+                     Workspace& workspace, const PyAllowed& allowed) const {
     require(groups.shape(0) == size_t(labels_), "groups must hold one number per label");
-    const size_t N = types.shape(1);
+    const size_t N = checked(types, hashes, sentence_ptr, workspace).tokens;
     std::vector<int32_t> labels(N), rivals(N);
     std::vector<double> margins(N);
     MaxMarginals found;
@@ -172,11 +178,11 @@ class PyFrozen {
             margins_of(found, T, model.chain().labels, model.chain().stride, groups.data(), margins.data() + begin,
                        rivals.data() + begin);
           });
-    return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(margins)), to_numpy(std::move(rivals)));
+    return record("Margins", to_numpy(std::move(labels)), to_numpy(std::move(margins)), to_numpy(std::move(rivals)));
   }
 
-  nb::tuple n_best(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, int64_t n, Workspace& workspace,
-                   const PyAllowed& allowed) const {
+  nb::object n_best(In2<int32_t> types, In2<uint64_t> hashes, In<int64_t> sentence_ptr, int64_t n, Workspace& workspace,
+                    const PyAllowed& allowed) const {
     require(n >= 1, "n must be at least 1");
     std::vector<int64_t> ptr(1, 0);
     std::vector<double> scores;
@@ -190,13 +196,13 @@ class PyFrozen {
                        labels);
             ptr.push_back(int64_t(scores.size()));
           });
-    return nb::make_tuple(to_numpy(std::move(ptr)), to_numpy(std::move(scores)), to_numpy(std::move(labels)));
+    return record("Paths", to_numpy(std::move(ptr)), to_numpy(std::move(scores)), to_numpy(std::move(labels)));
   }
 
  private:
-  PyPlan plan_, edge_plan_;
-  std::unique_ptr<Frozen<int16_t>> narrow_;  // one of the two
-  std::unique_ptr<Frozen<int32_t>> wide_;
+  CheckedPlan plan_, edge_plan_;
+  std::unique_ptr<QuantizedModel<int16_t>> narrow_;  // one of the two
+  std::unique_ptr<QuantizedModel<int32_t>> wide_;
   int labels_;
   mutable std::once_flag once_;
   mutable std::unique_ptr<Mirrored> mirrored_;  // made when it is first asked for
@@ -235,9 +241,9 @@ class PyFrozen {
     };
     nb::gil_scoped_release release;
     if (narrow_)
-      run(*narrow_, std::get<Frozen<int16_t>::Workspace>(workspace.space));
+      run(*narrow_, std::get<QuantizedModel<int16_t>::Workspace>(workspace.space));
     else
-      run(*wide_, std::get<Frozen<int32_t>::Workspace>(workspace.space));
+      run(*wide_, std::get<QuantizedModel<int32_t>::Workspace>(workspace.space));
   }
 
   static void check(const PyRows& rows, int64_t width) {
@@ -251,34 +257,30 @@ class PyFrozen {
     require(ascending_within(row_ptr, labels), "the labels of a row must ascend");
     for (size_t r = 0; r < keys.shape(0); ++r) require(keys(r) > (r ? keys(r - 1) : 0), "keys must ascend");
   }
-  static FrozenRows build(const PyRows& rows) {
+  static QuantizedRows build(const PyRows& rows) {
     const auto& [keys, row_ptr, labels, weights] = rows;
     return {keys.data(), keys.shape(0), row_ptr.data(), labels.data(), weights.data()};
   }
 };
 
-inline void bind_frozen(nb::module_& m) {
-  nb::class_<PyPlan>(m, "Plan").def(
-      nb::init<In<int64_t>, In<int32_t>, In<int32_t>, In<uint64_t>, In<uint64_t>, In<int32_t>>(), nb::arg("term_ptr"),
-      nb::arg("term_attribute"), nb::arg("term_offset"), nb::arg("seed"), nb::arg("multiplier"),
-      nb::arg("attribute_column"));
-  m.def("hash_strings", &hash_strings, nb::arg("blob"), nb::arg("offsets"));
-  m.def("index_features", &py_index_features, nb::arg("plan"), nb::arg("types"), nb::arg("hashes"),
-        nb::arg("sentence_ptr"), nb::arg("min_count"), nb::arg("bundled"));
-  nb::class_<PyFrozen>(m, "Frozen")
-      .def(nb::init<int, const PyPlan&, const PyPlan&, const PyRows&, const PyRows&, const PyRows&, In<float>,
-                    In<float>, In2<float>, const PyParts&, const PyKnown&>(),
-           nb::arg("order"), nb::arg("plan"), nb::arg("edge_plan"), nb::arg("emission"), nb::arg("edge"),
-           nb::arg("trigram"), nb::arg("start"), nb::arg("stop"), nb::arg("transition"), nb::arg("parts").none(),
-           nb::arg("known"))
-      .def("workspace", &PyFrozen::workspace)
-      .def("decode", &PyFrozen::decode, nb::arg("types"), nb::arg("hashes"), nb::arg("sentence_ptr"),
-           nb::arg("workspace"), nb::arg("allowed").none())
-      .def("margins", &PyFrozen::margins, nb::arg("types"), nb::arg("hashes"), nb::arg("sentence_ptr"),
-           nb::arg("groups"), nb::arg("workspace"), nb::arg("allowed").none())
-      .def("n_best", &PyFrozen::n_best, nb::arg("types"), nb::arg("hashes"), nb::arg("sentence_ptr"), nb::arg("n"),
-           nb::arg("workspace"), nb::arg("allowed").none());
-  nb::class_<PyFrozen::Workspace>(m, "Workspace");
+}  // namespace
+
+void bind_decoder(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("index_features", &index_features, "plan"_a, "types"_a, "hashes"_a, "sentence_ptr"_a, "min_count"_a);
+  m.def("bundle_features", &bundle_features, "plan"_a, "types"_a, "hashes"_a, "sentence_ptr"_a, "min_count"_a);
+  nb::class_<PyDecoder::Workspace>(m, "Workspace");
+  nb::class_<PyDecoder>(m, "Decoder")
+      .def(nb::init<int, const PyKeyPlan&, const PyKeyPlan&, const PyQuantizedWeights&, const PyParts&,
+                    const std::optional<PyKnown>&>(),
+           "order"_a, "plan"_a, "edge_plan"_a, "weights"_a, "parts"_a = nb::none(), "known"_a = nb::none())
+      .def("workspace", &PyDecoder::workspace)
+      .def("decode", &PyDecoder::decode, "types"_a, "hashes"_a, "sentence_ptr"_a, "workspace"_a,
+           "allowed"_a = nb::none())
+      .def("margins", &PyDecoder::margins, "types"_a, "hashes"_a, "sentence_ptr"_a, "groups"_a, "workspace"_a,
+           "allowed"_a = nb::none())
+      .def("n_best", &PyDecoder::n_best, "types"_a, "hashes"_a, "sentence_ptr"_a, "n"_a, "workspace"_a,
+           "allowed"_a = nb::none());
 }
 
 }  // namespace seqtag

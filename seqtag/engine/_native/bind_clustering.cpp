@@ -1,14 +1,13 @@
-// Bigrams and classes of words. interface.py: BigramCounter, Exchange.
-#pragma once
-#include "bigrams.h"
+// Word bigrams and exchange clustering. engine/clustering.py: BigramCounter, ExchangeClustering.
 #include "bind.h"
-#include "exchange.h"
+#include "clustering.h"
 
 namespace seqtag {
+namespace {
 
 using PyBigrams = std::tuple<In<int64_t>, In<int32_t>, In<int32_t>>;
 
-inline void add_bigrams(BigramCounter& counter, In<int32_t> words, In<int64_t> sentence_ptr) {
+void add_bigrams(BigramCounter& counter, In<int32_t> words, In<int64_t> sentence_ptr) {
   bool fits = true;
   for (size_t i = 0; i < words.shape(0); ++i) fits = fits && words(i) >= 1;
   require(fits, "words must be at least 1");
@@ -21,7 +20,7 @@ inline void add_bigrams(BigramCounter& counter, In<int32_t> words, In<int64_t> s
   counter.add(words.data(), sentence_ptr.data(), sentences);
 }
 
-inline nb::tuple table_of_bigrams(BigramCounter& counter, In<int32_t> numbers) {
+nb::object table_of_bigrams(BigramCounter& counter, In<int32_t> numbers) {
   require(int64_t(numbers.shape(0)) > counter.last(), "numbers must hold one number per word");
   int32_t size = 0;
   bool fits = true;
@@ -35,11 +34,11 @@ inline nb::tuple table_of_bigrams(BigramCounter& counter, In<int32_t> numbers) {
     nb::gil_scoped_release release;
     table = counter.table(numbers.data(), size_t(size));
   }
-  return nb::make_tuple(to_numpy(std::move(table.ptr)), to_numpy(std::move(table.after)),
-                        to_numpy(std::move(table.counts)));
+  return record("Bigrams", to_numpy(std::move(table.ptr)), to_numpy(std::move(table.after)),
+                to_numpy(std::move(table.counts)));
 }
 
-inline Exchange make_exchange(const PyBigrams& bigrams, In<int32_t> classes, int open) {
+ExchangeClustering make_clustering(const PyBigrams& bigrams, In<int32_t> classes, int open) {
   const auto& [ptr, after, counts] = bigrams;
   const size_t words = classes.shape(0);
   require(ptr.shape(0) == words + 1 && ascending(ptr, after.shape(0)) && counts.shape(0) == after.shape(0),
@@ -61,27 +60,29 @@ inline Exchange make_exchange(const PyBigrams& bigrams, In<int32_t> classes, int
     }
   for (int64_t difference : balance)
     require(difference == 0, "each word must be as often the first as the second of a pair");
-  return Exchange({{ptr.data(), ptr.data() + ptr.shape(0)},
-                   {after.data(), after.data() + after.shape(0)},
-                   {counts.data(), counts.data() + counts.shape(0)}},
-                  {classes.data(), classes.data() + words}, open);
+  return ExchangeClustering({{ptr.data(), ptr.data() + ptr.shape(0)},
+                             {after.data(), after.data() + after.shape(0)},
+                             {counts.data(), counts.data() + counts.shape(0)}},
+                            {classes.data(), classes.data() + words}, open);
 }
 
-inline int64_t visit_words(Exchange& exchange, int64_t first, int64_t last) {
+int64_t visit_words(ExchangeClustering& exchange, int64_t first, int64_t last) {
   require(0 <= first && first <= last && last <= int64_t(exchange.words()), "words out of range");
   require(exchange.open() > 0 || first == last, "no class takes words");
   nb::gil_scoped_release release;
   return exchange.visit(size_t(first), size_t(last));
 }
 
-inline nb::object entropies_of(In<int32_t> n) {
+nb::object entropies_of(In<int32_t> n) {
   const Entropies entropy;
   std::vector<int64_t> found;
   for (size_t i = 0; i < n.shape(0); ++i) found.push_back(entropy(n(i)));
   return to_numpy(std::move(found));
 }
 
-inline void bind_exchange(nb::module_& m) {
+}  // namespace
+
+void bind_clustering(nb::module_& m) {
   nb::class_<BigramCounter>(m, "BigramCounter")
       .def(nb::init<>())
       .def("add", &add_bigrams, nb::arg("words"), nb::arg("sentence_ptr"))
@@ -90,15 +91,16 @@ inline void bind_exchange(nb::module_& m) {
           "counts", [](BigramCounter& counter, size_t words) { return to_numpy(counter.counts(words)); },
           nb::arg("words"))
       .def("table", &table_of_bigrams, nb::arg("numbers"));
-  nb::class_<Exchange>(m, "Exchange")
+  nb::class_<ExchangeClustering>(m, "ExchangeClustering")
       .def(
           "__init__",
-          [](Exchange* self, const PyBigrams& bigrams, In<int32_t> classes, int open) {
-            new (self) Exchange(make_exchange(bigrams, classes, open));
+          [](ExchangeClustering* self, const PyBigrams& bigrams, In<int32_t> classes, int open) {
+            new (self) ExchangeClustering(make_clustering(bigrams, classes, open));
           },
           nb::arg("bigrams"), nb::arg("classes"), nb::arg("open"))
-      .def_prop_ro("classes", [](const Exchange& self) { return to_numpy(std::vector<int32_t>(self.classes())); })
-      .def("objective", &Exchange::objective)
+      .def_prop_ro("classes",
+                   [](const ExchangeClustering& self) { return to_numpy(std::vector<int32_t>(self.classes())); })
+      .def("objective", &ExchangeClustering::objective)
       .def("visit", &visit_words, nb::arg("first"), nb::arg("last"));
   m.def("entropies", &entropies_of, nb::arg("n"));
 }

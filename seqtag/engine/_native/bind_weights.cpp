@@ -1,8 +1,8 @@
-// Weights in training, as native.py sees them. native.py: Weights.
-#pragma once
+// Weights in training, and dropout. engine/reference.py: Weights; engine/keys.py: drop_features().
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -14,8 +14,9 @@
 #include "train.h"
 
 namespace seqtag {
+namespace {
 
-inline Rule rule_of(const std::string& name) {
+Rule rule_of(const std::string& name) {
   if (name == "perceptron") return Rule::perceptron;
   if (name == "pa") return Rule::passive_aggressive;
   require(name == "adaptive", "rule must be perceptron, pa or adaptive");
@@ -23,7 +24,7 @@ inline Rule rule_of(const std::string& name) {
 }
 
 // Asks Python from time to time. arrays.py: Pause.
-inline std::function<bool()> paused_by(nb::object asked, double seconds) {
+std::function<bool()> paused_by(nb::object asked, double seconds) {
   using Clock = std::chrono::steady_clock;
   return [asked = std::move(asked), seconds, last = Clock::now()]() mutable {
     if (std::chrono::duration<double>(Clock::now() - last).count() < seconds) return false;
@@ -34,16 +35,28 @@ inline std::function<bool()> paused_by(nb::object asked, double seconds) {
   };
 }
 
-template <class Real> class PyWeights {
+// Records of arrays.py: Instances, CellStates, State, Pause, Layout.
+using PyInstances = std::tuple<In<int64_t>, In<int64_t>, In<int32_t>, nb::object, std::optional<In<int64_t>>,
+                               std::optional<In<int32_t>>, std::optional<In<int64_t>>, std::optional<In<int32_t>>>;
+using PyCellStates = std::tuple<In<int64_t>, In<int32_t>, nb::object, nb::object, nb::object>;
+using PyState = std::tuple<PyCellStates, PyCellStates, PyCellStates, nb::object, int64_t>;
+using PyPause = std::optional<std::tuple<nb::object, double>>;
+using PyLayout = std::tuple<int64_t, int, int, int64_t, PyParts>;
+
+// Weights of one type of numbers.
+template <class Real> class TypedWeights {
  public:
-  PyWeights(int64_t rows, int labels, int order, int64_t edges, const PyParts& parts, bool adaptive, bool sparse)
-      : rows_(size_t(rows)), edges_(size_t(edges)), labels_(labels) {
+  TypedWeights(const PyLayout& layout, bool adaptive, bool sparse) {
+    const auto& [rows, labels, order, edges, parts] = layout;
     require(rows >= 0 && rows <= kMaxRows && edges >= 0 && edges <= kMaxRows, "rows and edges must be 0 to 2147483647");
     require(labels > 0, "labels must be at least 1");
     require(order >= 0 && order <= 2, "order must be 0, 1 or 2");
     require(order < 1 || labels <= kMaxBigramLabels, "first order is for 46339 labels at most");
     require(order < 2 || labels <= kMaxTrigramLabels, "second order is for 255 labels at most");
     require(edges == 0 || labels <= kMaxTrigramLabels, "label bigrams that see words are for 255 labels at most");
+    rows_ = size_t(rows);
+    edges_ = size_t(edges);
+    labels_ = labels;
     const Parts p = parts_of(labels, parts);
     try {
       if (sparse)
@@ -55,18 +68,18 @@ template <class Real> class PyWeights {
     }
   }
 
-  using MaybeValues = std::optional<In<Real>>;
-  using MaybeEdgePtr = std::optional<In<int64_t>>;
-  using MaybeEdges = std::optional<In<int32_t>>;
-
-  // (updates, wrong tokens), and if recorded: positions of the mistakes, what was decoded there
-  nb::tuple train_epoch(In<int64_t> sentence_ptr, In<int64_t> token_ptr, In<int32_t> features, MaybeValues values,
-                        MaybeEdgePtr edge_ptr, MaybeEdges edges, In<int32_t> y, In<int64_t> visits,
-                        const std::string& rule, Real step, Real margin, std::optional<In2<Real>> cost,
-                        bool ties_are_mistakes, bool record, std::optional<In2<uint8_t>> choices, nb::object asked,
-                        double ask_every, MaybeEdgePtr bundle_ptr, MaybeEdges bundles) {
-    const auto x = instances(sentence_ptr, token_ptr, features, values, edge_ptr, edges, bundle_ptr, bundles);
-    require(y.shape(0) + 1 == token_ptr.shape(0), "y must hold one label per token");
+  // (updates, wrong tokens); `out_mistakes` is a list, or None. asked: whether to pause, or None.
+  nb::tuple train_epoch(const PyInstances& data, In<int32_t> y, In<int64_t> visits, const std::string& rule,
+                        double step, nb::object cost, bool ties_are_mistakes, nb::object out_mistakes,
+                        const std::optional<In2<uint8_t>>& choices, const PyPause& pause) {
+    const auto values = maybe_values(data);
+    const auto x = instances(data, values);
+    require(y.shape(0) + 1 == std::get<1>(data).shape(0), "y must hold one label per token");
+    const bool has_table = !cost.is_none() && nb::hasattr(cost, "ndim") && nb::cast<int>(cost.attr("ndim")) > 0;
+    require(!has_table || nb::cast<int>(cost.attr("ndim")) == 2, "cost must be a number or (K, K)");
+    std::optional<In2<Real>> table;
+    if (has_table) table = numbers<In2<Real>>(cost);
+    const bool record_mistakes = !out_mistakes.is_none();
     const size_t K = size_t(labels_), several = choices ? choices->shape(0) : 0;
     bool fine = choices || within(y.data(), y.shape(0), labels_);
     for (size_t n = 0; choices && n < y.shape(0); ++n) fine &= y(n) >= -int64_t(several) && y(n) < labels_;
@@ -79,36 +92,37 @@ template <class Real> class PyWeights {
             "choices must be (C, K), with a label in every row");
     }
     require(within(visits.data(), visits.shape(0), int64_t(x.sentences)), "visits holds a sentence out of range");
-    if (cost) require(cost->shape(0) == K && cost->shape(1) == K, "cost must be a number or (K, K)");
+    if (table) require(table->shape(0) == K && table->shape(1) == K, "cost must be a number or (K, K)");
     const Rule r = rule_of(rule);
     require(r != Rule::adaptive || visit([](auto& w) { return w.adaptive; }),
             "these weights were made without room for the adaptive rule");
-    const Lesson<Real> lesson{y.data(),
-                              visits.data(),
-                              visits.shape(0),
-                              r,
-                              step,
-                              margin,
-                              cost ? cost->data() : nullptr,
-                              ties_are_mistakes,
-                              choices ? choices->data() : nullptr,
-                              several,
-                              asked.is_none() ? nullptr : paused_by(asked, ask_every)};
+    const EpochSettings<Real> settings{y.data(),
+                                       visits.data(),
+                                       visits.shape(0),
+                                       r,
+                                       Real(step),
+                                       cost.is_none() || table ? Real(0) : Real(nb::cast<double>(cost)),
+                                       table ? table->data() : nullptr,
+                                       ties_are_mistakes,
+                                       choices ? choices->data() : nullptr,
+                                       several,
+                                       pause ? paused_by(std::get<0>(*pause), std::get<1>(*pause)) : nullptr};
     EpochCounts counts;
     Mistakes mistakes;
     {
       nb::gil_scoped_release release;
-      counts = visit([&](auto& w) { return w.train_epoch(x, lesson, record ? &mistakes : nullptr); });
+      counts = visit([&](auto& w) { return w.train_epoch(x, settings, record_mistakes ? &mistakes : nullptr); });
     }
-    if (!record) return nb::make_tuple(counts.updates, counts.wrong_tokens);
-    return nb::make_tuple(counts.updates, counts.wrong_tokens, to_numpy(std::move(mistakes.position)),
-                          to_numpy(std::move(mistakes.y_hat)));
+    if (record_mistakes)
+      out_mistakes.attr("append")(
+          record("Mistakes", to_numpy(std::move(mistakes.position)), to_numpy(std::move(mistakes.y_hat))));
+    return nb::make_tuple(counts.updates, counts.wrong_tokens);
   }
 
-  nb::object decode(In<int64_t> sentence_ptr, In<int64_t> token_ptr, In<int32_t> features, MaybeValues values,
-                    MaybeEdgePtr edge_ptr, MaybeEdges edges, MaybeEdgePtr bundle_ptr, MaybeEdges bundles) {
-    const auto x = instances(sentence_ptr, token_ptr, features, values, edge_ptr, edges, bundle_ptr, bundles);
-    std::vector<int32_t> labels(token_ptr.shape(0) - 1);
+  nb::object decode(const PyInstances& data) {
+    const auto values = maybe_values(data);
+    const auto x = instances(data, values);
+    std::vector<int32_t> labels(std::get<1>(data).shape(0) - 1);
     {
       nb::gil_scoped_release release;
       visit([&](auto& w) { w.decode_all(x, labels.data()); });
@@ -116,8 +130,7 @@ template <class Real> class PyWeights {
     return to_numpy(std::move(labels));
   }
 
-  // arrays.py: Cells, flat.
-  nb::tuple cells(bool average) {
+  nb::object cells(bool average) {
     State<Real> state = gather([average](const auto& w) {
       return
           [average, seen = w.seen](const Cell<Real>& c) { return average ? averaged(c, seen) : Cell<Real>{c.w, 0, 0}; };
@@ -130,26 +143,27 @@ template <class Real> class PyWeights {
       std::vector<Cell<Real>>().swap(rows->cell);
     }
     out.append(field(state.chain, &Cell<Real>::w));
-    return nb::tuple(out);
+    return nb::module_::import_("seqtag.engine.arrays").attr("Cells")(*out);
   }
 
-  // arrays.py: State, as tuples.
-  nb::tuple state() {
+  nb::object state() {
     const State<Real> state = gather([](const auto&) { return [](const Cell<Real>& c) { return c; }; });
     using C = Cell<Real>;
     auto rows = [](const CellRows<Real>& r) {
-      return nb::make_tuple(to_numpy(std::vector<int64_t>(r.ptr)), to_numpy(std::vector<int32_t>(r.column)),
-                            field(r.cell, &C::w), field(r.cell, &C::u), field(r.cell, &C::g));
+      return record("CellStates", to_numpy(std::vector<int64_t>(r.ptr)), to_numpy(std::vector<int32_t>(r.column)),
+                    field(r.cell, &C::w), field(r.cell, &C::u), field(r.cell, &C::g));
     };
     std::vector<Real> chain;
     for (auto part : {&C::w, &C::u, &C::g})
       for (const C& cell : state.chain) chain.push_back(cell.*part);
-    return nb::make_tuple(rows(state.emission), rows(state.edge), rows(state.trigram),
-                          to_numpy(std::move(chain), {3, state.chain.size()}), state.seen);
+    return record("State", rows(state.emission), rows(state.edge), rows(state.trigram),
+                  to_numpy(std::move(chain), {3, state.chain.size()}), state.seen);
   }
 
-  void restore(const PyCells<Real>& emission, const PyCells<Real>& edge, const PyCells<Real>& trigram, In2<Real> chain,
-               int64_t seen) {
+  void restore(const PyState& from) {
+    const PyCellStates &emission = std::get<0>(from), &edge = std::get<1>(from), &trigram = std::get<2>(from);
+    const auto chain = numbers<In2<Real>>(std::get<3>(from));
+    const int64_t seen = std::get<4>(from);
     require(seen >= 0, "seen must be at least 0");
     visit([&](auto& weights) {
       const size_t K = size_t(labels_), n = weights.chain_cells.size();
@@ -175,8 +189,9 @@ template <class Real> class PyWeights {
   int labels_;
   std::variant<std::monostate, Dense, Sparse> weights_;
 
-  static CellRows<Real> cell_rows(const PyCells<Real>& cells, size_t rows, int width) {
-    const auto& [ptr, column, w, u, g] = cells;
+  static CellRows<Real> cell_rows(const PyCellStates& cells, size_t rows, int width) {
+    const auto& [ptr, column, w_numbers, u_numbers, g_numbers] = cells;
+    const auto w = numbers<In<Real>>(w_numbers), u = numbers<In<Real>>(u_numbers), g = numbers<In<Real>>(g_numbers);
     const size_t n = column.shape(0);
     require(ptr.shape(0) == rows + 1, "the state is of other rows");
     require(ascending(ptr, n), "the state's ptr must ascend from 0 to the number of cells");
@@ -203,9 +218,18 @@ template <class Real> class PyWeights {
     return work(std::get<Sparse>(weights_));
   }
 
-  Instances<Real> instances(const In<int64_t>& sentence_ptr, const In<int64_t>& token_ptr, const In<int32_t>& features,
-                            const MaybeValues& values, const MaybeEdgePtr& edge_ptr, const MaybeEdges& edges,
-                            const MaybeEdgePtr& bundle_ptr, const MaybeEdges& bundles) const {
+  // An array of the numbers that the weights have.
+  template <class Array> static Array numbers(const nb::object& values) {
+    const char* dtype = sizeof(Real) == 4 ? "float32" : "float64";
+    return nb::cast<Array>(nb::module_::import_("numpy").attr("ascontiguousarray")(values, dtype));
+  }
+  static std::optional<In<Real>> maybe_values(const PyInstances& data) {
+    const nb::object& values = std::get<3>(data);
+    if (values.is_none()) return std::nullopt;
+    return numbers<In<Real>>(values);
+  }
+  Instances<Real> instances(const PyInstances& data, const std::optional<In<Real>>& values) const {
+    const auto& [sentence_ptr, token_ptr, features, given, edge_ptr, edges, bundle_ptr, bundles] = data;
     require(token_ptr.shape(0) > 0 && ascending(sentence_ptr, token_ptr.shape(0) - 1),
             "sentence_ptr must ascend from 0 to the number of tokens");
     const size_t width = features.shape(0), tokens = token_ptr.shape(0) - 1;
@@ -245,9 +269,72 @@ template <class Real> class PyWeights {
   }
 };
 
-// (token_ptr, features) without some; state and used are those of the random numbers.
-inline nb::tuple py_drop_features(In<int64_t> token_ptr, In<int32_t> features, In<double> shares, In<uint32_t> state,
-                                  size_t used) {
+// Weights of float32 or float64. engine/reference.py: Weights.
+class PyWeights {
+  nb::object layout_;
+  std::variant<std::unique_ptr<TypedWeights<float>>, std::unique_ptr<TypedWeights<double>>> weights_;
+
+  template <class Work> auto visit(Work work) {
+    return std::visit([&](auto& weights) { return work(*weights); }, weights_);
+  }
+
+ public:
+  PyWeights(nb::object layout, const std::string& dtype, const std::string& rule, const std::optional<PyState>& state)
+      : layout_(std::move(layout)) {
+    const auto shape = nb::cast<PyLayout>(layout_);
+    const bool adaptive = rule_of(rule) == Rule::adaptive, sparse = nb::cast<bool>(layout_.attr("sparse"));
+    require(dtype == "float32" || dtype == "float64", "dtype must be float32 or float64");
+    with_room([&] {
+      if (dtype == "float32")
+        weights_ = std::make_unique<TypedWeights<float>>(shape, adaptive, sparse);
+      else
+        weights_ = std::make_unique<TypedWeights<double>>(shape, adaptive, sparse);
+      if (state) visit([&](auto& weights) { weights.restore(*state); });
+    });
+  }
+  nb::object train_epoch(const PyInstances& x, In<int32_t> y, In<int64_t> visits, const std::string& rule, double step,
+                         nb::object cost, bool ties_are_mistakes, nb::object out_mistakes, nb::object choices,
+                         const PyPause& pause) {
+    std::optional<In2<uint8_t>> permitted;
+    if (!choices.is_none())
+      permitted = nb::cast<In2<uint8_t>>(nb::module_::import_("numpy").attr("ascontiguousarray")(choices, "uint8"));
+    nb::object found;
+    with_room([&] {
+      visit([&](auto& weights) {
+        found = weights.train_epoch(x, y, visits, rule, step, cost, ties_are_mistakes, out_mistakes, permitted, pause);
+      });
+    });
+    return found;
+  }
+  nb::object decode(const PyInstances& x) {
+    return visit([&](auto& weights) { return weights.decode(x); });
+  }
+  nb::object cells(bool average) {
+    return visit([&](auto& weights) { return weights.cells(average); });
+  }
+  nb::object state() {
+    return visit([](auto& weights) { return weights.state(); });
+  }
+  int64_t seen() {
+    return visit([](auto& weights) { return weights.seen(); });
+  }
+
+ private:
+  // Runs some work; if memory is short, the error says how much the weights take.
+  template <class Work> void with_room(Work work) {
+    try {
+      work();
+    } catch (const std::bad_alloc&) {
+      const nb::object error = nb::module_::import_("seqtag.engine.checks").attr("no_room")(layout_);
+      PyErr_SetObject(PyExc_MemoryError, error.ptr());
+      throw nb::python_error();
+    }
+  }
+};
+
+// A corpus without some of its features, drawn at random: (token_ptr, features).
+nb::tuple py_drop_features(In<int64_t> token_ptr, In<int32_t> features, In<double> shares, nb::object random) {
+  using namespace nb::literals;
   require(ascending(token_ptr, features.shape(0)), "token_ptr must ascend from 0 to the number of features");
   const size_t rows = shares.shape(0);
   const auto is_share = [](double share) { return share >= 0 && share <= 1; };
@@ -255,40 +342,35 @@ inline nb::tuple py_drop_features(In<int64_t> token_ptr, In<int32_t> features, I
   const auto has_share = [rows](int32_t row) { return row >= 0 && size_t(row) < rows; };
   require(rows == 1 || std::all_of(features.data(), features.data() + features.shape(0), has_share),
           "each row must have a share, or there must be one for all");
-  require(state.shape(0) == MersenneTwister::kWords && used <= MersenneTwister::kWords,
-          "state must be the 624 words of a Mersenne twister, used at most so many");
+  const nb::object twister = random.attr("get_state")("legacy"_a = false)["state"];
+  const auto words = nb::cast<In<uint32_t>>(twister["key"]);
+  const auto used = nb::cast<size_t>(twister["pos"]);
+  require(words.shape(0) == MersenneTwister::kWords && used <= MersenneTwister::kWords,
+          "random must be a RandomState of a Mersenne twister");
   TokenFeatures kept;
   {
     nb::gil_scoped_release release;
     kept = drop_features(token_ptr.data(), token_ptr.shape(0) - 1, features.data(), shares.data(), rows,
-                         MersenneTwister(state.data(), used));
+                         MersenneTwister(words.data(), used));
   }
   return nb::make_tuple(to_numpy(std::move(kept.token_ptr)), to_numpy(std::move(kept.features)));
 }
 
-inline void bind_dropout(nb::module_& m) {
-  m.def("drop_features", &py_drop_features, nb::arg("token_ptr"), nb::arg("features"), nb::arg("shares"),
-        nb::arg("state"), nb::arg("used"));
-}
+}  // namespace
 
-template <class Real> void bind_weights(nb::module_& m, const char* name) {
-  using W = PyWeights<Real>;
-  nb::class_<W>(m, name)
-      .def(nb::init<int64_t, int, int, int64_t, const PyParts&, bool, bool>(), nb::arg("rows"), nb::arg("labels"),
-           nb::arg("order"), nb::arg("edges"), nb::arg("parts").none(), nb::arg("adaptive"), nb::arg("sparse"))
-      .def("train_epoch", &W::train_epoch, nb::arg("sentence_ptr"), nb::arg("token_ptr"), nb::arg("features"),
-           nb::arg("values").none(), nb::arg("edge_ptr").none(), nb::arg("edges").none(), nb::arg("y"),
-           nb::arg("visits"), nb::arg("rule"), nb::arg("step"), nb::arg("margin"), nb::arg("cost").none(),
-           nb::arg("ties_are_mistakes"), nb::arg("record"), nb::arg("choices").none(), nb::arg("asked").none(),
-           nb::arg("ask_every"), nb::arg("bundle_ptr").none(), nb::arg("bundles").none())
-      .def("decode", &W::decode, nb::arg("sentence_ptr"), nb::arg("token_ptr"), nb::arg("features"),
-           nb::arg("values").none(), nb::arg("edge_ptr").none(), nb::arg("edges").none(), nb::arg("bundle_ptr").none(),
-           nb::arg("bundles").none())
-      .def("cells", &W::cells, nb::arg("average"))
-      .def("state", &W::state)
-      .def("restore", &W::restore, nb::arg("emission"), nb::arg("edge"), nb::arg("trigram"), nb::arg("chain"),
-           nb::arg("seen"))
-      .def_prop_ro("seen", &W::seen);
+void bind_weights(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("drop_features", &py_drop_features, "token_ptr"_a, "features"_a, "shares"_a, "random"_a);
+  nb::class_<PyWeights>(m, "Weights")
+      .def(nb::init<nb::object, const std::string&, const std::string&, const std::optional<PyState>&>(), "layout"_a,
+           "dtype"_a = "float32", "rule"_a = "adaptive", "state"_a = nb::none())
+      .def("train_epoch", &PyWeights::train_epoch, "x"_a, "y"_a, "visits"_a, "rule"_a = "perceptron", "step"_a = 1.0,
+           "cost"_a = nb::none(), "ties_are_mistakes"_a = false, "out_mistakes"_a = nb::none(),
+           "choices"_a = nb::none(), "pause"_a = nb::none())
+      .def("decode", &PyWeights::decode, "x"_a)
+      .def("cells", &PyWeights::cells, "average"_a = false)
+      .def("state", &PyWeights::state)
+      .def_prop_ro("seen", &PyWeights::seen);
 }
 
 }  // namespace seqtag

@@ -1,0 +1,240 @@
+// Text: scanners of column files and of tokens, sentences written as CoNLL-U, and views of characters.
+// interface.py: Scanner, TokenScanner, WriteSentences, Characters.
+#include <string_view>
+
+#include "bind.h"
+#include "characters.h"
+#include "scan.h"
+#include "sentences.h"
+
+namespace seqtag {
+namespace {
+
+class PyScanner {
+ public:
+  PyScanner(int columns, const std::string& separator, int id_column, bool comments, std::vector<int> read,
+            std::vector<int> write)
+      : reported_(read.size(), 0),
+        scanner_(columns, separator.empty() ? 0 : separator[0], id_column, comments, read, write),
+        written_(write.size()) {
+    require(separator.size() == 1, "separator must be one byte");
+    require(id_column >= -1 && id_column < columns, "id_column names a column out of range");
+    for (int c : read) require(c >= 0 && c < columns, "read names a column out of range");
+    for (int c : write) require(c >= -1 && c < columns, "write names a column out of range");
+  }
+  // Type ids (columns read, words) and sentence_ptr, or None if the text is not plain.
+  nb::object scan(nb::bytes text, bool file_start) {
+    bool plain;
+    {
+      nb::gil_scoped_release release;
+      plain = scanner_.scan(text.c_str(), text.size(), file_start);
+    }
+    if (!plain) return nb::none();
+    std::vector<int32_t> types;
+    types.reserve(reported_.size() * scanner_.words());
+    for (size_t c = 0; c < reported_.size(); ++c)
+      types.insert(types.end(), scanner_.types(c).begin(), scanner_.types(c).end());
+    return nb::make_tuple(to_numpy(std::move(types), {reported_.size(), scanner_.words()}),
+                          to_numpy(std::vector<int64_t>(scanner_.sentence_ptr())));
+  }
+  // Values of a column that were numbered since the last call, in order.
+  nb::list new_values(size_t column) {
+    require(column < reported_.size(), "column out of range");
+    nb::list values;
+    const Interner& interner = scanner_.interner(column);
+    for (; reported_[column] < interner.size(); ++reported_[column]) {
+      const std::string_view v = interner.value(reported_[column]);
+      values.append(nb::bytes(v.data(), v.size()));
+    }
+    return values;
+  }
+  // The text scanned last with the labels in their places; names: per column written, per label.
+  nb::bytes splice(nb::bytes text, const std::vector<In<int32_t>>& labels,
+                   const std::vector<std::vector<nb::bytes>>& names) {
+    require(text.size() == scanner_.size(), "splice takes the text that was scanned last");
+    require(labels.size() == written_ && names.size() == written_, "one array of labels for each column written");
+    std::vector<const int32_t*> ids;
+    std::vector<std::vector<std::string_view>> views(written_);
+    for (size_t w = 0; w < written_; ++w) {
+      require(labels[w].shape(0) == scanner_.words(), "one label per word");
+      require(within(labels[w].data(), labels[w].shape(0), int64_t(names[w].size())), "a label without a name");
+      ids.push_back(labels[w].data());
+      for (const nb::bytes& name : names[w]) views[w].emplace_back(name.c_str(), name.size());
+    }
+    std::string out;
+    {
+      nb::gil_scoped_release release;
+      out = scanner_.splice(text.c_str(), text.size(), ids, views);
+    }
+    return nb::bytes(out.data(), out.size());
+  }
+
+ private:
+  std::vector<size_t> reported_;
+  Scanner scanner_;
+  size_t written_;
+};
+
+class PyTokenScanner {
+ public:
+  // Type ids (words,) and sentence_ptr.
+  nb::tuple scan(nb::bytes text, bool file_start) {
+    {
+      nb::gil_scoped_release release;
+      scanner_.scan(text.c_str(), text.size(), file_start);
+    }
+    return nb::make_tuple(to_numpy(std::vector<int32_t>(scanner_.types())),
+                          to_numpy(std::vector<int64_t>(scanner_.sentence_ptr())));
+  }
+  // Tokens that were numbered since the last call, in order.
+  nb::list new_values() {
+    nb::list values;
+    for (; reported_ < scanner_.interner().size(); ++reported_) {
+      const std::string_view v = scanner_.interner().value(reported_);
+      values.append(nb::bytes(v.data(), v.size()));
+    }
+    return values;
+  }
+
+ private:
+  size_t reported_ = 0;
+  TokenScanner scanner_;
+};
+
+// CoNLL-U of each sentence, or None where it is left to Python.
+nb::list write_sentences(nb::bytes text, In<int64_t> starts, In<int64_t> ends, In<int64_t> sentence_ends,
+                         In<bool> plain, In<int64_t> ranges, In<int64_t> word_ptr, const std::vector<nb::bytes>& words,
+                         int64_t number) {
+  const size_t tokens = starts.shape(0), sentences = sentence_ends.shape(0);
+  require(ends.shape(0) == tokens && plain.shape(0) == sentences, "one end per token, one flag per sentence");
+  int64_t at = 0;
+  for (size_t t = 0; t < tokens; ++t) {
+    require(at <= starts(t) && starts(t) < ends(t), "tokens must ascend, and none is empty");
+    at = ends(t);
+  }
+  require(at <= int64_t(text.size()), "a token ends behind the text");
+  at = 0;
+  for (size_t s = 0; s < sentences; ++s) {
+    require(at < sentence_ends(s), "sentence_ends must ascend, and no sentence is empty");
+    at = sentence_ends(s);
+  }
+  require(at == int64_t(tokens), "the last sentence must end with the last token");
+  require(word_ptr.shape(0) == ranges.shape(0) + 1 && ascending(word_ptr, words.size()),
+          "word_ptr must ascend from 0 to the number of words, one step per range");
+  for (size_t i = 0; i + 1 < ranges.shape(0); ++i) require(ranges(i) < ranges(i + 1), "ranges must ascend");
+  Ranges several{ranges.data(), ranges.shape(0), word_ptr.data(), {}};
+  for (const nb::bytes& word : words) several.words.emplace_back(word.c_str(), word.size());
+  const SentenceWriter writer(text.c_str(), text.size(), several);
+  std::vector<std::string> written(sentences);
+  {
+    nb::gil_scoped_release release;
+    for (size_t s = 0; s < sentences; ++s) {
+      const size_t first = s ? size_t(sentence_ends(s - 1)) : 0, last = size_t(sentence_ends(s));
+      const size_t next = last < tokens ? size_t(starts(last)) : writer.size();
+      if (plain(s)) written[s] = writer.write(starts.data(), ends.data(), first, last, next, number + int64_t(s));
+    }
+  }
+  nb::list found;
+  for (const std::string& each : written)
+    found.append(each.empty() ? nb::none() : nb::object(nb::str(each.data(), each.size())));
+  return found;
+}
+
+class PyCharacters {
+ public:
+  explicit PyCharacters(std::vector<int> columns) : reported_(columns.size(), 0), table_(columns) {
+    for (int c : columns) require(c >= 0 && c < CharacterTable::kColumns, "columns names a column out of range");
+  }
+  nb::object unknown(In<uint32_t> codes) {
+    check(codes);
+    return to_numpy(table_.unknown(codes.data(), codes.shape(0)));
+  }
+  void learn(In<uint32_t> codes, In<uint8_t> kinds) {
+    check(codes);
+    require(codes.shape(0) == kinds.shape(0), "one kind per code point");
+    require(within(kinds.data(), kinds.shape(0), CharacterTable::kRegional + 1), "a kind is out of range");
+    for (size_t i = 0; i < codes.shape(0); ++i) table_.learn(codes(i), kinds(i));
+  }
+  nb::tuple split(In<uint32_t> codes) {
+    check(codes);
+    require(table_.unknown(codes.data(), codes.shape(0)).empty(), "a code point without a kind");
+    std::vector<int64_t> fresh;
+    {
+      nb::gil_scoped_release release;
+      fresh = table_.split(codes.data(), codes.shape(0));
+    }
+    return nb::make_tuple(to_numpy(std::vector<int64_t>(table_.starts())),
+                          to_numpy(std::vector<int64_t>(table_.ends())), to_numpy(std::vector<uint8_t>(table_.gaps())),
+                          to_numpy(std::move(fresh)));
+  }
+  void define(const std::vector<nb::bytes>& symbols, const std::vector<nb::bytes>& kinds,
+              const std::vector<nb::bytes>& classes, In<uint8_t> alphanumeric) {
+    require(symbols.size() == kinds.size() && symbols.size() == classes.size() &&
+                symbols.size() == alphanumeric.shape(0) && symbols.size() == table_.characters() - table_.defined(),
+            "one symbol, kind and class per new character");
+    for (size_t i = 0; i < symbols.size(); ++i)
+      table_.define(view(symbols[i]), view(kinds[i]), view(classes[i]), alphanumeric(i) != 0);
+  }
+  // Type ids (columns, rows) of the text that was split last.
+  nb::object number() {
+    require(table_.characters() == table_.defined(), "a character that is not defined");
+    std::vector<int32_t> types(table_.columns() * table_.rows());
+    {
+      nb::gil_scoped_release release;
+      table_.number(types.data());
+    }
+    return to_numpy(std::move(types), {table_.columns(), table_.rows()});
+  }
+  // Values of a column that were numbered since the last call, in order.
+  nb::list new_values(size_t column) {
+    require(column < reported_.size(), "column out of range");
+    nb::list values;
+    for (; reported_[column] < table_.types(column); ++reported_[column]) {
+      const std::string value = table_.value(column, reported_[column]);
+      values.append(nb::bytes(value.data(), value.size()));
+    }
+    return values;
+  }
+  size_t nbytes() const { return table_.bytes(); }
+
+ private:
+  std::vector<size_t> reported_;
+  CharacterTable table_;
+
+  static std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+  static void check(const In<uint32_t>& codes) {
+    uint32_t most = 0;
+    for (size_t i = 0; i < codes.shape(0); ++i) most = std::max(most, codes(i));
+    require(most < CharacterTable::kCodes, "a code point is out of range");
+  }
+};
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+  nb::class_<PyScanner>(m, "Scanner")
+      .def(nb::init<int, const std::string&, int, bool, std::vector<int>, std::vector<int>>(), nb::arg("columns"),
+           nb::arg("separator"), nb::arg("id_column"), nb::arg("comments"), nb::arg("read"), nb::arg("write"))
+      .def("scan", &PyScanner::scan, nb::arg("text"), nb::arg("file_start"))
+      .def("new_values", &PyScanner::new_values, nb::arg("column"))
+      .def("splice", &PyScanner::splice, nb::arg("text"), nb::arg("labels"), nb::arg("names"));
+  nb::class_<PyTokenScanner>(m, "TokenScanner")
+      .def(nb::init<>())
+      .def("scan", &PyTokenScanner::scan, nb::arg("text"), nb::arg("file_start"))
+      .def("new_values", &PyTokenScanner::new_values);
+  m.def("write_sentences", &write_sentences, nb::arg("text"), nb::arg("starts"), nb::arg("ends"),
+        nb::arg("sentence_ends"), nb::arg("plain"), nb::arg("ranges"), nb::arg("word_ptr"), nb::arg("words"),
+        nb::arg("number"));
+  nb::class_<PyCharacters>(m, "Characters")
+      .def(nb::init<std::vector<int>>(), nb::arg("columns"))
+      .def("unknown", &PyCharacters::unknown, nb::arg("codes"))
+      .def("learn", &PyCharacters::learn, nb::arg("codes"), nb::arg("kinds"))
+      .def("split", &PyCharacters::split, nb::arg("codes"))
+      .def("define", &PyCharacters::define, nb::arg("symbols"), nb::arg("kinds"), nb::arg("classes"),
+           nb::arg("alphanumeric"))
+      .def("number", &PyCharacters::number)
+      .def_prop_ro("nbytes", &PyCharacters::nbytes)
+      .def("new_values", &PyCharacters::new_values, nb::arg("column"));
+}
+
+}  // namespace seqtag

@@ -1,0 +1,119 @@
+// Strings and pairs of numbers, numbered in order of first appearance.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "secret.h"
+#include "simd.h"
+
+namespace seqtag {
+
+// Bytes of memory that a vector holds.
+template <class Vector> size_t bytes_held(const Vector& vector) {
+  return vector.capacity() * sizeof(typename Vector::value_type);
+}
+
+// Distinct values numbered as they come.
+class Interner {
+ public:
+  Interner() : slots_(1 << 12, Slot{0, -1}), ends_(1, 0) {}
+  size_t size() const { return ends_.size() - 1; }
+  std::string_view value(size_t id) const { return {&bytes_[0] + ends_[id], ends_[id + 1] - ends_[id]}; }
+  int32_t intern(const char* p, size_t n) {
+    const uint64_t h = secret_.hash(p, n);
+    size_t i = size_t(h >> 32) & (slots_.size() - 1);
+    for (; slots_[i].id >= 0; i = (i + 1) & (slots_.size() - 1))
+      if (slots_[i].half == uint32_t(h)) {
+        const std::string_view known = value(size_t(slots_[i].id));
+        if (known.size() == n && std::memcmp(known.data(), p, n) == 0) return slots_[i].id;
+      }
+    const int32_t id = int32_t(size());
+    slots_[i] = {uint32_t(h), id};
+    bytes_.append(p, n);
+    ends_.push_back(bytes_.size());
+    if (2 * size() > slots_.size()) grow();
+    return id;
+  }
+  // Bytes of memory held.
+  size_t bytes() const { return bytes_held(slots_) + bytes_.capacity() + bytes_held(ends_); }
+  size_t longest_way() const {
+    return seqtag::longest_way(
+        slots_.size(), [&](size_t slot) { return size_t(hash(size_t(slots_[slot].id)) >> 32) & (slots_.size() - 1); },
+        [&](size_t slot) { return slots_[slot].id >= 0; });
+  }
+
+ private:
+  struct Slot {
+    uint32_t half;
+    int32_t id;
+  };
+  Secret secret_ = process_secret();
+  std::vector<Slot> slots_;
+  std::string bytes_;
+  std::vector<size_t> ends_;
+
+  uint64_t hash(size_t id) const { return secret_.hash(value(id).data(), value(id).size()); }
+  void grow() {
+    slots_.assign(slots_.size() * 2, Slot{0, -1});
+    for (size_t id = 0; id < size(); ++id) {
+      const uint64_t h = hash(id);
+      size_t i = size_t(h >> 32) & (slots_.size() - 1);
+      while (slots_[i].id >= 0) i = (i + 1) & (slots_.size() - 1);
+      slots_[i] = {uint32_t(h), int32_t(id)};
+    }
+  }
+};
+
+// Pairs of numbers, numbered as they come.
+class PairNumbers {
+ public:
+  struct Pair {
+    int32_t first, second;
+  };
+  PairNumbers() : slots_(256) {}
+  size_t size() const { return pairs_.size(); }
+  const Pair& pair(size_t number) const { return pairs_[number]; }
+  SEQTAG_INLINE int32_t number(int32_t first, int32_t second) {
+    size_t i = home(first, second);
+    for (; slots_[i].number >= 0; i = (i + 1) & (slots_.size() - 1))
+      if (slots_[i].first == first && slots_[i].second == second) return slots_[i].number;
+    return insert(i, first, second);
+  }
+  // Bytes of memory held.
+  size_t bytes() const { return bytes_held(slots_) + bytes_held(pairs_); }
+  size_t longest_way() const {
+    return seqtag::longest_way(
+        slots_.size(), [&](size_t slot) { return home(slots_[slot].first, slots_[slot].second); },
+        [&](size_t slot) { return slots_[slot].number >= 0; });
+  }
+
+ private:
+  struct Slot {
+    int32_t first = 0, second = 0, number = -1, unused = 0;
+  };
+  std::vector<Slot> slots_;
+  std::vector<Pair> pairs_;
+  Secret secret_ = process_secret();
+
+  size_t home(int32_t first, int32_t second) const {
+    return size_t(secret_.mixed(uint64_t(uint32_t(first)) << 32 | uint32_t(second))) & (slots_.size() - 1);
+  }
+  int32_t insert(size_t i, int32_t first, int32_t second) {
+    const int32_t number = int32_t(size());
+    slots_[i] = {first, second, number, 0};
+    pairs_.push_back({first, second});
+    if (2 * size() <= slots_.size()) return number;
+    slots_.assign(slots_.size() * 4, Slot{});
+    for (size_t n = 0; n < size(); ++n) {
+      size_t k = home(pairs_[n].first, pairs_[n].second);
+      while (slots_[k].number >= 0) k = (k + 1) & (slots_.size() - 1);
+      slots_[k] = {pairs_[n].first, pairs_[n].second, int32_t(n), 0};
+    }
+    return number;
+  }
+};
+
+}  // namespace seqtag
