@@ -1,4 +1,4 @@
-"""The perceptron family as classifiers of vectors: sequences of length 1."""
+"""Classifiers of vectors: the perceptron family, as sequences of length 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the members of the perceptron family share: their passes are those of the one trainer.
+"""Base class of the perceptrons: all of them are trained by the one trainer of sequences.
 
 The algebra that makes them one algorithm is in `seqtag.classifiers.perceptrons`.
 """
@@ -13,8 +13,7 @@ import numpy as np
 
 from seqtag.classifiers.linear import LinearClassifier
 from seqtag.engine import backend
-from seqtag.engine.arrays import Cells, Layout, State
-from seqtag.engine.arrays import Mistakes as EpochMistakes
+from seqtag.engine.arrays import Cells, Layout, Mistakes, State
 from seqtag.engine.epochs import Recipe, Verdict, learn
 from seqtag.errors import SeqtagError
 from seqtag.randomness import seed_of, visiting_order
@@ -27,15 +26,16 @@ if TYPE_CHECKING:
     from seqtag.classifiers.vectors import Vectors
 
 
-class Mistakes(NamedTuple):
-    """Every update of a training run, in order: all weights follow from it.
+class UpdateLog(NamedTuple):
+    """Updates of a training run, in order; they determine all weights.
 
     Attributes
     ----------
     example
-        (M,) number of the example, a row of X.
+        (M,) number of the example: a row of X.
     seen
-        (M,) examples finished before it, over all passes: survival times are its differences.
+        (M,) number of examples visited before it, over all epochs; its differences are the
+        survival times.
     gold, decoded
         (M,) numbers of labels in ``classes_``.
     """
@@ -46,56 +46,56 @@ class Mistakes(NamedTuple):
     decoded: np.ndarray
 
 
-class Pass(NamedTuple):
-    """What one pass over the data did."""
+class EpochResult(NamedTuple):
+    """Number of updates of an epoch, and its score."""
 
     updates: int
-    score: float | None  # on the validation set, if there is one
+    score: float | None  # on the validation set; None without one
 
 
 class Run(NamedTuple):
-    """What a training run leaves behind."""
+    """Result of a training run."""
 
-    weights: np.ndarray  # (K, d) of the pass kept
-    mistakes: Mistakes
-    kept: int  # examples seen until the end of the pass kept
-    history: tuple[Pass, ...]
+    weights: np.ndarray  # (K, d) of the epoch kept
+    mistakes: UpdateLog
+    kept: int  # examples visited until the end of the epoch kept
+    history: tuple[EpochResult, ...]
     converged: bool
-    state: State | None  # to go on from; None if it kept an earlier pass
-    given: int  # vectors it was given, each counted once
+    state: State | None  # to continue from; None if an earlier epoch was kept
+    given: int  # number of training vectors, each counted once
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Perceptron(LinearClassifier, ABC):
-    """What the tagger's trainer teaches: a mistake moves x between the rows of two labels.
+    """Perceptron trained by the tagger's trainer: a mistake moves x between two rows of weights.
 
     Parameters
     ----------
     ties_are_mistakes
-        True: update unless the right label alone has the best score (with two labels: whenever
-        y a <= 0; CIML, algorithm 5). False: update unless the right label is decided for.
+        True: update unless the correct label alone has the best score (with two labels: if
+        y a <= 0; CIML, algorithm 5). False: update unless the correct label is predicted.
     until_converged
-        True: a pass without mistakes is the last, as no later one would change w. False: always
-        make `max_iter` passes, as the textbooks do; then the final w, right about all, counts for
-        more in the mean and in the vote.
+        True: stop after an epoch without mistakes, as no later one would change w. False: always
+        run `max_iter` epochs, as the textbooks do; then the final w, which makes no mistakes, has
+        more weight in the mean and in the vote.
     step
-        Factor of the update. From zero weights it scales w, and changes no decision.
+        Factor of the update. From zero weights it scales w, and changes no prediction.
     cost
-        (K, K) cost of deciding for one label (column) where another is right (row), in the order
-        of ``classes_``. While training, decoding is loss-augmented: it is a mistake if the score
-        of the right label is not above that of another by more than its cost. With two labels the
-        scores are a and -a: a mistake is 2 y a <= cost.
+        (K, K) cost of predicting one label (column) where another is correct (row), in the order
+        of ``classes_``. In training, decoding is loss-augmented: it is a mistake if the score of
+        the correct label does not exceed that of another by more than its cost. With two labels
+        the scores are a and -a: a mistake is 2 y a <= cost.
     patience
-        With a validation set: passes without a better score before training stops.
+        With a validation set: epochs without a better score before training stops.
 
     Attributes
     ----------
     converged_
-        Whether the last pass made no mistake.
+        Whether the last epoch made no mistake.
     history_
-        A `Pass` for each pass.
+        An `EpochResult` for each epoch.
     mistakes_
-        Every update: see `Mistakes`, and `trajectory`. After `partial_fit`, the X of all calls
+        All updates: see `UpdateLog` and `trajectory`. After `partial_fit`, the X of all calls
         count as one, in their order.
     """
 
@@ -115,7 +115,7 @@ class Perceptron(LinearClassifier, ABC):
         classes: Any = None,
         validation: tuple[Any, Any] | None = None,
     ) -> Self:
-        """Learn from labelled vectors.
+        """Fit the weights to labeled vectors.
 
         Parameters
         ----------
@@ -125,20 +125,20 @@ class Perceptron(LinearClassifier, ABC):
         y
             (n,) labels of any one sortable type.
         classes
-            The labels there are, if y need not show them all; by default those of y.
+            All labels, if some may be missing in y; by default those of y.
         validation
-            ``(X, y)`` to score after each pass: the weights of the best pass are kept (the first
-            among equals), and training stops after `patience` passes without a better one.
+            ``(X, y)`` to score after each epoch: the weights of the best epoch are kept (the first
+            among equals), and training stops after `patience` epochs without a better one.
 
         Raises
         ------
         SeqtagError
             If X or a parameter is unusable, or X and y differ in length.
         LabelError
-            If there is one label only, there are too many, or y or validation has others.
+            If there is only one label, there are too many, or y or validation has others.
         """
         x, ids = self._begin(X, y, classes)
-        held_out = None if validation is None else self._read_labelled(*validation)
+        held_out = None if validation is None else self._read_labeled(*validation)
         self._learn(x, ids, held_out, None)
         return self
 
@@ -146,19 +146,19 @@ class Perceptron(LinearClassifier, ABC):
         runs: tuple[Run, ...] = getattr(self, "_runs", ())
         if any(run.state is None for run in runs):
             msg = (
-                "expected a fit without validation set to go on from, found one that kept an "
-                "earlier pass; call fit without it"
+                "expected a fit without validation set to continue from, found one that kept an "
+                "earlier epoch; call fit without it"
             )
             raise SeqtagError(msg)
         self._learn(x, y, None, runs)
 
     def trajectory(self, X: Any) -> np.ndarray:
-        """Every weight vector of the training run, rebuilt from its mistakes.
+        """Return every weight vector of the training run, rebuilt from its updates.
 
         Parameters
         ----------
         X
-            The X that was given to fit.
+            The X of fit.
 
         Returns
         -------
@@ -175,7 +175,7 @@ class Perceptron(LinearClassifier, ABC):
         vectors = self._read(X)
         return _trajectory(vectors, self.mistakes_, len(self.classes_), self.step)
 
-    # ----------------------------------------------------------------- for the members
+    # ----------------------------------------------------------------- for subclasses
     @abstractmethod
     def _learn(
         self,
@@ -184,7 +184,7 @@ class Perceptron(LinearClassifier, ABC):
         held_out: tuple[Vectors, np.ndarray] | None,
         before: tuple[Run, ...] | None,
     ) -> None:
-        """Run the trainer and read out; with `before` visit once, and go on from its runs."""
+        """Run the trainer and set the weights; with `before`, visit once and continue its runs."""
 
     def _run(
         self,
@@ -194,19 +194,19 @@ class Perceptron(LinearClassifier, ABC):
         average: bool = False,
         held_out: tuple[Vectors, np.ndarray] | None = None,
         before: tuple[Run, ...] | None = None,
-        read_out: Callable[[Mistakes, int], None] | None = None,
+        read_out: Callable[[UpdateLog, int], None] | None = None,
     ) -> Run:
-        """Passes of the one trainer; `read_out` is told of mistakes and examples seen to judge.
+        """Run the trainer; `read_out` gets the updates and the examples visited before a scoring.
 
-        With `before` it is one pass in the order given, which goes on from the first run there.
+        With `before` it runs one epoch in the given order, which continues the first run there.
         """
         instances, n = x.instances(), x.size
-        judged, gold = held_out or (x, y)
+        scored, gold = held_out or (x, y)
         seed = seed_of(self.random_state)
         past = before[0] if before else None
-        log: list[EpochMistakes] = []
+        log: list[Mistakes] = []
         visited: list[np.ndarray] = []
-        history: list[Pass] = []
+        history: list[EpochResult] = []
 
         def visits(number: int) -> np.ndarray:
             as_given = np.arange(n, dtype=np.int64)
@@ -218,7 +218,7 @@ class Perceptron(LinearClassifier, ABC):
             self._weights = _rows(cells, K)
             if read_out is not None:
                 read_out(_gather(log, visited, y), number * n)
-            return Verdict((self._decide(self._scores(judged)) == gold).mean())
+            return Verdict((self._decide(self._scores(scored)) == gold).mean())
 
         start = past and past.state and _with_rows(past.state, x.width, self.fit_intercept)
         weights = backend.Weights(Layout(x.width, K, 0), "float64", "perceptron", start)
@@ -239,7 +239,7 @@ class Perceptron(LinearClassifier, ABC):
             judge=judge if held_out is not None else None,
             out_mistakes=log,
             on_epoch=lambda done: history.append(
-                Pass(done.updates, done.verdict and float(done.verdict.score))
+                EpochResult(done.updates, done.verdict and float(done.verdict.score))
             ),
         )
         if kept.interrupted:
@@ -248,10 +248,10 @@ class Perceptron(LinearClassifier, ABC):
         made = _gather(log, visited, y)
         rows, end = _rows(kept.cells, K), kept.epoch * n
         run = Run(rows, made, end, tuple(history), kept.converged, state, n)
-        return run if past is None else _joined(past, run)
+        return run if past is None else _concatenate(past, run)
 
     def _report(self, run: Run) -> None:
-        """Set the attributes that tell how training went."""
+        """Set the attributes that describe the training run."""
         self._runs = (run,)
         self._weights = run.weights
         self.mistakes_ = run.mistakes
@@ -261,14 +261,14 @@ class Perceptron(LinearClassifier, ABC):
         self.n_updates_ = len(run.mistakes.example)
 
     def _cost(self, K: int) -> np.ndarray | None:
-        """The costs, checked."""
+        """Check the costs and return them as an array."""
         if self.cost is None:
             return None
         cost = np.asarray(self.cost, np.float64)
         if cost.shape != (K, K) or not np.isfinite(cost).all() or cost.diagonal().any():
             msg = (
-                f"expected cost as finite numbers of shape ({K}, {K}) with zeros for what is "
-                f"right, found shape {cost.shape}; rows are gold labels, columns decoded ones"
+                f"expected cost as finite numbers of shape ({K}, {K}) with zeros on the "
+                f"diagonal, found shape {cost.shape}; rows are gold labels, columns decoded ones"
             )
             raise SeqtagError(msg)
         return np.ascontiguousarray(cost)
@@ -284,25 +284,25 @@ class Perceptron(LinearClassifier, ABC):
 
 # --------------------------------------------------------------------------- private
 def _rows(cells: Cells, K: int) -> np.ndarray:
-    """Dense rows (K, d)."""
+    """Return dense rows (K, d)."""
     d = len(cells.row_ptr) - 1
     rows = np.zeros((K, d))
     rows[cells.label, np.repeat(np.arange(d), np.diff(cells.row_ptr))] = cells.weight
     return rows
 
 
-def _gather(log: Sequence[EpochMistakes], visited: Sequence[np.ndarray], y: np.ndarray) -> Mistakes:
-    """The mistakes of all passes, with examples by their own numbers."""
+def _gather(log: Sequence[Mistakes], visited: Sequence[np.ndarray], y: np.ndarray) -> UpdateLog:
+    """Return the updates of all epochs, with the row numbers of their examples."""
     n = len(y)
     example = np.concatenate([visits[m.position] for m, visits in zip(log, visited, strict=True)])
     seen = np.concatenate([m.position + i * n for i, m in enumerate(log)])
     decoded = np.concatenate([m.y_hat for m in log])
-    return Mistakes(example, seen, y[example].astype(np.int64), decoded.astype(np.int64))
+    return UpdateLog(example, seen, y[example].astype(np.int64), decoded.astype(np.int64))
 
 
-def _joined(past: Run, run: Run) -> Run:
-    """A run and the one it went on from, as one."""
-    mistakes = Mistakes(
+def _concatenate(past: Run, run: Run) -> Run:
+    """Return a run and the one that it continued as one."""
+    mistakes = UpdateLog(
         np.concatenate([past.mistakes.example, run.mistakes.example + past.given]),
         np.concatenate([past.mistakes.seen, run.mistakes.seen + past.kept]),
         np.concatenate([past.mistakes.gold, run.mistakes.gold]),
@@ -317,7 +317,7 @@ def _joined(past: Run, run: Run) -> Run:
 
 
 def _with_rows(state: State, rows: int, bias: bool) -> State:
-    """The state of weights with rows more, none of which ever changed; a bias stays the last."""
+    """Add zero rows to the state of weights; a bias stays the last row."""
     ptr = state.emission.ptr
     last = len(ptr) - 1 - bias  # rows that stay where they are
     more = np.full(rows + 1 - len(ptr), ptr[last], np.int64)
@@ -325,8 +325,8 @@ def _with_rows(state: State, rows: int, bias: bool) -> State:
     return state._replace(emission=state.emission._replace(ptr=ptr))
 
 
-def _trajectory(x: Vectors, mistakes: Mistakes, K: int, step: float) -> np.ndarray:
-    """All weight vectors: cumulative sums of the changes."""
+def _trajectory(x: Vectors, mistakes: UpdateLog, K: int, step: float) -> np.ndarray:
+    """Return all weight vectors: cumulative sums of the updates."""
     wrong = step * x.take(mistakes.example).dense()  # (M, d)
     M, d = wrong.shape
     each = np.arange(M)

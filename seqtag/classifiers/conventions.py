@@ -1,8 +1,7 @@
-"""What scikit-learn expects of a classifier beyond its methods, where scikit-learn is in use.
+"""Conventions of scikit-learn beyond the methods of a classifier: errors, warnings, tags.
 
-Its checks ask for its own classes of errors, warnings and tags.  To import it takes a second and
-seqtag does not need it; so its modules are looked up among those that are imported already, and
-whoever asks for one of its classes has imported it.
+Its checks expect its own classes. Importing it takes a second and seqtag does not need it, so its
+modules are looked up among the imported ones: code that expects its classes has imported it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from seqtag.errors import LabelError, SeqtagError
 
 
 def tags(*, multi_class: bool) -> Any:
-    """The tags of a classifier of vectors (only scikit-learn asks for them)."""
+    """Return scikit-learn's tags of a classifier of vectors (only scikit-learn calls this)."""
     utils = sys.modules["sklearn.utils"]
     return utils.Tags(
         estimator_type="classifier",
@@ -28,7 +27,7 @@ def tags(*, multi_class: bool) -> Any:
 
 
 def not_fitted(message: str) -> SeqtagError:
-    """The error for what was not fitted: scikit-learn's NotFittedError too, if it is in use."""
+    """Return the error about a missing fit; also a NotFittedError if scikit-learn is imported."""
     exceptions = sys.modules.get("sklearn.exceptions")
     if exceptions is None:
         return SeqtagError(message)
@@ -41,7 +40,7 @@ def not_fitted(message: str) -> SeqtagError:
 
 
 def labels_of(y: Any) -> np.ndarray:
-    """Labels as an array (n,); a column (n, 1) is taken for one, with a warning.
+    """Return labels as an array (n,); a column (n, 1) is accepted with a warning.
 
     Raises
     ------

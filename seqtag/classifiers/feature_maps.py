@@ -79,7 +79,7 @@ MAPS: dict[str, Callable[[Any], Any]] = {"product": product, "quadratic": quadra
 
 
 def apply_map(feature_map: str | Callable[[Any], Any] | None, X: Any) -> Any:
-    """X under a feature map: a name of `MAPS`, a function of X, or None for X as it is.
+    """Apply a feature map to X: a name of `MAPS`, a function of X, or None for the identity.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def apply_map(feature_map: str | Callable[[Any], Any] | None, X: Any) -> Any:
 
 
 def _plane(X: Any) -> np.ndarray:
-    """X as a dense matrix."""
+    """Return X as a dense matrix."""
     if is_sparse(X):
         msg = (
             "expected an array or feature dicts for this feature map, found a sparse matrix; "
@@ -115,7 +115,7 @@ def _plane(X: Any) -> np.ndarray:
 
 
 def _with_products(x: Mapping[str, Any]) -> dict[str, float]:
-    """A dict with the products of its features, named in alphabetical order."""
+    """Return a dict with the products of its features, named in alphabetical order."""
     numbers = numbers_of(x)
     pairs = combinations(sorted(numbers), 2)
     return numbers | {f"{a} & {b}": numbers[a] * numbers[b] for a, b in pairs}

@@ -1,4 +1,4 @@
-"""Deciding by ``w . x``: what all classifiers share, from parameters to predictions."""
+"""Base class of all classifiers: prediction by ``w . x``, parameters, labels."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-_MOST_SHOWN = 10  # classes that a notebook shows
+_MOST_SHOWN = 10  # classes in the HTML representation
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearClassifier:
-    """What decides by ``w . x`` and learns w in passes over the data.
+    """Classifier that predicts by ``w . x``, with w learned in epochs.
 
     Parameters
     ----------
     max_iter
-        Most passes over the data.
+        Maximum number of epochs; the name is scikit-learn's.
     shuffle, random_state
-        Visit the data in a new random order each pass, drawn from this seed (an int, a numpy
+        Visit the data in a new random order each epoch, drawn from this seed (an int, a numpy
         generator, or None for fresh entropy). The same int gives the same orders as the seed of
         a tagger: `seqtag.randomness.visiting_order`.
     fit_intercept
-        Learn a bias: a feature that is always 1.
+        Learn a bias: the weight of a feature that is always 1.
     feature_map
         ``"product"``, ``"quadratic"``, or a function from X to X; see
         `seqtag.classifiers.feature_maps`.
@@ -45,11 +45,12 @@ class LinearClassifier:
     classes_
         (K,) labels, ascending. Of two, ``classes_[0]`` is -1 and ``classes_[1]`` is +1.
     coef_, intercept_
-        (1, d), (1,) of ``classes_[1]`` for two labels, as in scikit-learn; else (K, d), (K,).
+        Weights and bias: (1, d), (1,) of ``classes_[1]`` for two labels, as in scikit-learn; else
+        (K, d), (K,).
     n_features_in_
-        Features of the vectors, d.
+        Number of features, d.
     converged_, n_iter_, n_updates_
-        Whether learning came to its end before `max_iter`; passes and updates made.
+        Whether training converged within `max_iter`; numbers of epochs and updates.
     """
 
     max_iter: int = 100
@@ -58,7 +59,7 @@ class LinearClassifier:
     fit_intercept: bool = True
     feature_map: str | Callable[[Any], Any] | None = None
 
-    # what fit sets
+    # set by fit
     classes_: np.ndarray = field(init=False)
     converged_: bool = field(init=False)
     n_iter_: int = field(init=False)
@@ -71,7 +72,7 @@ class LinearClassifier:
     _two_labels_only: ClassVar[bool] = True
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
-        """Parameters by name, as scikit-learn's tools expect."""
+        """Return the parameters by name (scikit-learn's interface)."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **params: Any) -> Self:
@@ -103,7 +104,7 @@ class LinearClassifier:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def _repr_html_(self) -> str:
-        """What notebooks show: the parameters, and what was learnt if anything was."""
+        """Return a table of the parameters and, after fit, of what was learned."""
         facts = []
         if hasattr(self, "classes_"):
             facts = [
@@ -118,30 +119,30 @@ class LinearClassifier:
         return table([], params, facts, caption=type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks of a classifier (only scikit-learn calls this)."""
+        """Return scikit-learn's tags of a classifier (only scikit-learn calls this)."""
         return tags(multi_class=not self._two_labels_only)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Go on learning: visit labelled vectors once, in the order given (online learning).
+        """Continue training: visit labeled vectors once, in the given order (online learning).
 
-        What was learnt before stays, averages and votes too: to give the data piece by piece is,
-        to the last bit, one pass over all of them without shuffling. `max_iter`, `shuffle` and
-        what says when to stop do not matter. After `fit` it goes on from the end of that.
+        The complete state is kept, averages and votes included: passing the data piece by piece is
+        identical, to the last bit, to one epoch over all of them without shuffling. `max_iter`,
+        `shuffle` and stopping criteria have no effect. After `fit` it continues from its end.
 
         Parameters
         ----------
         X, y
-            As in `fit`. Dicts may have features that were not there before.
+            As in `fit`. Dicts may have new features.
         classes
-            The labels there will ever be; in the first call, if y does not show them all.
+            All labels that will ever occur; in the first call, if some are missing in its y.
 
         Raises
         ------
         SeqtagError
-            If X or a parameter is unusable, X and y differ in length, or a fit kept weights of
-            an earlier pass, by a validation set.
+            If X or a parameter is unusable, X and y differ in length, or a fit with a validation
+            set kept the weights of an earlier epoch.
         LabelError
-            If labels are not among those of the first call, or that has one only.
+            If labels are not among those of the first call, or that has only one.
 
         Examples
         --------
@@ -159,7 +160,7 @@ class LinearClassifier:
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Labels (n,) of vectors; among equal scores the first in `classes_`.
+        """Return the labels (n,) of vectors; among equal scores the first in `classes_`.
 
         Raises
         ------
@@ -170,7 +171,7 @@ class LinearClassifier:
         return np.asarray(self.classes_[decided])
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of vectors: (n,) for two labels, positive for ``classes_[1]``; else (n, K).
+        """Return scores of vectors: (n,) for two labels, positive for ``classes_[1]``; else (n, K).
 
         Raises
         ------
@@ -180,16 +181,16 @@ class LinearClassifier:
         return self._scores(self._read(X))
 
     def score(self, X: Any, y: Any) -> float:
-        """Accuracy: the share of vectors whose label is predicted.
+        """Return the accuracy: the share of vectors whose label is predicted.
 
         Raises
         ------
         SeqtagError
             If there was no fit, X is not like X in fit, or is empty.
         LabelError
-            If y has labels that training had not.
+            If y has labels that were not in training.
         """
-        vectors, ids = self._read_labelled(X, y)
+        vectors, ids = self._read_labeled(X, y)
         if not len(ids):
             msg = "expected at least one vector to score, found none"
             raise SeqtagError(msg)
@@ -197,7 +198,7 @@ class LinearClassifier:
 
     @property
     def feature_names_(self) -> list[str] | None:
-        """Names of the features, if X was made of dicts."""
+        """Names of the features, if X consists of dicts."""
         names = self._reader.names
         return None if names is None else list(names)
 
@@ -212,9 +213,9 @@ class LinearClassifier:
         rows = self._row()
         return rows[:, -1] if self.fit_intercept else np.zeros(len(rows))
 
-    # ----------------------------------------------------------------- for the members
+    # ----------------------------------------------------------------- for subclasses
     def _begin(self, X: Any, y: Any, classes: Any) -> tuple[Vectors, np.ndarray]:
-        """Check the parameters, read training data, and settle what the labels are."""
+        """Check the parameters, read training data, and determine the labels."""
         self._check_params()
         vectors, self._reader = read(apply_map(self.feature_map, X))
         labels = labels_of(y)
@@ -230,7 +231,7 @@ class LinearClassifier:
         return self._with_bias(vectors), ids.astype(np.int32)
 
     def _go_on(self, X: Any, y: Any, classes: Any) -> tuple[Vectors, np.ndarray]:
-        """Read more training data, which may have features that were not there before."""
+        """Read more training data, which may have new features."""
         self._check_params()
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             msg = (
@@ -253,19 +254,19 @@ class LinearClassifier:
         return self._with_bias(vectors), np.searchsorted(self.classes_, labels).astype(np.int32)
 
     def _learn_more(self, x: Vectors, y: np.ndarray) -> None:
-        """Visit vectors once, in the order given, and go on from what was learnt if there is."""
+        """Visit vectors once, in the given order; continue a previous training, if any."""
         raise NotImplementedError
 
     def _check_params(self) -> None:
-        """Raise if a parameter cannot be used."""
+        """Raise a SeqtagError if a parameter is out of range."""
 
     def _scores(self, x: Vectors) -> np.ndarray:
-        """Scores of vectors by the weights that were read out."""
+        """Return the scores of vectors."""
         scores = x.dot(self._weights)
         return scores[:, 1] if len(self.classes_) == 2 else scores
 
     def _decide(self, scores: np.ndarray) -> np.ndarray:
-        """Numbers of labels; ties go to the lowest, as in the decoder: sign(0) = -1."""
+        """Return the numbers of labels; ties go to the lowest, as in the decoder: sign(0) = -1."""
         if scores.ndim == 1:
             return (scores > 0).astype(np.int64)
         return np.asarray(scores.argmax(axis=1))
@@ -274,7 +275,7 @@ class LinearClassifier:
         return x.with_bias() if self.fit_intercept else x
 
     def _read(self, X: Any) -> Vectors:
-        """X as in fit."""
+        """Read X like the X of fit."""
         reader: Reader | None = getattr(self, "_reader", None)
         if reader is None:
             msg = (
@@ -284,8 +285,8 @@ class LinearClassifier:
             raise not_fitted(msg)
         return self._with_bias(reader(apply_map(self.feature_map, X), type(self).__name__))
 
-    def _read_labelled(self, X: Any, y: Any) -> tuple[Vectors, np.ndarray]:
-        """X as in fit, and y as numbers in `classes_`."""
+    def _read_labeled(self, X: Any, y: Any) -> tuple[Vectors, np.ndarray]:
+        """Read X like the X of fit, and y as numbers in `classes_`."""
         vectors, labels = self._read(X), labels_of(y)
         unseen = _missing(labels, self.classes_)
         if unseen:
@@ -307,7 +308,7 @@ class LinearClassifier:
 
 # --------------------------------------------------------------------------- private
 def _classes(labels: np.ndarray, named: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The labels there are, ascending, and the number of each example's."""
+    """Return the distinct labels, ascending, and the number of the label of each example."""
     try:
         classes = np.unique(labels if named is None else np.asarray(named))
     except TypeError as error:
@@ -322,7 +323,7 @@ def _classes(labels: np.ndarray, named: Any) -> tuple[np.ndarray, np.ndarray]:
         raise LabelError(msg)
     if len(classes) < 2:
         msg = (
-            f"expected at least two labels to tell apart, found one class ({_shown(classes)}); "
+            f"expected at least two labels, found one class ({_shown(classes)}); "
             "add examples of another, or name both as classes=..."
         )
         raise LabelError(msg)
@@ -330,11 +331,10 @@ def _classes(labels: np.ndarray, named: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _missing(labels: np.ndarray, classes: np.ndarray) -> list[Any]:
-    """The distinct labels that are no classes, in order of appearance."""
+    """Return the distinct labels that are no classes, in order of appearance."""
     known = set(classes.tolist())
     return [label for label in dict.fromkeys(labels.ravel().tolist()) if label not in known]
 
 
 def _shown(labels: Sequence[Any] | np.ndarray) -> str:
-    """The first few labels."""
     return ", ".join(str(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")

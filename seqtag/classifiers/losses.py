@@ -1,7 +1,7 @@
-"""Losses of a decision or a score, and the empirical risk: their mean over a data set.
+"""Loss functions, and the empirical risk: their mean over a data set.
 
-Labels y are -1 or +1, and h(x) is a real score whose sign decides; h(x) = 0 decides for -1, as in
-`seqtag.classifiers.perceptrons`.
+Labels y are -1 or +1, and h(x) is a real score whose sign is the prediction; h(x) = 0 predicts -1,
+as in `seqtag.classifiers.perceptrons`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def zero_one(y: Any, h: Any) -> np.ndarray:
-    """1 where the sign of h is not y, else 0: (n,) float64.
+    """Return 1 where the sign of h is not y, else 0: (n,) float64.
 
     Examples
     --------
@@ -28,10 +28,10 @@ def zero_one(y: Any, h: Any) -> np.ndarray:
 
 
 def weighted_zero_one(y: Any, h: Any, gamma1: float = 1.0, gamma2: float = 1.0) -> np.ndarray:
-    """gamma1 for a false alarm, gamma2 for a +1 that is missed, else 0: (n,) float64.
+    """Return gamma1 for a false positive, gamma2 for a false negative, else 0: (n,) float64.
 
     ============ ========= =========
-    decided      gold +1   gold -1
+    predicted    gold +1   gold -1
     ============ ========= =========
     +1           0         gamma1
     -1           gamma2    0
@@ -43,12 +43,12 @@ def weighted_zero_one(y: Any, h: Any, gamma1: float = 1.0, gamma2: float = 1.0) 
     array([0., 2., 5.])
     """
     y, h = _pair(y, h)
-    decided = np.where(h > 0, 1, -1)
-    return np.where(decided == y, 0.0, np.where(y < 0, float(gamma1), float(gamma2)))
+    predicted = np.where(h > 0, 1, -1)
+    return np.where(predicted == y, 0.0, np.where(y < 0, float(gamma1), float(gamma2)))
 
 
 def hinge(y: Any, h: Any) -> np.ndarray:
-    """max(0, 1 - y h): an upper bound of the 0/1 loss, 0 from a margin of 1 on.
+    """Return max(0, 1 - y h): an upper bound of the 0/1 loss, 0 for margins of at least 1.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def hinge(y: Any, h: Any) -> np.ndarray:
 
 
 def squared(y: Any, h: Any) -> np.ndarray:
-    """(y - h)^2: punishes also what is right by more than 1.
+    """Return (y - h)^2, which also penalizes correct predictions with a margin above 1.
 
     Examples
     --------
@@ -72,23 +72,23 @@ def squared(y: Any, h: Any) -> np.ndarray:
 
 
 def empirical_risk(loss: Callable[..., np.ndarray], y: Any, h: Any, **settings: float) -> float:
-    """Mean loss over a data set, R(h) = 1/n sum_i loss(y_i, h(x_i)).
+    """Return the mean loss over a data set, R(h) = 1/n sum_i loss(y_i, h(x_i)).
 
     Parameters
     ----------
     loss
-        One of this module, or any function of the same form.
+        One of this module, or any function with the same signature.
     y
         (n,) labels, -1 or +1.
     h
-        (n,) scores h(x_i), as ``decision_function`` gives them.
+        (n,) scores h(x_i), as returned by ``decision_function``.
     **settings
-        Passed on to the loss: ``gamma1``, ``gamma2``.
+        Parameters of the loss: ``gamma1``, ``gamma2``.
 
     Raises
     ------
     SeqtagError
-        If there is nothing to average, shapes differ or a score is NaN.
+        If there are no examples, shapes differ or a score is NaN.
     LabelError
         If a label is neither -1 nor +1.
 
@@ -105,10 +105,10 @@ def empirical_risk(loss: Callable[..., np.ndarray], y: Any, h: Any, **settings: 
 
 
 def costs(gamma1: float = 1.0, gamma2: float = 1.0) -> np.ndarray:
-    """The weighted 0/1 loss as a matrix (2, 2): gold -1, +1 are rows, decided -1, +1 columns.
+    """Return the weighted 0/1 loss as a matrix (2, 2): gold -1, +1 are rows, predicted columns.
 
     As ``cost`` of a classifier it makes training cost-sensitive: decoding is loss-augmented.  The
-    scores of -1 and +1 are -a and a, so that 2 y a must be above the cost: costs of 2 ask for
+    scores of -1 and +1 are -a and a, so that 2 y a must exceed the cost: costs of 2 require
     y a > 1, where the hinge loss is 0.
 
     Examples
@@ -121,14 +121,14 @@ def costs(gamma1: float = 1.0, gamma2: float = 1.0) -> np.ndarray:
 
 
 def _pair(y: Any, h: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and scores, checked."""
+    """Check labels and scores and return them as arrays."""
     y, h = np.asarray(y), np.asarray(h, np.float64)
     if y.shape != h.shape or y.ndim != 1:
         msg = f"expected labels and scores of one shape (n,), found {y.shape} and {h.shape}"
         raise SeqtagError(msg)
     if not np.isin(y, (-1, 1)).all():
-        odd = y[~np.isin(y, (-1, 1))][0]
-        msg = f"expected labels -1 and +1, found {odd!s}; map the labels first"
+        other = y[~np.isin(y, (-1, 1))][0]
+        msg = f"expected labels -1 and +1, found {other!s}; map the labels first"
         raise LabelError(msg)
     if np.isnan(h).any():
         msg = "expected scores that are numbers, found NaN; check the weights"

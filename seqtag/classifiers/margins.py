@@ -1,7 +1,7 @@
-"""Margins, and how many mistakes a perceptron can make (Novikoff 1962).
+"""Margins, and the bound on the number of mistakes of a perceptron (Novikoff 1962).
 
-All functions speak of separators through the origin; give X with a bias feature
-(`seqtag.classifiers.feature_maps.bias`) to speak of others: the radius then counts the bias too.
+All functions are about hyperplanes through the origin. For others add a bias feature to X
+(`seqtag.classifiers.feature_maps.bias`); the radius then includes the bias.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from seqtag.errors import LabelError, SeqtagError
 
 
 class Separability(NamedTuple):
-    """Whether a data set can be separated by a hyperplane through the origin, and how well.
+    """Separability of a data set by a hyperplane through the origin, and its margin.
 
     Attributes
     ----------
     separable
         Whether the margin is positive (beyond rounding).
     margin
-        Greatest geometric margin of any w, gamma; 0 if not separable.
+        Maximum geometric margin of any w, gamma; 0 if not separable.
     w
-        (d,) unit vector that has it; zero if not separable.
+        (d,) unit vector with that margin; zero if not separable.
     radius
-        Length of the longest vector, R.
+        Norm of the longest vector, R.
     bound
-        (R / gamma)^2: no run of the perceptron makes more updates; infinite if not separable.
+        (R / gamma)^2: maximum number of updates of a perceptron; infinite if not separable.
     """
 
     separable: bool
@@ -39,7 +39,7 @@ class Separability(NamedTuple):
 
 
 def radius(X: Any) -> float:
-    """Length of the longest vector, R = max_i |x_i|.
+    """Return the norm of the longest vector, R = max_i |x_i|.
 
     Examples
     --------
@@ -50,7 +50,9 @@ def radius(X: Any) -> float:
 
 
 def margin(w: Any, X: Any, y: Any) -> float:
-    """Geometric margin of w on a data set: min_i y_i (w . x_i) / |w|; negative if w errs.
+    """Return the geometric margin of w on a data set: min_i y_i (w . x_i) / |w|.
+
+    It is negative if w makes a mistake.
 
     Parameters
     ----------
@@ -86,12 +88,12 @@ def margin(w: Any, X: Any, y: Any) -> float:
 
 
 def separability(X: Any, y: Any) -> Separability:
-    """The data set's margin, and with it Novikoff's bound.
+    """Return the margin of a data set, and Novikoff's bound.
 
-    The greatest margin max_{|w| = 1} min_i w . (y_i x_i) is the distance of the origin from the
+    The maximum margin max_{|w| = 1} min_i w . (y_i x_i) is the distance of the origin from the
     convex hull of the y_i x_i, and the nearest point of the hull is the best w (von Neumann's
     minimax). Wolfe's algorithm (1976, Finding the nearest point in a polytope) finds it in finitely
-    many steps, exact but for rounding. Memory: dense X.
+    many steps, exact up to rounding. Memory: dense X.
 
     Raises
     ------
@@ -120,48 +122,49 @@ def separability(X: Any, y: Any) -> Separability:
 
 
 def _signed(X: Any, y: Any) -> np.ndarray:
-    """y_i x_i: (n, d)."""
+    """Return y_i x_i: (n, d)."""
     x, labels = read(X)[0], np.asarray(y)
     check_length(x, labels)
-    odd = labels[~np.isin(labels, (-1, 1))]
-    if len(odd):
-        msg = f"expected labels -1 and +1, found {odd[0]!s}; map the labels first"
+    others = labels[~np.isin(labels, (-1, 1))]
+    if len(others):
+        msg = f"expected labels -1 and +1, found {others[0]!s}; map the labels first"
         raise LabelError(msg)
     return x.dense() * labels.astype(np.float64)[:, None]
 
 
 def _nearest_point(points: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
-    """The point of least norm in the convex hull of points (n, d) of length <= 1 (Wolfe 1976)."""
-    corral = [int(np.argmin((points**2).sum(axis=1)))]  # its hull holds the current point inside
-    share = np.ones(1)
+    """Return the point of least norm in the convex hull of points (n, d) (Wolfe 1976)."""
+    # The points of the corral: the current point is in the interior of their hull.
+    corral = [int(np.argmin((points**2).sum(axis=1)))]
+    weight = np.ones(1)
     for _ in range(50 * (len(points) + points.shape[1])):
-        x = share @ points[corral]
+        x = weight @ points[corral]
         ahead = points @ x
         best = int(ahead.argmin())
         if ahead[best] >= x @ x - tolerance or best in corral:
             break
         corral.append(best)
-        share = np.append(share, 0.0)
+        weight = np.append(weight, 0.0)
         while True:
-            affine = _affine_minimiser(points[corral])
+            affine = _affine_minimizer(points[corral])
             if (affine > tolerance).all():
-                share = affine
+                weight = affine
                 break
-            falling = affine <= tolerance  # walk towards it until a share is used up
-            gap = share[falling] - affine[falling]
-            reach = np.divide(share[falling], gap, out=np.ones_like(gap), where=gap > 0)
-            share = share + min(1.0, float(reach.min())) * (affine - share)
-            kept = share > tolerance
-            kept[int(share.argmax())] = True
-            if kept.all():  # rounding: let the least one go
-                kept[int(share.argmin())] = False
+            falling = affine <= tolerance  # move towards it until a weight reaches 0
+            gap = weight[falling] - affine[falling]
+            reach = np.divide(weight[falling], gap, out=np.ones_like(gap), where=gap > 0)
+            weight = weight + min(1.0, float(reach.min())) * (affine - weight)
+            kept = weight > tolerance
+            kept[int(weight.argmax())] = True
+            if kept.all():  # rounding: drop the smallest weight
+                kept[int(weight.argmin())] = False
             corral = [point for point, keep in zip(corral, kept, strict=True) if keep]
-            share = share[kept] / share[kept].sum()
-    return np.asarray(share @ points[corral])
+            weight = weight[kept] / weight[kept].sum()
+    return np.asarray(weight @ points[corral])
 
 
-def _affine_minimiser(points: np.ndarray) -> np.ndarray:
-    """Shares, of sum 1, of the point of least norm in the affine hull."""
+def _affine_minimizer(points: np.ndarray) -> np.ndarray:
+    """Return the weights, of sum 1, of the point of least norm in the affine hull."""
     m = len(points)
     system = np.ones((m + 1, m + 1))
     system[0, 0] = 0

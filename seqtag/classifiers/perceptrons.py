@@ -2,8 +2,8 @@
 
 A vector is a sequence of length 1 without label features, so the score of label k is
 ``w_k . x``, the decoder is the argmax over k, and the one update ``w += step * (phi(x, y) -
-phi(x, y_hat))`` adds x to the row of y and takes it from the row of y_hat.  The classes below set
-the trainer up and read its weights out; no one of them visits examples.
+phi(x, y_hat))`` adds x to the row of y and takes it from the row of y_hat.  The classes below
+configure the trainer and read its weights; none of them visits examples.
 
 K = 2: rows that start at zero are each other's negatives, -w of label -1 and w of label +1, which
 moves by ``y x`` at each mistake: exactly Rosenblatt's w (1958).  (In one vector: phi(x, y) =
@@ -11,8 +11,8 @@ y x / 2 gives phi(x, y) - phi(x, -y) = y x.)
 
 Ties: among equal scores the decoder takes the first label in ``classes_``, for every K.  So of two
 labels, ``classes_[0]`` is -1 and ``classes_[1]`` is +1, and sign(0) = -1.  A book with sign(0) = +1
-has its two labels the other way round: swap them.  With ``ties_are_mistakes=True``, the default, a
-tie is a mistake while training, whatever it is decided for.
+orders its two labels differently: swap them.  With ``ties_are_mistakes=True``, the default, a tie
+is a mistake in training, whatever is predicted.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from seqtag.classifiers.base import Mistakes, Pass, Perceptron, Run
+from seqtag.classifiers.base import EpochResult, Perceptron, Run, UpdateLog
 from seqtag.classifiers.vectors import Vectors, read
 from seqtag.errors import SeqtagError
 
 __all__ = [
     "BinaryPerceptron",
-    "Mistakes",
+    "EpochResult",
     "MulticlassPerceptron",
-    "Pass",
+    "UpdateLog",
     "VotedPerceptron",
     "Voters",
     "joint_features",
@@ -44,10 +44,10 @@ class BinaryPerceptron(Perceptron):
     Parameters
     ----------
     average
-        Read out the mean of w after each example (Collins 2002) instead of the last w. With
-        c examples seen, CIML's algorithm 7 divides by c + 1, for it counts the zero vector that
-        training starts from: that scales w by c / (c + 1), and decides alike. It also makes all
-        passes: ``until_converged=False``.
+        Use the mean of w after each example (Collins 2002) instead of the last w. With c examples
+        visited, CIML's algorithm 7 divides by c + 1, because it counts the zero vector that
+        training starts from: this scales w by c / (c + 1), and predictions are the same. It also
+        runs all epochs: ``until_converged=False``.
     **others
         Those of `seqtag.classifiers.Perceptron` and `seqtag.classifiers.LinearClassifier`, which
         also list the attributes.
@@ -59,7 +59,7 @@ class BinaryPerceptron(Perceptron):
 
     Examples
     --------
-    Two points, both labelled -1, and one pass:
+    Two points, both labeled -1, and one epoch:
 
     >>> X, y = [[2, 4], [-6, 1]], [-1, -1]
     >>> model = BinaryPerceptron(fit_intercept=False, shuffle=False, max_iter=1)
@@ -85,16 +85,16 @@ class BinaryPerceptron(Perceptron):
 class MulticlassPerceptron(Perceptron):
     """One weight vector per label: ``argmax_k w_k . x``; a mistake moves x from w_y_hat to w_y.
 
-    In one vector: with phi(x, k) the vector (K d,) that holds x in the place of k and zeros
-    elsewhere (`joint_features`), and `joint_weights_` the rows end to end, the score of k is
+    In one vector: with phi(x, k) the vector (K d,) that has x in block k and zeros elsewhere
+    (`joint_features`), and `joint_weights_` the concatenated rows, the score of k is
     w . phi(x, k) and the update w += phi(x, y) - phi(x, y_hat).
 
     Parameters
     ----------
     one_vs_all
-        For comparison: K binary perceptrons, each of one label against the others. Then
+        For comparison: K binary perceptrons, each for one label against the others. Then
         `converged_`, `n_iter_` and `n_updates_` are conjunction, maximum and sum over them, and
-        there are no `mistakes_` and no `history_`.
+        `mistakes_` and `history_` do not exist.
     average, **others
         As in `BinaryPerceptron`.
 
@@ -112,7 +112,7 @@ class MulticlassPerceptron(Perceptron):
 
     @property
     def joint_weights_(self) -> np.ndarray:
-        """The rows of all labels, bias included, end to end: (K d,) as `joint_features` has it."""
+        """Concatenated rows of all labels, bias included: (K d,), as in `joint_features`."""
         self._row()
         return self._weights.ravel()
 
@@ -146,7 +146,7 @@ class MulticlassPerceptron(Perceptron):
         self.n_updates_ = sum(len(run.mistakes.example) for run in runs)
 
     def trajectory(self, X: Any) -> np.ndarray:
-        """Every weight vector of the training run; see `BinaryPerceptron.trajectory`."""
+        """Return every weight vector of the training run; see `BinaryPerceptron.trajectory`."""
         if self.one_vs_all and len(getattr(self, "classes_", ())) > 2:
             msg = "expected one_vs_all=False for a trajectory, found K separate runs"
             raise SeqtagError(msg)
@@ -155,7 +155,7 @@ class MulticlassPerceptron(Perceptron):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class VotedPerceptron(Perceptron):
-    """Each w of a training run votes sign(w . x), as often as it survived examples.
+    """Vote of all w of a training run on sign(w . x), weighted by the examples they survived.
 
     With w_m the weights after update m and c_m the number of examples after which they were the
     current ones (the one that made them included, as in Freund and Schapire 1999, Large margin
@@ -164,8 +164,8 @@ class VotedPerceptron(Perceptron):
     ``average=True``. The zero vector that training starts from has the examples before the first
     mistake; it votes sign(0) = -1.
 
-    Memory: the M mistaken vectors (not M weight vectors, which are rebuilt some at a time to vote);
-    time: O(M d) per vector.
+    Memory: the vectors of the M updates (not M weight vectors, which are rebuilt in batches to
+    vote). Time: O(M d) per vector.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class VotedPerceptron(Perceptron):
     Attributes
     ----------
     survival_
-        (M + 1,) examples that each w survived; their sum is the number of examples seen.
+        (M + 1,) examples that each w survived; their sum is the number of examples visited.
     coef_, intercept_
         The last w.
 
@@ -200,7 +200,7 @@ class VotedPerceptron(Perceptron):
         given = past.given if past else 0
         wrong = self._voters.vectors.widened(x.width, self.fit_intercept) if past else None
 
-        def read_out(mistakes: Mistakes, seen: int) -> None:
+        def read_out(mistakes: UpdateLog, seen: int) -> None:
             made = int(np.searchsorted(mistakes.seen, seen))
             new = x.take(mistakes.example[wrong.size if wrong else 0 : made] - given)
             vectors = wrong.followed_by(new) if wrong else new
@@ -220,26 +220,26 @@ class VotedPerceptron(Perceptron):
 
 
 class Voters:
-    """The weight vectors of a run up to a number of examples seen, kept as mistakes.
+    """Weight vectors of a run up to a number of visited examples, stored as updates.
 
     Attributes
     ----------
     vectors
-        The M examples decided wrongly until then.
+        The M examples of the updates until then.
     survival
-        (M + 1,) int64 examples each of them survived.
+        (M + 1,) int64 examples that each w survived.
     """
 
     BATCH = 256  # weight vectors at a time
 
-    def __init__(self, vectors: Vectors, mistakes: Mistakes, seen: int, step: float):
+    def __init__(self, vectors: Vectors, mistakes: UpdateLog, seen: int, step: float):
         made = vectors.size
         self.vectors = vectors
         self._change = step * (2.0 * mistakes.gold[:made] - 1)  # step y
         self.survival = np.diff(mistakes.seen[:made], prepend=0, append=seen)
 
     def __call__(self, x: Vectors) -> np.ndarray:
-        """Weighted mean of the votes, (n,) from -1 to +1."""
+        """Return the weighted mean of the votes, (n,) from -1 to +1."""
         votes = np.full(x.size, -float(self.survival[0]))  # sign(0) = -1
         w = np.zeros((1, x.width))
         for first in range(0, len(self._change), self.BATCH):
@@ -252,7 +252,7 @@ class Voters:
 
 
 def joint_features(X: Any, labels: int) -> np.ndarray:
-    """phi(x, k) of every vector and label: x in the place of k, zeros elsewhere.
+    """Return phi(x, k) of every vector and label: x in block k, zeros elsewhere.
 
     Returns
     -------

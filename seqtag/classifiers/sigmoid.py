@@ -1,9 +1,9 @@
-"""The sigmoid neuron: the perceptron seen more generally, with a step that became smooth.
+"""Sigmoid neuron: a perceptron with a smooth activation, trained by gradient descent.
 
-The perceptron decides by a step function of a = w . x, and moves w by ``y x`` where it is wrong.
-With sigm(a) = 1 / (1 + exp(-a / 2)) in place of the step, the squared loss has a gradient
-everywhere, and stochastic gradient descent moves w at every example, the more the more it is
-wrong.  This is another algorithm than the rest of the package: it shares no code with the trainer.
+The perceptron predicts by a step function of a = w . x, and moves w by ``y x`` at a mistake.
+With sigm(a) = 1 / (1 + exp(-a / 2)) instead of the step, the squared loss has a gradient
+everywhere, and stochastic gradient descent moves w at every example, in proportion to its error.
+The algorithm differs from the rest of the package: it shares no code with the trainer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def sigm(a: Any) -> np.ndarray:
-    """1 / (1 + exp(-a / 2)), from 0 to 1; no overflow for any a.
+    """Return 1 / (1 + exp(-a / 2)), from 0 to 1; without overflow for any a.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def sigm(a: Any) -> np.ndarray:
 
 
 def gradient(w: np.ndarray, x: np.ndarray, target: float, penalty: np.ndarray) -> np.ndarray:
-    """Gradient in w of ``(sigm(w . x) - target)^2 / 2 + penalty . w^2 / 2``: (d,) float64.
+    """Return the gradient of ``(sigm(w . x) - target)^2 / 2 + penalty . w^2 / 2`` in w: (d,).
 
     As sigm' = sigm (1 - sigm) / 2, it is ``(s - target) s (1 - s) / 2 x + penalty w``.
 
@@ -52,16 +52,16 @@ def gradient(w: np.ndarray, x: np.ndarray, target: float, penalty: np.ndarray) -
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SigmoidNeuron(LinearClassifier):
-    """A neuron with a sigmoid, trained by stochastic gradient descent on the squared loss.
+    """Neuron with a sigmoid, trained by stochastic gradient descent on the squared loss.
 
     Parameters
     ----------
     step
         eta of ``w <- w - eta gradient``.
     penalty
-        lambda of the L2 penalty ``lambda |w|^2 / 2`` on each example; the bias is not penalised.
+        lambda of the L2 penalty ``lambda |w|^2 / 2`` on each example; the bias is not penalized.
     tolerance
-        Stop when no weight changed by more than this in a pass: `converged_`.
+        Stop after an epoch in which no weight changed by more than this: `converged_`.
     **others
         Those of `seqtag.classifiers.LinearClassifier`, which also lists the attributes;
         `max_iter` is 200 here.
@@ -69,13 +69,13 @@ class SigmoidNeuron(LinearClassifier):
     Attributes
     ----------
     history_
-        Mean squared loss ``(s - target)^2 / 2`` of each pass, as met while learning; the target is
-        0 for ``classes_[0]``, 1 for ``classes_[1]``.
+        Mean squared loss ``(s - target)^2 / 2`` of each epoch, measured during training; the target
+        is 0 for ``classes_[0]``, 1 for ``classes_[1]``.
 
     Notes
     -----
-    All-zero weights to begin with: for one neuron there is no symmetry to break. The result is a
-    local minimum: the squared loss of a sigmoid is not convex.
+    Initial weights are zero: for one neuron there is no symmetry to break. The result is a local
+    minimum: the squared loss of a sigmoid is not convex.
 
     Examples
     --------
@@ -92,12 +92,12 @@ class SigmoidNeuron(LinearClassifier):
     history_: tuple[float, ...] = field(init=False)
 
     def fit(self, X: Any, y: Any, *, classes: Any = None) -> Self:
-        """Learn from vectors (n, d) and n labels of two kinds; as `BinaryPerceptron.fit`."""
+        """Fit the weights to vectors (n, d) with two labels; see `BinaryPerceptron.fit`."""
         self._descend(*self._begin(X, y, classes))
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Activations: (n, 2), of the two labels; no calibrated probabilities."""
+        """Return the activations (n, 2) of the two labels; they are no calibrated probabilities."""
         s = sigm(self.decision_function(X))
         return np.stack([1 - s, s], axis=1)
 
@@ -110,26 +110,28 @@ class SigmoidNeuron(LinearClassifier):
             raise SeqtagError(msg)
 
     def _descend(self, x: Vectors, y: np.ndarray) -> None:
-        """Stochastic gradient descent, until little changes."""
+        """Run stochastic gradient descent until the weights converge."""
         w = np.zeros(x.width)
         seed = seed_of(self.random_state)
         self.history_, self.n_updates_, self.converged_ = (), 0, False
         while not self.converged_ and len(self.history_) < self.max_iter:
             number = len(self.history_) + 1
             order = visiting_order(x.size, seed, 1, number) if self.shuffle else range(x.size)
-            self._pass(w, x, y, order)
+            self._run_epoch(w, x, y, order)
 
     def _learn_more(self, x: Vectors, y: np.ndarray) -> None:
         if hasattr(self, "_weights"):
             w = self._weights[1]
-            last = len(w) - self.fit_intercept  # weights that stay where they are
+            last = len(w) - self.fit_intercept  # weights before the bias
             w = np.concatenate([w[:last], np.zeros(x.width - len(w)), w[last:]])
         else:
             self.history_, self.n_updates_, w = (), 0, np.zeros(x.width)
-        self._pass(w, x, y, range(x.size))
+        self._run_epoch(w, x, y, range(x.size))
 
-    def _pass(self, out_w: np.ndarray, x: Vectors, y: np.ndarray, order: Iterable[int]) -> None:
-        """One pass over the examples, and what is to be told of it."""
+    def _run_epoch(
+        self, out_w: np.ndarray, x: Vectors, y: np.ndarray, order: Iterable[int]
+    ) -> None:
+        """Visit the examples once, and set the attributes that describe the training."""
         penalty = np.full(x.width, float(self.penalty))
         if self.fit_intercept:
             penalty[-1] = 0
@@ -140,7 +142,7 @@ class SigmoidNeuron(LinearClassifier):
             out_w -= self.step * gradient(out_w, one, float(y[i]), penalty)
         if not np.isfinite(out_w).all():
             msg = (
-                "expected weights that stay finite, found an overflow in pass "
+                "expected finite weights, found an overflow in epoch "
                 f"{len(self.history_) + 1}; choose a smaller step or penalty"
             )
             raise SeqtagError(msg)

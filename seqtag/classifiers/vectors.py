@@ -1,4 +1,4 @@
-"""Feature vectors from outside (arrays, sparse matrices, dicts), and maps from vectors to vectors.
+"""Feature vectors, read from arrays, sparse matrices and dicts.
 
 A vector is a sequence of length 1: `Vectors.instances` is all that the trainer sees of it.
 """
@@ -39,7 +39,7 @@ class Vectors(NamedTuple):
         return len(self.values) if self.ptr is None else len(self.ptr) - 1
 
     def instances(self) -> Instances:
-        """The vectors as sequences of length 1."""
+        """Return the vectors as sequences of length 1."""
         n, d = self.size, self.width
         each = np.arange(n + 1, dtype=np.int64)
         if self.ptr is not None and self.features is not None:
@@ -49,7 +49,7 @@ class Vectors(NamedTuple):
         return Instances(each, each * d, features, np.ascontiguousarray(self.values).ravel())
 
     def with_bias(self) -> Vectors:
-        """The vectors with one more feature that is always 1: the bias."""
+        """Return the vectors with one more feature that is always 1: the bias."""
         n, d = self.size, self.width
         if self.ptr is None or self.features is None:
             values = np.empty((n, d + 1))
@@ -62,7 +62,7 @@ class Vectors(NamedTuple):
         return Vectors(d + 1, values, self.ptr + np.arange(n + 1), features)
 
     def take(self, where: np.ndarray) -> Vectors:
-        """The vectors of the given numbers, in that order."""
+        """Return the vectors of the given numbers, in that order."""
         if self.ptr is None or self.features is None:
             return Vectors(self.width, self.values[where])
         lengths = np.diff(self.ptr)[where]
@@ -73,7 +73,7 @@ class Vectors(NamedTuple):
         return Vectors(self.width, self.values[inside], ptr, self.features[inside])
 
     def widened(self, width: int, bias: bool) -> Vectors:
-        """The sparse vectors with features of value 0 more; a bias stays the last feature."""
+        """Return the sparse vectors with more features, all 0; a bias stays the last feature."""
         if self.features is None or width == self.width:
             return self
         features = self.features
@@ -82,7 +82,7 @@ class Vectors(NamedTuple):
         return Vectors(width, self.values, self.ptr, features)
 
     def followed_by(self, more: Vectors) -> Vectors:
-        """These vectors and as wide ones behind them; dense if any are."""
+        """Return these vectors followed by others of the same width; dense if any are."""
         if self.ptr is None or self.features is None or more.ptr is None or more.features is None:
             return Vectors(self.width, np.concatenate([self.dense(), more.dense()]))
         return Vectors(
@@ -93,7 +93,7 @@ class Vectors(NamedTuple):
         )
 
     def dense(self) -> np.ndarray:
-        """The vectors as a matrix (n, d) float64."""
+        """Return the vectors as a matrix (n, d) float64."""
         if self.ptr is None:
             return self.values
         matrix = np.zeros((self.size, self.width))
@@ -101,7 +101,7 @@ class Vectors(NamedTuple):
         return matrix
 
     def dot(self, weights: np.ndarray) -> np.ndarray:
-        """Inner products with m weight vectors (m, d): (n, m) float64."""
+        """Return inner products with m weight vectors (m, d): (n, m) float64."""
         if self.ptr is None:
             return np.asarray(self.values @ weights.T)
         owner = np.repeat(np.arange(self.size), np.diff(self.ptr))
@@ -110,7 +110,7 @@ class Vectors(NamedTuple):
 
 
 class Reader(NamedTuple):
-    """How X was read in training, so that it is read alike afterwards.
+    """Reader of vectors with the features of the training data.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class Reader(NamedTuple):
     names: Mapping[str, int] | None = None
 
     def grown(self, X: Any) -> Reader:
-        """The reader that knows the names of these dicts too, behind those of before."""
+        """Return the reader that also knows the names of these dicts, after those of before."""
         if self.names is None or not is_dicts(X):
             return self
         new = sorted(_names(X) - self.names.keys())
@@ -132,7 +132,7 @@ class Reader(NamedTuple):
         return Reader(len(names), names)
 
     def __call__(self, X: Any, owner: str = "it") -> Vectors:
-        """Read vectors of the features known from training; unknown names are left out.
+        """Read vectors with the features known from training; unknown names are left out.
 
         Messages call the one who expects them `owner`.
 
@@ -165,7 +165,7 @@ class Reader(NamedTuple):
 
 
 def read(X: Any) -> tuple[Vectors, Reader]:
-    """Read training vectors, and return how to read others alike.
+    """Read training vectors; return them, and a reader for others with the same features.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def read_array(X: Any) -> Vectors:
 
 
 def check_length(X: Vectors, y: np.ndarray) -> None:
-    """One label per vector.
+    """Raise a SeqtagError unless there is one label per vector.
 
     Raises
     ------
@@ -273,22 +273,22 @@ def check_length(X: Vectors, y: np.ndarray) -> None:
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether X is a scipy sparse matrix or array, without importing scipy."""
+    """Return whether X is a scipy sparse matrix or array, without importing scipy."""
     return type(X).__module__.startswith("scipy.sparse")
 
 
 def is_dicts(X: Any) -> bool:
-    """Whether X is a sequence that starts with a dict."""
+    """Return whether X is a sequence that starts with a dict."""
     return isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
 def count(X: Any) -> int:
-    """Number of vectors."""
+    """Return the number of vectors."""
     return X.shape[0] if getattr(X, "shape", ()) else len(X)
 
 
 def numbers_of(x: Mapping[str, Any]) -> dict[str, float]:
-    """The features of a dict as numbers, with indicators for strings.
+    """Return the features of a dict as numbers, with indicators for strings.
 
     Raises
     ------
@@ -305,14 +305,14 @@ def numbers_of(x: Mapping[str, Any]) -> dict[str, float]:
 
 # --------------------------------------------------------------------------- private
 def _kind(X: Any) -> str:
-    """What X is, for a message."""
+    """Return a description of X for a message."""
     return (
         f"{type(X).__name__} of {type(X[0]).__name__}" if isinstance(X, list) else type(X).__name__
     )
 
 
 def _floats(X: Any) -> np.ndarray:
-    """X as float64."""
+    """Return X as float64."""
     try:
         array = np.asarray(X)
         if np.iscomplexobj(array):
@@ -329,7 +329,7 @@ def _floats(X: Any) -> np.ndarray:
 
 
 def _items(x: Any) -> Iterable[tuple[str, Any]]:
-    """Features of one dict."""
+    """Yield the features of one dict."""
     if not isinstance(x, Mapping):
         msg = f"expected feature dicts only, found {type(x).__name__} among them"
         raise SeqtagError(msg)
@@ -337,12 +337,12 @@ def _items(x: Any) -> Iterable[tuple[str, Any]]:
 
 
 def _names(X: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Names of the features of some dicts."""
+    """Return the names of the features of some dicts."""
     return {_feature(name, value)[0] for x in X for name, value in _items(x)}
 
 
 def _feature(name: str, value: Any) -> tuple[str, float]:
-    """Name and number of a feature; a string makes an indicator."""
+    """Return the name and the number of a feature; a string makes an indicator."""
     if isinstance(value, str):
         return f"{name}={value}", 1.0
     try:
@@ -356,7 +356,7 @@ def _feature(name: str, value: Any) -> tuple[str, float]:
 
 
 def _from_dicts(X: Sequence[Mapping[str, Any]], names: Mapping[str, int]) -> Vectors:
-    """Vectors of the features that have a number."""
+    """Return vectors of the features that have a number."""
     rows = []
     for x in X:
         numbers = numbers_of(x)

@@ -292,7 +292,7 @@ X2, Y2 = [[1.0, 0], [0, 1]], [0, 1]
         (
             X2,
             [1, 1],
-            "expected at least two labels to tell apart, found one class (1); "
+            "expected at least two labels, found one class (1); "
             "add examples of another, or name both as classes=...",
         ),
         (X2, [0], "expected one label per vector, found 2 vectors, 1 labels"),

@@ -161,5 +161,7 @@ def test_the_labels_are_those_of_the_first_call():
 def test_weights_of_an_earlier_pass_are_no_end():
     X, y = data(2)
     model = BinaryPerceptron(max_iter=5).fit(X, y, validation=(X, y))
-    with pytest.raises(SeqtagError, match="a fit without validation set to go on from, found one"):
+    with pytest.raises(
+        SeqtagError, match="a fit without validation set to continue from, found one"
+    ):
         model.partial_fit(X, y)

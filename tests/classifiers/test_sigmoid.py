@@ -62,6 +62,6 @@ def test_what_is_refused():
         SeqtagError, match="expected step > 0, penalty >= 0, max_iter >= 1, tolerance >= 0; found 0"
     ):
         SigmoidNeuron(step=0).fit([[1], [2]], [0, 1])
-    with pytest.raises(SeqtagError, match="found an overflow in pass"):
+    with pytest.raises(SeqtagError, match="found an overflow in epoch"):
         SigmoidNeuron(step=1e200, penalty=1e200).fit([[1], [2]], [0, 1])
     assert not hasattr(SigmoidNeuron, "trajectory")  # every example moves w: history_ tells
