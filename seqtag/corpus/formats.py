@@ -241,7 +241,7 @@ WRITABLE = tuple(name for name, format in FORMATS.items() if format.write is not
 """What can be written: the choices of ``--to``."""
 
 
-def joined(pieces: Iterable[bytes], format: str | None) -> Iterable[bytes]:
+def joined(pieces: Iterator[bytes], format: str | None) -> Iterator[bytes]:
     """Join the bytes of several files of a format, or of the input's format if that is None."""
     join = FORMATS[format].join if format else None
     return join(pieces) if join else pieces
