@@ -16,7 +16,7 @@ import numpy as np
 
 from seqtag.batch.mixing import Part, Table, mixed, weights_of
 from seqtag.batch.shards import Agreed, Agreement, Plan, Reading, Shard, shard_task, train_shard
-from seqtag.corpus import LIMITS, ReadLimits
+from seqtag.corpus import LIMITS, ReadLimits, ReadOptions
 from seqtag.engine.arrays import ANY_LABEL, Instances, Layout
 from seqtag.features.index import IndexedCorpus
 from seqtag.features.language import load as load_templates
@@ -184,9 +184,7 @@ def train_shards(
             templates,
             settings,
             unlabeled_words(unlabeled, "_", settings),
-            format,
-            columns,
-            limits,
+            ReadOptions(format, columns, limits),
         ),
         tables=tables_of(tables),
     )
@@ -207,16 +205,14 @@ def reading_of(
     templates: str | PathLike[str] | TemplateSet | None,
     settings: dict[str, Any],
     unlabeled: Unlabeled,
-    format: str,
-    columns: Sequence[str] | None,
-    limits: ReadLimits,
+    files: ReadOptions,
 ) -> Reading:
     """How shards are read; a file of templates is read here, for it may be nowhere else."""
     if templates == AUTO:  # nothing is tried on shards
         templates = None
     if not (templates is None or isinstance(templates, TemplateSet)):
         templates = load_templates(templates)
-    return Reading(label, templates, settings, unlabeled, format, columns, limits)
+    return Reading(label, templates, settings, unlabeled, files)
 
 
 def mix(
@@ -253,7 +249,7 @@ def mix(
     if dev is not None:
         needed = problem.compiled.columns
         with ExitStack() as files:
-            corpus = open_corpus(dev, reading.format, reading.columns, files, reading.limits)
+            corpus = open_corpus(dev, files, reading.files)
             corpus.check_columns((*needed, *problem.column.columns))
             held_out = corpus.gather(needed, problem.column, reading.unlabeled)
     adaptive = problem.settings.update == "adaptive"

@@ -13,7 +13,7 @@ from math import ceil
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from seqtag.batch.rows import row_format
-from seqtag.corpus import FORMATS, LIMITS, read
+from seqtag.corpus import FORMATS
 from seqtag.errors import OptionError
 from seqtag.segmentation.characters import BASE, code_kind
 from seqtag.segmentation.paragraphs import find_mode
@@ -140,8 +140,7 @@ def ranges_of(place: Place, options: TagOptions, size: int, *, cuts: bool) -> Ra
         if format == "jsonl":
             head, first = _JSON_LINES
         else:
-            limits = LIMITS._replace(sentence=options.max_sentence)
-            stream = read(file, options.format, columns=options.columns, limits=limits)
+            stream = options.reading.open(file)
             head, first = _head_of(stream, options, cuts=cuts)
         if first is None:
             return Ranges([], "they begin with white space")

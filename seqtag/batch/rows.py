@@ -11,7 +11,7 @@ import json
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from seqtag.corpus import LIMITS, ReadLimits, read, sentence_of
+from seqtag.corpus import LIMITS, read, sentence_of
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.sentence import find_column
 from seqtag.corpus.stream import ByteStream, TextBytes, after_last_line
@@ -169,7 +169,7 @@ class RowTagger:
 
     def _cut(self, text: str) -> list[Sentence]:
         """The sentences of a text."""
-        stream = read(TextBytes(encoded(text)), "text", limits=self._limits)
+        stream = read(TextBytes(encoded(text)), "text", limits=self._options.reading.limits)
         [cut] = self._chain.cut(
             [stream],
             tokenizer=self._options.tokenizer,
@@ -184,17 +184,13 @@ class RowTagger:
     ) -> Sentence:
         """The tokens of a row, with other columns of theirs that taggers look at."""
         if len(tokens) > self._options.max_sentence:
-            raise self._limits.too_long(source, line)
+            raise self._options.reading.limits.too_long(source, line)
         columns = {"form": tokens}
         for name in self._needed:
             found = find_column(name, tuple(row))
             if found is not None and row[found] is not None:
                 columns[found] = row[found]
         return sentence_of(columns, source=source, line=line)
-
-    @property
-    def _limits(self) -> ReadLimits:
-        return LIMITS._replace(sentence=self._options.max_sentence)
 
     def _fields(self, kind: type, tagged: list[FilledSentence]) -> dict[str, Any]:
         """What a row gets, by its kind."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seqtag.batch.mixing import Difference, Part, Table
-from seqtag.corpus import LIMITS, ReadLimits
+from seqtag.corpus import ReadOptions
 from seqtag.engine import backend
 from seqtag.engine.arrays import Instances, Layout
 from seqtag.errors import CorpusError
@@ -57,15 +57,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """How shards are read: the options of `seqtag.training.train.train` of the same names."""
+    """Options for learning from shards, as `seqtag.training.train.train` has them."""
 
     label: str | None = None
     templates: TemplateSet | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     unlabeled: Unlabeled = REFUSED
-    format: str = "auto"
-    columns: Sequence[str] | None = None
-    limits: ReadLimits = LIMITS
+    files: ReadOptions = field(default_factory=ReadOptions)
     tables: Sequence[WordTable] = ()
 
 
@@ -212,7 +210,7 @@ class Shard:
 
     def __init__(self, source: Source, reading: Reading):
         with ExitStack() as files:
-            corpus = open_corpus(source, reading.format, reading.columns, files, reading.limits)
+            corpus = open_corpus(source, files, reading.files)
             column = corpus.label_column(reading.label)
             self._task = shard_task(reading, column, corpus.columns)
             self._compiled = self._task.templates.compile(self._task.available)

@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 
 from seqtag.batch.rows import RowTagger, row_format
 from seqtag.batch.storage import DigestingFile, RangePlace, digest_of, is_address, place_of
-from seqtag.corpus import LIMITS, SentenceStream, read
+from seqtag.corpus import SentenceStream
 from seqtag.corpus.detect import FileLayout
 from seqtag.corpus.stream import ByteStream
 from seqtag.errors import CorpusError
@@ -405,12 +405,12 @@ class Work:
 
     def _stream(self, file: Any) -> SentenceStream:
         """The input, open to be read; a part is what the head of the file is."""
-        limits = LIMITS._replace(sentence=self.options.max_sentence)
+        reading = self.options.reading
         if self.part is None:
-            return read(file, self.options.format, columns=self.options.columns, limits=limits)
+            return reading.open(file)
         head = self.part.head
         layout = FileLayout(head.format, head.columns, head.separator)
-        return SentenceStream(ByteStream(file, limits, self.part.start), layout)
+        return SentenceStream(ByteStream(file, reading.limits, self.part.start), layout)
 
     @contextmanager
     def _lines_counted(self) -> Iterator[None]:

@@ -17,7 +17,7 @@ from seqtag.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from seqtag.cli.options import Reading
+    from seqtag.cli.options import InputOptions
 
 
 @click.command("calibrate")
@@ -42,7 +42,7 @@ def command(
     files: tuple[str, ...],
     output: str,
     force: bool,
-    reading: Reading,
+    reading: InputOptions,
     as_json: bool,
     threads: int,
     quiet: bool,

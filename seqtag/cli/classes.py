@@ -20,7 +20,7 @@ from seqtag.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.cli.options import Reading
+    from seqtag.cli.options import InputOptions
     from seqtag.corpus.read import AnyStream, SentenceStream
     from seqtag.tables.learn import Pass
 
@@ -63,7 +63,7 @@ def command(
     min_count: int,
     passes: int,
     model: str | None,
-    reading: Reading,
+    reading: InputOptions,
     threads: int,
     quiet: bool,
 ) -> int:

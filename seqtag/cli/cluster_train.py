@@ -30,7 +30,7 @@ from seqtag.cli.training import (
 )
 
 if TYPE_CHECKING:
-    from seqtag.cli.options import Reading
+    from seqtag.cli.options import InputOptions
     from seqtag.training.runs import Epoch
 
 
@@ -73,7 +73,7 @@ def command(
     dev: str | None,
     rounds: int | None,
     attempts: int,
-    reading: Reading,
+    reading: InputOptions,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -126,7 +126,7 @@ def command(
 
     training_arguments(options)
     options["epochs"] = rounds or options["epochs"]
-    options |= reading._asdict()
+    options |= vars(reading)
     dev = locate([dev], "dev", notes.fetching)[0] if dev else None
     with (
         saying_how_to_go_on(options["checkpoint"], notes),

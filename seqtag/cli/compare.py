@@ -37,7 +37,7 @@ from seqtag.tagging.tagger import Tagger
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.cli.options import Reading
+    from seqtag.cli.options import InputOptions
     from seqtag.tagging.pipeline import Loaded
 
 
@@ -87,7 +87,7 @@ def command(
     label: str | None,
     aligned: bool,
     raw: bool,
-    reading: Reading,
+    reading: InputOptions,
     resamples: int,
     trials: int,
     confidence: float,

@@ -22,7 +22,7 @@ from seqtag.errors import install_hint
 from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
-    from seqtag.cli.options import Reading
+    from seqtag.cli.options import InputOptions
     from seqtag.training.runs import Epoch
 
 
@@ -54,7 +54,7 @@ def command(
     points: int,
     plot: str | None,
     force: bool,
-    reading: Reading,
+    reading: InputOptions,
     as_json: bool,
     quiet: bool,
     **settings: Any,

@@ -17,7 +17,7 @@ from seqtag.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from seqtag.cli.options import Reading
+    from seqtag.cli.options import InputOptions
     from seqtag.evaluation import Report
     from seqtag.training.selection import Folds
 
@@ -48,7 +48,7 @@ def command(
     files: tuple[str, ...],
     folds: int,
     by: str,
-    reading: Reading,
+    reading: InputOptions,
     threads: int,
     as_json: bool,
     quiet: bool,

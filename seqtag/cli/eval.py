@@ -32,7 +32,7 @@ from seqtag.tagging.pipeline import Pipeline
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.cli.options import Reading
+    from seqtag.cli.options import InputOptions
     from seqtag.evaluation.report import Report
     from seqtag.evaluation.significance import Interval
     from seqtag.evaluation.systems import Annotator
@@ -107,7 +107,7 @@ def command(
     label: str | None,
     aligned: bool,
     raw: bool,
-    reading: Reading,
+    reading: InputOptions,
     confusion: int,
     errors: int,
     as_conlleval: bool,

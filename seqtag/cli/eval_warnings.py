@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from seqtag.cli.common import Notes
-    from seqtag.cli.options import Reading
+    from seqtag.cli.options import InputOptions
     from seqtag.evaluation.report import Report
     from seqtag.model.container import Contents
     from seqtag.model.model import Model
@@ -35,7 +35,7 @@ def warn_about_evaluation(
     notes: Notes,
     report: Report | AlignedReport,
     gold: str,
-    reading: Reading,
+    reading: InputOptions,
     model: str | None,
 ) -> None:
     """Warn about label sets, unlabeled words, spellings and training data in an evaluation.
@@ -57,7 +57,7 @@ def warn_about_evaluation(
     def open_gold(files: ExitStack) -> Corpus:
         from seqtag.training.data import open_corpus
 
-        return open_corpus(gold, reading.format, reading.columns, files, reading.limits)
+        return open_corpus(gold, files, reading)
 
     can_reopen = not is_read_once(gold)
     contents = None

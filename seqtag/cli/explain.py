@@ -19,7 +19,7 @@ from seqtag.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from seqtag.cli.options import Reading
+    from seqtag.cli.options import InputOptions
     from seqtag.corpus.read import AnyStream
     from seqtag.tagging.chain import Chain
     from seqtag.tagging.streams import FilledSentence
@@ -66,7 +66,7 @@ def command(
     rival: str | None,
     only: tuple[str, ...] | None,
     top: int,
-    reading: Reading,
+    reading: InputOptions,
     as_json: bool,
     quiet: bool,
 ) -> int:

@@ -16,7 +16,7 @@ from seqtag.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from seqtag.cli.options import Reading
+    from seqtag.cli.options import InputOptions
 
 
 @click.command("inspect")
@@ -63,7 +63,7 @@ def command(
     top: int,
     transitions: bool,
     names: tuple[str, ...],
-    reading: Reading,
+    reading: InputOptions,
     as_json: bool,
     quiet: bool,
 ) -> int:

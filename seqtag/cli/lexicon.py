@@ -21,7 +21,7 @@ from seqtag.cli.options import (
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
-    from seqtag.cli.options import Reading
+    from seqtag.cli.options import InputOptions
 
 
 @click.command("lexicon")
@@ -54,7 +54,7 @@ def command(
     column: str | None,
     min_count: int,
     words: str,
-    reading: Reading,
+    reading: InputOptions,
     force: bool,
     quiet: bool,
 ) -> int:
@@ -77,7 +77,7 @@ def command(
     check_target(context, output, tagged, force=force)
     with ExitStack() as files:
         data = locate(tagged, "train", notes.fetching)
-        corpus = open_corpus(data, reading.format, reading.columns, files, reading.limits)
+        corpus = open_corpus(data, files, reading)
         header, rows = build_lexicon(corpus, column, min_count, words)
     if not rows:
         msg = (

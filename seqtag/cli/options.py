@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 from seqtag.catalogue.locate import locate
 from seqtag.cli.common import ATTRIBUTES, PENDING
-from seqtag.corpus import LIMITS, READABLE, WRITABLE, ReadLimits
+from seqtag.corpus import LIMITS, READABLE, WRITABLE, ReadLimits, ReadOptions
 from seqtag.errors import CorpusError, TemplateError
 from seqtag.segmentation.paragraphs import PARAGRAPHS
 from seqtag.settings import SETTINGS, Setting
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from seqtag.cli.common import Notes
-    from seqtag.corpus import Sentence, SentenceStream
+    from seqtag.corpus import Sentence
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -406,28 +406,8 @@ def limits_options(command: Command) -> Command:
     return command
 
 
-class Reading(NamedTuple):
-    """How input files are read.
-
-    Attributes
-    ----------
-    format
-        Name of the format, or ``auto``.
-    columns
-        Names of the columns of a column file; None if they are not given.
-    limits
-        Input limits and strictness.
-    """
-
-    format: str
-    columns: tuple[str, ...] | None
-    limits: ReadLimits
-
-    def open(self, source: str | BinaryIO) -> SentenceStream:
-        """Open a file, or ``-`` for standard input."""
-        from seqtag.corpus import read
-
-        return read(source, self.format, columns=self.columns, limits=self.limits)
+class InputOptions(ReadOptions):
+    """Options of the command line for reading files and corpora."""
 
     def sentences(
         self,
@@ -475,7 +455,7 @@ def reading_options(command: Command) -> Command:
         **options: Any,
     ) -> Any:
         kind = "columns" if columns and format == "auto" else format
-        return command(*args, reading=Reading(kind, columns, limits), **options)
+        return command(*args, reading=InputOptions(kind, columns, limits), **options)
 
     for option in (limits_options, columns_option, format_option):
         run = option(run)

@@ -24,7 +24,7 @@ from seqtag.storage import strict_json
 from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
-    from seqtag.cli.options import Reading
+    from seqtag.cli.options import InputOptions
 
 _POINTS = 5  # of a learning curve
 
@@ -69,7 +69,7 @@ def command(
     label: str | None,
     errors: int,
     curve: str | None,
-    reading: Reading,
+    reading: InputOptions,
     resamples: int,
     seed: int,
     threads: int,

@@ -20,7 +20,7 @@ from seqtag.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from seqtag.cli.options import Reading
+    from seqtag.cli.options import InputOptions
 
 
 @click.command("tag")
@@ -45,7 +45,7 @@ def command(
     models: tuple[str, ...],
     output: str,
     force: bool,
-    reading: Reading,
+    reading: InputOptions,
     to: str | None,
     only: tuple[str, ...] | None,
     paragraphs: str,

@@ -42,7 +42,7 @@ from seqtag.cli.training import (
 )
 
 if TYPE_CHECKING:
-    from seqtag.cli.options import Reading
+    from seqtag.cli.options import InputOptions
     from seqtag.training.runs import Epoch
 
 
@@ -93,7 +93,7 @@ def command(
     train: tuple[str, ...],
     model: str,
     dev: str | None,
-    reading: Reading,
+    reading: InputOptions,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -141,7 +141,7 @@ def command(
         notes(line_of(epoch, options["runs"]))
         epochs.append(epoch)
 
-    options |= reading._asdict() | {"on_epoch": show}
+    options |= vars(reading) | {"on_epoch": show}
     options["init"] = options["init"] and load_model(options["init"])
     training_arguments(options, learn_around=True)
     label = options["label"]

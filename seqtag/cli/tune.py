@@ -20,7 +20,7 @@ from seqtag.settings import SETTINGS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from seqtag.cli.options import Reading
+    from seqtag.cli.options import InputOptions
 
 
 class Choices(Parameter):
@@ -82,7 +82,7 @@ def command(
     dev: str | None,
     folds: int,
     trials: int | None,
-    reading: Reading,
+    reading: InputOptions,
     as_json: bool,
     quiet: bool,
     **fixed: Any,

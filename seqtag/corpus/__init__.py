@@ -6,7 +6,7 @@ from seqtag.corpus.detect import FileLayout, detect_format
 from seqtag.corpus.formats import FORMATS, READABLE, WRITABLE, Format
 from seqtag.corpus.keys import into_misc
 from seqtag.corpus.memory import sentence_of, sentences_of
-from seqtag.corpus.read import SentenceStream, read
+from seqtag.corpus.read import ReadOptions, SentenceStream, read
 from seqtag.corpus.sentence import Sentence
 from seqtag.corpus.stream import LIMITS, UNLIMITED, Block, ReadLimits
 from seqtag.corpus.write import render, to_token_list
@@ -21,6 +21,7 @@ __all__ = [
     "FileLayout",
     "Format",
     "ReadLimits",
+    "ReadOptions",
     "Sentence",
     "SentenceStream",
     "detect_format",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from seqtag.corpus import conllu
@@ -224,6 +225,59 @@ class SentenceStream:
         self.close()
 
 
+@dataclass(frozen=True)
+class ReadOptions:
+    """Options for reading files, as `read` takes them.
+
+    Attributes
+    ----------
+    format
+        Name of the format, or ``auto``.
+    columns
+        Names of the columns of a column file; None if they are not given.
+    limits
+        Input limits and strictness.
+    """
+
+    format: str = AUTO
+    columns: Sequence[str] | None = None
+    limits: ReadLimits = LIMITS
+
+    def open(self, source: str | os.PathLike[str] | BinaryIO) -> SentenceStream:
+        """Open a file as `read` does."""
+        if self.format not in READABLE:
+            msg = (
+                f"expected one of the formats {', '.join(READABLE)}, found {self.format!r}; "
+                "choose one of these"
+            )
+            raise CorpusError(msg)
+        if self.columns is not None:
+            _check_columns(self.columns, self.format)
+        if isinstance(source, str) and source.startswith(PREFIX):
+            return self._open_nltk(source)
+        stream = ByteStream(source, self.limits)
+        try:
+            return SentenceStream(stream, _layout(stream, self.format, self.columns))
+        except BaseException:
+            stream.close()
+            raise
+
+    def _open_nltk(self, name: str) -> SentenceStream:
+        """Open a corpus of NLTK, with other names for its columns if they are given."""
+        if self.format not in (AUTO, "columns"):
+            msg = f"expected no format for a corpus of NLTK, found {self.format!r}; leave it out"
+            raise CorpusError(msg, source=name)
+        file, found = open_nltk(name)
+        if self.columns is not None and len(self.columns) != len(found):
+            msg = (
+                f"expected names for the {len(found)} columns {', '.join(found)}, found "
+                f"{', '.join(self.columns)}; name each"
+            )
+            raise CorpusError(msg, source=name)
+        layout = FileLayout("columns", tuple(self.columns or found), "\t")
+        return SentenceStream(ByteStream(file, self.limits), layout)
+
+
 def read(
     source: str | os.PathLike[str] | BinaryIO,
     format: str = AUTO,
@@ -271,40 +325,7 @@ def read(
     >>> stream.format, [sentence.words for sentence in stream]
     ('tokens', [['Stop', '!']])
     """
-    if format not in READABLE:
-        msg = (
-            f"expected one of the formats {', '.join(READABLE)}, found {format!r}; "
-            "choose one of these"
-        )
-        raise CorpusError(msg)
-    if columns is not None:
-        _check_columns(columns, format)
-    if isinstance(source, str) and source.startswith(PREFIX):
-        return _read_nltk(source, format, columns, limits)
-    stream = ByteStream(source, limits)
-    try:
-        return SentenceStream(stream, _layout(stream, format, columns))
-    except BaseException:
-        stream.close()
-        raise
-
-
-def _read_nltk(
-    name: str, format: str, columns: Sequence[str] | None, limits: ReadLimits
-) -> SentenceStream:
-    """A corpus of NLTK's, with other names for its columns if they are given."""
-    if format not in (AUTO, "columns"):
-        msg = f"expected no format for a corpus of NLTK, found {format!r}; leave it out"
-        raise CorpusError(msg, source=name)
-    file, found = open_nltk(name)
-    if columns is not None and len(columns) != len(found):
-        msg = (
-            f"expected names for the {len(found)} columns {', '.join(found)}, found "
-            f"{', '.join(columns)}; name each"
-        )
-        raise CorpusError(msg, source=name)
-    layout = FileLayout("columns", tuple(columns or found), "\t")
-    return SentenceStream(ByteStream(file, limits), layout)
+    return ReadOptions(format, columns, limits).open(source)
 
 
 def _check_columns(columns: Sequence[str], format: str) -> None:

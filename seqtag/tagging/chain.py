@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from seqtag.corpus import FORMATS, LIMITS, WRITABLE, SentenceStream
+from seqtag.corpus import FORMATS, LIMITS, WRITABLE, ReadOptions, SentenceStream
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.formats import joined
 from seqtag.corpus.keys import has_column
@@ -80,6 +80,11 @@ class TagOptions:
     probability: bool = False
     nbest: int = 1
     max_sentence: int = LIMITS.sentence
+
+    @property
+    def reading(self) -> ReadOptions:
+        """The options for reading the input."""
+        return ReadOptions(self.format, self.columns, LIMITS._replace(sentence=self.max_sentence))
 
     def __post_init__(self) -> None:
         for name in _LISTS:

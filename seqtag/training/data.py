@@ -19,11 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from seqtag.corpus import (
-    LIMITS,
-    ReadLimits,
+    ReadOptions,
     Sentence,
     SentenceStream,
-    read,
     sentence_of,
     sentences_of,
 )
@@ -345,12 +343,10 @@ class Corpus(NamedTuple):
 
 def open_corpus(
     data: Source,
-    format: str,
-    columns: Sequence[str] | None,
     files: ExitStack,
-    limits: ReadLimits = LIMITS,
+    reading: ReadOptions = ReadOptions(),  # noqa: B008  frozen
 ) -> Corpus:
-    """One or several sources as one corpus; `files` closes what is opened.
+    """Open one or several sources as one corpus; `files` closes what is opened.
 
     Raises
     ------
@@ -372,9 +368,7 @@ def open_corpus(
         )
         raise TypeError(msg)
     streams = [
-        source
-        if isinstance(source, SentenceStream)
-        else files.enter_context(read(source, format, columns=columns, limits=limits))
+        source if isinstance(source, SentenceStream) else files.enter_context(reading.open(source))
         for source in given
     ]
     if not streams:

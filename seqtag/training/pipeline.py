@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqtag.corpus import LIMITS
+from seqtag.corpus import LIMITS, ReadOptions
 from seqtag.corpus.keys import has_column
 from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError
@@ -161,15 +161,16 @@ def train_parts(
     Settings().with_values(settings).in_one_pass(
         "several parts", "train such parts one by one, and put them together with seqtag bundle"
     )
+    reading = ReadOptions(format, columns, limits)
     with folder or nullcontext():
         if isinstance(data, (list, tuple)) and len(data) == 1:
             data = data[0] if isinstance(data[0], (str, PathLike)) else data
         if not isinstance(data, (str, PathLike)) or is_read_once(data):
             with ExitStack() as files:
-                sources = open_corpus(data, format, columns, files, limits).sources
+                sources = open_corpus(data, files, reading).sources
                 data = [sentence for source in sources for sentence in source]
         with ExitStack() as files:
-            corpus = open_corpus(data, format, columns, files, limits)
+            corpus = open_corpus(data, files, reading)
             if labels is None and not {*PRESETS} & {*corpus.columns}:
                 corpus.gather_columns(("form",))  # refuses a corpus without sentences
             texts, names = _components(corpus.columns, labels, corpus.name)
@@ -181,7 +182,7 @@ def train_parts(
                 check_labels(found[name].types, LabelColumn(name), corpus.name)
             dev_words = None
             if dev is not None:
-                dev_corpus = open_corpus(dev, format, columns, files, limits)
+                dev_corpus = open_corpus(dev, files, reading)
                 dev_corpus.check_columns(("form", *names))
                 dev_found, dev_lengths = dev_corpus.gather_columns(("form", *names))
                 dev_words = TrainingData(dev_found, dev_found["form"], dev_lengths)
@@ -228,7 +229,7 @@ def train_parts(
 
         def sentences() -> Iterator[Sentence]:
             with ExitStack() as files:
-                [source] = open_corpus(data, format, columns, files, limits).sources
+                [source] = open_corpus(data, files, reading).sources
                 yield from source
 
         def text_model(name: str) -> Model | None:

@@ -7,7 +7,7 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
-from seqtag.corpus import LIMITS
+from seqtag.corpus import LIMITS, ReadOptions
 from seqtag.tables.lexicon import tables_of
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.tagger import Tagger
@@ -294,6 +294,7 @@ def train(
         )
         return Pipeline(models)
 
+    reading = ReadOptions(format, columns, limits)
     schedule = Schedule(seed, runs, patience, threads, on_epoch, shuffle)
     folder = checkpoints_in(checkpoint, resume=resume, every=checkpoint_every)
     if labels is not None:
@@ -302,7 +303,7 @@ def train(
         words_without = words_without._replace(mark=mark)
     with folder or nullcontext():
         with ExitStack() as files:
-            corpus = open_corpus(data, format, columns, files, limits)
+            corpus = open_corpus(data, files, reading)
             column = corpus.label_column(label or default_label(begin))
             available = [name for name in corpus.columns if name not in column.columns]
             tasks = candidate_tasks(
@@ -323,7 +324,7 @@ def train(
             check_labels(examples.labels.types, column, corpus.name)
             held_out = None
             if dev is not None:
-                dev_corpus = open_corpus(dev, format, columns, files, limits)
+                dev_corpus = open_corpus(dev, files, reading)
                 dev_corpus.check_columns((*needed, *column.columns))
                 held_out = dev_corpus.gather(needed, column, words_without)
         check_data(examples.select(needed), held_out)

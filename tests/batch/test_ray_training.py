@@ -17,6 +17,7 @@ import pytest
 
 import seqtag
 from seqtag.batch.ray_training import Seat, seated
+from seqtag.corpus import ReadOptions
 from seqtag.errors import ClusterError, CorpusError
 from tests.batch.engines import FakeRay, RayError, fake, on_ray, ray
 from tests.command_line import call
@@ -160,7 +161,7 @@ def test_a_shard_may_be_at_an_address(tmp_path, shards):
     pytest.importorskip("fsspec")
     from seqtag.batch.shards import Reading
 
-    reading = Reading("tag", columns=["form", "tag"])
+    reading = Reading("tag", files=ReadOptions(columns=["form", "tag"]))
     address = "file://" + str(tmp_path / shards[0])
     assert Seat(address, reading).survey().digest == Seat(shards[0], reading).survey().digest
 
@@ -169,7 +170,9 @@ def test_rounds_begin_with_a_plan(shards):
     from seqtag.batch.shards import Reading
 
     with pytest.raises(RuntimeError) as error:
-        Seat(shards[0], Reading("tag", columns=["form", "tag"])).round(None, 1, 1)
+        Seat(shards[0], Reading("tag", files=ReadOptions(columns=["form", "tag"]))).round(
+            None, 1, 1
+        )
     assert str(error.value) == "a shard must begin with its plan"
 
 

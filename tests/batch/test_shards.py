@@ -9,6 +9,7 @@ import pytest
 
 from seqtag.batch.mixing import Table
 from seqtag.batch.shards import Agreement, Plan, Reading, Shard, train_shard
+from seqtag.corpus import ReadOptions
 from seqtag.errors import CorpusError, LabelError
 from seqtag.features.language import parse
 from seqtag.labels.coding import LabelCoding
@@ -65,7 +66,7 @@ def planned(
 def whole(min_count: int = 1):
     """The problem that plain training poses of all sentences."""
     column, settings = LabelColumn("tag"), Settings(min_count=min_count)
-    examples = open_corpus(WORDS, "auto", None, None).gather(["form"], column)
+    examples = open_corpus(WORDS, None).gather(["form"], column)
     return build_problem(LearningTask(column, TEMPLATES, settings, ("form",)), examples)
 
 
@@ -79,7 +80,7 @@ def test_features_are_numbered_as_in_plain_training(sizes, min_count):
     assert bits(agreement.keys) == bits(plain.corpus.keys)
     assert bits(agreement.edge_keys) == bits(plain.corpus.edge_keys)
     assert bits(agreement.words.hashes) == bits(plain.known_words.hashes)
-    examples = open_corpus(WORDS, "auto", None, None).gather(["form"], LabelColumn("tag"))
+    examples = open_corpus(WORDS, None).gather(["form"], LabelColumn("tag"))
     assert agreement.transitions() == examples.transitions()
     assert agreement.origin["sentences"] == plain.origin["sentences"]
     assert agreement.origin["tokens"] == plain.origin["tokens"]
@@ -100,7 +101,7 @@ def test_features_are_numbered_as_in_plain_training(sizes, min_count):
 @pytest.mark.parametrize("sizes", SPLITS)
 def test_labels_of_words_add_up(sizes):
     plain = whole()
-    examples = open_corpus(WORDS, "auto", None, None).gather(["form"], plain.column)
+    examples = open_corpus(WORDS, None).gather(["form"], plain.column)
     column = examples.columns["form"]
     every = labels_of_words(plain.compiled, [column], plain.y)
     shards = [Shard(sentences, reading(known_labels=1)) for sentences in split(sizes)]
@@ -139,7 +140,7 @@ def test_some_word_must_have_a_label():
 def test_a_file_that_has_changed_is_noticed(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("the DT\nman NN\n")
-    how = Reading("tag", TEMPLATES, columns=["form", "tag"])
+    how = Reading("tag", TEMPLATES, files=ReadOptions(columns=["form", "tag"]))
     _, [plan] = planned([Shard(path, how)])
     path.write_text("the DT\nman VB\n")
     with pytest.raises(CorpusError) as error:

@@ -123,7 +123,7 @@ def test_a_table_that_nothing_looks_into():
 # ----------------------------------------------------------------- lexicons
 def lexicon_of(data, *options, **words):
     with ExitStack() as files:
-        return build_lexicon(open_corpus(data, "auto", None, files), *options, **words)
+        return build_lexicon(open_corpus(data, files), *options, **words)
 
 
 def test_a_lexicon_of_a_corpus():
