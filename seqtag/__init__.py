@@ -1,8 +1,9 @@
-"""seqtag: sequence labelling with the averaged structured perceptron."""
+"""seqtag: sequence labeling with the averaged structured perceptron."""
 
 from __future__ import annotations
 
 from seqtag import hooks
+from seqtag.lazy import names_of
 from seqtag.version import __version__
 
 TYPE_CHECKING = (
@@ -10,19 +11,18 @@ TYPE_CHECKING = (
 )
 if TYPE_CHECKING:
     from seqtag.batch.parameter_mixing import train_shards
-    from seqtag.batch.tag_file import FileResult, tag_file
+    from seqtag.batch.tag_file import tag_file
     from seqtag.classifiers import (
         BinaryPerceptron,
         MulticlassPerceptron,
         SigmoidNeuron,
         VotedPerceptron,
     )
-    from seqtag.corpus import read
-    from seqtag.evaluation import evaluate
+    from seqtag.corpus import Sentence, read
+    from seqtag.evaluation import Report, evaluate, score
     from seqtag.tables.learn import WordClasses, learn_classes
     from seqtag.tables.lexicon import read_table
     from seqtag.tables.table import WordTable
-    from seqtag.tagging.chain import TagOptions
     from seqtag.tagging.document import Document
     from seqtag.tagging.pipeline import Pipeline, load
     from seqtag.tagging.tagger import Tagger
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 __all__ = [
     "BinaryPerceptron",
     "Document",
-    "FileResult",
     "MulticlassPerceptron",
     "Pipeline",
+    "Report",
+    "Sentence",
     "SigmoidNeuron",
-    "TagOptions",
     "Tagger",
     "VotedPerceptron",
     "WordClasses",
@@ -46,31 +46,33 @@ __all__ = [
     "load",
     "read",
     "read_table",
+    "score",
     "tag_file",
     "train",
     "train_shards",
 ]
 
 _HOME = {
-    "BinaryPerceptron": "classifiers",
-    "Document": "tagging.document",
-    "FileResult": "batch.tag_file",
-    "MulticlassPerceptron": "classifiers",
-    "Pipeline": "tagging.pipeline",
-    "SigmoidNeuron": "classifiers",
-    "TagOptions": "tagging.chain",
-    "Tagger": "tagging.tagger",
-    "VotedPerceptron": "classifiers",
-    "WordClasses": "tables.learn",
-    "WordTable": "tables.table",
-    "evaluate": "evaluation",
-    "learn_classes": "tables.learn",
-    "load": "tagging.pipeline",
-    "read": "corpus",
-    "read_table": "tables.lexicon",
-    "tag_file": "batch.tag_file",
-    "train": "training.train",
-    "train_shards": "batch.parameter_mixing",
+    "BinaryPerceptron": "seqtag.classifiers",
+    "Document": "seqtag.tagging.document",
+    "MulticlassPerceptron": "seqtag.classifiers",
+    "Pipeline": "seqtag.tagging.pipeline",
+    "Report": "seqtag.evaluation",
+    "Sentence": "seqtag.corpus",
+    "SigmoidNeuron": "seqtag.classifiers",
+    "Tagger": "seqtag.tagging.tagger",
+    "VotedPerceptron": "seqtag.classifiers",
+    "WordClasses": "seqtag.tables.learn",
+    "WordTable": "seqtag.tables.table",
+    "evaluate": "seqtag.evaluation",
+    "learn_classes": "seqtag.tables.learn",
+    "load": "seqtag.tagging.pipeline",
+    "read": "seqtag.corpus",
+    "read_table": "seqtag.tables.lexicon",
+    "score": "seqtag.evaluation",
+    "tag_file": "seqtag.batch.tag_file",
+    "train": "seqtag.training.train",
+    "train_shards": "seqtag.batch.parameter_mixing",
 }
 
 
@@ -84,16 +86,9 @@ def _partial_fit(*args: object, **options: object) -> object:
 hooks.register("partial_fit", _partial_fit)
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name when it is first used, so that a command loads what it needs."""
-    if name not in _HOME:
-        msg = f"module 'seqtag' has no attribute {name!r}"
-        raise AttributeError(msg)
-    from importlib import import_module
-
-    value = getattr(import_module(f"seqtag.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = names_of(
+    __name__, _HOME, deprecated={"FileResult": "seqtag.batch", "TagOptions": "seqtag.tagging"}
+)
 
 
 def __dir__() -> list[str]:

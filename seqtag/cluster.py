@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from seqtag.deprecation import moved_names
+from seqtag.lazy import names_of
 
-__getattr__ = moved_names(__name__, {"SeqtagBatch": "seqtag.batch"})
+__getattr__ = names_of(__name__, {}, deprecated={"SeqtagBatch": "seqtag.batch"})

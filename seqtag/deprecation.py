@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import warnings
-from importlib import import_module
 
 TYPE_CHECKING = False  # typing is expensive to import, and `seqtag` imports this
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Any, TypeVar
 
     _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -60,22 +59,36 @@ def renamed(new: str) -> Callable[[_Function], _Function]:
     return decorate
 
 
-def moved_names(old: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a module whose public names have moved.
+def renamed_keyword(old: str, new: str) -> Callable[[_Function], _Function]:
+    """Decorate a function one of whose keyword arguments has a new name.
 
     Parameters
     ----------
-    old
-        Name of the module.
-    homes
-        For each name the module that it has moved to.
+    old, new
+        The names.
+
+    Examples
+    --------
+    >>> @renamed_keyword("given", "fixed_labels")
+    ... def tag(fixed_labels):
+    ...     return fixed_labels
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     tag(given=["DT"])
+    ['DT']
+    >>> print(found[0].message)
+    tag(given=) is deprecated and goes in the next release; use fixed_labels=
     """
 
-    def __getattr__(name: str) -> Any:  # noqa: N807
-        if name not in homes:
-            msg = f"module {old!r} has no attribute {name!r}"
-            raise AttributeError(msg)
-        warn_renamed(f"{old}.{name}", f"{homes[name]}.{name}")
-        return getattr(import_module(homes[name]), name)
+    def decorate(function: _Function) -> _Function:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if old in kwargs:
+                warn_renamed(f"{function.__qualname__}({old}=)", f"{new}=")
+                kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
 
-    return __getattr__
+        return call  # type: ignore[return-value]
+
+    return decorate

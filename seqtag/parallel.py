@@ -1,11 +1,12 @@
-"""Work on several threads, results in order."""
+"""Work on several threads: results in order, and a pool of working memory."""
 
 from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from time import sleep
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +15,48 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _WAY = 1e-6  # seconds without Python's lock, which else is handed over every few milliseconds only
+
+
+class Pool(Generic[Item]):
+    """Working memory for reuse: each item is used by one thread at a time.
+
+    Parameters
+    ----------
+    is_full
+        Items for which it returns true are dropped instead of reused.
+
+    Examples
+    --------
+    >>> pool = Pool[list]()
+    >>> with pool.borrow(list) as first:
+    ...     first.append(1)
+    >>> with pool.borrow(list) as again:
+    ...     again
+    [1]
+    """
+
+    def __init__(self, is_full: Callable[[Item], bool] = lambda _: False):
+        self._is_full = is_full
+        self._idle: list[Item] = []  # list operations are atomic
+
+    def take(self, make: Callable[[], Item]) -> Item:
+        """Return an idle item, or a new one if there is none."""
+        try:
+            item = self._idle.pop()
+        except IndexError:
+            return make()
+        return make() if self._is_full(item) else item
+
+    def put(self, item: Item) -> None:
+        """Give an item back."""
+        self._idle.append(item)
+
+    @contextmanager
+    def borrow(self, make: Callable[[], Item]) -> Iterator[Item]:
+        """Lend an item to the block. After an error it is dropped, as its state is unknown."""
+        item = self.take(make)
+        yield item
+        self.put(item)
 
 
 def in_order(

@@ -6,6 +6,9 @@ import importlib
 
 import pytest
 
+import seqtag
+import seqtag.errors
+
 MOVED = {
     "seqtag.cluster.SeqtagBatch": "seqtag.batch.SeqtagBatch",
     "seqtag.tagging.parts.cut_file": "seqtag.batch.split.cut_file",
@@ -25,6 +28,35 @@ def test_old_names_of_moved_functions_work_and_warn(old):
     new = MOVED[old]
     with pytest.warns(DeprecationWarning, match=f"{old} is deprecated .*; use {new}$"):
         assert found(old) is found(new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("FileResult", "seqtag.batch.FileResult"), ("TagOptions", "seqtag.tagging.TagOptions")],
+)
+def test_names_that_left_the_top_of_the_package_work_and_warn(old, new):
+    message = f"seqtag.{old} is deprecated .*; use {new}$"
+    with pytest.warns(DeprecationWarning, match=message):
+        assert getattr(seqtag, old) is found(new)
+    assert old not in seqtag.__all__
+
+
+def test_old_methods_of_taggers_work_and_warn():
+    tagger, words = seqtag.load("en-ewt-upos"), ["Go", "!"]
+    scored = tagger.tag(words, scores=True)
+    with pytest.warns(DeprecationWarning, match=r"use tag\(sentence, scores=True\).margins"):
+        assert tagger.margins(words) == scored.margins
+    with pytest.warns(DeprecationWarning, match=r"use tag_many\(sentences, scores=True\)"):
+        assert tagger.tag_with_margins([words]) == [scored]
+    with pytest.warns(DeprecationWarning, match=r"use nbest\(sentence, k\)"):
+        assert tagger.nbest_many([words], 2) == [tagger.nbest(words, 2)]
+    with (
+        pytest.warns(DeprecationWarning, match="probabilities is deprecated"),
+        pytest.raises(seqtag.errors.SeqtagError, match="expected a calibrated model of upos"),
+    ):
+        tagger.probabilities(words)
+    with pytest.warns(DeprecationWarning, match=r"Tagger.tag\(given=\) is deprecated"):
+        assert tagger.tag(words, given=["NOUN", None])[0] == "NOUN"
 
 
 def test_other_names_are_not_there():

@@ -17,6 +17,7 @@ from tests.conftest import ROOT
 
 FLOORS = """
 version errors html_tables hooks deprecation
+lazy
 caching parallel randomness cluster
 storage.compression storage.locks storage.strict_json
 storage.output
@@ -71,15 +72,14 @@ segmentation.characters
 segmentation.segmenter
 segmentation.reading
 segmentation
-tagging.arrays tagging.encode tagging.parts tagging.document tagging.summary
-tagging.workspace
+tagging.arrays tagging.workspace tagging.parts tagging.document tagging.summary
+tagging.encode
 tagging.explain
 tagging.runtime
 tagging.tagger
 tagging.tables
 tagging.streams
 tagging.pipeline
-tagging.chain
 tagging
 evaluation.counts
 evaluation.text_tables
@@ -89,7 +89,7 @@ evaluation.aligned
 evaluation.scoring evaluation.significance
 evaluation.systems
 evaluation
-training.data training.known_labels training.calibration training.interruption
+training.shards training.data training.known_labels training.calibration training.interruption
 training.data_checks
 training.checkpoint_format
 training.partial_labels

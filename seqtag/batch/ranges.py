@@ -22,7 +22,7 @@ from seqtag.storage.compression import compression_of
 if TYPE_CHECKING:
     from seqtag.batch.storage import Place
     from seqtag.corpus import SentenceStream
-    from seqtag.tagging.chain import TagOptions
+    from seqtag.tagging.streams import TagOptions
 
 _CHUNK = 1 << 20
 _SPACE = b" \t\r\n"
@@ -114,7 +114,7 @@ def ranges_of(place: Place, options: TagOptions, size: int, *, cuts: bool) -> Ra
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from seqtag.tagging.chain import TagOptions
+    >>> from seqtag.tagging.streams import TagOptions
     >>> from seqtag.batch.storage import place_of
     >>> path = Path(tempfile.mkdtemp(), "a.txt")
     >>> _ = path.write_bytes(b"a b\nc d e\nf\n")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.batch.rows import SENTENCES, RowTagger
 from seqtag.batch.tag_file import Models
-from seqtag.tagging.chain import TagOptions
+from seqtag.tagging.streams import TagOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

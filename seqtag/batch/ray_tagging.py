@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from seqtag.batch.jobs import Job
-    from seqtag.tagging.chain import TagOptions
+    from seqtag.tagging.streams import TagOptions
 
 ATTEMPTS = 3
 """How often a file is tried."""

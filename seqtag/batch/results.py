@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from seqtag.batch.jobs import Job
     from seqtag.batch.ray_tagging import Report
-    from seqtag.tagging.chain import TagOptions
+    from seqtag.tagging.streams import TagOptions
 
 
 def copies_of(models: Sequence[str], options: TagOptions, jobs: Sequence[Job]) -> list[ModelCopy]:

@@ -18,7 +18,7 @@ from seqtag.corpus.stream import ByteStream, TextBytes, after_last_line
 from seqtag.errors import CorpusError, OptionError, install_hint
 from seqtag.storage import strict_json
 from seqtag.tagging.document import encoded
-from seqtag.tagging.streams import Counts, names_filled, tag_stream
+from seqtag.tagging.streams import TagCounts, names_filled, tag_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Sentence
     from seqtag.storage.output import Output
-    from seqtag.tagging.chain import Chain, TagOptions
-    from seqtag.tagging.streams import FilledSentence
+    from seqtag.tagging.pipeline import Chain
+    from seqtag.tagging.streams import FilledSentence, TagOptions
 
 SENTENCES = "sentences"
 """The field that a text gets."""
@@ -67,7 +67,7 @@ class RowTagger:
 
     Attributes
     ----------
-    counts : Counts
+    counts : TagCounts
         What was tagged so far.
 
     Raises
@@ -78,7 +78,8 @@ class RowTagger:
     Examples
     --------
     >>> import seqtag
-    >>> from seqtag.tagging.chain import Chain, TagOptions
+    >>> from seqtag.tagging.pipeline import Chain
+    >>> from seqtag.tagging.streams import TagOptions
     >>> tagger = RowTagger(Chain([seqtag.load("en")], ["upos"]), TagOptions())
     >>> tagger.tag([{"tokens": ["It", "works"]}, {"tokens": None}])
     [{'upos': ['PRON', 'VERB']}, {}]
@@ -91,9 +92,9 @@ class RowTagger:
             found = "--token-ranges" if options.token_ranges else f"--to {options.to}"
             msg = f"expected rows to stay rows, found {found}; leave it out for files of rows"
             raise OptionError(msg)
-        self.counts = Counts()
+        self.counts = TagCounts()
         self._chain, self._options, self._threads = chain, options, threads
-        self._asked = options.asked(named=len(chain.shown) > 1)
+        self._output_fields = options.output_fields(name_columns=len(chain.shown) > 1)
         self._needed: list[str] = []  # columns beside the tokens, as rows must have them
         filled: set[str] = set()
         for tagger in chain.taggers:
@@ -105,7 +106,7 @@ class RowTagger:
     @property
     def names(self) -> list[str]:
         """Names of the fields that tokens get."""
-        found = (names_filled(tagger, self._asked) for tagger in self._chain.shown)
+        found = (names_filled(tagger, self._output_fields) for tagger in self._chain.shown)
         return list(dict.fromkeys(name for names in found for name in names))
 
     def field_of(self, fields: Iterable[str], source: str, line: int | None = None) -> str:
@@ -164,19 +165,13 @@ class RowTagger:
                 raise CorpusError(msg, source=source, line=line)
             sentences += found
             kinds.append((type(value), len(found)))
-        tagged = tag_stream(self._chain.taggers, sentences, self._threads, self._asked)
+        tagged = tag_stream(self._chain.taggers, sentences, self._threads, self._output_fields)
         return [self._fields(kind, [next(tagged) for _ in range(count)]) for kind, count in kinds]
 
     def _cut(self, text: str) -> list[Sentence]:
         """The sentences of a text."""
         stream = read(TextBytes(encoded(text)), "text", limits=self._options.reading.limits)
-        [cut] = self._chain.cut(
-            [stream],
-            tokenizer=self._options.tokenizer,
-            paragraphs=self._options.paragraphs,
-            flush=None,
-            token_ranges=False,
-        )
+        [cut] = self._chain.cut([stream], self._options)
         return [sentence for sentence in cut if len(sentence)]
 
     def _sentence(

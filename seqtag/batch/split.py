@@ -20,8 +20,7 @@ from seqtag.batch.tag_file import DONE, Models, Work
 from seqtag.corpus.formats import FORMATS, joined
 from seqtag.errors import CorpusError
 from seqtag.storage.output import remove_leftovers
-from seqtag.tagging.chain import TagOptions
-from seqtag.tagging.streams import Counts
+from seqtag.tagging.streams import TagCounts, TagOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,7 +70,7 @@ def cut_file(
     >>> import seqtag
     >>> source = Path(tempfile.mkdtemp(), "a.txt")
     >>> _ = source.write_text("Time flies.\n\nFruit flies.\n\nSo what?\n")
-    >>> target, options = source.with_suffix(".conllu"), seqtag.TagOptions(format="text")
+    >>> target, options = source.with_suffix(".conllu"), TagOptions(format="text")
     >>> parts = cut_file(source, "en", options, size=13).ranges
     >>> for part in parts:
     ...     done = seqtag.tag_file(source, part_of(target, part), "en", options, part=part)
@@ -137,7 +136,7 @@ def join_parts(
             if work.reason in ("new", "output", "model", "options", "version"):
                 name = work.output.name
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
-        counts = Counts()
+        counts = TagCounts()
         with whole.output.output(tidy=tidy) as out:
             for piece in _joined(works, counts, options.to):
                 out.write(piece)
@@ -148,7 +147,7 @@ def join_parts(
     return whole.result(begun, done)
 
 
-def _joined(works: Sequence[Work], counts: Counts, to: str | None) -> Iterator[bytes]:
+def _joined(works: Sequence[Work], counts: TagCounts, to: str | None) -> Iterator[bytes]:
     """The bytes of parts as those of one file, and what is in them."""
     numbered = works[0].part is not None and works[0].part.head.numbered
     around = FORMATS[to or "conllu"].number if numbered else None
@@ -157,7 +156,7 @@ def _joined(works: Sequence[Work], counts: Counts, to: str | None) -> Iterator[b
 
 
 def _renumbered(
-    works: Sequence[Work], counts: Counts, around: tuple[bytes, bytes] | None
+    works: Sequence[Work], counts: TagCounts, around: tuple[bytes, bytes] | None
 ) -> Iterator[bytes]:
     """The bytes of parts, their sentences numbered through if these have numbers."""
     for work in works:

@@ -29,10 +29,9 @@ from seqtag.model import bundle, container
 from seqtag.model.embedded import find_model
 from seqtag.storage import strict_json
 from seqtag.storage.output import check_output
-from seqtag.tagging.chain import Chain, TagOptions
-from seqtag.tagging.pipeline import no_such_model, of_models
-from seqtag.tagging.streams import Counts
-from seqtag.tagging.tagger import Tagger
+from seqtag.tagging.pipeline import Chain, of_models
+from seqtag.tagging.streams import TagCounts, TagOptions
+from seqtag.tagging.tagger import Tagger, no_such_model
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
@@ -340,7 +339,9 @@ class Work:
             self.manifest.remove()  # which is of the file that is replaced now
         return self.concluded(begun, format, counts, digest)
 
-    def concluded(self, begun: float, format: str, counts: Counts, digest: str) -> dict[str, Any]:
+    def concluded(
+        self, begun: float, format: str, counts: TagCounts, digest: str
+    ) -> dict[str, Any]:
         """Write the manifest of the file that is there now, and return it."""
         written = self.output.facts()
         found = {
@@ -377,7 +378,7 @@ class Work:
             time.perf_counter() - begun,
         )
 
-    def _write(self, out: Output, chain: Chain, threads: int) -> tuple[str, Counts, str]:
+    def _write(self, out: Output, chain: Chain, threads: int) -> tuple[str, TagCounts, str]:
         """Write the file tagged; return its format, what is in it, and its digest."""
         input, options = self.input, self.options
         format = self.part.head.format if self.part else row_format(input.name, options.format)
@@ -394,7 +395,7 @@ class Work:
                 for piece in rows.json_lines(digesting, begin):
                     out.write(piece)
                 return format, rows.counts, digesting.digest()
-            counts, stream = Counts(), self._stream(digesting)
+            counts, stream = TagCounts(), self._stream(digesting)
             how = options
             if self.part and self.part.head.paragraphs:
                 how = replace(options, paragraphs=self.part.head.paragraphs)

@@ -128,7 +128,7 @@ def command(
     from seqtag.batch.ray_tagging import Failure, tag_files
     from seqtag.batch.results import changed_since, copies_of, write_results
     from seqtag.model.embedded import DEFAULT_MODELS
-    from seqtag.tagging.chain import TagOptions
+    from seqtag.tagging.streams import TagOptions
 
     notes = Notes(quiet)
     require_ray()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from seqtag.cli.options import InputOptions
     from seqtag.corpus.read import AnyStream
-    from seqtag.tagging.chain import Chain
+    from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.streams import FilledSentence
     from seqtag.tagging.tagger import Tagger
 
@@ -85,7 +85,8 @@ def command(
     """
     from seqtag.corpus import read
     from seqtag.errors import CorpusError
-    from seqtag.tagging.chain import Chain
+    from seqtag.tagging.pipeline import Chain
+    from seqtag.tagging.streams import TagOptions
 
     Notes(quiet)
     if text is not None and source is not None:
@@ -99,9 +100,7 @@ def command(
         stream = read(given, _text_format(chain))
     else:
         stream = context.with_resource(reading.open(source or "-"))
-    [opened] = chain.cut(
-        [stream], tokenizer="model", paragraphs="auto", flush=None, token_ranges=False
-    )
+    [opened] = chain.cut([stream], TagOptions())
     shown: list[dict[str, object]] = []
     explained = False
     for number, word, tagger, tagged in _words(chain, opened, token):

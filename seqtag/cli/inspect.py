@@ -78,8 +78,8 @@ def command(
       seqtag inspect upos.seqtag --names train.conllu --label VERB --feature "suffix*"
       seqtag inspect chunks.seqtag --transitions --top 50
     """
-    from seqtag.tagging.chain import Chain
     from seqtag.tagging.explain import names_of, transitions_of, weights_of
+    from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.streams import FilledSentence
     from seqtag.tagging.summary import text_of_table
 

@@ -70,7 +70,8 @@ def command(
     """
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
     from seqtag.storage.output import Output
-    from seqtag.tagging.chain import Chain, TagOptions
+    from seqtag.tagging.pipeline import Chain
+    from seqtag.tagging.streams import TagOptions
 
     notes = Notes(quiet)
     inputs = inputs or ("-",)

@@ -112,9 +112,14 @@ def score(
 
     reliability = None
     if getattr(tagger, "is_calibrated", False):
-        tagged = tagger.tag_with_margins(collect(), threads)  # type: ignore[attr-defined]
-        predicted = [labels for labels, _ in tagged]
-        reliability = _reliability(tagger, labels, tagged)
+        scored = tagger.tag_many(collect(), threads, scores=True)  # type: ignore[call-arg]
+        predicted = [each.labels for each in scored]
+        right = [
+            a == b
+            for gold_labels, found in zip(labels, predicted, strict=True)
+            for a, b in zip(gold_labels, found, strict=True)
+        ]
+        reliability = Reliability.of([p for each in scored for p in each.probabilities], right)
     else:
         predicted = tagger.tag_many(collect(), threads)
     report = evaluate(
@@ -128,18 +133,6 @@ def score(
         samples=samples,
     )
     return replace(report, reliability=reliability)
-
-
-def _reliability(
-    tagger: Any, gold: Sequence[Sequence[str]], tagged: Sequence[tuple[list[str], list[float]]]
-) -> Reliability:
-    """Return the reliability of the calibrated scores."""
-    scores: list[float] = []
-    right: list[bool] = []
-    for expected, (labels, margins) in zip(gold, tagged, strict=True):
-        scores += tagger.calibrated(margins, [None] * len(labels))
-        right += [a == b for a, b in zip(expected, labels, strict=True)]
-    return Reliability.of(scores, right)
 
 
 def origin_of(info: Mapping[str, Any]) -> Origin:

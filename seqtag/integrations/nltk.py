@@ -16,7 +16,6 @@ from nltk.tree import Tree
 from seqtag.corpus import Sentence, sentence_of
 from seqtag.errors import CorpusError, LabelError, TemplateError
 from seqtag.labels.schemes import convert
-from seqtag.tagging.pipeline import load_tagger
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.train import train
 
@@ -32,7 +31,7 @@ class _Adapter:
 
     def __init__(self, tagger_or_name: Tagger | str | PathLike[str]):
         if not isinstance(tagger_or_name, Tagger):
-            tagger_or_name = load_tagger(tagger_or_name)
+            tagger_or_name = Tagger.load(tagger_or_name)
         self.tagger = tagger_or_name
 
     @classmethod

@@ -124,8 +124,8 @@ def analyse(
         list(tag_stream(feeders, kept, threads)) if feeders else list(map(FilledSentence, kept))
     )
     gold = [column.of(sentence) for sentence in kept]
-    judged = tagger.tag_with_margins(filled, threads)
-    predicted = [each.labels for each in judged]
+    scored = tagger.tag_many(filled, threads, scores=True)
+    predicted = [each.labels for each in scored]
     report = evaluate(
         gold,
         predicted,
@@ -139,8 +139,8 @@ def analyse(
     places = list(_places(gold, predicted))
     chosen = _within(kept, _spread(places, gold, predicted, errors))
     right = [bool(each) for each in report.samples.right] if report.samples else []
-    margins = [margin for each in judged for margin in each.margins]
-    scores = tagger.calibrated(margins, [None] * len(margins)) if tagger.is_calibrated else None
+    margins = [margin for each in scored for margin in each.margins]
+    probabilities = [p for each in scored for p in each.probabilities or ()]
     return Analysis(
         report,
         intervals(report, resamples=resamples, seed=seed),
@@ -152,7 +152,7 @@ def analyse(
             for s, t in chosen
         ],
         Reliability.of(margins, right),
-        None if scores is None else Reliability.of(scores, right),
+        Reliability.of(probabilities, right) if tagger.is_calibrated else None,
     )
 
 

@@ -119,27 +119,18 @@ def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[
     while batch := list(islice(sentences, _BATCH)):
         filled = list(tag_stream(taggers, batch))
         deadline.check()
-        marginal = {
-            tagger.label: list(deadline.watch(tagger.tag_with_margins(filled)))
+        scored = {
+            tagger.label: list(deadline.watch(tagger.tag_many(filled, scores=True)))
             for tagger in taggers
         }
         for i, each in enumerate(filled):
             shown = DocumentSentence(each.sentence, offset)
             offset = shown._behind
-            margins = {name: tagged[i].margins for name, tagged in marginal.items()}
-            words = list(_tokens(shown, each, margins, _scores(taggers, margins)))
+            margins = {name: found[i].margins for name, found in scored.items()}
+            probabilities = {name: found[i].probabilities for name, found in scored.items()}
+            known = {name: values for name, values in probabilities.items() if values is not None}
+            words = list(_tokens(shown, each, margins, known))
             yield {"text": shown.text, "tokens": words}
-
-
-def _scores(
-    taggers: Sequence[Tagger], margins: Mapping[str, Sequence[float]]
-) -> dict[str, list[float]]:
-    """Return the calibrated scores of the taggers that have them."""
-    return {
-        tagger.label: tagger.calibrated(margins[tagger.label], [None] * len(margins[tagger.label]))
-        for tagger in taggers
-        if tagger.model.calibration is not None
-    }
 
 
 def _tokens(

@@ -97,6 +97,10 @@ class DocumentSentence:
 
     def __init__(self, sentence: Sentence, offset: int):
         self._sentence = sentence
+        if not len(sentence):
+            self.text, self.tokens, self.words = "", (), ()
+            self.start = self.end = self._behind = offset
+            return
         rows = list(zip(*(sentence.column(name) for name in ("form", *SHOWN)), strict=True))
         tokens = []
         surface = surface_of(sentence)

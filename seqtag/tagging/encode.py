@@ -1,39 +1,41 @@
-"""Any sentence to columns: lists of words or tuples, columns, `Sentence`, `conllu.TokenList`."""
+"""Sentences of any kind as columns of values, and batches of them as type ids."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain, islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from seqtag.engine.arrays import Allowed, pointers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from conllu import TokenList
+    from numpy.typing import NDArray
+
+    from seqtag.labels.column import HasColumns
+    from seqtag.tagging.workspace import Workspace
+
+AnySentence: TypeAlias = (
+    "Sequence[str] | Sequence[tuple[str, ...]] | Mapping[str, Sequence[str]] | HasColumns"
+    " | TokenList"
+)
+"""A sentence as `Tagger.tag` takes it."""
+
+FixedLabels: TypeAlias = "Sequence[str | None]"
+"""Labels of a sentence that must stay: one for each word, None where any label may be chosen."""
 
 Tokens = list[dict[str, Any]]
 """The words of a ``conllu.TokenList``."""
 
 
-def rows_of_columns(sentences: Sequence[Any], columns: Sequence[str]) -> list[list[Sequence[str]]]:
-    """The values of each column, sentence by sentence; those of the forms if there is no column.
-
-    Raises
-    ------
-    TypeError
-        As `columns_of`.
-
-    Examples
-    --------
-    >>> rows_of_columns([["Time"], {"form": ["flies"]}], ["form"])
-    [[['Time'], ['flies']]]
-    """
-    if len(columns) <= 1 and {*map(type, sentences)} == {list}:
-        return [list(sentences)]
-    rows = [columns_of(sentence, columns) for sentence in sentences]
-    return [list(map(itemgetter(c), rows)) for c in range(max(1, len(columns)))]
-
-
+# ----------------------------------------------------------------- one sentence
 def columns_of(sentence: Any, columns: Sequence[str]) -> Sequence[Sequence[str]]:
-    """A sentence's values of each column; those of the forms if there is no column.
+    """Return the values of each column of a sentence; the forms if no column is named.
 
     Raises
     ------
@@ -55,7 +57,7 @@ def columns_of(sentence: Any, columns: Sequence[str]) -> Sequence[Sequence[str]]
 
         return [[serialize_field(token[name]) for token in tokens] for name in columns or ("form",)]
     if isinstance(sentence, Mapping):
-        return _named(sentence, columns or ("form",))
+        return _columns_of_mapping(sentence, columns or ("form",))
     if isinstance(sentence, str):
         msg = f"expected a list of words, found the string {sentence[:40]!r}; split it first"
         raise TypeError(msg)
@@ -68,10 +70,9 @@ def columns_of(sentence: Any, columns: Sequence[str]) -> Sequence[Sequence[str]]
     return list(zip(*sentence, strict=True)) or [()] * len(columns)
 
 
-def _named(
+def _columns_of_mapping(
     sentence: Mapping[str, Sequence[str]], columns: Sequence[str]
 ) -> Sequence[Sequence[str]]:
-    """The values of each column of a dictionary of columns."""
     for name in columns:
         values = sentence.get(name)
         if values is None or isinstance(values, str):
@@ -87,8 +88,22 @@ def _named(
     return [sentence[name] for name in columns]
 
 
+def rows_of_columns(sentences: Sequence[Any], columns: Sequence[str]) -> list[list[Sequence[str]]]:
+    """Return for each column its values, sentence by sentence; see `columns_of`.
+
+    Examples
+    --------
+    >>> rows_of_columns([["Time"], {"form": ["flies"]}], ["form"])
+    [[['Time'], ['flies']]]
+    """
+    if len(columns) <= 1 and {*map(type, sentences)} == {list}:
+        return [list(sentences)]
+    rows = [columns_of(sentence, columns) for sentence in sentences]
+    return [list(map(itemgetter(c), rows)) for c in range(max(1, len(columns)))]
+
+
 def tokens_of(sentence: Any) -> Tokens | None:
-    """The words of a ``conllu.TokenList``, or None if the sentence is something else."""
+    """Return the words of a ``conllu.TokenList``, or None if the sentence is something else."""
     if type(sentence).__name__ != "TokenList":
         return None
     return [token for token in sentence if isinstance(token["id"], int)]
@@ -101,3 +116,76 @@ def fill(tokens: Tokens, values: Mapping[str, Sequence[str]]) -> None:
     for name, column in values.items():
         for token, value in zip(tokens, column, strict=True):
             token[name] = parse_dict_value(value) if name == "feats" else value
+
+
+# ----------------------------------------------------------------- batches
+class Batch(NamedTuple):
+    """Sentences as type ids."""
+
+    token_lists: list[Tokens | None]  # of sentences that are conllu.TokenLists; empty if none is
+    bounds: list[int]  # where sentences begin, and where the last ends
+    types: NDArray[np.int32]  # (columns, tokens) int32
+    workspace: Workspace  # has the types by these ids
+    forms: list[Sequence[str]]  # of each sentence, if the label coding needs them
+    fixed: list[FixedLabels | None]  # the fixed labels of each sentence
+    allowed: Allowed | None  # the labels that fixed labels allow for each token
+    first: Sequence[Batch] = ()  # the same for the models of a first pass that has not run yet
+
+    @property
+    def sentence_ptr(self) -> NDArray[np.int64]:
+        """The bounds as an array."""
+        return np.array(self.bounds, np.int64)
+
+
+def batches(sentences: Iterable[AnySentence], tokens: int) -> Iterator[list[AnySentence]]:
+    """Cut a stream of sentences into batches of about so many tokens."""
+    stream = iter(sentences)
+    while batch := list(islice(stream, 64)):
+        found = sum(map(len, batch))
+        while found < tokens and (more := list(islice(stream, 64))):
+            batch += more
+            found += sum(map(len, more))
+        yield batch
+
+
+def cuts(bounds: NDArray[np.int64], tokens: int) -> list[int]:
+    """Cut sentences in an array into batches of about so many tokens.
+
+    Parameters
+    ----------
+    bounds
+        Where sentences begin, and where the last ends.
+    tokens
+        Tokens of a batch; one longer sentence is a batch by itself.
+
+    Returns
+    -------
+    list of int
+        The sentences with which batches begin, and the number of sentences.
+    """
+    found, sentences = [0], len(bounds) - 1
+    while found[-1] < sentences:
+        full = int(np.searchsorted(bounds, bounds[found[-1]] + tokens))
+        found.append(min(max(full, found[-1] + 1), sentences))
+    return found
+
+
+def allowed_of(lists: Sequence[Sequence[int]]) -> Allowed:
+    """Return the label ids allowed for each token, given as lists; an empty one allows all."""
+    flat = np.fromiter(chain.from_iterable(lists), np.int32)
+    return Allowed(pointers(map(len, lists)), flat)
+
+
+def check_threads(threads: int) -> None:
+    """Raise `ValueError` if a number of threads is less than 1."""
+    if threads < 1:
+        msg = f"expected threads of 1 or more, found {threads}"
+        raise ValueError(msg)
+
+
+def not_words(words: Iterable[Any], error: Exception) -> Exception:
+    """Return the error to raise about words that are not all strings; `error` if all are."""
+    wrong = next((word for word in words if not isinstance(word, str)), words)
+    if wrong is words:
+        return error
+    return TypeError(f"expected words as strings, found {wrong!r}")

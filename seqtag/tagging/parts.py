@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from seqtag.deprecation import moved_names
+from seqtag.lazy import names_of
 
-__getattr__ = moved_names(
-    __name__, dict.fromkeys(("cut_file", "join_parts", "part_of"), "seqtag.batch.split")
+_NEW = "seqtag.batch.split"
+__getattr__ = names_of(
+    __name__, {}, deprecated={"cut_file": _NEW, "join_parts": _NEW, "part_of": _NEW}
 )

@@ -1,45 +1,44 @@
-"""Pipelines: the models of a file, run one after another; and what a file is loaded as."""
+"""Pipelines: the models of a file, run one after another; loading; chains of models."""
 
 from __future__ import annotations
 
-import errno
 import io
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
-from seqtag.corpus import read
-from seqtag.corpus.conllu import COLUMNS
+from seqtag.corpus import FORMATS, SentenceStream, read
+from seqtag.corpus.conllu import COLUMNS as CONLLU
+from seqtag.corpus.formats import joined
 from seqtag.corpus.keys import has_column
+from seqtag.corpus.memory import sentence_of
 from seqtag.corpus.stream import TextBytes
-from seqtag.errors import ModelFileError, SeqtagError
+from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.bundle import inputs_of
-from seqtag.model.embedded import embedded_models, find_model
 from seqtag.segmentation.multiword import Splitter
 from seqtag.segmentation.reading import SegmentedText
 from seqtag.segmentation.segmenter import Segmenter
-from seqtag.tagging.document import Document, encoded
-from seqtag.tagging.streams import tag_text
+from seqtag.segmentation.writing import ConlluWriter
+from seqtag.tagging.document import Document, DocumentSentence, encoded
+from seqtag.tagging.encode import check_threads, columns_of
+from seqtag.tagging.streams import TagCounts, TagOptions, tag_stream, tag_text
 from seqtag.tagging.summary import html_of_pipeline
-from seqtag.tagging.tagger import Tagger
+from seqtag.tagging.tagger import TOKENS, WORDS, Tagger, is_tagger, load_models
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
     from os import PathLike
 
-    from seqtag.corpus import Sentence, SentenceStream
+    from seqtag.corpus import Sentence
+    from seqtag.corpus.read import AnyStream
     from seqtag.model.model import Model
-    from seqtag.segmentation.writing import ConlluWriter
 
-TOKENS, WORDS = "tokens", "words"
-"""The parts of a pipeline that are no taggers: the segmenter, and that of multiword tokens."""
-
-_OF_THE_TEXT = ("id", "form", "misc")  # columns that say what the text is
+_OF_THE_TEXT = ("id", "form", "misc")  # columns that describe the text
 
 
 class Pipeline:
     """Models that run one after another: from text to sentences of annotated words.
 
-    Never changes, so any number of threads may share it; pickles by value.
+    Immutable, so any number of threads may share it; pickles by value.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ class Pipeline:
     source
         Name of the file, for messages.
     hidden
-        Names of parts whose labels only feed other parts, and are not written.
+        Names of components whose labels only feed other components, and are not written.
 
     Attributes
     ----------
@@ -62,8 +61,7 @@ class Pipeline:
     Raises
     ------
     ModelFileError
-        If the parts of a model do not fit together, or one fills a column that says what the text
-        is.
+        If the arrays of a model do not fit together, or one fills a column that describes the text.
 
     Examples
     --------
@@ -72,6 +70,8 @@ class Pipeline:
     >>> document = pipeline("They aren't here. Why?")
     >>> [word.text for word in document.sentences[0]]
     ['They', 'are', "n't", 'here', '.']
+    >>> [word.upos for word in pipeline.tag_words(["Why", "?"])]
+    ['ADV', 'PUNCT']
     """
 
     def __init__(
@@ -95,14 +95,23 @@ class Pipeline:
             if name not in (TOKENS, WORDS)
         )
 
+    @classmethod
+    def load(cls, path_or_name: str | PathLike[str]) -> Pipeline:
+        """Return the models of a file as a pipeline, also if there is one only; see `seqtag.load`.
+
+        >>> Pipeline.load("en-ewt-upos")
+        <seqtag.Pipeline of upos>
+        """
+        return cls(load_models(path_or_name), str(path_or_name))
+
     @property
     def parts(self) -> tuple[str, ...]:
-        """Names of its parts, in the order in which they run."""
+        """Names of its components, in the order in which they run."""
         return tuple(model.column.name for model in self.models)
 
     @property
     def info(self) -> dict[str, Any]:
-        """All that the file says of the models: see `Tagger.info`; ``training`` is the last's."""
+        """Metadata of each model, see `Tagger.info`; ``training`` is that of the last model."""
         last = self.models[-1]
         parts = [model.config() for model in self.models]
         return {"parts": parts, "training": dict(last.training), "writer": last.writer}
@@ -111,22 +120,22 @@ class Pipeline:
         return f"<seqtag.Pipeline of {', '.join(self.parts)}>"
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """Return the table that notebooks show."""
         return html_of_pipeline(self.models)
 
     def only(self, *parts: str) -> Pipeline:
-        """The pipeline that writes some of the columns; it still finds tokens and words.
+        """Return a pipeline that writes some of the columns; it still finds tokens and words.
 
         Parameters
         ----------
         *parts
-            Names of parts. Others run only if one of these looks at what they say, and are not
+            Names of components. Others run only if one of these uses their labels, and are not
             written.
 
         Raises
         ------
         SeqtagError
-            If it has no such part.
+            If there is no such component.
 
         Examples
         --------
@@ -152,7 +161,11 @@ class Pipeline:
 
     # ----------------------------------------------------------------- tagging
     def __call__(self, text: str, *, paragraphs: str = "auto") -> Document:
-        """A text as a document.
+        """Return a text as a document; the same as `tag_text`."""
+        return self.tag_text(text, paragraphs=paragraphs)
+
+    def tag_text(self, text: str, *, paragraphs: str = "auto") -> Document:
+        """Return a text as a document.
 
         Parameters
         ----------
@@ -164,29 +177,86 @@ class Pipeline:
         Raises
         ------
         SeqtagError
-            If the pipeline has no segmenter, or the text is none that UTF-8 can hold.
+            If the pipeline has no segmenter, or UTF-8 cannot encode the text.
         TypeError
-            If it is no text at all.
-        """
-        return self.tag_text(text, paragraphs=paragraphs)
+            If it is not a string.
 
-    def tag_text(self, text: str, *, paragraphs: str = "auto") -> Document:
-        """A text as a document: what calling the pipeline gives.
-
+        Examples
+        --------
         >>> import seqtag
         >>> [word.lemma for word in seqtag.load("en").tag_text("It flies.").words]
         ['it', 'fly', '.']
         """
         return Document(text, self.sentences(text, paragraphs=paragraphs))
 
+    def tag_words(self, words: Sequence[str]) -> DocumentSentence:
+        """Return a list of words as a sentence; multiword tokens are not split.
+
+        Parameters
+        ----------
+        words
+            The words of a sentence. Its text is the words with a space between them.
+
+        Raises
+        ------
+        CorpusError
+            If a word is empty or has a tab or line break.
+        TypeError
+            If it is one string, or holds something other than words.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> sentence = seqtag.load("en").tag_words(["Birds", "sing"])
+        >>> [(word.text, word.upos, word.lemma) for word in sentence]
+        [('Birds', 'NOUN', 'bird'), ('sing', 'VERB', 'sing')]
+        """
+        return self.tag_many([words])[0]
+
+    def tag_many(
+        self, sentences: Iterable[Sequence[str]], threads: int = 1
+    ) -> list[DocumentSentence]:
+        """Return many lists of words as sentences, in their order; see `tag_words`.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words.
+        threads
+            Threads to decode on.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> [str(len(each)) for each in seqtag.load("en").tag_many([["Go", "!"], []])]
+        ['2', '0']
+        """
+
+        def checked() -> Iterator[Sentence]:
+            for number, sentence in enumerate(sentences, 1):
+                [words] = columns_of(sentence, ())
+                for word in words:
+                    if not isinstance(word, str):
+                        msg = f"expected words as strings, found {word!r}"
+                        raise TypeError(msg)
+                yield sentence_of({"form": words}, line=number)
+
+        check_threads(threads)
+        results = []
+        for filled in tag_stream(self.taggers, checked(), threads):
+            sentence = filled.sentence
+            if len(filled):
+                [sentence] = read(io.BytesIO(filled.text("conllu").encode()), "conllu")
+            results.append(DocumentSentence(sentence, 0))
+        return results
+
     def sentences(self, text: str, *, paragraphs: str = "auto") -> Iterator[Sentence]:
-        """The sentences of a text, annotated, as CoNLL-U has them."""
+        """Yield the annotated sentences of a text, as CoNLL-U has them; see `tag_text`."""
         stream = read(TextBytes(encoded(text)), "text")
         raw = self.segmented(stream, paragraphs=paragraphs)
         filled = {name for tagger in self.taggers for name in tagger.label_columns}
-        to = (
-            None if all(has_column(name, COLUMNS) for name in filled) else "conllu"
-        )  # which puts the others into MISC
+        fits = all(has_column(name, CONLLU) for name in filled)
+        to = None if fits else "conllu"  # which puts the others into MISC
         done = b"".join(tag_text(self.taggers, raw, to)) if self.taggers else raw
         yield from read(io.BytesIO(done), "conllu") if isinstance(done, bytes) else done
 
@@ -199,7 +269,7 @@ class Pipeline:
         writer: ConlluWriter | None = None,
         continues: bool = False,
     ) -> SegmentedText:
-        """An open text as CoNLL-U without annotation; see `SegmentedText`.
+        """Return an open text as CoNLL-U without annotation; see `SegmentedText`.
 
         Raises
         ------
@@ -208,7 +278,7 @@ class Pipeline:
         """
         if self.segmenter is None:
             msg = (
-                f"expected a pipeline that has learnt tokens, found the parts "
+                f"expected a pipeline that has learned tokens, found the parts "
                 f"{', '.join(self.parts)}; train one with --label all"
             )
             raise SeqtagError(msg)
@@ -224,15 +294,20 @@ class Pipeline:
 
     # ----------------------------------------------------------------- files
     def save(self, path: str | PathLike[str]) -> int:
-        """Write the models to one file, whole or not at all; return its size in bytes."""
+        """Write the models to one file, atomically; return its size in bytes."""
         return bundle.save(path, self.models)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _from_bytes, (bundle.to_bytes(self.models),)
 
 
+def _from_bytes(data: bytes) -> Pipeline:
+    return Pipeline(bundle.models_of(container.from_bytes(data)))
+
+
+# ----------------------------------------------------------------- loading
 Loaded: TypeAlias = "Tagger | Pipeline"
-"""What a model file is loaded as."""
+"""The content of a model file."""
 
 
 @overload
@@ -240,9 +315,12 @@ def load(path_or_name: Literal["en"]) -> Pipeline: ...
 @overload
 def load(path_or_name: Literal["en-ewt-upos", "en-ewt-xpos"]) -> Tagger: ...
 @overload
-def load(path_or_name: str | PathLike[str]) -> Any: ...  # of a file nobody knows before
+def load(path_or_name: str | PathLike[str]) -> Loaded: ...
 def load(path_or_name: str | PathLike[str]) -> Loaded:
-    """What a model file holds: a tagger, or a pipeline if there are several models or a segmenter.
+    """Load a model file: a tagger, or a pipeline if it holds several models or a segmenter.
+
+    Where the code knows which, `Tagger.load` and `Pipeline.load` check it and say so to type
+    checkers.
 
     Parameters
     ----------
@@ -266,49 +344,186 @@ def load(path_or_name: str | PathLike[str]) -> Loaded:
     >>> load("en")
     <seqtag.Pipeline of tokens, words, upos, xpos, feats, lemma>
     """
-    source = str(path_or_name)
-    try:
-        models = bundle.load(find_model(path_or_name), source)
-    except FileNotFoundError as error:
-        raise no_such_model(source, error) from error
-    return of_models(models, source)
-
-
-def no_such_model(name: str, error: FileNotFoundError) -> FileNotFoundError:
-    """The error about a model that is not there, with the names of those that are."""
-    names = f"{error.strerror or 'No such file'}; the embedded models are "
-    return FileNotFoundError(errno.ENOENT, names + ", ".join(embedded_models()), name)
+    return of_models(load_models(path_or_name), str(path_or_name))
 
 
 def of_models(models: Sequence[Model], source: str) -> Loaded:
-    """A tagger, or a pipeline if there are several models or a segmenter."""
-    if len(models) == 1 and models[0].column.name not in (TOKENS, WORDS):
-        return Tagger(models[0], source)
-    return Pipeline(models, source)
+    """Return a tagger, or a pipeline if there are several models or a segmenter."""
+    return Tagger(models[0], source) if is_tagger(models) else Pipeline(models, source)
 
 
-def load_tagger(path_or_name: str | PathLike[str]) -> Tagger:
-    """The tagger of a model file that holds one model; see `load`.
+# ----------------------------------------------------------------- chains
+class Chain:
+    """Models of several files, one after another, from open files to bytes.
+
+    Parameters
+    ----------
+    loaded
+        What `load` returns for each file.
+    only
+        Components of pipelines to run; None for all.
+
+    Attributes
+    ----------
+    taggers : list of Tagger
+        All taggers, in the order in which they run.
 
     Raises
     ------
+    OptionError
+        If components are named and there is no pipeline.
     SeqtagError
-        If the file holds a pipeline.
-
-    Examples
-    --------
-    >>> load_tagger("en-ewt-upos").label
-    'upos'
+        If a pipeline has no such component.
     """
-    loaded: Loaded = load(path_or_name)
-    if isinstance(loaded, Tagger):
-        return loaded
-    msg = (
-        f"{path_or_name}: expected a model of one column, found a pipeline of "
-        f"{', '.join(loaded.parts)}; name another, or use seqtag.load"
-    )
-    raise SeqtagError(msg)
+
+    def __init__(self, loaded: Sequence[Loaded], only: Sequence[str] | None = None):
+        pipelines = [each for each in loaded if isinstance(each, Pipeline)]
+        if only:
+            if not pipelines:
+                msg = "expected a pipeline of several models for --only, found single ones"
+                raise OptionError(msg)
+            chosen = {id(pipeline): pipeline.only(*only) for pipeline in pipelines}
+            loaded = [chosen.get(id(each), each) for each in loaded]
+            pipelines = list(chosen.values())
+        self.cutter = next((each for each in pipelines if each.segmenter), None)
+        self.taggers: list[Tagger] = []
+        for each in loaded:
+            self.taggers += each.taggers if isinstance(each, Pipeline) else [each]
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns that are written."""
+        return [name for tagger in self.shown for name in tagger.label_columns]
+
+    @property
+    def shown(self) -> list[Tagger]:
+        """The taggers whose labels are written."""
+        return [tagger for tagger in self.taggers if not tagger.hidden]
+
+    @property
+    def cuts(self) -> bool:
+        """True if a model cuts raw text."""
+        return self.cutter is not None
+
+    def cut(
+        self,
+        streams: Sequence[SentenceStream],
+        options: TagOptions,
+        *,
+        flush: bool | None = None,
+        continues: bool = False,
+    ) -> list[AnyStream]:
+        """Return the streams, with raw text cut by a model if one can.
+
+        Parameters
+        ----------
+        streams, options, flush, continues
+            As for `tagged`.
+
+        Raises
+        ------
+        OptionError
+            If ranges of tokens are wanted and no text is cut by a model.
+        """
+        cutter = self.cutter if options.tokenizer == "model" else None
+        is_cut = cutter is not None and any(stream.is_raw for stream in streams)
+        if options.token_ranges and not is_cut:
+            msg = (
+                "expected raw text and a pipeline that cuts it for --token-ranges, found text that "
+                "is cut otherwise; leave one out"
+            )
+            raise OptionError(msg)
+        if cutter is None:
+            return list(streams)
+        writer = ConlluWriter(token_ranges=options.token_ranges)
+        return [
+            cutter.segmented(
+                stream,
+                paragraphs=options.paragraphs,
+                flush=flush,
+                writer=writer,
+                continues=continues,
+            )
+            if stream.is_raw
+            else stream
+            for stream in streams
+        ]
+
+    def tagged(
+        self,
+        streams: Sequence[SentenceStream],
+        options: TagOptions,
+        threads: int = 1,
+        *,
+        flush: bool | None = None,
+        counts: TagCounts | None = None,
+        continues: bool = False,
+    ) -> Iterator[bytes]:
+        r"""Yield what some open files are written as, piece by piece, one file after another.
+
+        Parameters
+        ----------
+        streams
+            From `seqtag.read`.
+        options
+            How to tag and to write; those of reading are not used.
+        threads, flush
+            As for `seqtag.tagging.streams.tag_text`.
+        counts
+            Where to count.
+        continues
+            True if raw text continues after a paragraph of the same document.
+
+        Raises
+        ------
+        OptionError
+            If ranges of tokens are wanted and no text is cut by a model.
+        CorpusError
+            If the files have different formats and none is chosen for the output.
+
+        Examples
+        --------
+        >>> import io, seqtag
+        >>> chain = Chain([seqtag.load("en")], only=["upos"])
+        >>> stream = seqtag.read(io.BytesIO(b"It works.\n"), "text")
+        >>> b"".join(chain.tagged([stream], TagOptions(to="tagged")))
+        b'It/PRON works/VERB ./PUNCT\n'
+        """
+        sources = self.cut(streams, options, flush=flush, continues=continues)
+        fields = options.output_fields(name_columns=len(self.shown) > 1)
+        to = options.to or _format_of(sources, self.columns)
+        if fields.has_columns and to is None and sources[0].columns == CONLLU:
+            to = "conllu"  # with the new columns in MISC
+        pieces = (
+            piece
+            for source in sources
+            for piece in tag_text(
+                self.taggers, source, to, threads, flush=flush, fields=fields, counts=counts
+            )
+        )
+        return joined(pieces, to)
 
 
-def _from_bytes(data: bytes) -> Pipeline:
-    return Pipeline(bundle.models_of(container.from_bytes(data)))
+def _format_of(streams: Sequence[AnyStream], labels: Sequence[str]) -> str | None:
+    """Return the format to write if none is chosen; None for that of the input.
+
+    Raises
+    ------
+    CorpusError
+        If the inputs have different formats.
+    """
+    with_labels = [stream for stream in streams if stream.columns != ("form",)]
+    for stream in with_labels[1:]:
+        if stream.format != (first := with_labels[0]).format:
+            msg = (
+                f"expected the format {first.format} of {first.source}, found {stream.format}; "
+                "tag the files one by one, or choose the format of the output with --to"
+            )
+            raise CorpusError(msg, source=stream.source)
+    if not FORMATS[streams[0].format].in_place:
+        fits = all(has_column(name, (*CONLLU, "pos")) for name in labels)
+        return "conllu" if fits else "columns"
+    fits = all(has_column(name, CONLLU) for name in labels)
+    if not isinstance(streams[0], SentenceStream) and not fits:
+        return "conllu"  # with what it has no column for in MISC
+    return None

@@ -1,35 +1,36 @@
-"""What a tagger works with: numberings of types, the kernel's memory, batches, threads."""
+"""A model at work: sentences are encoded, decoded by the engine, and labels written out."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from functools import cached_property
 from itertools import accumulate, chain, islice, pairwise, repeat
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from seqtag.caching import BoundedCache
 from seqtag.engine import backend
+from seqtag.engine.arrays import pointers
 from seqtag.errors import SeqtagError
-from seqtag.features.encoder import Encoder
 from seqtag.model.bundle import inputs_of, said_by
-from seqtag.parallel import in_order
-from seqtag.tagging.encode import Tokens, columns_of, fill, rows_of_columns, tokens_of
-from seqtag.tagging.explain import Encoded, Explanation, rows_of
-from seqtag.tagging.workspace import (
+from seqtag.parallel import Pool, in_order
+from seqtag.tagging.encode import (
     AnySentence,
     Batch,
-    Given,
-    Judged,
-    Worker,
+    FixedLabels,
+    Tokens,
     allowed_of,
     batches,
     check_threads,
+    columns_of,
     cuts,
+    fill,
     not_words,
-    workspace,
+    rows_of_columns,
+    tokens_of,
 )
+from seqtag.tagging.explain import Encoded, Explanation, rows_of
+from seqtag.tagging.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,151 +38,199 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.engine.arrays import Allowed, Margins, Paths
+    from seqtag.features.encoder import Column, Encoder
     from seqtag.model.model import Model
     from seqtag.tagging.arrays import Arrays
 
 _BATCH_TOKENS = 20_000  # tokens decoded in one call of the kernel
 _SPAN_TOKENS = 10 * _BATCH_TOKENS  # tokens of an array that are numbered at a time
-_MOST_PATHS = 2**31  # sequences of a sentence: so many never fit
+_MAX_PATHS = 2**31  # more sequences of a sentence than fit into memory
 
 _Found = TypeVar("_Found")
 _Result = TypeVar("_Result")
 
 
-class ModelRuntime:
-    """A model at work: sentences in, labels, margins and the n best sequences out.
+class ScoredLabels(NamedTuple):
+    """Labels of a sentence with scores.
 
-    Any number of threads may share it. `first` are those of the models of its first pass.
+    Attributes
+    ----------
+    labels
+        The best labels, one per word.
+    margins
+        For each word, the score of the best label sequence less that of the best one with another
+        label at this word (a max-marginal): 0 for a tie, infinite where there is no other label or
+        the label is fixed. Labels that are written alike count as one. Margins are on the score
+        scale of the model: whole numbers, of which no feature weight is above 127. They compare
+        words tagged by one model; probabilities compare with those of other models.
+    probabilities
+        Calibrated scores: the share of labels with such margins that was right on the data that
+        ``seqtag calibrate`` has seen. 1 for fixed labels. Those of the labels of a word do not add
+        up to 1. None if the model has no calibration.
+    """
+
+    labels: list[str]
+    margins: list[float]
+    probabilities: list[float] | None
+
+
+class ModelRuntime:
+    """Runs a model on sentences. Any number of threads may share it.
+
+    Parameters
+    ----------
+    model
+        The model.
+    first
+        Runtimes of the models of its first pass.
     """
 
     def __init__(self, model: Model, first: Sequence[ModelRuntime] = ()):
         self.model = model
         self._first = first
         self._decoder = model.decoder()
-        self._idle: list[Worker] = []  # workers not in use; list operations are atomic
-        self._may_be = BoundedCache(self._ids_written)  # by form and label as written
+        self._workspaces: Pool[Workspace] = Pool(lambda workspace: workspace.is_full)
+        self._ids_of = BoundedCache(self._ids_written)  # by form and label as written
 
     @cached_property
     def outputs(self) -> list[str]:
-        """What each label id is written as; a begin or single label is B in IOB2, and so on.
+        """The label that is written for each label id: a begin or single label is B in IOB2, etc.
 
-        Of lemmas it is the script, see `seqtag.labels.lemmas`.
+        For lemmas it is the edit script, see `seqtag.labels.lemmas`.
         """
         return [self.model.coding.decode_alone(label) for label in self.model.labels]
 
     @cached_property
     def _groups(self) -> NDArray[np.int32]:
-        """A number for each label id: the same for those that are written alike."""
+        """A number for each label id: the same for labels that are written alike."""
         names = self.outputs if self.model.coding.is_local else self.model.labels
         number = {name: i for i, name in enumerate(dict.fromkeys(names))}
         return np.array([number[name] for name in names], np.int32)
 
+    def new_workspace(self, encoder: Encoder | None = None) -> Workspace:
+        """Return working memory for `decode_types`, with the types of `encoder` if there is one."""
+        return Workspace(self.model, [each.new_workspace() for each in self._first], encoder)
+
+    def decode_types(
+        self,
+        types: NDArray[np.int32],
+        sentence_ptr: NDArray[np.int64],
+        workspace: Workspace,
+        allowed: Allowed | None = None,
+    ) -> NDArray[np.int32]:
+        """Decode sentences given as type ids.
+
+        Parameters
+        ----------
+        types
+            (columns, tokens) int32: ids of the encoder of the workspace, a row for each column
+            that templates use, the labels of a first pass among them.
+        sentence_ptr
+            (sentences + 1,) int64: where sentences begin, and where the last ends.
+        workspace
+            From `new_workspace`.
+        allowed
+            The label ids that each token may have; None for all.
+
+        Returns
+        -------
+        numpy.ndarray
+            (tokens,) int32: label ids.
+        """
+        with workspace.kernel.borrow(self._decoder.workspace) as buffers:
+            hashes = workspace.encoder.hashes
+            return self._decoder.decode(types, hashes, sentence_ptr, buffers, allowed)
+
+    def decode_columns(
+        self, columns: Mapping[str, Column], lengths: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """Decode sentences given as columns by name.
+
+        Parameters
+        ----------
+        columns
+            Those that templates use, and others.
+        lengths
+            (sentences,) int64: numbers of tokens.
+
+        Returns
+        -------
+        numpy.ndarray
+            (tokens,) int32: label ids.
+        """
+        names, workspace = self.model.compiled.columns, self.new_workspace()
+        for name in names:
+            workspace.encoder.extend(name, 0, columns[name].types)
+        types = np.array([columns[name].ids for name in names], np.int32)
+        return self.decode_types(types, pointers(lengths), workspace)
+
     # ----------------------------------------------------------------- one sentence, many
-    def _of_one(
+    def _run_one(
         self,
         sentence: AnySentence,
-        given: Given | None,
+        fixed: FixedLabels | None,
         decode: Callable[[Batch], tuple[Batch, _Found]],
-        written: Callable[[Batch, _Found], list[_Result]],
+        write: Callable[[Batch, _Found], list[_Result]],
     ) -> _Result:
-        """What becomes of one sentence."""
-        with self._worker() as worker:
-            return written(*decode(self._encode([sentence], [given], worker)))[0]
+        with self._workspaces.borrow(self.new_workspace) as workspace:
+            return write(*decode(self._encode([sentence], [fixed], workspace)))[0]
 
-    def _of_many(
+    def _run_many(
         self,
         sentences: Iterable[AnySentence],
         threads: int,
-        given: Iterable[Given | None] | None,
+        fixed: Iterable[FixedLabels | None] | None,
         decode: Callable[[Batch], tuple[Batch, _Found]],
-        written: Callable[[Batch, _Found], list[_Result]],
+        write: Callable[[Batch, _Found], list[_Result]],
     ) -> list[_Result]:
-        """What becomes of many sentences: they are numbered here, while other threads decode."""
+        """Encode sentences in this thread while others decode."""
         check_threads(threads)
-        worker = self._borrow()
-        labels = repeat(None) if given is None else iter(given)
+        workspace = self._workspaces.take(self.new_workspace)
+        labels = repeat(None) if fixed is None else iter(fixed)
 
-        def numbered() -> Iterator[Batch]:
-            nonlocal worker
+        def encoded() -> Iterator[Batch]:
+            nonlocal workspace
             for batch in batches(sentences, _BATCH_TOKENS):
-                if worker.encoder.is_full:
-                    worker = self.new_worker()
-                yield self._encode(batch, list(islice(labels, len(batch))), worker)
+                if workspace.is_full:
+                    workspace = self.new_workspace()
+                yield self._encode(batch, list(islice(labels, len(batch))), workspace)
 
         results: list[_Result] = []
-        for batch, found in in_order(decode, numbered(), threads):
-            results += written(batch, found)
-        self._idle.append(worker)
+        for batch, found in in_order(decode, encoded(), threads):
+            results += write(batch, found)
+        self._workspaces.put(workspace)
         return results
 
-    def _of_arrays(self, arrays: Arrays, threads: int) -> Any:
-        """Labels of sentences in arrays: no string of Python for each word, nor for each label."""
+    def _run_arrays(self, arrays: Arrays, threads: int) -> Any:
+        """Label sentences in arrays, without a Python string for each word or label."""
         check_threads(threads)
-        worker = self._borrow()
+        workspace = self._workspaces.take(self.new_workspace)
 
-        def numbered() -> Iterator[Batch]:
-            nonlocal worker
+        def encoded() -> Iterator[Batch]:
+            nonlocal workspace
             for begin, end in pairwise(cuts(arrays.bounds, _SPAN_TOKENS)):
-                if worker.encoder.is_full:
-                    worker = self.new_worker()
-                yield from self._encode_arrays(arrays, begin, end, worker)
+                if workspace.is_full:
+                    workspace = self.new_workspace()
+                yield from self._encode_arrays(arrays, begin, end, workspace)
 
-        names = list(dict.fromkeys(self.outputs)) if self.model.coding.is_local else []
+        is_local = self.model.coding.is_local
+        names = list(dict.fromkeys(self.outputs)) if is_local else []
         number = {name: i for i, name in enumerate(names)}
         found = [np.empty(0, np.int32)]
-        for batch, ids in in_order(self._decode, numbered(), threads):
-            if self.model.coding.is_local:
+        for batch, ids in in_order(self._decode, encoded(), threads):
+            if is_local:
                 found.append(self._groups[ids])
                 continue
-            labels = chain.from_iterable(self._spelt(batch, ids))
+            labels = chain.from_iterable(self._write_labels(batch, ids))
             numbers = (number.setdefault(label, len(number)) for label in labels)
             found.append(np.fromiter(numbers, np.int32, len(ids)))
-        self._idle.append(worker)
+        self._workspaces.put(workspace)
         return arrays.shaped(np.concatenate(found), list(number))
 
-    # ----------------------------------------------------------------- in
-    def _encode_arrays(
-        self, arrays: Arrays, begin: int, end: int, worker: Worker
-    ) -> Iterator[Batch]:
-        """The sentences begin to end as type ids of the worker's, in batches."""
-        if self._first:
-            yield from self._encode_both(arrays, begin, end, worker)
-            return
-        names = self.model.compiled.columns
-        try:
-            types = arrays.numbered(worker.encoder, names, begin, end)
-        except (TypeError, AttributeError) as error:
-            rows = chain.from_iterable(arrays.forms(c, begin, end) for c in range(len(names)))
-            raise not_words(chain.from_iterable(rows), error) from error
-        forms: list[list[str]] = []
-        if self.model.coding.needs_forms:
-            forms = arrays.forms(names.index("form"), begin, end)
-        bounds = arrays.bounds[begin : end + 1] - arrays.bounds[begin]
-        for a, b in pairwise(cuts(bounds, _BATCH_TOKENS)):
-            part = np.ascontiguousarray(types[:, bounds[a] : bounds[b]])
-            of_part = (bounds[a : b + 1] - bounds[a]).tolist()
-            yield Batch([], of_part, part, worker, list(forms[a:b]), [], None)
-
-    def _encode_both(self, arrays: Arrays, begin: int, end: int, worker: Worker) -> Iterator[Batch]:
-        """The same for two passes, whose models number the words each in their own way."""
-        names = inputs_of(self.model)
-        for a, b in pairwise(cuts(arrays.bounds[begin : end + 1], _BATCH_TOKENS)):
-            first, last = begin + a, begin + b
-            bounds = (arrays.bounds[first : last + 1] - arrays.bounds[first]).tolist()
-            rows: dict[str, list[Sequence[str]]] = {
-                name: list(arrays.forms(c, first, last)) for c, name in enumerate(names)
-            }
-            try:
-                batch = self._encode_all(rows, bounds, [None] * (last - first), [], worker)
-            except (TypeError, AttributeError) as error:
-                words = chain.from_iterable(chain.from_iterable(rows.values()))
-                raise not_words(words, error) from error
-            yield batch
-
+    # ----------------------------------------------------------------- encoding
     def _encode(
-        self, sentences: Sequence[Any], given: Sequence[Given | None], worker: Worker
+        self, sentences: Sequence[Any], fixed: Sequence[FixedLabels | None], workspace: Workspace
     ) -> Batch:
-        """Some sentences as type ids of the worker's."""
         plain = {*map(type, sentences)} <= {list}
         token_lists = [] if plain else [tokens_of(sentence) for sentence in sentences]
         names = inputs_of(self.model)
@@ -190,128 +239,169 @@ class ModelRuntime:
         try:
             if self._first:
                 rows = dict(zip(names, columns, strict=False))
-                return self._encode_all(rows, bounds, given, token_lists, worker)
-            types = worker.encoder.encode(columns[: len(names)], bounds[-1])
+                return self._encode_columns(rows, bounds, fixed, token_lists, workspace)
+            types = workspace.encoder.encode(columns[: len(names)], bounds[-1])
         except (TypeError, AttributeError, SeqtagError) as error:
             words = chain.from_iterable(values for rows in columns for values in rows)
             raise not_words(words, error) from error
         forms: list[Sequence[str]] = []
         if self.model.coding.needs_forms:
             forms = columns[names.index("form")]
-        allowed = self._allowed(given, bounds, forms)
-        return Batch(token_lists, bounds, types, worker, forms, list(given), allowed)
+        allowed = self._allowed(fixed, bounds, forms)
+        return Batch(token_lists, bounds, types, workspace, forms, list(fixed), allowed)
 
-    def _encode_all(
+    def _encode_arrays(
+        self, arrays: Arrays, begin: int, end: int, workspace: Workspace
+    ) -> Iterator[Batch]:
+        """Encode the sentences begin to end in batches."""
+        names = inputs_of(self.model)
+        if self._first:  # whose models number the words each in their own way
+            for a, b in pairwise(cuts(arrays.bounds[begin : end + 1], _BATCH_TOKENS)):
+                first, last = begin + a, begin + b
+                of_batch = (arrays.bounds[first : last + 1] - arrays.bounds[first]).tolist()
+                rows: dict[str, list[Sequence[str]]] = {
+                    name: list(arrays.forms(c, first, last)) for c, name in enumerate(names)
+                }
+                free = [None] * (last - first)
+                try:
+                    batch = self._encode_columns(rows, of_batch, free, [], workspace)
+                except (TypeError, AttributeError) as error:
+                    words = chain.from_iterable(chain.from_iterable(rows.values()))
+                    raise not_words(words, error) from error
+                yield batch
+            return
+        try:
+            types = arrays.numbered(workspace.encoder, names, begin, end)
+        except (TypeError, AttributeError) as error:
+            values = chain.from_iterable(arrays.forms(c, begin, end) for c in range(len(names)))
+            raise not_words(chain.from_iterable(values), error) from error
+        forms: list[list[str]] = []
+        if self.model.coding.needs_forms:
+            forms = arrays.forms(names.index("form"), begin, end)
+        bounds = arrays.bounds[begin : end + 1] - arrays.bounds[begin]
+        for a, b in pairwise(cuts(bounds, _BATCH_TOKENS)):
+            part = np.ascontiguousarray(types[:, bounds[a] : bounds[b]])
+            of_batch = (bounds[a : b + 1] - bounds[a]).tolist()
+            yield Batch([], of_batch, part, workspace, list(forms[a:b]), [], None)
+
+    def _encode_columns(
         self,
         rows: Mapping[str, list[Sequence[str]]],
         bounds: list[int],
-        given: Sequence[Given | None],
+        fixed: Sequence[FixedLabels | None],
         token_lists: list[Tokens | None],
-        worker: Worker,
+        workspace: Workspace,
     ) -> Batch:
-        """Some sentences, given as columns by name, as type ids for all passes."""
+        """Encode sentences, given as columns by name, for this model and its first pass."""
         names = self.model.compiled.columns
         forms = rows["form"] if self.model.coding.needs_forms else []
-        allowed = self._allowed(given, bounds, forms)
+        allowed = self._allowed(fixed, bounds, forms)
         types = np.empty((len(names), bounds[-1]), np.int32)
         for row, name in zip(types, names, strict=True):
             if name in rows:
-                row[:] = worker.encoder.number(name, rows[name], bounds[-1])
+                row[:] = workspace.encoder.number(name, rows[name], bounds[-1])
         first = []
-        for each, its in zip(self._first, worker.first, strict=True):
-            labels = given if each.model.column == self.model.column else [None] * len(given)
-            first.append(each._encode_all(rows, bounds, labels, [], its))
-        return Batch(token_lists, bounds, types, worker, forms, list(given), allowed, first)
-
-    def _after_first(self, batch: Batch) -> Batch:
-        """The batch with what the first pass says of it, if there is one."""
-        for each, part, said in zip(self._first, batch.first, batch.worker.said, strict=False):
-            _, ids = each._decode(part)
-            for row, types in said.items():
-                batch.types[row] = types[ids]
-        return batch._replace(first=()) if batch.first else batch
-
-    def _seen(self, columns: Sequence[Sequence[str]], batch: Batch) -> Sequence[Sequence[str]]:
-        """The columns of one sentence as templates see them: those given, and the first pass's."""
-        if not self._first:
-            return columns
-        names = self.model.compiled.columns
-        rows = dict(zip(inputs_of(self.model), columns, strict=True))
-        for each, said in zip(self._first, batch.worker.said, strict=True):
-            for name, values in said_by(each.model).items():
-                if name in names:
-                    row = names.index(name)
-                    shown = dict(zip(said[row].tolist(), values, strict=True))
-                    rows[name] = list(map(shown.__getitem__, batch.types[row].tolist()))
-        return [rows[name] for name in names]
-
-    def seen(self, sentences: Iterable[AnySentence]) -> Iterator[AnySentence]:
-        """Sentences as templates see them: with what a first pass says, if there is one."""
-        for sentence in sentences:
-            if not self._first:
-                yield sentence
-                continue
-            with self._worker() as worker:
-                batch = self._after_first(self._encode([sentence], [None], worker))
-                found = self._seen(columns_of(sentence, inputs_of(self.model)), batch)
-            names = self.model.compiled.columns
-            yield {name: list(values) for name, values in zip(names, found, strict=True)}
+        for each, its in zip(self._first, workspace.first, strict=True):
+            labels = fixed if each.model.column == self.model.column else [None] * len(fixed)
+            first.append(each._encode_columns(rows, bounds, labels, [], its))
+        return Batch(token_lists, bounds, types, workspace, forms, list(fixed), allowed, first)
 
     def _allowed(
-        self, given: Sequence[Given | None], bounds: Sequence[int], forms: Sequence[Sequence[str]]
+        self,
+        fixed: Sequence[FixedLabels | None],
+        bounds: Sequence[int],
+        forms: Sequence[Sequence[str]],
     ) -> Allowed | None:
-        """The label ids that given labels leave to each token; None if none is given."""
-        if not any(given):
+        """Return the label ids that fixed labels allow for each token; None if none is fixed."""
+        if not any(fixed):
             return None
         lists: list[list[int]] = []
-        for number, (labels, (begin, end)) in enumerate(zip(given, pairwise(bounds), strict=True)):
+        for number, (labels, (begin, end)) in enumerate(zip(fixed, pairwise(bounds), strict=True)):
             if labels is None:
                 lists += [[] for _ in range(begin, end)]
                 continue
             if isinstance(labels, str) or len(labels) != end - begin:
                 found = repr(labels) if isinstance(labels, str) else str(len(labels))
-                msg = f"expected {end - begin} given labels, one or None per word, found {found}"
+                msg = f"expected {end - begin} fixed labels, one or None per word, found {found}"
                 raise SeqtagError(msg)
             words = forms[number] if forms else repeat("")
             for label, form in zip(labels, words, strict=False):
-                lists.append([] if label is None else self._learnt_as(label, form))
+                lists.append([] if label is None else self._ids_of[form, label])
         return allowed_of(lists)
 
-    def _learnt_as(self, label: str, form: str) -> list[int]:
-        """Ids of the labels that may be written so; none if the model does not know it."""
-        return self._may_be[form, label]
-
     def _ids_written(self, key: tuple[str, str]) -> list[int]:
+        """Return the ids of the labels that can be written so; none for an unknown label."""
         form, label = key
         return self.model.coding.encoded_ids(label, self.model.labels, form)
 
-    # ----------------------------------------------------------------- the engine
-    def _decode(self, batch: Batch) -> tuple[Batch, NDArray[np.int32]]:
-        """The batch and its label ids."""
-        batch = self._after_first(batch)
-        ids = self.decode_types(batch.types, batch.sentence_ptr, batch.worker, batch.allowed)
-        return batch, ids
+    # ----------------------------------------------------------------- first pass
+    def _with_predicted(self, batch: Batch) -> Batch:
+        """Run the first pass, if there is one that has not run, and fill its columns."""
+        for each, part, predicted in zip(
+            self._first, batch.first, batch.workspace.predicted, strict=False
+        ):
+            _, ids = each._decode(part)
+            for row, types in predicted.items():
+                batch.types[row] = types[ids]
+        return batch._replace(first=()) if batch.first else batch
 
-    def _judge(self, batch: Batch) -> tuple[Batch, Margins]:
-        """The batch, its label ids and their margins."""
-        batch = self._after_first(batch)
-        hashes, ptr = batch.worker.encoder.hashes, batch.sentence_ptr
-        with workspace(self._decoder, batch.worker) as space:
+    def _all_columns(
+        self, columns: Sequence[Sequence[str]], batch: Batch
+    ) -> Sequence[Sequence[str]]:
+        """Return the columns of one sentence with those that the first pass predicted."""
+        if not self._first:
+            return columns
+        names = self.model.compiled.columns
+        rows = dict(zip(inputs_of(self.model), columns, strict=True))
+        for each, predicted in zip(self._first, batch.workspace.predicted, strict=True):
+            for name, values in said_by(each.model).items():
+                if name in names:
+                    row = names.index(name)
+                    shown = dict(zip(predicted[row].tolist(), values, strict=True))
+                    rows[name] = list(map(shown.__getitem__, batch.types[row].tolist()))
+        return [rows[name] for name in names]
+
+    def seen(self, sentences: Iterable[AnySentence]) -> Iterator[AnySentence]:
+        """Yield sentences with the columns that templates use, predicted ones included."""
+        for sentence in sentences:
+            if not self._first:
+                yield sentence
+                continue
+            with self._workspaces.borrow(self.new_workspace) as workspace:
+                batch = self._with_predicted(self._encode([sentence], [None], workspace))
+                found = self._all_columns(columns_of(sentence, inputs_of(self.model)), batch)
+            names = self.model.compiled.columns
+            yield {name: list(values) for name, values in zip(names, found, strict=True)}
+
+    # ----------------------------------------------------------------- decoding
+    def _decode(self, batch: Batch) -> tuple[Batch, NDArray[np.int32]]:
+        """Return the batch and its label ids."""
+        batch = self._with_predicted(batch)
+        return batch, self.decode_types(
+            batch.types, batch.sentence_ptr, batch.workspace, batch.allowed
+        )
+
+    def _decode_margins(self, batch: Batch) -> tuple[Batch, Margins]:
+        """Return the batch, its label ids and their margins."""
+        batch = self._with_predicted(batch)
+        hashes, ptr = batch.workspace.encoder.hashes, batch.sentence_ptr
+        with batch.workspace.kernel.borrow(self._decoder.workspace) as buffers:
             return batch, self._decoder.margins(
-                batch.types, hashes, ptr, self._groups, space, batch.allowed
+                batch.types, hashes, ptr, self._groups, buffers, batch.allowed
             )
 
-    def _search(self, batch: Batch, n: int) -> tuple[Batch, Paths]:
-        """The batch and the n best sequences of label ids of its sentences."""
-        batch = self._after_first(batch)
-        hashes, ptr = batch.worker.encoder.hashes, batch.sentence_ptr
-        with workspace(self._decoder, batch.worker) as space:
-            most = min(n, _MOST_PATHS)
-            return batch, self._decoder.n_best(batch.types, hashes, ptr, most, space, batch.allowed)
+    def _decode_nbest(self, batch: Batch, k: int) -> tuple[Batch, Paths]:
+        """Return the batch and the k best sequences of label ids of each sentence."""
+        batch = self._with_predicted(batch)
+        hashes, ptr = batch.workspace.encoder.hashes, batch.sentence_ptr
+        with batch.workspace.kernel.borrow(self._decoder.workspace) as buffers:
+            return batch, self._decoder.n_best(
+                batch.types, hashes, ptr, min(k, _MAX_PATHS), buffers, batch.allowed
+            )
 
-    # ----------------------------------------------------------------- out
-    def _spelt(self, batch: Batch, ids: NDArray[np.int32]) -> list[list[str]]:
-        """Label ids as labels, sentence by sentence; what is given stays."""
+    # ----------------------------------------------------------------- output
+    def _write_labels(self, batch: Batch, ids: NDArray[np.int32]) -> list[list[str]]:
+        """Return label ids as labels, sentence by sentence, with fixed labels as they are."""
         coding = self.model.coding
         names = self.outputs if coding.is_local else list(self.model.labels)
         found = backend.label_lists(names, ids, batch.sentence_ptr)
@@ -319,70 +409,76 @@ class ModelRuntime:
             found = list(map(coding.decode, found, batch.forms))
         elif not coding.is_local:
             found = list(map(coding.decode, found))
-        if batch.allowed is None and not any(batch.given):
+        if batch.allowed is None and not any(batch.fixed):
             return found
         return [
             each
-            if given is None
-            else [a if b is None else b for a, b in zip(each, given, strict=True)]
-            for each, given in zip(found, batch.given, strict=True)
+            if fixed is None
+            else [a if b is None else b for a, b in zip(each, fixed, strict=True)]
+            for each, fixed in zip(found, batch.fixed, strict=True)
         ]
 
-    def _written(self, batch: Batch, ids: NDArray[np.int32]) -> list[list[str]]:
-        """Labels, sentence by sentence, also written into sentences that are `conllu.TokenList`."""
-        found = self._spelt(batch, ids)
+    def _write(self, batch: Batch, ids: NDArray[np.int32]) -> list[list[str]]:
+        """Return labels, sentence by sentence, and fill sentences that are `conllu.TokenList`."""
+        found = self._write_labels(batch, ids)
         for tokens, each in zip(batch.token_lists, found, strict=False):
             if tokens is not None:
                 fill(tokens, self.model.column.split(each))
         return found
 
-    def _judged(self, batch: Batch, found: Margins) -> list[Judged]:
-        """Labels and margins, sentence by sentence; those of given labels are infinite."""
-        margins = found.margin.tolist()
-        judged = []
-        for labels, given, (begin, end) in zip(
-            self._written(batch, found.labels), batch.given, pairwise(batch.bounds), strict=True
+    def _write_scored(self, batch: Batch, found: Margins) -> list[ScoredLabels]:
+        """Return labels with scores, sentence by sentence."""
+        all_margins = found.margin.tolist()
+        calibration = self.model.calibration
+        results = []
+        for labels, fixed, (begin, end) in zip(
+            self._write(batch, found.labels), batch.fixed, pairwise(batch.bounds), strict=True
         ):
-            here = margins[begin:end]
-            if given is not None:
-                here = [m if g is None else np.inf for m, g in zip(here, given, strict=True)]
-            judged.append(Judged(labels, here))
-        return judged
+            margins = all_margins[begin:end]
+            if fixed is not None:
+                margins = [m if f is None else np.inf for m, f in zip(margins, fixed, strict=True)]
+            probabilities = None
+            if calibration is not None:
+                probabilities = calibration.of(margins)
+                if fixed is not None:
+                    probabilities = [
+                        p if f is None else 1.0 for p, f in zip(probabilities, fixed, strict=True)
+                    ]
+            results.append(ScoredLabels(labels, margins, probabilities))
+        return results
 
-    def _searched(self, batch: Batch, found: Paths) -> list[list[tuple[float, list[str]]]]:
-        """Scores and labels of the best sequences, sentence by sentence."""
+    def _write_nbest(self, batch: Batch, found: Paths) -> list[list[tuple[float, list[str]]]]:
+        """Return scores and labels of the best sequences, sentence by sentence."""
         results, at = [], 0
         scores = found.score.tolist()
         for s, (begin, end) in enumerate(pairwise(found.ptr.tolist())):
             words = batch.bounds[s + 1] - batch.bounds[s]
             one = batch._replace(
-                bounds=[0, words],
-                forms=batch.forms[s : s + 1],
-                given=batch.given[s : s + 1],
+                bounds=[0, words], forms=batch.forms[s : s + 1], fixed=batch.fixed[s : s + 1]
             )
             paths = []
             for path in range(begin, end):
-                [labels] = self._spelt(one, found.labels[at : at + words])
+                [labels] = self._write_labels(one, found.labels[at : at + words])
                 paths.append((scores[path], labels))
                 at += words
             results.append(paths)
         return results
 
-    def _explained(self, sentence: AnySentence, token: int, rival: str | None) -> Explanation:
-        """What set a label of a sentence apart from the rival: see `Tagger.explain`."""
-        with self._worker() as worker:
-            batch = self._encode([sentence], [None], worker)
+    def _explain(self, sentence: AnySentence, token: int, rival: str | None) -> Explanation:
+        """Explain a label: see `Tagger.explain`."""
+        with self._workspaces.borrow(self.new_workspace) as workspace:
+            batch = self._encode([sentence], [None], workspace)
             words = batch.bounds[-1]
             if not -words <= token < words:
                 msg = f"expected a word from 0 to {words - 1}, found {token}"
                 raise SeqtagError(msg)
             token %= words
-            batch, found = self._judge(batch)
+            batch, found = self._decode_margins(batch)
             best = found.labels.tolist()
-            label = self._spelt(batch, found.labels)[0][token]
+            label = self._write_labels(batch, found.labels)[0][token]
             wanted = [int(found.rival[token])] if found.rival[token] >= 0 else []
             if rival is not None:
-                wanted = self._learnt_as(rival, batch.forms[0][token] if batch.forms else "")
+                wanted = self._ids_of[batch.forms[0][token] if batch.forms else "", rival]
                 if not wanted or rival == label:
                     msg = f"expected a label of the model other than {label}, found {rival!r}"
                     raise SeqtagError(msg)
@@ -390,60 +486,14 @@ class ModelRuntime:
             if wanted:
                 lists = [wanted if t == token else [] for t in range(words)]
                 _, ids = self._decode(batch._replace(allowed=allowed_of(lists)))
-                other, other_label = ids.tolist(), self._spelt(batch, ids)[0][token]
-                if label == other_label:  # written alike, they are told apart as they are learnt
+                other, other_label = ids.tolist(), self._write_labels(batch, ids)[0][token]
+                if label == other_label:  # written alike: show them as they were learned
                     label, other_label = (self.model.labels[y[token]] for y in (best, other))
             columns = columns_of(sentence, inputs_of(self.model))
-            seen = self._seen(columns, batch)
-            encoded = Encoded(seen, batch.types, worker.encoder.hashes)
+            all_columns = self._all_columns(columns, batch)
+            encoded = Encoded(all_columns, batch.types, workspace.encoder.hashes)
             rows = rows_of(self.model, encoded, token, best, other)
         margin = sum(row.label_weight - row.rival_weight for row in rows)
         if other is None:
             margin = float("inf")
         return Explanation(token, columns[0][token], label, other_label, margin, tuple(rows))
-
-    # ----------------------------------------------------------------- workers
-    def _borrow(self) -> Worker:
-        """A worker for one caller, until it is put back."""
-        try:
-            worker = self._idle.pop()
-        except IndexError:
-            worker = None
-        if worker is None or worker.encoder.is_full:
-            return self.new_worker()
-        return worker
-
-    @contextmanager
-    def _worker(self) -> Iterator[Worker]:
-        """A worker for one caller; put back if all goes well."""
-        worker = self._borrow()
-        yield worker
-        self._idle.append(worker)
-
-    def new_worker(self) -> Worker:
-        """An encoder that knows no types yet, and the kernel's memory for it; of each pass."""
-        encoder = Encoder(self.model.compiled, backend.hash_strings)
-        names = self.model.compiled.columns
-        said = [
-            {
-                names.index(name): encoder.number(name, [values], len(values))
-                for name, values in said_by(each.model).items()
-                if name in names
-            }
-            for each in self._first
-        ]
-        return Worker(encoder, [], [each.new_worker() for each in self._first], said)
-
-    def decode_types(
-        self,
-        types: NDArray[np.int32],
-        sentence_ptr: NDArray[np.int64],
-        worker: Worker,
-        allowed: Allowed | None = None,
-    ) -> NDArray[np.int32]:
-        """Label ids (tokens,) int32 of the type ids (columns, tokens) of the worker's encoder.
-
-        There is a row for each column that templates look at, what a first pass says among them.
-        """
-        with workspace(self._decoder, worker) as space:
-            return self._decoder.decode(types, worker.encoder.hashes, sentence_ptr, space, allowed)

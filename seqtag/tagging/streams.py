@@ -1,18 +1,18 @@
-"""Taggers one after another over a stream of sentences: POS feeds chunks, chunks feed names."""
+"""Taggers run one after another over a stream of sentences: POS feeds chunks, chunks feed names."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from seqtag.corpus import FORMATS, WRITABLE, Block, Sentence, into_misc, render
+from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.keys import has_column
 from seqtag.corpus.sentence import find_column
 from seqtag.engine import backend
-from seqtag.errors import CorpusError
-from seqtag.parallel import in_order
+from seqtag.errors import CorpusError, OptionError
+from seqtag.parallel import Pool, in_order
 from seqtag.tagging.tables import TablePlan, TableTagger
 
 if TYPE_CHECKING:
@@ -20,71 +20,159 @@ if TYPE_CHECKING:
 
     from seqtag.corpus.read import AnyStream
     from seqtag.tagging.tagger import Tagger
-    from seqtag.tagging.workspace import Given, Judged
 
 NO_LABEL = "_"
-"""What stands in a column where a word has no label."""
+"""The value of a column where a word has no label."""
 
-_NO_TAGS = ("lemma", "feats")  # columns that word/TAG shows if there are no others
+_NO_TAGS = ("lemma", "feats")  # columns that word/TAG shows only if there are no others
 _BATCH_SENTENCES = 1000  # tagged at once, times the threads
 _BATCH_CHARACTERS = 1 << 22  # of such sentences; fewer are tagged at once if they are long
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of taggers beside the best labels.
+class OutputFields:
+    """What is written besides the best labels.
 
     Attributes
     ----------
     keep
-        Whether labels stay that the input has; ``_`` is none.
+        True to keep labels that the input has; ``_`` is no label.
     margin, probability
-        Whether to fill a column with `Tagger.margins`, and with `Tagger.probabilities`.
+        True to fill a column with margins, with probabilities: see `ScoredLabels`.
     nbest
-        How many label sequences to write: those from the second on into columns ``upos2`` and so
+        Number of label sequences to write: those from the second on into columns ``upos2`` and so
         on, their scores into a comment of CoNLL-U.
-    named
-        Whether the columns of margins and probabilities name the labels that they are of.
+    name_columns
+        True to name the label column in the names of the columns of margins and probabilities.
     """
 
     keep: bool = False
     margin: bool = False
     probability: bool = False
     nbest: int = 1
-    named: bool = False
+    name_columns: bool = False
 
     @property
-    def columns(self) -> bool:
-        """Whether there are more columns than those of labels."""
+    def has_columns(self) -> bool:
+        """True if there are more columns than those of labels."""
         return self.margin or self.probability or self.nbest > 1
 
     @property
-    def nothing(self) -> bool:
-        """Whether the best labels are all."""
-        return not (self.keep or self.columns)
+    def labels_only(self) -> bool:
+        """True if the best labels are all that is written."""
+        return not (self.keep or self.has_columns)
 
 
-@dataclass
-class Counts:
-    """How much was tagged.
+TOKENIZERS = ("model", "nltk")
+"""Tokenizers of raw text."""
+
+_LISTS = ("columns", "only")  # options that are several names
+
+
+@dataclass(frozen=True)
+class TagOptions:
+    """Options of reading, tagging and writing files: those of ``seqtag tag``.
 
     Attributes
     ----------
-    sentences, tokens
-        Sentences with words, and their words.
+    format
+        Format of the input; ``auto`` looks at each file.
+    columns
+        Names of the columns of a column file.
+    field
+        Rows of tables: the field of texts or tokens; None for ``tokens``, or ``text``.
+    to
+        Format to write, or None for that of the input (CoNLL-U for raw text).
+    only
+        Components of pipelines to run; None for all.
+    paragraphs
+        What ends a paragraph of raw text: ``blank``, ``line`` or ``auto``.
+    tokenizer
+        What cuts raw text: ``model``, if one can, or ``nltk``.
+    token_ranges
+        True to write into MISC where in the raw text each token is.
+    keep
+        True to keep labels that the input has; ``_`` is no label.
+    margin, probability, nbest
+        What else is written: see `OutputFields`.
+    max_sentence
+        The length of the longest sentence that is accepted, in tokens.
+
+    Raises
+    ------
+    OptionError
+        If there is no such tokenizer or format to write, or the options do not go together.
+
+    Examples
+    --------
+    >>> TagOptions(only=["upos"]).as_json()["only"]
+    ['upos']
     """
+
+    format: str = "auto"
+    columns: Sequence[str] | None = None
+    field: str | None = None
+    to: str | None = None
+    only: Sequence[str] | None = None
+    paragraphs: str = "auto"
+    tokenizer: str = "model"
+    token_ranges: bool = False
+    keep: bool = False
+    margin: bool = False
+    probability: bool = False
+    nbest: int = 1
+    max_sentence: int = LIMITS.sentence
+
+    @property
+    def reading(self) -> ReadOptions:
+        """The options for reading the input."""
+        return ReadOptions(self.format, self.columns, LIMITS._replace(sentence=self.max_sentence))
+
+    def __post_init__(self) -> None:
+        for name in _LISTS:
+            value = getattr(self, name)
+            if value is not None:
+                value = (value,) if isinstance(value, str) else tuple(value)
+                object.__setattr__(self, name, value)
+        for known, found in ((WRITABLE, self.to), (TOKENIZERS, self.tokenizer)):
+            if found is not None and found not in known:
+                msg = f"expected one of {', '.join(known)}, found {found!r}"
+                raise OptionError(msg)
+        if (
+            self.output_fields().has_columns
+            and self.to is not None
+            and not FORMATS[self.to].has_room
+        ):
+            msg = (
+                "expected --to conllu or columns with --margin, --probability and --nbest, found "
+                f"{self.to}; it has no place for them"
+            )
+            raise OptionError(msg)
+
+    def output_fields(self, *, name_columns: bool = False) -> OutputFields:
+        """Return what is written besides the best labels."""
+        return OutputFields(self.keep, self.margin, self.probability, self.nbest, name_columns)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the options as JSON has them."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+
+@dataclass
+class TagCounts:
+    """Number of sentences with words, and of words, that were tagged."""
 
     sentences: int = 0
     tokens: int = 0
 
     def add(self, sentences: int, tokens: int) -> None:
-        """Count some more."""
+        """Count more sentences and tokens."""
         self.sentences += sentences
         self.tokens += tokens
 
 
 class FilledSentence:
-    """A sentence together with the columns that taggers have filled so far.
+    """A sentence with the columns that taggers have filled so far.
 
     Parameters
     ----------
@@ -104,14 +192,14 @@ class FilledSentence:
         return len(self.sentence)
 
     def column(self, name: str) -> list[str]:
-        """Values of a column or its first alias, as `text` would write them.
+        """Return the values of a column or its first alias, as `text` would write them.
 
         Raises
         ------
         CorpusError
             If neither a tagger nor the file has such a column.
         """
-        filled = self._placed()
+        filled = self._by_file_name()
         found = find_column(name, (*filled, *self.sentence.columns))
         if found is None:
             msg = (
@@ -122,18 +210,36 @@ class FilledSentence:
             raise CorpusError(msg, source=self.sentence.source, line=self.sentence.line)
         return filled[found] if found in filled else self.sentence.column(found)
 
-    def _placed(self) -> dict[str, list[str]]:
-        """What was filled, under the names that the file has for it."""
+    def _by_file_name(self) -> dict[str, list[str]]:
+        """Return the filled columns under the names that the file has for them."""
         columns = self.sentence.columns
         return {find_column(name, columns) or name: found for name, found in self.filled.items()}
 
     def written(self) -> dict[str, list[str]]:
-        """The columns that taggers have filled, under the names that the file has for them."""
+        """Return the filled columns that are not hidden, under the names of the file."""
         hidden = {find_column(name, self.sentence.columns) or name for name in self.hidden}
-        return {name: found for name, found in self._placed().items() if name not in hidden}
+        return {name: found for name, found in self._by_file_name().items() if name not in hidden}
+
+    def fill(self, tagger: Tagger, columns: Mapping[str, list[str]]) -> None:
+        """Fill columns for a tagger; the last filled is the last in order."""
+        for name, values in columns.items():
+            self.filled.pop(name, None)
+            self.filled[name] = values
+            (self.hidden.add if tagger.hidden else self.hidden.discard)(name)
+
+    def fill_paths(
+        self, tagger: Tagger, paths: Sequence[tuple[float, list[str]]], nbest: int
+    ) -> None:
+        """Fill columns with the sequences from the second on; ``_`` if there are fewer."""
+        blank = {name: [NO_LABEL] * len(self) for name in tagger.label_columns}
+        for rank in range(2, nbest + 1):
+            values = tagger.split_label(paths[rank - 1][1]) if rank <= len(paths) else blank
+            self.fill(tagger, {f"{name}{rank}": column for name, column in values.items()})
+        scores = " ".join(f"{score:.0f}" for score, _ in paths)
+        self.comments.append(f"nbest_{tagger.label} = {scores}")
 
     def text(self, to: str | None = None) -> str:
-        """The sentence as read with only the filled columns replaced, or in another format.
+        """Return the sentence as read with only the filled columns replaced, or in another format.
 
         From CoNLL-U to CoNLL-U nothing else changes either; columns it does not have go to MISC.
 
@@ -142,14 +248,18 @@ class FilledSentence:
         CorpusError
             If the format has no place for the labels.
         """
-        text = self._text(to)
+        text = self._text_without_comments(to)
         has_comments = self.sentence.columns == CONLLU if to is None else FORMATS[to].has_comments
-        if self.comments and has_comments:
-            return _with_comments(text, self.comments)
-        return text
+        if not (self.comments and has_comments):
+            return text
+        lines = text.split("\n")
+        heads = (line.lstrip("\ufeff").strip() for line in lines)
+        at = next((i for i, head in enumerate(heads) if head and head[0] != "#"), 0)
+        end = "\r" if lines[at].endswith("\r") else ""
+        comments = [f"# {comment}{end}" for comment in self.comments]
+        return "\n".join([*lines[:at], *comments, *lines[at:]])
 
-    def _text(self, to: str | None) -> str:
-        """The sentence without further comments."""
+    def _text_without_comments(self, to: str | None) -> str:
         sentence, is_conllu = self.sentence, self.sentence.columns == CONLLU
         filled = self.written()
         foreign = [name for name in filled if not has_column(name, sentence.columns)]
@@ -168,43 +278,36 @@ class FilledSentence:
         left_out = {*form.drops} if form and not is_conllu else {"id"}
         if sentence.is_bare:
             left_out = {*sentence.columns} - {"form"}
-        if form and form.is_tagged_text and filled:
+        if (
+            form and form.is_tagged_text and filled
+        ):  # the last model's labels, also if their column is old
             left_out = {*sentence.columns} - {"form"}
             names = [name for name in filled if name not in _NO_TAGS] or [*filled]
-            # The last model's, also where its column is old.
             filled = {names[-1]: filled[names[-1]]}
         read = {n: sentence.column(n) for n in sentence.columns if n not in left_out}
         text = render(read | filled, to)
         return form.frame(text, sentence) if form and form.frame else text
 
 
-def _with_comments(text: str, comments: Sequence[str]) -> str:
-    """A sentence of CoNLL-U with comments behind those that it has."""
-    lines = text.split("\n")
-    heads = (line.lstrip("\ufeff").strip() for line in lines)
-    at = next((i for i, head in enumerate(heads) if head and head[0] != "#"), 0)
-    end = "\r" if lines[at].endswith("\r") else ""
-    return "\n".join([*lines[:at], *(f"# {comment}{end}" for comment in comments), *lines[at:]])
-
-
+# ----------------------------------------------------------------- sentences
 def tag_stream(
     taggers: Sequence[Tagger],
     sentences: Iterable[Sentence],
     threads: int = 1,
-    asked: Asked | None = None,
+    fields: OutputFields | None = None,
 ) -> Iterator[FilledSentence]:
-    r"""The sentences in order, each filled by all taggers in turn; memory stays flat.
+    r"""Yield the sentences in order, each filled by all taggers in turn; memory use is constant.
 
     Parameters
     ----------
     taggers
-        The first one's labels are columns to the second, and so on.
+        The labels of the first are columns to the second, and so on.
     sentences
         Those without words pass through.
     threads
         Threads to decode on.
-    asked
-        What is asked of them beside the best labels.
+    fields
+        What to fill besides the best labels.
 
     Examples
     --------
@@ -214,7 +317,7 @@ def tag_stream(
     >>> tagged.text("tagged")
     'Stop/VERB !/PUNCT\n'
     """
-    for batch in _tagged_batches(taggers, sentences, threads, asked or Asked()):
+    for batch in _tagged_batches(taggers, sentences, threads, fields or OutputFields()):
         yield from batch
 
 
@@ -222,40 +325,42 @@ def _tagged_batches(
     taggers: Sequence[Tagger],
     sentences: Iterable[Sentence],
     threads: int,
-    asked: Asked,
+    fields: OutputFields,
     ready: Callable[[], bool] = lambda: True,
 ) -> Iterator[list[FilledSentence]]:
-    """The sentences of `tag_stream` in batches; one ends where no more is `ready`."""
+    """Yield the sentences of `tag_stream` in batches; one ends if no more input is `ready`."""
     for batch in _batches(sentences, threads, ready):
-        with_words = [tagged for tagged in batch if len(tagged)]
+        with_words = [sentence for sentence in batch if len(sentence)]
         for tagger in taggers:
-            given = [labels_in(tagger, each) for each in with_words] if asked.keep else None
-            if (asked.margin or asked.probability) and not tagger.hidden:
-                judged = tagger.tag_with_margins(with_words, threads, given)
-                found = [each.labels for each in judged]
+            fixed = [labels_in(tagger, each) for each in with_words] if fields.keep else None
+            with_scores = (fields.margin or fields.probability) and not tagger.hidden
+            if not with_scores:
+                found = tagger.tag_many(with_words, threads, fixed)
             else:
-                judged, found = [], tagger.tag_many(with_words, threads, given)
-            more = _searched(tagger, with_words, threads, given, asked.nbest)
-            for tagged, labels in zip(with_words, found, strict=True):
-                _fill(tagged, tagger, tagger.split_label(labels))
-            for number, (tagged, each) in enumerate(zip(with_words, judged, strict=False)):
-                kept = given[number] if given else None
-                _fill(tagged, tagger, _confidence(tagger, each, kept, asked))
-            for tagged, paths in zip(with_words, more, strict=False):
-                _fill_paths(tagged, tagger, paths, asked.nbest)
+                if fields.probability and with_words:
+                    tagger.check_calibrated()
+                scored = tagger.tag_many(with_words, threads, fixed, scores=True)
+                found = [each.labels for each in scored]
+            paths: list[list[tuple[float, list[str]]]] = []
+            if fields.nbest > 1 and not tagger.hidden:
+                paths = tagger._nbest_many(with_words, fields.nbest, threads, fixed)
+            for sentence, labels in zip(with_words, found, strict=True):
+                sentence.fill(tagger, tagger.split_label(labels))
+            if with_scores:
+                margin, probability = _score_columns(tagger, fields)
+                for sentence, each in zip(with_words, scored, strict=True):
+                    if fields.margin:
+                        sentence.fill(tagger, {margin: [f"{m:.0f}" for m in each.margins]})
+                    if fields.probability:
+                        chances = each.probabilities or ()
+                        sentence.fill(tagger, {probability: [f"{p:.4f}" for p in chances]})
+            for sentence, best in zip(with_words, paths, strict=False):
+                sentence.fill_paths(tagger, best, fields.nbest)
         yield batch
 
 
-def _fill(tagged: FilledSentence, tagger: Tagger, columns: Mapping[str, list[str]]) -> None:
-    """Fill some columns of a sentence; what was filled last stands last."""
-    for name, values in columns.items():
-        tagged.filled.pop(name, None)
-        tagged.filled[name] = values
-        (tagged.hidden.add if tagger.hidden else tagged.hidden.discard)(name)
-
-
 def labels_in(tagger: Tagger, tagged: FilledSentence) -> list[str | None] | None:
-    """The labels that a sentence has for a tagger; None where it has none."""
+    """Return the labels that a sentence has for a tagger; None if it has none."""
     sentence, column = tagged.sentence, tagger.model.column
     found = [find_column(name, sentence.columns) for name in column.columns]
     if None in found:
@@ -265,57 +370,18 @@ def labels_in(tagger: Tagger, tagged: FilledSentence) -> list[str | None] | None
     return [None if row[0] == NO_LABEL else column.join(row) for row in rows]
 
 
-def _confidence(
-    tagger: Tagger, judged: Judged, given: Given | None, asked: Asked
-) -> dict[str, list[str]]:
-    """Columns of margins and probabilities."""
-    columns = {}
-    margin, probability = _confidence_names(tagger, asked)
-    if asked.margin:
-        columns[margin] = [f"{m:.0f}" for m in judged.margins]
-    if asked.probability:
-        found = tagger.calibrated(judged.margins, given or [None] * len(judged.labels))
-        columns[probability] = [f"{p:.4f}" for p in found]
-    return columns
-
-
-def _confidence_names(tagger: Tagger, asked: Asked) -> tuple[str, str]:
-    """Names of the columns of margins and probabilities."""
-    of = tagger.label[:1].upper() + tagger.label[1:] if asked.named else ""
+def _score_columns(tagger: Tagger, fields: OutputFields) -> tuple[str, str]:
+    """Return the names of the columns of margins and probabilities."""
+    of = tagger.label[:1].upper() + tagger.label[1:] if fields.name_columns else ""
     return f"margin{of}", f"p{of}"
 
 
-def names_filled(tagger: Tagger, asked: Asked) -> list[str]:
-    """Names of all columns that a tagger fills."""
-    margin, probability = _confidence_names(tagger, asked)
-    names = [*tagger.label_columns, *[margin] * asked.margin, *[probability] * asked.probability]
-    ranks = range(2, asked.nbest + 1)
+def names_filled(tagger: Tagger, fields: OutputFields) -> list[str]:
+    """Return the names of all columns that a tagger fills."""
+    margin, probability = _score_columns(tagger, fields)
+    names = [*tagger.label_columns, *[margin] * fields.margin, *[probability] * fields.probability]
+    ranks = range(2, fields.nbest + 1)
     return names + [f"{name}{rank}" for rank in ranks for name in tagger.label_columns]
-
-
-def _searched(
-    tagger: Tagger,
-    sentences: Sequence[FilledSentence],
-    threads: int,
-    given: Iterable[Given | None] | None,
-    nbest: int,
-) -> list[list[tuple[float, list[str]]]]:
-    """The n best sequences of some sentences, if they are to be written."""
-    if nbest == 1 or tagger.hidden:
-        return []
-    return tagger.nbest_many(sentences, nbest, threads, given)
-
-
-def _fill_paths(
-    tagged: FilledSentence, tagger: Tagger, paths: Sequence[tuple[float, list[str]]], nbest: int
-) -> None:
-    """Fill columns with the sequences from the second on; ``_`` where there are fewer."""
-    blank = {name: [NO_LABEL] * len(tagged) for name in tagger.label_columns}
-    for rank in range(2, nbest + 1):
-        values = tagger.split_label(paths[rank - 1][1]) if rank <= len(paths) else blank
-        _fill(tagged, tagger, {f"{name}{rank}": column for name, column in values.items()})
-    scores = " ".join(f"{score:.0f}" for score, _ in paths)
-    tagged.comments.append(f"nbest_{tagger.label} = {scores}")
 
 
 def _batches(
@@ -333,6 +399,7 @@ def _batches(
         yield batch
 
 
+# ----------------------------------------------------------------- text
 def tag_text(
     taggers: Sequence[Tagger],
     stream: AnyStream,
@@ -340,28 +407,28 @@ def tag_text(
     threads: int = 1,
     *,
     flush: bool | None = None,
-    asked: Asked | None = None,
-    counts: Counts | None = None,
+    fields: OutputFields | None = None,
+    counts: TagCounts | None = None,
 ) -> Iterator[bytes]:
-    r"""The text of a stream with its label columns filled, or in another format, piece by piece.
+    r"""Yield the text of a stream with its label columns filled, or in another format, in pieces.
 
-    Column files that keep their format take the native way, `seqtag.tagging.tables`; what it
-    leaves, and all else, goes through `tag_stream`. The bytes are the same.
+    Column files that keep their format are tagged natively, see `seqtag.tagging.tables`; blocks
+    that it cannot tag, and all other files, go through `tag_stream`. The bytes are the same.
 
     Parameters
     ----------
     taggers, threads
         As for `tag_stream`.
     stream
-        What `seqtag.read` returns.
+        From `seqtag.read`.
     to
         Format to write, or None for that of the stream.
     flush
-        Whether each sentence is a piece by itself. By default pieces are large, but what has
-        arrived is given back before one waits for more: a terminal or a co-process gets its
+        True to yield each sentence as a piece by itself. By default pieces are large, but what has
+        arrived is yielded before waiting for more input: a terminal or a co-process gets its
         answer.
-    asked
-        What is asked of the taggers beside the best labels.
+    fields
+        What to write besides the best labels.
     counts
         Where to count what was tagged.
 
@@ -372,54 +439,44 @@ def tag_text(
     >>> b"".join(tag_text([seqtag.load("en-ewt-upos")], stream))
     b'Stop VERB\n! PUNCT\n'
     """
-    yield from _tagged_text(taggers, stream, to, threads, flush, asked or Asked(), counts)
-    stream.report()
-
-
-def _tagged_text(
-    taggers: Sequence[Tagger],
-    stream: AnyStream,
-    to: str | None,
-    threads: int,
-    flush: bool | None,
-    asked: Asked,
-    counts: Counts | None,
-) -> Iterator[bytes]:
-    """The pieces of `tag_text`."""
-    counted = counts or Counts()
+    fields = fields or OutputFields()
     ready = stream.ready if flush is None else (lambda: not flush)
-    plan = None
-    sentences: Iterable[Sentence] = stream
     if not taggers and to is None and stream.is_table and counts is None:
         yield from (block.text.encode() for block in stream.blocks())
+        stream.report()
         return
-    if to is None and backend.Scanner is not None and stream.is_table and asked.nothing:
+    counted = counts or TagCounts()
+    plan = None
+    sentences: Iterable[Sentence] = stream
+    if to is None and backend.Scanner is not None and stream.is_table and fields.labels_only:
         blocks = stream.blocks()
-        first = list(islice(blocks, 1))
+        first = list(islice(blocks, 1))  # after which the stream knows its separator
         plan = TablePlan(taggers, stream)
         sentences = stream.parse(chain(first, blocks))
     if plan is None or not plan.possible or flush:
-        for batch in _tagged_batches(taggers, sentences, threads, asked, ready):
+        for batch in _tagged_batches(taggers, sentences, threads, fields, ready):
             yield "".join(tagged.text(to) for tagged in batch).encode()
-            counted.add(sum(map(bool, map(len, batch))), sum(map(len, batch)))
+            counted.add(*_size(batch))
+        stream.report()
         return
 
-    idle: list[TableTagger] = []  # not in use; list operations are atomic
+    table_taggers: Pool[TableTagger] = Pool()
 
     def tag(block: Block) -> tuple[bytes, int, int]:
-        try:
-            worker = idle.pop()
-        except IndexError:
-            worker = TableTagger(plan)
-        done = worker.tag(block)
-        sentences, tokens = worker.sentences, worker.tokens
-        idle.append(worker)
+        with table_taggers.borrow(lambda: TableTagger(plan)) as tagger:
+            done = tagger.tag(block)
+            size = tagger.sentences, tagger.tokens
         if done is None:
-            again = [*tag_stream(taggers, stream.parse([block], block.line))]
-            done = "".join(tagged.text() for tagged in again).encode()
-            sentences, tokens = sum(map(bool, map(len, again))), sum(map(len, again))
-        return done, sentences, tokens
+            batch = [*tag_stream(taggers, stream.parse([block], block.line))]
+            done, size = "".join(tagged.text() for tagged in batch).encode(), _size(batch)
+        return done, *size
 
-    for piece, sentences_of, tokens_of in in_order(tag, chain(first, blocks), threads, ready):
+    for piece, *size in in_order(tag, chain(first, blocks), threads, ready):
         yield piece
-        counted.add(sentences_of, tokens_of)
+        counted.add(*size)
+    stream.report()
+
+
+def _size(batch: Sequence[FilledSentence]) -> tuple[int, int]:
+    """Return the number of sentences with words, and of words."""
+    return sum(map(bool, map(len, batch))), sum(map(len, batch))

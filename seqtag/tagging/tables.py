@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from seqtag.corpus.scanner import Scanned
     from seqtag.features.encoder import SharedHashes
     from seqtag.tagging.tagger import Tagger
-    from seqtag.tagging.workspace import Worker
+    from seqtag.tagging.workspace import Workspace
 
-_MOST_LEMMA_BYTES = 32 << 20  # of what is written for labels and forms, before all starts afresh
-_ENTRY = 136  # bytes of a place in a dict and of a number
+
+_MAX_LEMMA_BYTES = 32 << 20  # of lemmas kept for labels and forms, before all starts afresh
+_ENTRY_BYTES = 136  # of an entry of a dict and of a number
 
 
 class _Filled(NamedTuple):
@@ -72,7 +73,7 @@ class _Lemmas:
         labels = [self._labels[pair % width] for pair in new]
         written = self._coding.decode(labels, [forms[pair // width] for pair in new])
         self._written.update(zip(new, written, strict=True))
-        self.nbytes += sum(map(getsizeof, written)) + _ENTRY * len(new)
+        self.nbytes += sum(map(getsizeof, written)) + _ENTRY_BYTES * len(new)
         names = list(map(self._written.__getitem__, numbers))
         return _Values(which.reshape(-1).astype(np.int32), names)
 
@@ -151,9 +152,9 @@ class TablePlan:
         """A scanner for the file."""
         return BlockScanner(self._stream, self.read, [target.column for target in self.targets])
 
-    def workers(self) -> list[Worker]:
-        """A worker of each tagger, with no types numbered."""
-        return [tagger.new_worker() for tagger in self.taggers]
+    def workspaces(self) -> list[Workspace]:
+        """Return an empty workspace for each tagger."""
+        return [tagger.new_workspace() for tagger in self.taggers]
 
     def lemmas(self) -> dict[int, _Lemmas]:
         """What writes the labels that hang on the forms, by the number of the tagger."""
@@ -182,13 +183,13 @@ class TableTagger:
 
     def _start(self) -> None:
         """Begin where no type has a number."""
-        self._workers = self._plan.workers()
+        self._workspaces = self._plan.workspaces()
         self._lemmas = self._plan.lemmas()
 
     def tag(self, block: Block) -> bytes | None:
         """The block with its label columns filled, or None if it is not plain."""
         held = sum(lemmas.nbytes for lemmas in self._lemmas.values())
-        if any(w.encoder.is_full for w in self._workers) or held > _MOST_LEMMA_BYTES:
+        if any(space.is_full for space in self._workspaces) or held > _MAX_LEMMA_BYTES:
             self._scanner.restart()
             self._start()
         scanned = self._scanner.scan(block)
@@ -202,7 +203,9 @@ class TableTagger:
         lemmas: dict[int, _Values] = {}  # by the number of the tagger
         for number, tagger in enumerate(self._plan.taggers):
             types = self._types(number, scanned, labels, lemmas)
-            labels.append(tagger.decode_types(types, scanned.sentence_ptr, self._workers[number]))
+            labels.append(
+                tagger.decode_types(types, scanned.sentence_ptr, self._workspaces[number])
+            )
             if number in self._lemmas:
                 form = tagger.model.compiled.columns.index("form")
                 forms = self._scanner.values[self._plan.read.index("form")]
@@ -227,7 +230,7 @@ class TableTagger:
     ) -> NDArray[np.int32]:
         """What a tagger decodes: type ids (columns, tokens) of the block."""
         columns = self._plan.taggers[number].model.compiled.columns
-        encoder = self._workers[number].encoder
+        encoder = self._workspaces[number].encoder
         types = np.empty((len(columns), scanned.types.shape[1]), np.int32)
         for row, column, source in zip(types, columns, self._plan.sources[number], strict=True):
             if isinstance(source, _Filled):

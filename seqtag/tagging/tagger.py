@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from seqtag import hooks
+from seqtag.deprecation import renamed, renamed_keyword
 from seqtag.errors import SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.bundle import inputs_of
+from seqtag.model.embedded import embedded_models, find_model
 from seqtag.model.model import fitting
 from seqtag.tagging.arrays import arrays_of
 from seqtag.tagging.document import Document, cut_by_rules, with_columns
-from seqtag.tagging.runtime import ModelRuntime
+from seqtag.tagging.runtime import ModelRuntime, ScoredLabels
 from seqtag.tagging.summary import html_of_tagger
 
 if TYPE_CHECKING:
@@ -22,33 +25,37 @@ if TYPE_CHECKING:
     from seqtag.corpus.memory import Labels
     from seqtag.model.known_words import KnownWords
     from seqtag.model.model import Model
+    from seqtag.tagging.encode import AnySentence, FixedLabels
     from seqtag.tagging.explain import Explanation
-    from seqtag.tagging.workspace import AnySentence, Given, Judged
+
+TOKENS, WORDS = "tokens", "words"
+"""Names of the models that find tokens and sentences, and the words of multiword tokens."""
 
 
 class Tagger(ModelRuntime):
-    """A trained model that labels sentences. Make one with `seqtag.train` or `seqtag.load`.
+    """A trained model that labels sentences. Made by `seqtag.train` and `seqtag.load`.
 
-    Never changes, so any number of threads may share it; pickles by value.
+    Immutable, so any number of threads may share it; pickles by value.
 
     Parameters
     ----------
     model
-        What it tags by.
+        The model.
     source
         Name of its file, for messages.
     hidden
-        Whether its labels only feed other taggers, and are not written into files.
+        True if its labels only feed other taggers and are not written into files.
 
     Attributes
     ----------
     first : tuple of Tagger
-        Those of the first of two passes, whose labels it sees; none if it makes one.
+        Taggers of the first of two passes, whose labels are columns of this one; empty if the
+        model makes one pass.
 
     Raises
     ------
     ModelFileError
-        If the parts of the model do not fit together.
+        If the arrays of the model do not fit together.
 
     Examples
     --------
@@ -66,25 +73,49 @@ class Tagger(ModelRuntime):
         with fitting(source):
             super().__init__(model, self.first)
 
-    # ----------------------------------------------------------------- what it is
+    @classmethod
+    def load(cls, path_or_name: str | PathLike[str]) -> Tagger:
+        """Return the tagger of a model file that holds one model; see `seqtag.load`.
+
+        Raises
+        ------
+        SeqtagError
+            If the file holds a pipeline.
+
+        Examples
+        --------
+        >>> Tagger.load("en-ewt-upos").label
+        'upos'
+        """
+        models = load_models(path_or_name)
+        if not is_tagger(models):
+            msg = (
+                f"{path_or_name}: expected a model of one column, found a pipeline of "
+                f"{', '.join(model.column.name for model in models)}; name another, or use "
+                "seqtag.load"
+            )
+            raise SeqtagError(msg)
+        return cls(models[0], str(path_or_name))
+
+    # ----------------------------------------------------------------- properties
     @property
     def label(self) -> str:
-        """What it labels: the name of a column, or ``upos+feats``."""
+        """Name of the column that it fills, or ``upos+feats``."""
         return self.model.column.name
 
     @property
     def label_scheme(self) -> str | None:
-        """The scheme its labels are written in, if they are chunk labels."""
+        """The scheme that its labels are written in, if they are chunk labels."""
         return self.model.coding.scheme
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns the templates look at, in the order `tag` wants them."""
+        """Names of the columns that the templates use, in the order in which `tag` takes them."""
         return inputs_of(self.model)
 
     @property
     def label_columns(self) -> tuple[str, ...]:
-        """Names of the columns it fills: the label column; two for ``upos+feats``."""
+        """Names of the columns that it fills: the label column; two for ``upos+feats``."""
         return self.model.column.columns
 
     @property
@@ -94,17 +125,27 @@ class Tagger(ModelRuntime):
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The labels it can give, as written in the label column, sorted; scripts for lemmas."""
+        """Its labels as written in the label column, sorted; edit scripts for lemmas."""
         return tuple(sorted(set(self.outputs)))
 
     @property
+    def is_calibrated(self) -> bool:
+        """True if scores include probabilities: ``seqtag calibrate`` adds what they need."""
+        return self.model.calibration is not None
+
+    @property
+    def writes_ids(self) -> bool:
+        """True if `outputs` says how to write each label, whatever the labels next to it are."""
+        return self.model.coding.is_local
+
+    @property
     def info(self) -> dict[str, Any]:
-        """All that the model file says of the model: templates, training data, scores, writer."""
+        """Metadata of the model file: templates, training data, scores, writer."""
         return self.model.config() | {"writer": self.model.writer}
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Number of features and of their weights, leaving out those that are zero."""
+        """Number of features and of weights that are not zero."""
         rows = self.model.weights.emission, self.model.weights.edge
         return {
             "features": sum(len(each.keys) for each in rows),
@@ -116,34 +157,59 @@ class Tagger(ModelRuntime):
         return f"<seqtag.Tagger of {self.label}: {labels} labels from {self.columns}>"
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """Return the table that notebooks show."""
         return html_of_tagger(self)
 
     # ----------------------------------------------------------------- tagging
-    def tag(self, sentence: AnySentence, given: Given | None = None) -> list[str]:
-        """Labels of one sentence.
+    @overload
+    def tag(
+        self,
+        sentence: AnySentence,
+        fixed_labels: FixedLabels | None = None,
+        *,
+        scores: Literal[False] = False,
+    ) -> list[str]: ...
+    @overload
+    def tag(
+        self,
+        sentence: AnySentence,
+        fixed_labels: FixedLabels | None = None,
+        *,
+        scores: Literal[True],
+    ) -> ScoredLabels: ...
+    @renamed_keyword("given", "fixed_labels")
+    def tag(
+        self,
+        sentence: AnySentence,
+        fixed_labels: FixedLabels | None = None,
+        *,
+        scores: bool = False,
+    ) -> list[str] | ScoredLabels:
+        """Return the labels of one sentence.
 
         Parameters
         ----------
         sentence
-            A list of words, for a model that looks at the form alone; a list of tuples, one value
-            for each of `columns`, or a dictionary with a list of values for each of them, for
-            others; a `seqtag.corpus.Sentence`; or a `conllu.TokenList`, whose label fields are
-            filled in place (multiword ranges and empty nodes are skipped).
-        given
-            Labels that stay, one for each word, None where there is none: the others are the best
-            around them. A label that the model does not know stays too; the others are chosen as if
-            its word had none.
+            A list of words, for a model that uses the form alone; a list of tuples, one value for
+            each of `columns`, or a dictionary with a list of values for each of them, for others;
+            a `seqtag.Sentence`; or a `conllu.TokenList`, whose label fields are filled in place
+            (multiword ranges and empty nodes are skipped).
+        fixed_labels
+            Labels that stay, one for each word, None where any may be chosen: the others are the
+            best around them. A label that the model does not know stays too; the others are chosen
+            as if its word had none.
+        scores
+            True to return margins and probabilities with the labels, at about twice the time.
 
         Returns
         -------
-        list of str
+        list of str, or ScoredLabels
             One label per word; none for an empty sentence.
 
         Raises
         ------
         SeqtagError
-            If there is not one given label, or None, for each word.
+            If there is not one fixed label, or None, for each word.
         TypeError
             If the sentence is one string, or holds something other than words.
 
@@ -153,53 +219,92 @@ class Tagger(ModelRuntime):
         >>> tagger = seqtag.load("en-ewt-xpos")
         >>> tagger.tag("The cat sat on the mat .".split())
         ['DT', 'NN', 'VBD', 'IN', 'DT', 'NN', '.']
-        >>> tagger.tag(["Fish", "fish"], given=["NN", None])
+        >>> tagger.tag(["Fish", "fish"], fixed_labels=["NN", None])
         ['NN', 'NN']
+        >>> scored = tagger.tag(["the", "Sing"], scores=True)
+        >>> scored.labels, scored.margins[0] > scored.margins[1], scored.probabilities
+        (['DT', 'NN'], True, None)
         """
-        return self._of_one(sentence, given, self._decode, self._written)
+        if scores:
+            return self._run_one(sentence, fixed_labels, self._decode_margins, self._write_scored)
+        return self._run_one(sentence, fixed_labels, self._decode, self._write)
+
+    def tag_words(self, words: Sequence[str]) -> list[str]:
+        """Return the labels of a list of words.
+
+        Raises
+        ------
+        SeqtagError
+            If the model uses more than words; give `tag` all columns.
+        TypeError
+            If it is one string, or holds something other than words.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> seqtag.load("en-ewt-upos").tag_words(["Birds", "sing", "."])
+        ['NOUN', 'VERB', 'PUNCT']
+        """
+        self._check_uses_words_only()
+        return self.tag(words)
 
     @overload
     def tag_many(
         self,
         sentences: Iterable[AnySentence],
         threads: int = 1,
-        given: Iterable[Given | None] | None = None,
+        fixed_labels: Iterable[FixedLabels | None] | None = None,
+        *,
+        scores: Literal[False] = False,
     ) -> list[list[str]]: ...
     @overload
+    def tag_many(
+        self,
+        sentences: Iterable[AnySentence],
+        threads: int = 1,
+        fixed_labels: Iterable[FixedLabels | None] | None = None,
+        *,
+        scores: Literal[True],
+    ) -> list[ScoredLabels]: ...
+    @overload
     def tag_many(self, sentences: Any, threads: int = 1, *, offsets: Any = None) -> Any: ...
+    @renamed_keyword("given", "fixed_labels")
     def tag_many(
         self,
         sentences: Any,
         threads: int = 1,
-        given: Iterable[Given | None] | None = None,
+        fixed_labels: Iterable[FixedLabels | None] | None = None,
         *,
         offsets: Any = None,
+        scores: bool = False,
     ) -> Any:
-        """Labels of many sentences, in their order; the same on any number of threads.
+        """Return the labels of many sentences, in their order; equal on any number of threads.
 
         Parameters
         ----------
         sentences
             Sentences as `tag` takes them; an Arrow array of lists of strings; or with `offsets` an
-            Arrow or numpy array of all words. Where `columns` are several: a dictionary of arrays.
+            Arrow or numpy array of all words. For several `columns`: a dictionary of arrays.
         threads
             Threads to decode on (the kernel works without Python's global lock).
-        given
+        fixed_labels
             For each sentence the labels that stay, as `tag` takes them, or None; not for arrays.
         offsets
-            (sentences + 1,) whole numbers: where sentences begin in an array of all words, and
-            where the last one ends.
+            (sentences + 1,) integers: where sentences begin in an array of all words, and where
+            the last one ends.
+        scores
+            True to return `ScoredLabels` for each sentence; not for arrays.
 
         Returns
         -------
-        list of list of str, or an array
-            Of Arrow arrays an array of the same shape, chunks too, whose labels are dictionary
-            values; of numpy arrays one of numpy.
+        list of list of str, list of ScoredLabels, or an array
+            For Arrow arrays an array of the same shape, chunks too, whose labels are dictionary
+            values; for numpy arrays a numpy array.
 
         Raises
         ------
         SeqtagError, TypeError
-            If a sentence or word is missing or no string, or offsets or given labels do not fit.
+            If a sentence or word is missing or not a string, or offsets or fixed labels do not fit.
 
         Examples
         --------
@@ -209,124 +314,72 @@ class Tagger(ModelRuntime):
         """
         arrays = arrays_of(sentences, offsets, self.columns)
         if arrays is not None:
-            if given is not None:
-                msg = "expected lists of words where labels are given, found arrays"
+            if fixed_labels is not None or scores:
+                what = "labels are fixed" if fixed_labels is not None else "scores are wanted"
+                msg = f"expected lists of words where {what}, found arrays"
                 raise SeqtagError(msg)
-            return self._of_arrays(arrays, threads)
-        return self._of_many(sentences, threads, given, self._decode, self._written)
-
-    # ----------------------------------------------------------------- confidence
-    def margins(self, sentence: AnySentence, given: Given | None = None) -> list[float]:
-        """How much better the label of each word is than any other there.
-
-        The score of the best labels of the sentence less that of the best ones with another label
-        at this word (a max-marginal): 0 where two are equal, infinite where there is no other
-        label, or the label is given. Labels that are written alike count as one.
-
-        Parameters
-        ----------
-        sentence, given
-            As for `tag`. A `conllu.TokenList` is filled as well.
-
-        Returns
-        -------
-        list of float
-            One margin per word, on the model's score scale: whole numbers, of which no feature
-            weight is above 127. They compare words tagged by one model; `probabilities` can be
-            compared with those of others.
-
-        Examples
-        --------
-        >>> import seqtag
-        >>> tagger = seqtag.load("en-ewt-upos")
-        >>> sure, unsure = tagger.margins(["the"]), tagger.margins(["Sing"])
-        >>> sure > unsure
-        True
-        """
-        return self._of_one(sentence, given, self._judge, self._judged).margins
-
-    def tag_with_margins(
-        self,
-        sentences: Iterable[AnySentence],
-        threads: int = 1,
-        given: Iterable[Given | None] | None = None,
-    ) -> list[Judged]:
-        """Labels and `margins` of many sentences, in their order; parameters as for `tag_many`.
-
-        Examples
-        --------
-        >>> import seqtag
-        >>> [judged] = seqtag.load("en-ewt-upos").tag_with_margins([["Go", "!"]])
-        >>> judged.labels, [margin > 0 for margin in judged.margins]
-        (['VERB', 'PUNCT'], [True, True])
-        """
-        return self._of_many(sentences, threads, given, self._judge, self._judged)
-
-    def probabilities(self, sentence: AnySentence, given: Given | None = None) -> list[float]:
-        """Calibrated scores: what share of labels with margins such as these was right.
-
-        Learnt from margins on a dev set by ``seqtag calibrate``, and true of text like that. Those
-        of the labels of a word do not add up to 1.
-
-        Parameters
-        ----------
-        sentence, given
-            As for `margins`. The score of a label that is given is 1.
-
-        Raises
-        ------
-        SeqtagError
-            If the model has no calibration.
-        """
-        labels, margins = self._of_one(sentence, given, self._judge, self._judged)
-        return self.calibrated(margins, given or [None] * len(labels))
-
-    @property
-    def is_calibrated(self) -> bool:
-        """Whether there are `probabilities`."""
-        return self.model.calibration is not None
-
-    def calibrated(self, margins: Sequence[float], given: Given) -> list[float]:
-        """The `probabilities` of labels with some margins, of which some may be given.
-
-        Raises
-        ------
-        SeqtagError
-            If the model has no calibration.
-        """
-        if self.model.calibration is None:
-            msg = (
-                f"expected a calibrated model of {self.label}, found one without calibration; "
-                "learn it on a dev set with seqtag calibrate"
+            return self._run_arrays(arrays, threads)
+        if scores:
+            return self._run_many(
+                sentences, threads, fixed_labels, self._decode_margins, self._write_scored
             )
-            raise SeqtagError(msg)
-        found = self.model.calibration.of(margins)
-        return [1.0 if g is not None else p for p, g in zip(found, given, strict=True)]
+        return self._run_many(sentences, threads, fixed_labels, self._decode, self._write)
 
-    def nbest(
-        self, sentence: AnySentence, n: int, given: Given | None = None
-    ) -> list[tuple[float, list[str]]]:
-        """The n best label sequences of a sentence, each with its score, the best first.
+    def tag_text(self, text: str) -> Document:
+        """Return a text as a document, cut into sentences and words by rules.
 
-        Exact. Of equal scores that one comes first whose labels come first in the model, from the
-        last word on. Sequences differ as they are learnt; lemmas, say, may be written alike.
+        A pipeline that has learned to cut text does so itself: `seqtag.Pipeline.tag_text`.
 
         Parameters
         ----------
-        sentence, given
-            As for `tag`. A `conllu.TokenList` is left as it is.
-        n
-            How many; there are fewer where there are fewer sequences that may be.
+        text
+            Raw text. Without any token the document is empty.
+
+        Raises
+        ------
+        SeqtagError
+            If the model uses more than words, or UTF-8 cannot encode the text.
+        TypeError
+            If it is not a string.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> document = seqtag.load("en-ewt-upos").tag_text("Time flies. Why?")
+        >>> [(word.text, word.upos, word.start) for word in document.sentences[1]]
+        [('Why', 'ADV', 12), ('?', 'PUNCT', 15)]
+        """
+        self._check_uses_words_only()
+        sentences = cut_by_rules(text)
+        labels = [self.split_label(found) for found in self.tag_many(sentences)]
+        return Document(text, with_columns(sentences, labels))
+
+    @renamed_keyword("given", "fixed_labels")
+    def nbest(
+        self, sentence: AnySentence, k: int, fixed_labels: FixedLabels | None = None
+    ) -> list[tuple[float, list[str]]]:
+        """Return the k best label sequences of a sentence, each with its score, the best first.
+
+        Exact. Of equal scores, the sequence whose labels come first in the model is first, compared
+        from the last word on. Sequences differ as they are learned; written, as lemmas for example,
+        they may be equal.
+
+        Parameters
+        ----------
+        sentence, fixed_labels
+            As for `tag`. A `conllu.TokenList` is not filled.
+        k
+            Number of sequences; fewer are returned if there are fewer legal ones.
 
         Returns
         -------
         list of (float, list of str)
-            Scores on the model's score scale. The first labels are those of `tag`.
+            Scores on the score scale of the model. The first labels are those of `tag`.
 
         Raises
         ------
         ValueError
-            If `n` is not 1 or more.
+            If `k` is less than 1.
 
         Examples
         --------
@@ -335,30 +388,33 @@ class Tagger(ModelRuntime):
         >>> best[1], best[0] >= second[0]
         (['VERB', 'PUNCT'], True)
         """
-        return self.nbest_many([sentence], n, given=[given])[0]
+        return self._nbest_many([sentence], k, 1, [fixed_labels])[0]
 
-    def nbest_many(
+    def _nbest_many(
         self,
         sentences: Iterable[AnySentence],
-        n: int,
+        k: int,
         threads: int = 1,
-        given: Iterable[Given | None] | None = None,
+        fixed_labels: Iterable[FixedLabels | None] | None = None,
     ) -> list[list[tuple[float, list[str]]]]:
-        """`nbest` of many sentences, in their order; parameters as for `tag_many`."""
-        if n < 1:
-            msg = f"expected n of 1 or more, found {n}"
+        if k < 1:
+            msg = f"expected k of 1 or more, found {k}"
             raise ValueError(msg)
-        return self._of_many(
-            sentences, threads, given, lambda batch: self._search(batch, n), self._searched
+        return self._run_many(
+            sentences,
+            threads,
+            fixed_labels,
+            lambda batch: self._decode_nbest(batch, k),
+            self._write_nbest,
         )
 
     def explain(self, sentence: AnySentence, token: int, rival: str | None = None) -> Explanation:
-        """Why a word has its label: the features that set it apart from the rival, with weights.
+        """Explain a label: the features that set it apart from a rival, with their weights.
 
         Parameters
         ----------
         sentence
-            As for `tag`; a `conllu.TokenList` is left as it is.
+            As for `tag`; a `conllu.TokenList` is not filled.
         token
             Number of the word, from 0; negative numbers count from the end.
         rival
@@ -382,10 +438,10 @@ class Tagger(ModelRuntime):
         >>> why.label, why.rival
         ('NOUN', 'VERB')
         """
-        return self._explained(sentence, token, rival)
+        return self._explain(sentence, token, rival)
 
     def split_label(self, labels: Sequence[str]) -> dict[str, list[str]]:
-        """The values of each of `label_columns` for the labels of a sentence.
+        """Return the values of each of `label_columns` for the labels of a sentence.
 
         >>> import seqtag
         >>> seqtag.load("en-ewt-upos").split_label(["NOUN", "VERB"])
@@ -393,44 +449,22 @@ class Tagger(ModelRuntime):
         """
         return self.model.column.split(labels)
 
-    @property
-    def writes_ids(self) -> bool:
-        """Whether `outputs` says how to write each label, whatever its neighbours are."""
-        return self.model.coding.is_local
+    def check_calibrated(self) -> None:
+        """Raise `SeqtagError` if the model has no calibration."""
+        if not self.is_calibrated:
+            msg = (
+                f"expected a calibrated model of {self.label}, found one without calibration; "
+                "learn it on a dev set with seqtag calibrate"
+            )
+            raise SeqtagError(msg)
 
-    def tag_text(self, text: str) -> Document:
-        """A text as a document, cut into sentences and words by rules.
-
-        A pipeline that has learnt to cut does so itself: `seqtag.Pipeline.tag_text`.
-
-        Parameters
-        ----------
-        text
-            Raw text. Without any token the document is empty.
-
-        Raises
-        ------
-        SeqtagError
-            If the model looks at more than words, or the text is none that UTF-8 can hold.
-        TypeError
-            If it is no text at all.
-
-        Examples
-        --------
-        >>> import seqtag
-        >>> document = seqtag.load("en-ewt-upos").tag_text("Time flies. Why?")
-        >>> [(word.text, word.upos, word.start) for word in document.sentences[1]]
-        [('Why', 'ADV', 12), ('?', 'PUNCT', 15)]
-        """
+    def _check_uses_words_only(self) -> None:
         if not {*self.columns} <= {"form"}:
             msg = (
                 f"expected a model that looks at words for a text, found one that looks at "
                 f"{', '.join(self.columns)}; put it behind models that give these, in a pipeline"
             )
             raise SeqtagError(msg)
-        sentences = cut_by_rules(text)
-        labels = [self.split_label(found) for found in self.tag_many(sentences)]
-        return Document(text, with_columns(sentences, labels))
 
     # ----------------------------------------------------------------- online training
     def partial_fit(
@@ -462,11 +496,74 @@ class Tagger(ModelRuntime):
 
     # ----------------------------------------------------------------- files
     def save(self, path: str | PathLike[str]) -> int:
-        """Write the model to one file, whole or not at all; return its size in bytes."""
+        """Write the model to one file, atomically; return its size in bytes."""
         return bundle.save(path, [self.model])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_bytes, (bundle.to_bytes([self.model]),)
+
+    # ----------------------------------------------------------------- old names
+    @renamed("tag(sentence, scores=True).margins")
+    def margins(self, sentence: AnySentence, given: FixedLabels | None = None) -> list[float]:
+        """Return the margins of one sentence."""
+        return self.tag(sentence, given, scores=True).margins
+
+    @renamed("tag(sentence, scores=True).probabilities")
+    def probabilities(self, sentence: AnySentence, given: FixedLabels | None = None) -> list[float]:
+        """Return the probabilities of one sentence; an error if there is no calibration."""
+        self.check_calibrated()
+        return self.tag(sentence, given, scores=True).probabilities or []
+
+    @renamed("tag_many(sentences, scores=True)")
+    def tag_with_margins(
+        self,
+        sentences: Iterable[AnySentence],
+        threads: int = 1,
+        given: Iterable[FixedLabels | None] | None = None,
+    ) -> list[ScoredLabels]:
+        """Return labels and margins of many sentences."""
+        return self.tag_many(sentences, threads, given, scores=True)
+
+    @renamed("nbest(sentence, k) for each sentence")
+    def nbest_many(
+        self,
+        sentences: Iterable[AnySentence],
+        n: int,
+        threads: int = 1,
+        given: Iterable[FixedLabels | None] | None = None,
+    ) -> list[list[tuple[float, list[str]]]]:
+        """Return the n best label sequences of many sentences."""
+        return self._nbest_many(sentences, n, threads, given)
+
+
+def load_models(path_or_name: str | PathLike[str]) -> list[Model]:
+    """Return the models of a file, by its path or the name of an embedded model.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, damaged, or made by a newer seqtag.
+    FileNotFoundError
+        If there is no such file; the message lists the embedded models.
+    OSError
+        If it cannot be read.
+    """
+    source = str(path_or_name)
+    try:
+        return bundle.load(find_model(path_or_name), source)
+    except FileNotFoundError as error:
+        raise no_such_model(source, error) from error
+
+
+def no_such_model(name: str, error: FileNotFoundError) -> FileNotFoundError:
+    """Return the error about a missing model file, with the names of the embedded models."""
+    names = f"{error.strerror or 'No such file'}; the embedded models are "
+    return FileNotFoundError(errno.ENOENT, names + ", ".join(embedded_models()), name)
+
+
+def is_tagger(models: Sequence[Model]) -> bool:
+    """Return whether the models of a file are a tagger and not a pipeline."""
+    return len(models) == 1 and models[0].column.name not in (TOKENS, WORDS)
 
 
 def _from_bytes(data: bytes) -> Tagger:

@@ -20,7 +20,6 @@ from seqtag.engine.epochs import learn
 from seqtag.features.encoder import Column
 from seqtag.features.templates import AttributeUse
 from seqtag.tagging.tagger import Tagger
-from seqtag.tagging.workspace import Worker
 from seqtag.training.interruption import put_off
 from seqtag.training.known_labels import first_parts, labels_of_words
 from seqtag.training.problem import build_problem, judge_of, known_labels_of
@@ -286,12 +285,12 @@ def _accuracies(
     only the sentences with others are decoded again.
     """
     free = Tagger(model)
-    worker = free.new_worker()
+    workspace = free.new_workspace()
     columns = [examples.columns[name] for name in model.compiled.columns]
     for name, column in zip(model.compiled.columns, columns, strict=True):
-        worker.encoder.extend(name, 0, column.types)
+        workspace.encoder.extend(name, 0, column.types)
     types = np.array([column.ids for column in columns], np.int32)
-    ids = free.decode_types(types, pointers(examples.lengths), worker)
+    ids = free.decode_types(types, pointers(examples.lengths), workspace)
     sentence = np.repeat(np.arange(len(examples.lengths)), examples.lengths)
     scores = {}
     for value, words in known.items():
@@ -299,14 +298,14 @@ def _accuracies(
         again = np.zeros(len(examples.lengths), bool)
         if words.attribute >= 0:
             form = types[model.compiled.columns.index("form")]
-            forbidden = _forbidden(words, worker.encoder.hashes[words.attribute][form], ids)
+            forbidden = _forbidden(words, workspace.encoder.hashes[words.attribute][form], ids)
             again[sentence[forbidden]] = True
         if again.any():
             tokens = again[sentence]
             kept = Tagger(replace(model, known_labels=words))
             ptr = pointers(examples.lengths[again])
             some = np.ascontiguousarray(types[:, tokens])
-            found[tokens] = kept.decode_types(some, ptr, Worker(worker.encoder, []))
+            found[tokens] = kept.decode_types(some, ptr, kept.new_workspace(workspace.encoder))
         scores[value] = float(np.mean(found[right >= 0] == right[right >= 0]))
     return scores
 

@@ -63,10 +63,10 @@ def calibrate(
     reliability: dict[str, Reliability] = {}
     judged_any = False
     for tagger in taggers:
-        judged = tagger.tag_with_margins(filled, threads)
+        scored = tagger.tag_many(filled, threads, scores=True)
         margins: list[float] = []
         right: list[bool] = []
-        for tagged, (labels, found) in zip(filled, judged, strict=True):
+        for tagged, (labels, found, _) in zip(filled, scored, strict=True):
             gold = _gold(tagger, tagged)
             for expected, label, margin in zip(gold, labels, found, strict=True):
                 if expected is not None:

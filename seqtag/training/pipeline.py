@@ -13,11 +13,8 @@ from hashlib import sha256
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from seqtag.corpus import LIMITS, ReadOptions
 from seqtag.corpus.keys import has_column
-from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
 from seqtag.features.language import load as load_templates
@@ -393,8 +390,4 @@ def _jackknifed(
 def _predict(model: Model, examples: TrainingData) -> Column:
     """Return the labels that a model predicts, as they are written."""
     tagger = Tagger(model)
-    worker = tagger.new_worker()
-    for name in tagger.columns:
-        worker.encoder.extend(name, 0, examples.columns[name].types)
-    types = np.array([examples.columns[name].ids for name in tagger.columns], np.int32)
-    return Column(tagger.outputs, tagger.decode_types(types, pointers(examples.lengths), worker))
+    return Column(tagger.outputs, tagger.decode_columns(examples.columns, examples.lengths))

@@ -12,9 +12,6 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
 from seqtag.features.language import with_first, without_first
@@ -216,11 +213,5 @@ def _jackknifed(
 
 def _predict(model: Model, examples: TrainingData) -> Column:
     """Return the labels that a model predicts, as it has learned them."""
-    tagger = Tagger(model)
-    worker = tagger.new_worker()
-    columns = [examples.columns[name] for name in model.compiled.columns]
-    for name, column in zip(model.compiled.columns, columns, strict=True):
-        worker.encoder.extend(name, 0, column.types)
-    types = np.array([column.ids for column in columns], np.int32)
-    ids = tagger.decode_types(types, pointers(examples.lengths), worker)
+    ids = Tagger(model).decode_columns(examples.columns, examples.lengths)
     return Column(list(model.labels), ids)

@@ -11,6 +11,7 @@ import pytest
 import seqtag
 from seqtag.batch import SeqtagBatch
 from seqtag.errors import CorpusError
+from seqtag.tagging import TagOptions
 from tests.command_line import home
 
 TOKENS = [["the", "dog", "barks"], None, [], ["a", "cat"]]
@@ -57,7 +58,7 @@ def test_frames_and_tables(batch, labels):
 
 
 def test_texts():
-    batch = SeqtagBatch("en", seqtag.TagOptions(only=["upos"], field="body"))
+    batch = SeqtagBatch("en", TagOptions(only=["upos"], field="body"))
     found = batch({"body": ["It works.", None]})
     assert [each["upos"] for each in found["sentences"][0]] == [["PRON", "VERB", "PUNCT"]]
     assert found["sentences"][1] is None

@@ -18,7 +18,7 @@ from seqtag.batch.ranges import Range
 from seqtag.batch.ray_tagging import Failure, ModelCopy, Report, Trouble, attempt, tag_files
 from seqtag.batch.tag_file import FileResult, tag_file
 from seqtag.storage.output import _temporary_name
-from seqtag.tagging.chain import TagOptions
+from seqtag.tagging.streams import TagOptions
 from tests.batch.engines import FakeRay, fake
 from tests.command_line import SENTENCES, call, conllu, home, linux
 

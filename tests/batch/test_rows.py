@@ -14,7 +14,8 @@ import seqtag
 from seqtag.batch.rows import RowTagger, row_format
 from seqtag.batch.tag_file import tag_file
 from seqtag.errors import CorpusError, OptionError, SeqtagError
-from seqtag.tagging.chain import Chain, TagOptions
+from seqtag.tagging.pipeline import Chain
+from seqtag.tagging.streams import TagOptions
 from tests.command_line import call, home
 
 ROWS = [

@@ -21,7 +21,7 @@ from seqtag.batch.ranges import Head, Range
 from seqtag.batch.split import cut_file, join_parts, part_of, remove_parts
 from seqtag.batch.tag_file import tag_file
 from seqtag.errors import CorpusError, OptionError
-from seqtag.tagging.chain import TagOptions
+from seqtag.tagging.streams import TagOptions
 from tests.command_line import SENTENCES, call, conllu, home
 
 COLUMNS = "the X\ndog X\nsees X\na X\ncat X\n. X\n\n"

@@ -17,7 +17,7 @@ import seqtag
 from seqtag.batch import tag_file as files
 from seqtag.batch.tag_file import FileResult, Models, tag_file
 from seqtag.errors import CorpusError, ModelFileError, OptionError
-from seqtag.tagging.chain import TagOptions
+from seqtag.tagging.streams import TagOptions
 from tests.command_line import SENTENCES, call, conllu, home, linux
 
 WORDS = sum(len(sentence.split()) for sentence in SENTENCES)

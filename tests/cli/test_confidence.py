@@ -43,14 +43,17 @@ def test_confidence_goes_to_misc(home, call, calibrated, tmp_path, end):
     assert done.out.count(end.encode()) == done.out.count(b"\n")
     tagger = seqtag.load(calibrated)
     given = ["X", None]
-    labels, margins = tagger.tag(["the", "dog"], given), tagger.margins(["the", "dog"], given)
+    labels, margins = (
+        tagger.tag(["the", "dog"], given),
+        tagger.tag(["the", "dog"], given, scores=True).margins,
+    )
     paths = tagger.nbest(["the", "dog"], 2, given)
     scores = " ".join(f"{score:.0f}" for score, _ in paths)
     lines = done.out.decode().replace("\r", "").split("\n")
     assert lines[:2] == ["# sent_id = 1", f"# nbest_upos = {scores}"]
     found = rows(done.out)
     assert [row[3] for row in found[:2]] == labels == ["X", labels[1]]
-    chances = tagger.probabilities(["the", "dog"], given)
+    chances = tagger.tag(["the", "dog"], given, scores=True).probabilities
     misc = [
         f"Margin={margin:.0f}|P={p:.4f}|Upos2={second}"
         for margin, p, second in zip(margins, chances, paths[1][1], strict=True)
@@ -67,7 +70,10 @@ def test_confidence_in_column_files_is_the_last_column(home, call, tmp_path):
     )
     tagger = seqtag.load(home / "upos.seqtag")
     given = [None, "VERB"]
-    labels, margins = tagger.tag(["the", "dog"], given), tagger.margins(["the", "dog"], given)
+    labels, margins = (
+        tagger.tag(["the", "dog"], given),
+        tagger.tag(["the", "dog"], given, scores=True).margins,
+    )
     assert rows(done.out) == [
         ["the", labels[0], f"{margins[0]:.0f}"],
         ["dog", "VERB", "inf"],

@@ -13,7 +13,8 @@ from seqtag.cli import main
 from seqtag.corpus import into_misc, read, render
 from seqtag.corpus.keys import has_column, split_key, values_of, with_value, with_values
 from seqtag.errors import CorpusError
-from seqtag.tagging.chain import Chain, TagOptions
+from seqtag.tagging.pipeline import Chain
+from seqtag.tagging.streams import TagOptions
 
 TEXT = (
     "# text = Anna sees Rome .\n"

@@ -14,7 +14,8 @@ from seqtag.corpus import formats, read
 from seqtag.corpus.formats import Format
 from seqtag.corpus.sentence import SpanSentence
 from seqtag.corpus.text import lines_of
-from seqtag.tagging.chain import Chain, TagOptions
+from seqtag.tagging.pipeline import Chain
+from seqtag.tagging.streams import TagOptions
 
 
 def read_words(stream, source):

@@ -95,13 +95,13 @@ def _tagged(tagger: Tagger) -> Any:
     assert tagger.tag_many(sentences, threads=2) == labels
     if not tagger.model.coding.needs_forms:
         assert {label for found in labels for label in found} <= {*tagger.labels}
-    judged = tagger.tag_with_margins(sentences)
+    judged = tagger.tag_many(sentences, scores=True)
     assert [each.labels for each in judged] == labels
     few = len(tagger.model.labels) <= _FEW  # the reference searches slowly
-    best = tagger.nbest_many(sentences, 3) if few else [[(0.0, found)] for found in labels]
+    best = tagger._nbest_many(sentences, 3) if few else [[(0.0, found)] for found in labels]
     assert [paths[0][1] for paths in best] == labels
     if tagger.is_calibrated:
-        assert all(0 <= p <= 1 for p in tagger.probabilities(sentences[0]))
+        assert all(0 <= p <= 1 for each in judged for p in each.probabilities)
     why = tagger.explain(sentences[0], 1)
     repr(tagger), tagger._repr_html_()
     return labels, [each.margins for each in judged], best, why.margin

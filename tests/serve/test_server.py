@@ -135,7 +135,7 @@ def test_tag(client):
     assert word["labels"] == {"upos": "NOUN", "xpos": "NN", "feats": "Number=Sing", "lemma": "time"}
     assert word["margins"].keys() == word["labels"].keys()
     tagger = seqtag.load("en").taggers[0]
-    assert word["margins"]["upos"] == tagger.margins(["Time", "flies", "."])[0]
+    assert word["margins"]["upos"] == tagger.tag(["Time", "flies", "."], scores=True).margins[0]
     assert client.post("/api/tag", json={"text": "", "model": "upos"}).json() == {
         "model": "upos",
         "sentences": [],

@@ -253,8 +253,8 @@ def test_what_offsets_and_given_labels_go_with(pa, tagger):
         tagger.tag_many(np.array(["a", 5], object), offsets=[0, 2])
     with pytest.raises(TypeError, match="expected words as strings, found None"):
         tagger.tag_many(np.array([None], object), offsets=[0, 1])
-    with pytest.raises(SeqtagError, match="lists of words where labels are given, found arrays"):
-        tagger.tag_many(pa.array([["a"]]), given=[["D"]])
+    with pytest.raises(SeqtagError, match="lists of words where labels are fixed, found arrays"):
+        tagger.tag_many(pa.array([["a"]]), fixed_labels=[["D"]])
     with pytest.raises(ValueError, match="expected threads of 1 or more, found 0"):
         tagger.tag_many(pa.array([["a"]]), threads=0)
 

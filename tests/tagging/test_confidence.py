@@ -52,13 +52,13 @@ def test_the_n_best_and_the_margins_belong_together(taggers, kind):
     assert every[0][1] == tagger.tag(words)
     assert [score for score, _ in every] == sorted((s for s, _ in every), reverse=True)
     assert tagger.nbest(words, 3) == every[:3]
-    margins = tagger.margins(words)
+    margins = tagger.tag(words, scores=True).margins
     for t, (label, margin) in enumerate(zip(every[0][1], margins, strict=True)):
         others = [score for score, labels in every if labels[t] != label]
         assert margin == every[0][0] - max(others, default=-np.inf)
-    judged = tagger.tag_with_margins([words, [], words[:1]], threads=2)
-    assert judged[0] == (every[0][1], margins)
-    assert judged[1] == ([], [])
+    judged = tagger.tag_many([words, [], words[:1]], threads=2, scores=True)
+    assert judged[0] == (every[0][1], margins, None)
+    assert judged[1] == ([], [], None)
     assert tagger.nbest([], 2) == [(0.0, [])]
 
 
@@ -76,14 +76,14 @@ def test_labels_that_are_given_stay(taggers, kind):
         ]
         if fitting and kind != "known":  # given, a known word may have any label
             assert found == fitting[0]
-    margins = tagger.margins(words, [tagger.labels[0], None, None])
+    margins = tagger.tag(words, [tagger.labels[0], None, None], scores=True).margins
     assert margins[0] == np.inf
 
 
 def test_given_labels_of_many_sentences(taggers):
     tagger = taggers["order 1"]
     given = [None, ["VB", None], [None]]
-    found = tagger.tag_many([["the", "man"], ["the", "man"], ["man"]], given=given)
+    found = tagger.tag_many([["the", "man"], ["the", "man"], ["man"]], fixed_labels=given)
     assert found[0] == tagger.tag(["the", "man"])
     assert found[1][0] == "VB"
     assert found[2] == tagger.tag(["man"])
@@ -93,7 +93,7 @@ def test_a_given_label_that_the_model_does_not_know_stays(taggers):
     tagger = taggers["order 1"]
     free = tagger.tag(SENTENCE)
     assert tagger.tag(SENTENCE, [None, "NEW", None, None]) == [free[0], "NEW", *free[2:]]
-    assert tagger.margins(SENTENCE, [None, "NEW", None, None])[1] == np.inf
+    assert tagger.tag(SENTENCE, [None, "NEW", None, None], scores=True).margins[1] == np.inf
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_given_label_that_the_model_does_not_know_stays(taggers):
 def test_one_given_label_or_none_for_each_word(taggers, given, found):
     with pytest.raises(SeqtagError) as error:
         taggers["order 1"].tag(["the", "man"], given)
-    assert str(error.value) == (f"expected 2 given labels, one or None per word, found {found}")
+    assert str(error.value) == (f"expected 2 fixed labels, one or None per word, found {found}")
 
 
 def test_lemmas_are_given_as_lemmas():
@@ -111,7 +111,7 @@ def test_lemmas_are_given_as_lemmas():
     tagger = train(LEMMAS, label="lemma", epochs=4, min_count=1)
     assert tagger.tag(["dogs", "cats"], ["hound", None])[0] == "hound"
     assert tagger.tag(["dogs", "cats"], ["dogs", None])[0] == "dogs"
-    assert len(tagger.margins(["dogs"])) == 1
+    assert len(tagger.tag(["dogs"], scores=True).margins) == 1
     assert tagger.nbest(["dogs"], 1)[0][1] == tagger.tag(["dogs"])
     assert tagger.explain(["dogs"], 0).label == tagger.tag(["dogs"])[0]
 
@@ -127,7 +127,7 @@ def test_token_lists_are_filled_with_what_is_given(taggers):
 def test_how_many_sequences(taggers):
     with pytest.raises(ValueError) as error:
         taggers["order 1"].nbest(["the"], 0)
-    assert str(error.value) == "expected n of 1 or more, found 0"
+    assert str(error.value) == "expected k of 1 or more, found 0"
     every = taggers["order 1"].nbest(["the"], 100)
     assert taggers["order 1"].nbest(["the"], 10**30) == every
 
@@ -136,8 +136,9 @@ def test_how_many_sequences(taggers):
 def test_probabilities_need_a_calibration(tmp_path):
     tagger = trained()
     assert not tagger.is_calibrated
+    assert tagger.tag(["the"], scores=True).probabilities is None
     with pytest.raises(SeqtagError) as error:
-        tagger.probabilities(["the"])
+        tagger.check_calibrated()
     assert str(error.value) == (
         "expected a calibrated model of tag, found one without calibration; learn it on a dev set "
         "with seqtag calibrate"
@@ -150,9 +151,9 @@ def test_probabilities_need_a_calibration(tmp_path):
     calibrated.save(path)
     [again] = bundle.models_of(container.load(path))
     assert again.calibration == learnt
-    margins = calibrated.margins(SENTENCE)
-    assert calibrated.probabilities(SENTENCE) == learnt.of(margins)
-    assert calibrated.probabilities(SENTENCE, ["DT", None, None, None])[0] == 1.0
+    margins = calibrated.tag(SENTENCE, scores=True).margins
+    assert calibrated.tag(SENTENCE, scores=True).probabilities == learnt.of(margins)
+    assert calibrated.tag(SENTENCE, ["DT", None, None, None], scores=True).probabilities[0] == 1.0
     plain, more = tagger.model.config(), calibrated.model.config()
     assert more.pop("calibration") == learnt.to_dict()
     assert plain == more
@@ -172,13 +173,13 @@ def test_chunks_that_are_decoded_freely(taggers):
     assert tagger.tag(SENTENCE, [None, "I-NP", None, "O"])[1::2] == ["I-NP", "O"]
     why = tagger.explain(SENTENCE, 0)
     assert why.rival != why.label
-    assert why.margin == tagger.margins(SENTENCE)[0]
+    assert why.margin == tagger.tag(SENTENCE, scores=True).margins[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_rows_of_an_explanation_add_up_to_the_margin(taggers, kind):
     tagger = taggers[kind]
-    margins, labels = tagger.margins(SENTENCE), tagger.tag(SENTENCE)
+    margins, labels = tagger.tag(SENTENCE, scores=True).margins, tagger.tag(SENTENCE)
     for token in range(4):
         why = tagger.explain(SENTENCE, token)
         assert (why.token, why.word, why.label) == (token, SENTENCE[token], labels[token])

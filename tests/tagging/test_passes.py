@@ -13,7 +13,7 @@ import seqtag
 from seqtag.corpus import read
 from seqtag.tagging.explain import names_of
 from seqtag.tagging.pipeline import Pipeline, load
-from seqtag.tagging.streams import Asked, tag_stream, tag_text
+from seqtag.tagging.streams import OutputFields, tag_stream, tag_text
 from seqtag.tagging.tagger import Tagger
 from tests.strategies import each_backend, install
 
@@ -54,12 +54,12 @@ def test_every_way_in_gives_the_same(tagger, dev):
     many = tagger.tag_many(sentences)
     assert many == tagger.tag_many(sentences, threads=3)
     assert many == [tagger.tag(sentence.column("form")) for sentence in sentences]
-    assert many == [judged.labels for judged in tagger.tag_with_margins(sentences)]
-    assert many == [paths[0][1] for paths in tagger.nbest_many(sentences, 2)]
+    assert many == [judged.labels for judged in tagger.tag_many(sentences, scores=True)]
+    assert many == [paths[0][1] for paths in tagger._nbest_many(sentences, 2)]
     assert many == pickle.loads(pickle.dumps(tagger)).tag_many(sentences)
     assert tagger.tag([]) == []
     best, second = tagger.nbest(sentences[0], 2)
-    assert best[0] - second[0] == min(tagger.margins(sentences[0]))
+    assert best[0] - second[0] == min(tagger.tag(sentences[0], scores=True).margins)
 
 
 @each_backend
@@ -81,9 +81,9 @@ def test_nothing_of_the_first_pass_is_written_and_gold_columns_stay(tagger, dev)
         for name in set(old.columns) - {"xpos"}:
             assert old.column(name) == new.column(name)
     for to in ("columns", "jsonl", "tsv"):
-        asked = Asked(margin=to == "columns")
+        fields = OutputFields(margin=to == "columns")
         text = b"".join(
-            tag_text([tagger], read(io.BytesIO(b"It works\n"), "tokens"), to, asked=asked)
+            tag_text([tagger], read(io.BytesIO(b"It works\n"), "tokens"), to, fields=fields)
         )
         assert b"first" not in text
 
@@ -108,7 +108,7 @@ def test_given_labels_are_given_to_both_passes(tagger, dev):
     assert tagger.tag(words, given) == second.tag({"form": words, **said}, given)
     strange = [None, "no such label", *given[2:]]
     assert tagger.tag(words, strange)[1] == "no such label"
-    assert tagger.margins(words, given)[1] == np.inf
+    assert tagger.tag(words, given, scores=True).margins[1] == np.inf
 
 
 def test_an_explanation_names_the_labels_of_the_first_pass(tagger):
@@ -118,7 +118,7 @@ def test_an_explanation_names_the_labels_of_the_first_pass(tagger):
     shown = [row.feature for row in why.rows if row.template == "first.xpos[+1]"]
     assert shown == [f"first.xpos[+1]={said[2]}"]
     assert sum(row.label_weight - row.rival_weight for row in why.rows) == why.margin
-    assert why.margin == tagger.margins(words)[1]
+    assert why.margin == tagger.tag(words, scores=True).margins[1]
 
 
 def test_features_are_named_by_what_the_first_pass_says(tagger):

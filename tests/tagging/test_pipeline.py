@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import seqtag
 from seqtag.corpus import read
 from seqtag.corpus.surface import raw_text_of, surface_of
-from seqtag.errors import ModelFileError, SeqtagError
+from seqtag.errors import CorpusError, ModelFileError, SeqtagError
+from seqtag.features.language import parse
 from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle
 from seqtag.tagging.pipeline import Pipeline
@@ -162,7 +163,7 @@ def test_without_a_segmenter_there_is_no_document(pipeline):
     with pytest.raises(SeqtagError) as error:
         taggers("Er ist hier.")
     assert str(error.value) == (
-        "expected a pipeline that has learnt tokens, found the parts upos, lemma; train one with "
+        "expected a pipeline that has learned tokens, found the parts upos, lemma; train one with "
         "--label all"
     )
 
@@ -253,3 +254,47 @@ def test_training_gives_the_same_bytes_again(pipeline):
     again = train_parts(annotated(*SENTENCES * 5), threads=2)
     assert bundle.to_bytes(again) == bundle.to_bytes(pipeline.models)
     assert re.search(rb'"label":"lemma"', bundle.to_bytes(again).replace(b"\\", b""))
+
+
+# ----------------------------------------------------------------- lists of words
+def test_lists_of_words_are_tagged_as_their_text_is():
+    pipeline = seqtag.load("en")
+    [expected] = pipeline.tag_text("The dogs bark .").sentences
+    sentence = pipeline.tag_words(["The", "dogs", "bark", "."])
+    assert [word.upos for word in sentence] == [word.upos for word in expected]
+    assert [word.lemma for word in sentence] == ["the", "dog", "bark", "."]
+    assert (sentence.text, sentence[1].start, sentence[1].end) == ("The dogs bark .", 4, 8)
+    found = pipeline.tag_many([["The", "dogs", "bark", "."], [], ("Stop",)] * 600, threads=2)
+    assert str(found[0]) == str(found[-3]) == str(sentence)
+    assert [len(each) for each in found[:3]] == [4, 0, 1]
+    assert (found[1].text, found[1].words, str(found[1])) == ("", (), "")
+
+
+@pytest.mark.parametrize("words", ["one string", ["a", 3], [("a", "b")]])
+def test_what_is_no_list_of_words_is_refused(words):
+    for model in (seqtag.load("en"), seqtag.load("en-ewt-upos")):
+        with pytest.raises(TypeError, match=r"expected (words as strings|a list of words)"):
+            model.tag_words(words)
+
+
+def test_words_that_no_line_can_hold_are_refused():
+    with pytest.raises(CorpusError, match="a\\\\tb"):
+        seqtag.load("en").tag_words(["a\tb"])
+
+
+def test_a_tagger_of_several_columns_takes_no_list_of_words_alone():
+    words, labels = [[("a", "X"), ("b", "Y")]], [["D", "N"]]
+    tagger = seqtag.train(
+        words, labels, columns=["form", "pos"], templates=parse("pos[0]"), min_count=1
+    )
+    with pytest.raises(SeqtagError, match="expected a model that looks at words"):
+        tagger.tag_words(["a", "b"])
+
+
+# ----------------------------------------------------------------- loading
+def test_a_class_loads_what_it_is():
+    assert seqtag.Tagger.load("en-ewt-upos").label == "upos"
+    assert seqtag.Pipeline.load("en").parts == seqtag.load("en").parts
+    assert seqtag.Pipeline.load("en-ewt-upos").parts == ("upos",)
+    with pytest.raises(SeqtagError, match="expected a model of one column, found a pipeline of"):
+        seqtag.Tagger.load("en")

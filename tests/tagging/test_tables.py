@@ -411,7 +411,7 @@ def test_other_formats_take_the_readable_way():
 # ----------------------------------------------------------------- memory and order
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("names", [["upos"], ["xpos", "chunk"], ["morph"]])
-def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch, threads, names):
+def test_a_workspace_with_too_many_types_is_replaced(monkeypatch, threads, names):
     sentences = [f"the w{n} barks x{n % 7}" for n in range(60)]
     lines = "\n\n".join("\n".join(f"{word} _" for word in s.split()) for s in sentences) + "\n"
     options = {"columns": ["form", "pos"], "threads": threads, "chunk": 64}
@@ -419,9 +419,9 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch, threads, 
     starts = []
 
     class Counting(tables.TablePlan):
-        def workers(self):
+        def workspaces(self):
             starts.append(self)
-            return super().workers()
+            return super().workspaces()
 
     monkeypatch.setattr(encoder, "MOST_TYPES", 9)
     monkeypatch.setattr(streams, "TablePlan", Counting)

@@ -212,7 +212,7 @@ def test_a_token_list_is_read_as_its_file_is(conllu_file):
     )
     [sentence], [tokens] = read(conllu_file), conllu.parse(CONLLU)
     assert learned.tag(tokens) == learned.tag(sentence) == ["VERB", "PRON", "PUNCT"]
-    encoder = learned._idle[-1].encoder  # no value was new in the second form
+    encoder = learned._workspaces._idle[-1].encoder  # no value was new in the second form
     assert len(encoder) == 3
     assert encoder.number("xpos", [["V", "_", "new"]], 3).tolist() == [0, 1, 2]
     feats = ["Mood=Imp|Number=Plur", "Case=Acc", "_", "new"]
@@ -238,15 +238,15 @@ def test_a_worker_that_knows_too_many_types_starts_afresh(monkeypatch):
     fresh = trained()
     batch = [[f"w{n}", "man"] for n in range(20)]
     expected = [fresh.tag(sentence) for sentence in batch]
-    assert len(fresh._idle[-1].encoder) == 21
+    assert len(fresh._workspaces._idle[-1].encoder) == 21
     monkeypatch.setattr(encoder, "MOST_TYPES", 5)
-    fresh._idle.clear()
+    fresh._workspaces._idle.clear()
     sizes = []
     for sentence, labels in zip(batch, expected, strict=True):
         assert fresh.tag(sentence) == labels
-        sizes.append(len(fresh._idle[-1].encoder))
+        sizes.append(len(fresh._workspaces._idle[-1].encoder))
     assert max(sizes) == 6
-    assert len(fresh._idle) == 1
+    assert len(fresh._workspaces._idle) == 1
 
 
 def test_a_worker_that_knows_long_words_starts_afresh():
@@ -255,7 +255,7 @@ def test_a_worker_that_knows_long_words_starts_afresh():
     for n in range(50):
         fresh.tag([f"{n}{'x' * 1_000_000}", "man"])
         fresh.tag(["man"])  # the next one begins anew if the last one filled it
-        held.append(fresh._idle[-1].encoder.nbytes)
+        held.append(fresh._workspaces._idle[-1].encoder.nbytes)
     assert max(held) <= encoder.MOST_BYTES + 2_000_000
     assert held[-1] < held[30]
 

@@ -34,8 +34,10 @@ def test_all_questions_on_all_threads(number):
     [model] = bundle.models_of(from_bytes(good_files()[number]))
     one, shared = Tagger(model), Tagger(model)
     assert shared.tag_many(SENTENCES, threads=4) == one.tag_many(SENTENCES)
-    assert shared.tag_with_margins(SENTENCES, threads=4) == one.tag_with_margins(SENTENCES)
-    assert shared.nbest_many(SENTENCES, 2, threads=4) == one.nbest_many(SENTENCES, 2)
+    assert shared.tag_many(SENTENCES, threads=4, scores=True) == one.tag_many(
+        SENTENCES, scores=True
+    )
+    assert shared._nbest_many(SENTENCES, 2, threads=4) == one._nbest_many(SENTENCES, 2)
 
 
 @pytest.mark.parametrize("number", [3, 6, 7])

@@ -10,13 +10,13 @@ from typing_extensions import assert_type
 
 import seqtag
 from seqtag import BinaryPerceptron, MulticlassPerceptron, VotedPerceptron
-from seqtag.corpus.sentence import Sentence
+from seqtag.batch import FileResult
 from seqtag.errors import CorpusError, SeqtagError
-from seqtag.evaluation import compare, intervals, score
+from seqtag.evaluation import compare, intervals
 from seqtag.evaluation.aligned import AlignedReport, score_aligned
-from seqtag.evaluation.report import Report
 from seqtag.integrations.conllu import tag_token_lists
 from seqtag.integrations.nltk import SeqtagTagger
+from seqtag.tagging import DocumentSentence, ScoredLabels, TagOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +26,16 @@ if TYPE_CHECKING:
 
 
 def tag(model: Path) -> None:
-    tagger: seqtag.Tagger = seqtag.load(model)
+    tagger = seqtag.Tagger.load(model)
+    assert_type(tagger, seqtag.Tagger)
+    pipeline = seqtag.Pipeline.load(str(model))
+    assert_type(pipeline, seqtag.Pipeline)
     assert_type(seqtag.load("en"), seqtag.Pipeline)
+    assert_type(seqtag.load(model), "seqtag.Tagger | seqtag.Pipeline")
+    assert_type(seqtag.load(str(model)).tag_text("Stop!"), seqtag.Document)
+    assert_type([word.upos for word in pipeline.tag_words(["Stop", "!"])], list[str])
+    assert_type(pipeline.tag_many([["Stop"], ["!"]], threads=2), list[DocumentSentence])
+    assert_type(tagger.tag_words(["Stop", "!"]), list[str])
     document = seqtag.load("en")("Time flies.")
     assert_type(document, seqtag.Document)
     assert_type([word.lemma for sentence in document for word in sentence], list[str])
@@ -38,9 +46,12 @@ def tag(model: Path) -> None:
     assert_type(tagger.tag_many([["Stop"], ["!"]], threads=2), list[list[str]])
     assert_type(tagger.tag_many(iter([("Stop", "!")])), list[list[str]])
     tagger.tag_many(np.array(["Stop", "!"]), offsets=[0, 2])
-    assert_type(tagger.tag(["Stop", "!"], given=["VERB", None]), list[str])
-    assert_type(tagger.margins(["Stop", "!"]), list[float])
-    assert_type(tagger.probabilities(["Stop", "!"]), list[float])
+    assert_type(tagger.tag(["Stop", "!"], fixed_labels=["VERB", None]), list[str])
+    scored = tagger.tag(["Stop", "!"], scores=True)
+    assert_type(scored, ScoredLabels)
+    assert_type(scored.margins, list[float])
+    assert_type(scored.probabilities, "list[float] | None")
+    assert_type(tagger.tag_many([["Stop"], ["!"]], scores=True), list[ScoredLabels])
     assert_type(tagger.nbest(["Stop", "!"], 2), list[tuple[float, list[str]]])
     assert_type(tagger.explain(["Stop", "!"], 0).margin, float)
     assert_type(tagger.labels, tuple[str, ...])
@@ -48,9 +59,9 @@ def tag(model: Path) -> None:
     assert_type(tagger.tag({"form": ["Stop", "!"], "pos": ["VB", "."]}), list[str])
     assert_type(tagger.tag_text("Stop!"), seqtag.Document)
     assert_type(seqtag.load("en").tag_text("Stop!"), seqtag.Document)
-    options = seqtag.TagOptions(format="text", only=["upos"])
+    options = TagOptions(format="text", only=["upos"])
     assert_type(seqtag.tag_file("a.txt", "a.conllu", "en", options).tokens, int)
-    assert_type(seqtag.tag_file("a.txt", "a.conllu", [tagger, "en"]), seqtag.FileResult)
+    assert_type(seqtag.tag_file("a.txt", "a.conllu", [tagger, "en"]), FileResult)
 
 
 def tag_streams(sentences: list[TokenList]) -> None:
@@ -60,7 +71,7 @@ def tag_streams(sentences: list[TokenList]) -> None:
 
 def read_and_train(path: Path) -> seqtag.Tagger:
     sentences = list(seqtag.read(path))
-    assert_type(sentences, list[Sentence])
+    assert_type(sentences, list[seqtag.Sentence])
     assert_type(sentences[0].words, list[str])
     seqtag.train(sentences, label="upos", epochs=5, step=0.1)
     assert_type(seqtag.train(path, label="all"), seqtag.Pipeline)
@@ -96,7 +107,7 @@ def evaluate(tagger: seqtag.Tagger, path: Path) -> float:
         words=[sentence.words for sentence in test],
         known=tagger.known_words,
     )
-    assert_type(report, Report)
+    assert_type(report, seqtag.Report)
     seqtag.evaluate([["B-NP", "O"]], [["B-NP", "O"]], words=[("a", "b")])
     seqtag.evaluate((["A"],), iter([("A",)]))
     assert_type(report.accuracy, float)
@@ -104,9 +115,9 @@ def evaluate(tagger: seqtag.Tagger, path: Path) -> float:
     aligned = score_aligned(test, seqtag.read(path))
     assert_type(aligned, AlignedReport)
     assert_type(aligned.metrics["upos"].f1, float)
-    other = score(tagger, test, samples=True)
+    other = seqtag.score(tagger, test, samples=True)
     assert_type(intervals(other)["accuracy"].low, float)
-    comparison = compare(other, score(tagger, test, samples=True), resamples=100)
+    comparison = compare(other, seqtag.score(tagger, test, samples=True), resamples=100)
     assert_type(comparison.differences["accuracy"].p_randomisation, float)
     return report.accuracy
 

@@ -9,8 +9,8 @@ import pytest
 
 import seqtag
 from seqtag.errors import OptionError
-from seqtag.tagging.chain import Chain, TagOptions
-from seqtag.tagging.streams import Counts
+from seqtag.tagging.pipeline import Chain
+from seqtag.tagging.streams import TagCounts, TagOptions
 from tests.command_line import SENTENCES, conllu, home
 
 
@@ -26,31 +26,31 @@ WORDS = sum(len(sentence.split()) for sentence in SENTENCES)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_sentences_and_words_are_counted_on_every_way(chain, to, threads):
     text = conllu() + "# a comment without words\n\n"
-    counts = Counts()
+    counts = TagCounts()
     stream = seqtag.read(io.BytesIO(text.encode()))
     pieces = chain.tagged([stream], TagOptions(to=to), threads, counts=counts)
     assert b"NOUN" in b"".join(pieces)
-    assert counts == Counts(len(SENTENCES), WORDS)
+    assert counts == TagCounts(len(SENTENCES), WORDS)
 
 
 def test_what_is_not_plain_is_counted_too(chain):
     text = conllu().replace("1\tthe\t", "1-2\tthedog\t_\t_\t_\t_\t_\t_\t_\t_\n1\tthe\t", 1)
     text += "1\tlone\n"  # a row without the other columns
-    counts = Counts()
+    counts = TagCounts()
     stream = seqtag.read(io.BytesIO(text.encode()), "columns", columns=["id", "form"])
     with pytest.raises(seqtag.errors.CorpusError):
         b"".join(chain.tagged([stream], TagOptions(), counts=counts))
     assert counts.sentences == 0
     stream = seqtag.read(io.BytesIO(text.removesuffix("1\tlone\n").encode()))
     b"".join(chain.tagged([stream], TagOptions(), counts=counts))
-    assert counts == Counts(len(SENTENCES), WORDS)
+    assert counts == TagCounts(len(SENTENCES), WORDS)
 
 
 def test_a_chain_without_taggers_counts():
-    chain, counts = Chain([seqtag.load("en")], ["tokens"]), Counts()
+    chain, counts = Chain([seqtag.load("en")], ["tokens"]), TagCounts()
     stream = seqtag.read(io.BytesIO(b"It works. Does it?\n"), "text")
     b"".join(chain.tagged([stream], TagOptions(), counts=counts))
-    assert counts == Counts(2, 6)
+    assert counts == TagCounts(2, 6)
 
 
 def test_options_are_checked_and_can_be_said_as_json():
