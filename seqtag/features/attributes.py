@@ -1,10 +1,9 @@
-"""Attributes: what a template can ask about one value of a column, such as its suffix or shape.
+"""Attributes: functions of one column value that templates use, such as its suffix or shape.
 
-An attribute function maps a column value (usually a word) to a string, or to None when it has
-nothing to say (no feature is made then). It sees the value alone, never its neighbours, so it
-runs once per distinct value and its cost does not matter. Models give it the normal form of the
-value (`seqtag.features.normal_forms`): composed letters, plain quotes and dashes. Lengths count
-code points.
+An attribute maps a column value (usually a word) to a string, or to None for no feature. It sees
+the value alone, never its neighbors, so that it runs once per distinct value. Models give it the
+normal form of the value (`seqtag.features.normal_forms`): composed letters, plain quotes and
+dashes. Lengths count code points.
 
 Add your own with `attribute`, before the templates that use it are read:
 
@@ -37,7 +36,7 @@ AttributeFunction = Callable[..., "str | None"]
 _Function = TypeVar("_Function", bound=AttributeFunction)
 
 MAX_LENGTH = 1000
-"""Attribute values are cut to this many code points: garbage "words" must not fill a model."""
+"""Attribute values are cut to this many code points: garbage must not fill a model."""
 
 RESERVED = ("bias", "label")
 """Words of the template language that no attribute can take."""
@@ -103,7 +102,7 @@ def attribute(name: str, *, replace: bool = False) -> Callable[[_Function], _Fun
 
 
 def attribute_names() -> list[str]:
-    """Names of all attributes, sorted: the registered ones, and those that look into a table.
+    """Return the names of all attributes, sorted: registered ones, and lookups in word tables.
 
     Examples
     --------
@@ -114,36 +113,36 @@ def attribute_names() -> list[str]:
 
 
 def registered() -> dict[str, AttributeFunction]:
-    """The functions that are registered, by their names; a copy."""
+    """Return a copy of the registered functions, by name."""
     return dict(_REGISTRY)
 
 
 def unregister(names: Iterable[str]) -> None:
-    """Forget attributes; templates that were compiled keep them."""
+    """Remove attributes; compiled templates keep them."""
     for name in names:
         _REGISTRY.pop(name, None)
 
 
 @dataclass(frozen=True)
 class BoundAttribute:
-    """An attribute with its arguments: word -> value. A class, so that it can be pickled."""
+    """Attribute with its arguments, as a function from word to value that can be pickled."""
 
     name: str
     args: tuple[int | str, ...]
     function: AttributeFunction = field(repr=False)
 
     def __call__(self, word: str) -> str | None:
-        """The value of one word."""
+        """Return the value of one word."""
         return self.many([word])[0]
 
     def many(self, words: Sequence[str]) -> list[str | None]:
-        """The values of many words."""
+        """Return the values of many words."""
         function, args = self.function, self.args
         try:
             values = [function(word, *args) for word in words]
         except (SeqtagError, KeyboardInterrupt, MemoryError):
             raise
-        except BaseException as error:  # a user's code; SystemExit would end the command unsaid
+        except BaseException as error:  # user code; SystemExit would end the command silently
             raise self._failure(error) from error
         if not set(map(type, values)) <= {str, type(None)}:
             self._check(words, values)
@@ -152,7 +151,6 @@ class BoundAttribute:
         return values
 
     def _failure(self, error: BaseException) -> TemplateError:
-        """The error about a function that fails, with its place."""
         file = getattr(getattr(self.function, "__code__", None), "co_filename", None)
         place = line_in(error, file) if file else None
         where = f" at {file}:{place}" if place else ""
@@ -212,7 +210,7 @@ def resolve(name: str, args: Sequence[int | str] = ()) -> BoundAttribute:
 
 
 def described(error: BaseException) -> str:
-    """What an error of a user's code says, on one line.
+    """Return the message of an error of user code, on one line.
 
     >>> described(KeyError("a"))
     "KeyError: 'a'"
@@ -220,13 +218,13 @@ def described(error: BaseException) -> str:
     name = type(error).__name__
     try:
         text = " ".join(f"{name}: {error}".split())
-    except Exception:  # it may be unable to say anything
+    except Exception:  # its __str__ may fail, too
         text = name
     return f"{text:.500}"
 
 
 def line_in(error: BaseException, file: str) -> int | None:
-    """The line of a file at which an error arose, the innermost one."""
+    """Return the innermost line of a file at which an error was raised, if there is one."""
     if isinstance(error, SyntaxError) and error.filename == file:
         return error.lineno
     lines = [
@@ -238,7 +236,7 @@ def line_in(error: BaseException, file: str) -> int | None:
 
 
 def _check_arguments(name: str, function: AttributeFunction, args: Sequence[int | str]) -> None:
-    """Raise unless the function takes these arguments after the word."""
+    """Refuse arguments that the function does not take after the word."""
     try:
         signature = _signature(function)
     except (TypeError, ValueError):
@@ -273,14 +271,14 @@ def _signature(function: AttributeFunction) -> inspect.Signature:
 
 
 def _annotated_type(parameter: inspect.Parameter) -> str:
-    """The annotation as written, for annotations that are strings or classes."""
+    """Return the name of an annotation that is a string or a class."""
     return getattr(parameter.annotation, "__name__", str(parameter.annotation))
 
 
 def load_attributes(path: str | PathLike[str]) -> list[str]:
     r"""Run a Python file, and return the names of the attributes that it has registered.
 
-    The file is code: it can do whatever a program of the user can. To load it again replaces what
+    The file is code and has all rights of the user. Loading it again replaces the attributes that
     it registered before.
 
     Parameters
@@ -314,12 +312,12 @@ def load_attributes(path: str | PathLike[str]) -> list[str]:
     before = registered()
     module = ModuleType(f"seqtag_attributes_{file.stem}")
     module.__file__ = source
-    sys.modules[module.__name__] = module  # where dataclasses and the like look for it
+    sys.modules[module.__name__] = module  # dataclasses look it up there
     try:
         exec(compile(text, source, "exec", dont_inherit=True), module.__dict__)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # SystemExit would end the command without a word
+    except BaseException as error:  # SystemExit would end the command silently
         what = described(error)
         msg = f"expected Python that registers attributes, found an error: {what}; correct it"
         raise TemplateError(msg, source=source, line=line_in(error, source)) from error
@@ -335,7 +333,7 @@ def load_attributes(path: str | PathLike[str]) -> list[str]:
 
 
 def of_file(source: str) -> list[str]:
-    """Names of the attributes that a file has registered before."""
+    """Return the names of the attributes that a file has registered."""
     files = {
         name: getattr(function, "__globals__", {}).get("__file__")
         for name, function in registered().items()

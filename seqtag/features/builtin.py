@@ -1,4 +1,4 @@
-"""The built-in attributes. What each one does is documented for users in its docstring."""
+"""Built-in attributes. Each docstring describes the value and is shown to users."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _shape(word: str) -> str:
 
 
 def character_class(char: str) -> str:
-    """What stands for a character in a shape."""
+    """Return the class of a character in a shape."""
     if char.isupper():
         return "X"
     if char.islower():
@@ -95,7 +95,7 @@ def _outline(word: str) -> str:
 
 @cache
 def character_kind(char: str) -> str:
-    """The class of a character; nothing for a mark or a joiner."""
+    """Return the class of a character in an outline; empty for a mark or a joiner."""
     category = unicodedata.category(char)
     if category[0] == "S" and char not in "<>^`|~":
         return category
@@ -240,7 +240,7 @@ def _skeleton(word: str, n: int, classes: str = "") -> str | None:
 
 @lru_cache(maxsize=64)
 def letters_of(classes: str) -> dict[str, str]:
-    """What to write for each letter of classes such as "ae=A dt=D"."""
+    """Parse classes such as "ae=A dt=D": what to write for each letter."""
     letters: dict[str, str] = {}
     for item in classes.split():
         members, _, written = item.partition("=")
@@ -257,7 +257,7 @@ def letters_of(classes: str) -> dict[str, str]:
 
 @lru_cache(maxsize=1 << 12)
 def vowel_as_v(char: str) -> str:
-    """V for a vowel; a Hangul syllable as its consonants around V; else the character."""
+    """Return V for a vowel, the consonants around V for a Hangul syllable, or the character."""
     if is_hangul(char):
         letters = unicodedata.normalize("NFD", char)
         return letters[0] + "V" + letters[2:]
@@ -272,10 +272,10 @@ def _is_vowel(char: str) -> bool:
 
 
 def is_hangul(char: str) -> bool:
-    """Whether a character is a syllable of Hangul."""
+    """Return whether a character is a Hangul syllable."""
     return "\uac00" <= char <= "\ud7a3"
 
 
 def base(char: str) -> str:
-    """The letter without marks."""
+    """Return a letter without its marks."""
     return unicodedata.normalize("NFD", char)[0]

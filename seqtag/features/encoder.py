@@ -1,4 +1,4 @@
-"""Sentences to type ids: a column's distinct values are numbered as they come."""
+"""Encoding of sentences: column values to type ids, and attributes of each type to hashes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_BYTES = 32 << 20
 
 
 class Column(NamedTuple):
-    """A column's distinct values, in the order they come, and which of them each token has."""
+    """Distinct values of a column in order of first use, and the one of each token."""
 
     types: list[str]
     ids: np.ndarray  # (tokens,) int32
@@ -50,12 +50,12 @@ class Column(NamedTuple):
         return cls(types.new_values(), ids)
 
     def values(self) -> list[str]:
-        """The value of every token."""
+        """Return the value of every token."""
         return list(map(self.types.__getitem__, self.ids.tolist()))
 
 
 class Encoder:
-    """Columns of strings to type ids, keeping the attribute table of every type met.
+    """Encoder of columns to type ids, with a table of the attributes of each type.
 
     Not safe to share between threads: each user of a tagger has its own.
 
@@ -81,30 +81,30 @@ class Encoder:
 
     @property
     def is_full(self) -> bool:
-        """Whether it holds so much that its user should begin a new one, between two batches.
+        """Whether its user should replace it by a new one, between two batches.
 
-        Each type takes a row of `hashes` and a place in the kernel's workspaces, and its string is
-        held as long as it has a number, here or by the caller: both are limited, so that memory
-        does not grow with the input.
+        Each type takes a row of `hashes` and of the kernel's workspaces, and its string is kept as
+        long as it has a number, here or by the caller: both are limited, so that memory does not
+        grow with the input.
         """
         return self._count > MOST_TYPES or self._word_bytes > MOST_BYTES
 
     @property
     def nbytes(self) -> int:
-        """Bytes held: the table of hashes, and the words."""
+        """Bytes in use by the table of hashes and the words."""
         return self._table.nbytes + self._word_bytes
 
     def __len__(self) -> int:
-        """Most types that any column has."""
+        """Return the number of types of the largest column."""
         return self._count
 
     @property
     def hashes(self) -> np.ndarray:
-        """Hash of each attribute's value per type, 0 if absent: (attributes, types) uint64."""
+        """Hashes of attribute values, 0 if absent: (attributes, types) uint64."""
         return self._table
 
     def encode(self, columns: Sequence[list[Sequence[str]]], tokens: int) -> np.ndarray:
-        """Type ids (columns, tokens) int32.
+        """Return type ids: (columns, tokens) int32.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Encoder:
         return np.stack(numbers) if numbers else np.empty((0, tokens), np.int32)
 
     def number(self, column: str, rows: list[Sequence[str]], count: int) -> np.ndarray:
-        """Type ids of some values of a column, all rows end to end: (count,) int32."""
+        """Return the type ids of values of a column, rows concatenated: (count,) int32."""
         types, known = self._types[column], self._numbered[column]
         ids = types.number(rows, count)
         new = types.new_values()
@@ -132,16 +132,16 @@ class Encoder:
     def extend(
         self, column: str, first: int, new: list[str], shared: SharedHashes | None = None
     ) -> None:
-        """Take over types of a column that the caller numbered, the new ones from `first` on.
+        """Add types of a column that the caller has numbered, the new ones from `first` on.
 
-        A column is numbered either here or by the caller, always. `shared` holds the hashes of
-        attributes that another encoder has found for the same new types, and gets those found here.
+        A column is always numbered either here or by the caller. `shared` has the hashes of
+        attributes that another encoder computed for the same types, and receives new ones.
         """
         if new:
             self._fill(column, first, new, {} if shared is None else shared)
 
     def _fill(self, column: str, first: int, new: list[str], shared: SharedHashes) -> None:
-        """Note the attributes of the column's new types."""
+        """Compute the attributes of new types of a column."""
         last = first + len(new)
         self._count = max(self._count, last)
         self._word_bytes += sum(map(getsizeof, new))
@@ -163,7 +163,7 @@ class Encoder:
             self._table[number, first:last] = shared[key]
 
     def _looked_up(self, lookup: Lookup, new: list[str], shared: SharedHashes) -> np.ndarray:
-        """Hashes of what a table says of new types, found by their own: no Python per word."""
+        """Return the hashes of table entries of new types, without a Python call per word."""
         forms = self._compiled.forms
         key = forms, lookup.by
         if key not in shared:
@@ -174,7 +174,7 @@ class Encoder:
     def _hashes_of(
         self, numbers: list[int], words: list[str]
     ) -> Iterator[tuple[int, NDArray[np.uint64]]]:
-        """Some attributes by number, each with the hashes of its values, 0 if absent: (words,)."""
+        """Yield attributes by number, each with the hashes of its values, 0 if absent: (words,)."""
         compiled = self._compiled
         functions = ((number, compiled.functions[number]) for number in numbers)
         bound = {number: each for number, each in functions if isinstance(each, BoundAttribute)}
@@ -186,7 +186,7 @@ class Encoder:
                 yield number, self._hash_present(values)
 
     def _hash_present(self, values: list[str | None]) -> np.ndarray:
-        """Hashes of the values, 0 for None; values that repeat are hashed once."""
+        """Hash values, 0 for None; repeated values are hashed once."""
         number = {value: i for i, value in enumerate(dict.fromkeys(values))}
         absent = number.get(None)
         hashes = self._hash_strings([value if value is not None else "" for value in number])

@@ -1,4 +1,4 @@
-"""A corpus as numbers: the features that templates find, and which rows each token has."""
+"""Feature index of a corpus: the features of its templates, numbered, and those of each token."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from seqtag.features.templates import CompiledTemplates
 
 
-_MANY = 2**26  # features from which on memory counts more than a little time
+_MANY = 2**26  # features; above, less memory is worth a little time
 
 
 class IndexedCorpus(NamedTuple):
-    """The joint feature map of a corpus: which cells of w its sentences touch.
+    """Joint feature map of a corpus: which cells of w its sentences touch.
 
-    A feature is an attribute of the words (a row) together with a label (a column); `layout` says
-    where its weight is in w, and `seqtag.engine.reference.phi` counts them.
+    A feature is an attribute of the words (a row) together with a label (a column); `layout` gives
+    the place of its weight in w, and `seqtag.engine.reference.phi` counts them.
 
     Attributes
     ----------
@@ -67,16 +67,16 @@ def index_corpus(
     labels
         Number of labels, K.
     min_count
-        Features seen less often get no row.
+        Less frequent features get no row.
     parts
-        Parts of the labels that emission weights belong to, if they do.
+        Components of labels that emission weights belong to, instead of complete labels.
     pieces
-        Tokens per piece that is learnt from at a time, if those are not the sentences. Templates
-        see beyond the ends of pieces, labels do not.
+        Tokens per piece of an update, if these are not the sentences. Templates see across the
+        ends of pieces, label chains do not.
     known
-        Keys of features, and of edge features, that get a row however rare they are.
+        Keys of features, and of edge features, that always get a row.
     bundled
-        Whether the rows may stand in bundles where there are many; not with `known`.
+        Whether many rows may be stored in bundles; not with `known`.
     """
     sentence_ptr = pointers(lengths)
     encoder = Encoder(compiled, backend.hash_strings)
@@ -111,14 +111,14 @@ def index_corpus(
 
 
 class _Rows(NamedTuple):
-    """The rows of a corpus, as `index_features` returns them."""
+    """Rows of a corpus, as returned by `index_features`."""
 
     keys: NDArray[np.uint64]
     token_ptr: NDArray[np.int64]
     features: NDArray[np.int32]
 
     def without_rare(self, min_count: int, keep: NDArray[np.uint64]) -> _Rows:
-        """The rows seen so often, and those with the keys to keep; in their order."""
+        """Drop rows below a count, except those with keys to keep; the order stays."""
         counts = np.bincount(self.features, minlength=len(self.keys))
         kept = (counts >= min_count) | np.isin(self.keys, keep)
         number = (np.cumsum(kept) - 1).astype(np.int32)

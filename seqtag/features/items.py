@@ -1,4 +1,4 @@
-"""Features from Python: the dicts, lists and sets that python-crfsuite takes, as it reads them."""
+"""Features given in Python: the dicts, lists and sets of python-crfsuite, read as it reads them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KINDS = (dict, list, set, frozenset, Mapping)  # the common ones first: it is a
 
 
 def attributes_of(token: Any) -> dict[str, float]:
-    """The attributes of a token and their values, under the names that CRFsuite gives them.
+    """Return the attributes of a token with their values, under the names of CRFsuite.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def attributes_of(token: Any) -> dict[str, float]:
 
 
 def index_items(sentences: Iterable[Sequence[Any]], names: Names, *, grow: bool) -> Instances:
-    """Sentences of features as rows.
+    """Index sentences of features as rows.
 
     Parameters
     ----------
@@ -110,13 +110,13 @@ def index_items(sentences: Iterable[Sequence[Any]], names: Names, *, grow: bool)
 
 
 def is_items(token: Any) -> bool:
-    """Whether a token is given by its features, not as a word or a tuple of columns."""
+    """Return whether a token is given by features, not as a word or a tuple of columns."""
     return isinstance(token, _KINDS)
 
 
 # --------------------------------------------------------------------------- private
 def _add(out_found: dict[str, float], token: Any, prefix: str) -> None:
-    """Add the attributes of a token, or of what is in it."""
+    """Add the attributes of a token or of a container in it."""
     if isinstance(token, Mapping):
         for key, value in token.items():
             name = prefix + (key if type(key) is str else _text(key))
@@ -141,7 +141,6 @@ def _add(out_found: dict[str, float], token: Any, prefix: str) -> None:
 
 
 def _text(name: Any) -> str:
-    """A name as a string."""
     if isinstance(name, bytes):
         return name.decode("utf-8", "surrogateescape")
     if not isinstance(name, str):
@@ -151,7 +150,6 @@ def _text(name: Any) -> str:
 
 
 def _number(name: str, value: Any) -> float:
-    """A value as a number."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):

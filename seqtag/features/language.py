@@ -9,19 +9,19 @@ One item a line::
     suffix(lemma, 2)[+1]         # an attribute of another column, one word ahead
     test("^\d+$")[0]             # an attribute that takes a regular expression
     lower(%1)[0]                 # a column by its number, counted from 0 (%1 is the second)
-    class(en)[0]                 # what the table en says of the word, see word_tables
+    class(en)[0]                 # the word's entry in the table en, see seqtag.tables
     lexicon(lemma, names)[-1]    # the same of another column, one word back
     label[-1]                    # label bigrams: first order
     label[-1] + pos[0]           # label bigrams that see an observation
     label[-2] + label[-1]        # label trigrams: second order
     set epochs 10                # a setting for training, see seqtag.settings
 
-A bare name that is no attribute (see `seqtag.features.attributes`) is a column and stands for its
-value; a column that bears the name of an attribute is written ``form(name)``. ``#`` begins a
+A bare name that is not an attribute (see `seqtag.features.attributes`) is the value of a column; a
+column with the name of an attribute is written ``form(name)``. ``#`` begins a
 comment at the start of a line or after white space, but not between quotes. A string runs to the
 next quote without a backslash before it, and keeps its backslashes (as Python's r"..." does).
 
-Template files of CRF++ and Wapiti are read, too. There ``U`` lines see the current label, ``B``
+Template files of CRF++ and Wapiti can be read, too. There ``U`` lines see the current label, ``B``
 lines label bigrams, ``*`` lines both; ``%x[row,col]`` is a column by number, ``%m[row,col,"re"]``
 the part that Wapiti's small regular expression matches, ``%t[...]`` whether it matches; capitals
 (``%X``) lower-case the result. Identifiers and text between the macros do not matter.
@@ -65,7 +65,7 @@ _WAPITI_CLASSES = {
 
 
 def parse_crfpp(line: str) -> Iterator[tuple[tuple[Term, ...], tuple[int, ...]]]:
-    r"""Terms and label offsets of one line; a ``*`` line makes two templates.
+    r"""Parse a line of CRF++ into terms and label offsets; a ``*`` line makes two templates.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def parse_crfpp(line: str) -> Iterator[tuple[tuple[Term, ...], tuple[int, ...]]]
 
 
 def _translate_regex(regex: str) -> str:
-    r"""Wapiti's regular expression in Python's syntax.
+    r"""Translate a regular expression of Wapiti to Python's syntax.
 
     Wapiti knows . ^ $ ? * and the classes \a \d \l \p \s \u \w (ASCII; capitals negate); all
     else is literal. Its * is lazy, its ? is greedy.
@@ -165,8 +165,8 @@ _PRESETS = Path(__file__).with_name("presets")
 def parse(text: str, source: str = "<templates>") -> TemplateSet:
     r"""Read templates in the language of this module, or in that of CRF++ and Wapiti.
 
-    The first line that is no comment and no setting decides between the two. A template that is
-    repeated is an error in ours; in a foreign file it is kept once, with a warning in the log.
+    The first line that is not a comment or a setting decides between the two. A repeated template
+    is an error in this language; in a file of CRF++ it is kept once, with a warning in the log.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
 
 
 def _without_comment(line: str) -> str:
-    """A line up to its comment, if neither is too long: the search takes memory for each letter."""
+    """Return a line without its comment; refuse long ones: the search takes memory per letter."""
     if len(line) <= LONGEST_COMMENT:
         found = _BEFORE_COMMENT.match(line)
         line = found[0].strip() if found else ""
@@ -252,7 +252,7 @@ _Parts = tuple[tuple[Term, ...], tuple[int, ...]]
 
 
 def _parse_native(line: str) -> Iterator[_Parts]:
-    """Terms and label offsets of one line."""
+    """Parse a line into terms and label offsets."""
     if line == "bias":
         yield (), ()
         return
@@ -283,7 +283,7 @@ def _parse_native(line: str) -> Iterator[_Parts]:
 
 
 def _parse_term(found: re.Match[str]) -> Term:
-    """The term that _TERM matched."""
+    """Build the term that _TERM matched."""
     name, offset = found["name"], int(found["offset"])
     if name in TABLE_ATTRIBUTES and (found["args"] is not None or TABLE_ATTRIBUTES[name]):
         return _parse_table_term(found)
@@ -314,7 +314,7 @@ def _parse_term(found: re.Match[str]) -> Term:
 
 
 def _parse_table_term(found: re.Match[str]) -> Term:
-    """The term of an attribute that looks into a table: it may name a column, then the table."""
+    """Build a lookup in a word table: an optional column, then the table."""
     name, text = found["name"], found["args"] or ""
     names = [each.strip().strip('"') for each in text.split(",")] if text.strip() else []
     column = names.pop(0) if len(names) == 2 and _COLUMN.fullmatch(names[0]) else "form"
@@ -323,12 +323,12 @@ def _parse_table_term(found: re.Match[str]) -> Term:
 
 
 def _column(text: str) -> str | int:
-    """A column as written in a template: its name, or % and its number."""
+    """Parse a column: its name, or % and its number."""
     return int(text[1:]) if text[0] == "%" else text
 
 
 def _parse_setting(line: str) -> tuple[str, Value]:
-    """Name and value of a line such as ``set epochs 10``."""
+    """Parse a line such as ``set epochs 10`` into name and value."""
     words = line.split()
     if len(words) != 3:
         msg = f"expected a setting such as set epochs 10, found {line!r}"
@@ -338,7 +338,7 @@ def _parse_setting(line: str) -> tuple[str, Value]:
 
 
 def preset_names() -> list[str]:
-    """Names of the template sets that come with seqtag, sorted.
+    """Return the names of the presets that come with seqtag, sorted.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def preset_names() -> list[str]:
 
 
 def preset_text(name: str) -> str | None:
-    """Text of a preset, comments included; None if there is no preset of that name.
+    """Return the text of a preset with its comments; None if there is no such preset.
 
     >>> preset_text("pos").splitlines()[4]
     'form[0]'
@@ -358,7 +358,7 @@ def preset_text(name: str) -> str | None:
 
 
 def load(name_or_path: str | PathLike[str]) -> TemplateSet:
-    """Read a preset by name, or else a template file (UTF-8).
+    """Load a preset by name, or else a template file (UTF-8).
 
     Parameters
     ----------
@@ -416,7 +416,7 @@ normal[0] + {0}[+1]
 
 
 def without_first(templates: TemplateSet, said: Sequence[str]) -> TemplateSet:
-    r"""The templates that look at none of the columns that a first pass fills.
+    r"""Return the templates that look at no column of first-pass labels.
 
     >>> print(without_first(parse("form[0]\nfirst.upos[+1]"), ["first.upos"]), end="")
     form[0]
@@ -426,9 +426,9 @@ def without_first(templates: TemplateSet, said: Sequence[str]) -> TemplateSet:
 
 
 def with_first(templates: TemplateSet, said: Sequence[str]) -> TemplateSet:
-    r"""The templates of a second pass: those of the first, and some that see what it said.
+    r"""Return the templates of a stacked model: those of the first pass, and some for its labels.
 
-    Templates that look at such a column ask for what they want themselves.
+    Templates that look at such columns already stay as they are.
 
     Parameters
     ----------
@@ -458,5 +458,4 @@ def with_first(templates: TemplateSet, said: Sequence[str]) -> TemplateSet:
 
 
 def _look_at(templates: Sequence[Template], said: Sequence[str]) -> bool:
-    """Whether some templates look at one of these columns."""
     return any(term.column in said for template in templates for term in template.terms)

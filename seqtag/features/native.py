@@ -1,9 +1,9 @@
-"""Built-in attributes in the kernel: which ones it makes, and what it must know of characters.
+"""Built-in attributes in the kernel, and the character properties that it needs.
 
-The functions of `seqtag.features.builtin` say what each attribute is; the kernel has the same
-values for all words, many times faster. What it knows of characters it is told here, by those
-functions and by the Unicode tables of the Python at work, a block of code points when a word first
-needs it. An attribute that somebody replaced is another function, and so is left to Python.
+The functions of `seqtag.features.builtin` define each attribute; the kernel computes the same
+values many times faster. It gets its character properties from those functions and from the Unicode
+tables of the running Python, one block of code points when a word first needs it. A replaced
+attribute is another function and is left to Python.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ _UPPER, _SMALL, _DECIMAL, _ALPHA, _PUNCT, _COMPOSED, _CONTEXTUAL, _BEGINS_LATE =
 def hash_attributes(
     attributes: Mapping[int, BoundAttribute], form: str, words: list[str]
 ) -> dict[int, NDArray[np.uint64]]:
-    """Hashes of the values of those attributes that the kernel makes: (words,) uint64, 0 if absent.
+    """Hash the values of attributes that the kernel computes: (words,) uint64, 0 if absent.
 
     Parameters
     ----------
     attributes
         Attributes by number.
     form
-        In which form they see the words, one of `seqtag.features.normal_forms.FORMS`.
+        Form in which they see the words, one of `seqtag.features.normal_forms.FORMS`.
     words
         Words as they are written.
     """
@@ -89,7 +89,7 @@ def hash_attributes(
 
 
 def _call_of(attribute: BoundAttribute) -> AttributeCall | None:
-    """What to ask the kernel for an attribute; None if it is Python's."""
+    """Return the kernel call for an attribute; None if Python computes it."""
     name = _NAMES.get(attribute.function)
     if name is None:
         return None
@@ -99,18 +99,16 @@ def _call_of(attribute: BoundAttribute) -> AttributeCall | None:
 
 
 def _spell_normal(word: str) -> tuple[str, str]:
-    """The normal form of a word, and that in lower case."""
     form = normal_form(word)
     return form, form.lower()
 
 
 def _spell_written(word: str) -> tuple[str, str]:
-    """A word as it is written, and that in lower case."""
     return word, word.lower()
 
 
 def describe(block: int) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint8]]:
-    """What the kernel must know of a block of code points.
+    """Return the character properties of a block of code points.
 
     Returns
     -------
@@ -148,14 +146,14 @@ def describe(block: int) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray
 
 
 def _outline_code(kind: str) -> int:
-    """The class of a character in an outline as one number."""
+    """Return the class of a character in an outline as one number."""
     if len(kind) == 2:
         return -(256 * ord(kind[0]) + ord(kind[1]))
     return ord(kind) if kind else _NONE
 
 
 def _bits_of(chars: list[str]) -> NDArray[np.uint16]:
-    """What holds of each character: (characters,) uint16."""
+    """Return the properties of each character as bits: (characters,) uint16."""
     categories = list(map(category, chars))
     holds = (
         (_UPPER, map(str.isupper, chars)),
@@ -179,9 +177,9 @@ _TELLS = normalize("NFC", _JUNGSEONG) is not _JUNGSEONG
 
 
 def _is_composed(char: str) -> bool:
-    """Whether NFC keeps a character, whatever stands before it.
+    """Return whether NFC keeps a character after any other.
 
-    Python does not say which characters may join the one before them. But it gives back the very
-    text that is surely normal, and makes a new one where it has to look closer.
+    Python does not expose which characters may combine with the one before. But `normalize` returns
+    the same object if a quick check proves the text normal, and a copy if it needs a closer look.
     """
     return char.isascii() or (_TELLS and normalize("NFC", char) is char)

@@ -1,8 +1,8 @@
-"""Normal forms: spellings of one word that attributes cannot tell apart.
+"""Normal forms: one form for spellings that attributes treat as the same word.
 
 Real text writes ``don’t`` where a treebank has ``don't``, full-width ``２０`` for 20, and a letter
 with its accent as one code point or as two. A model sees the normal form of each value, in training
-and in tagging alike; what is written out is the value itself.
+and in tagging; output has the value itself.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ def _plain_characters() -> dict[int, int]:
 
 
 PLAIN_CHARACTERS = _plain_characters()
-"""Code points that count as others, one to one: typographic quotes and apostrophes, dashes, white
-space, full-width letters and digits. Guillemets and corner brackets stay: they say which way they
+"""Code points treated as others, one to one: typographic quotes and apostrophes, dashes, white
+space, full-width letters and digits. Guillemets and corner brackets stay: they show which way they
 open."""
 
 AS_PLAIN: dict[int, int | None] = {**PLAIN_CHARACTERS, **dict.fromkeys(map(ord, _INVISIBLE))}
-"""The same for `str.translate`, which leaves out what is not seen."""
+"""The same for `str.translate`, which removes invisible characters."""
 
 
 def plain_character(char: str) -> str:
-    r"""The character that one counts as, most often itself.
+    r"""Return the plain equivalent of a character, most often itself.
 
-    This much of `normal_form` can be said of characters one by one; a text keeps its length.
+    This is the part of `normal_form` that works on single characters; a text keeps its length.
 
     Examples
     --------
@@ -59,11 +59,11 @@ def plain_character(char: str) -> str:
 
 
 def normal_form(text: str) -> str:
-    r"""What a text counts as: composed (NFC), with plain characters, nothing invisible in it.
+    r"""Return the normal form of a text: composed (NFC), plain characters, nothing invisible.
 
-    Soft hyphens, zero-width spaces, marks of direction and variation selectors are left out;
-    joiners stay, which tell words apart. A text of invisible characters alone stays as it is.
-    The normal form of a normal form is itself.
+    Soft hyphens, zero-width spaces, direction marks and variation selectors are removed; joiners,
+    which distinguish words, stay. A text of invisible characters only stays as it is. The function
+    is idempotent.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def normal_form(text: str) -> str:
 
 
 def note_of_spellings(words: Iterable[tuple[str, int]]) -> str:
-    r"""What there is to say of words that are composed (NFC) here and decomposed there.
+    r"""Return a warning about words of which some are composed (NFC) and some decomposed.
 
     Parameters
     ----------
@@ -125,5 +125,5 @@ FORMS: Mapping[str, Callable[[Sequence[str]], Sequence[str]]] = {
     "normal": _normal_forms,
     "written": _as_written,
 }
-"""In which form a model sees values, by the name that its file has for it; those trained before
-there were normal forms see values as they are written."""
+"""Functions to the form in which a model sees values, by their names in model files; models trained
+before there were normal forms see values as they are written."""

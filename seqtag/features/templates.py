@@ -1,6 +1,8 @@
-"""What a template file holds: templates and settings; and how they bind to columns and tables.
+"""Templates: terms, templates, template sets; compiled, they are bound to columns and tables.
 
-The language itself is described in `seqtag.features.language`, which reads it.
+`seqtag.features.language` describes and parses the language they are written in. `Encoder` of
+`seqtag.features.encoder` computes the attributes of a compiled set, and the engine combines them to
+feature keys.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ FARTHEST = 9
 
 @dataclass(frozen=True)
 class Term:
-    """An attribute of a column at an offset, such as ``suffix(lemma, 2)[+1]``.
+    """Attribute of a column at an offset, such as ``suffix(lemma, 2)[+1]``.
 
     Parameters
     ----------
@@ -121,7 +123,7 @@ class Term:
 
     @property
     def table(self) -> str | None:
-        """Name of the table that the attribute looks into, if it does.
+        """Name of the table that the attribute looks into; None if it is not a lookup.
 
         >>> Term("class", args=("en",)).table, Term("stem_pos").table, Term("lower").table
         ('en', 'lemmas', None)
@@ -132,13 +134,13 @@ class Term:
 
 
 def _stands_for_attribute(name: str) -> bool:
-    """Whether a bare name is no column: those that need a table's name to be attributes may be."""
+    """Return whether a bare name is not a column; attributes that need a table name may be."""
     return name in (*RESERVED, *attribute_names()) and TABLE_ATTRIBUTES.get(name, "") is not None
 
 
 @dataclass(frozen=True)
 class Template:
-    """A conjunction of terms, seen together with the current label (and labels before it).
+    """Conjunction of terms, combined with the current label (and labels before it).
 
     Parameters
     ----------
@@ -204,7 +206,7 @@ MOST_ATTRIBUTES = 256
 
 @dataclass(frozen=True)
 class TemplateSet:
-    r"""Templates and settings, as a template file holds them. ``str`` writes the file.
+    r"""Templates and settings of a template file; ``str`` writes the file.
 
     Parameters
     ----------
@@ -265,12 +267,12 @@ class TemplateSet:
 
     @property
     def order(self) -> int:
-        """How many labels back a label depends on: 0 (no label template), 1 or 2."""
+        """Order of the label chain: 0 (no label template), 1 or 2."""
         return max(len(template.label_offsets) for template in self.templates)
 
     @property
     def columns(self) -> list[str]:
-        r"""Names of the columns that the templates look at, in the order of their first use.
+        r"""Names of the columns in use, in the order of their first use.
 
         Examples
         --------
@@ -283,7 +285,7 @@ class TemplateSet:
 
     @property
     def table_names(self) -> list[str]:
-        r"""Names of the tables that the templates look into, in the order of their first use.
+        r"""Names of the word tables in use, in the order of their first use.
 
         Examples
         --------
@@ -295,11 +297,11 @@ class TemplateSet:
         return list(dict.fromkeys(term.table for term in terms if term.table is not None))
 
     def with_tables(self, tables: Iterable[WordTable]) -> TemplateSet:
-        """The templates with these tables to look into, beside those that they have."""
+        """Return the templates with more word tables."""
         return replace(self, tables={**self.tables, **{table.name: table for table in tables}})
 
     def looks_at(self, columns: Sequence[str]) -> tuple[str, ...]:
-        r"""Those of the columns of a corpus that the templates look at, in their order.
+        r"""Return the columns of a corpus that the templates look at, in the order of the corpus.
 
         Raises
         ------
@@ -321,7 +323,7 @@ class TemplateSet:
 
     @contextmanager
     def _at(self, template: Template) -> Iterator[None]:
-        """Say of errors inside where the template stands."""
+        """Add the file and line of a template to errors raised inside."""
         try:
             yield
         except TemplateError as error:
@@ -329,7 +331,7 @@ class TemplateSet:
             raise TemplateError(error.message, source=self.source, line=line) from error
 
     def at_order(self, order: int) -> TemplateSet:
-        r"""The templates that look back `order` labels at most; settings stay.
+        r"""Return the templates up to a label order; settings stay.
 
         Examples
         --------
@@ -342,12 +344,12 @@ class TemplateSet:
         return replace(self, templates=kept)
 
     def without_edges(self) -> TemplateSet:
-        """The templates without label bigrams that see words."""
+        """Return the templates without label bigrams that see words."""
         kept = tuple(t for t in self.templates if not (t.label_offsets and t.terms))
         return replace(self, templates=kept)
 
     def within(self, columns: Sequence[str]) -> TemplateSet:
-        r"""The templates that look at these columns only; settings stay.
+        r"""Return the templates that look at these columns only; settings stay.
 
         Examples
         --------
@@ -438,14 +440,14 @@ def check_size(templates: int, terms: int) -> None:
 
 
 def _bound(term: Term, tables: Mapping[str, WordTable]) -> Attribute:
-    """The attribute of a term with its arguments, and with its table if it looks into one."""
+    """Resolve the attribute of a term with its arguments, and its table if it is a lookup."""
     if term.table is None:
         return resolve(term.function, term.args)
     return bind(term.function, term.args, term.table, tables)
 
 
 def _find_column(term: Term, columns: Sequence[str], known: frozenset[str]) -> str:
-    """The name of the term's column, if it is there: `known` are the columns."""
+    """Return the name of the term's column, or refuse it; `known` are the columns."""
     if isinstance(term.column, int):
         if term.column < len(columns):
             return columns[term.column]
@@ -466,7 +468,7 @@ def _find_column(term: Term, columns: Sequence[str], known: frozenset[str]) -> s
 
 @dataclass(frozen=True)
 class AttributeUse:
-    """An attribute of a column, whatever the offset: one row of attribute values per word type."""
+    """Attribute of a column at any offset: one row of values per word type."""
 
     column: str
     function: str
@@ -475,7 +477,7 @@ class AttributeUse:
 
 @dataclass(frozen=True)
 class CompiledTemplates:
-    """Templates bound to columns, in numbers; what `TemplateSet.compile` returns.
+    """Templates bound to columns, in numbers, as returned by `TemplateSet.compile`.
 
     Attributes
     ----------
@@ -513,17 +515,17 @@ class CompiledTemplates:
 
     @property
     def order(self) -> int:
-        """How many labels back the score of a label looks: 0, 1 or 2."""
+        """Order of the label chain: 0, 1 or 2."""
         return 2 if self.trigram else int(self.bigram or bool(self.edges))
 
     def key_plans(self) -> tuple[KeyPlan, KeyPlan]:
-        """How to make the keys of the emission features, and of the edge features."""
+        """Return the plans for the keys of emission features and of edge features."""
         columns = [self.columns.index(use.column) for use in self.attributes]
         emission = key_plan(self.templates, columns)
         return emission, key_plan(self.edges, columns, first=len(self.templates))
 
     def apply(self, attribute_index: int, value: str) -> str | None:
-        """Value of an attribute (by number) for a value of its column; None means no feature.
+        """Return the value of an attribute (by number) for a column value; None is no feature.
 
         Examples
         --------
@@ -534,7 +536,7 @@ class CompiledTemplates:
         return self.apply_many(attribute_index, [value])[0]
 
     def apply_many(self, attribute_index: int, values: Sequence[str]) -> list[str | None]:
-        """Values of an attribute for many values of its column, as `apply` gives them.
+        """Return the values of an attribute for many column values; see `apply`.
 
         Examples
         --------
@@ -547,7 +549,7 @@ class CompiledTemplates:
     def apply_all(
         self, numbers: Iterable[int], values: Sequence[str]
     ) -> Iterator[tuple[int, list[str | None]]]:
-        """Some attributes by number, each with its values as `apply_many` gives them.
+        """Yield some attributes by number, each with its values; see `apply_many`.
 
         Examples
         --------
@@ -561,5 +563,5 @@ class CompiledTemplates:
             yield number, self.functions[number].many(seen)
 
     def attributes_of(self, column: str) -> list[int]:
-        """Numbers of the attributes of a column."""
+        """Return the numbers of the attributes of a column."""
         return [number for number, use in enumerate(self.attributes) if use.column == column]
