@@ -415,17 +415,17 @@ normal[0] + {0}[+1]
 """Of more, triples of labels and pairs with endings, EWT had nothing."""
 
 
-def without_first(templates: TemplateSet, said: Sequence[str]) -> TemplateSet:
+def without_predicted(templates: TemplateSet, said: Sequence[str]) -> TemplateSet:
     r"""Return the templates that look at no column of first-pass labels.
 
-    >>> print(without_first(parse("form[0]\nfirst.upos[+1]"), ["first.upos"]), end="")
+    >>> print(without_predicted(parse("form[0]\nfirst.upos[+1]"), ["first.upos"]), end="")
     form[0]
     """
     kept = [each for each in templates.templates if not _look_at([each], said)]
     return replace(templates, templates=tuple(kept))
 
 
-def with_first(templates: TemplateSet, said: Sequence[str]) -> TemplateSet:
+def with_predicted(templates: TemplateSet, said: Sequence[str]) -> TemplateSet:
     r"""Return the templates of a stacked model: those of the first pass, and some for its labels.
 
     Templates that look at such columns already stay as they are.
@@ -439,10 +439,10 @@ def with_first(templates: TemplateSet, said: Sequence[str]) -> TemplateSet:
 
     Examples
     --------
-    >>> found = with_first(parse("form[0]"), ["first.tag"])
+    >>> found = with_predicted(parse("form[0]"), ["first.tag"])
     >>> len(found.templates), str(found.templates[4])
     (11, 'first.tag[+1]')
-    >>> print(with_first(parse("form[0]\nfirst.tag[+1]"), ["first.tag"]), end="")
+    >>> print(with_predicted(parse("form[0]\nfirst.tag[+1]"), ["first.tag"]), end="")
     form[0]
     first.tag[+1]
     """

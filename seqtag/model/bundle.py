@@ -1,9 +1,15 @@
-"""The models of a file: one, or those of a pipeline, in the order in which they run.
+"""Bundles: the models of a file, one or those of a pipeline, in the order in which they run.
 
-A file of format 2 holds ``{"parts": [CONFIG, ...]}`` and the tensors of part n as ``pN.NAME``,
-counted from 0.  A file of format 1 is one model by itself, with neither list nor prefix.  Format 3
-is format 2 with word tables, see `seqtag.tables.model_io`, and with models of two passes, see
-`seqtag.model.bundle`; files without either stay what they were, so that older programs read them.
+A file of format 2 has the configuration ``{"parts": [CONFIG, ...]}`` and the tensors of model n as
+``pN.NAME``, counted from 0. A file of format 1 is a single model without list and prefix. Format 3
+is format 2 with word tables (`seqtag.tables.model_io`) or with stacked models; models without
+either are written in format 2, so that older programs can read them.
+
+A *stacked* model tags a sentence after its *first-pass* models, whose labels are input columns of
+its templates, including those to the right, which no label chain can see. The labels that a
+first-pass model predicts for ``upos`` are the column ``first.upos``, in its encoding; it is in no
+file that is read or written. In a model file, first-pass models precede the model that they are
+for, whose entry ``first`` lists their numbers.
 """
 
 from __future__ import annotations
@@ -30,30 +36,30 @@ if TYPE_CHECKING:
 
 _PREFIX = re.compile(r"p(0|[1-9][0-9]?)\.(.+)", re.ASCII)
 MOST_PARTS = 100
-"""Models that a file may hold."""
+"""Most models of a file."""
 
 MOST_DENSE = 2**26
-"""Label bigrams and trigrams that the models of a file may have: 256 MB, most of it zeros."""
+"""Most label bigrams and trigrams of the models of a file: 256 MB, most of it zeros."""
 
 
 def to_bytes(models: Sequence[Model]) -> bytes:
-    """The file that holds some models.
+    """Return the bytes of a model file.
 
     Raises
     ------
     ModelFileError
-        If there are none, too many, or two that label one column.
+        If there are no models, too many, or two for one column.
     """
     return container.to_bytes(*_packed(models), format=_format_of(models))
 
 
 def save(path: str | PathLike[str], models: Sequence[Model]) -> int:
-    """Write the file that holds some models, whole or not at all; return its size in bytes.
+    """Write a model file atomically; return its size in bytes.
 
     Raises
     ------
     ModelFileError
-        As `to_bytes`.
+        If there are no models, too many, or two for one column.
     OSError
         If the file cannot be written.
     """
@@ -61,19 +67,19 @@ def save(path: str | PathLike[str], models: Sequence[Model]) -> int:
 
 
 def digest(model: Model) -> str:
-    """SHA-256 of the file that holds a model alone: what ``sha256sum`` says of it."""
+    """Return the SHA-256 of a file with this model only, as ``sha256sum`` prints it."""
     return hashlib.sha256(to_bytes([model])).hexdigest()
 
 
 def models_of(contents: Contents, source: str = "<model>") -> tuple[Model, ...]:
-    """The models that a file holds, in any format version that this program reads.
+    """Build the models of a file, in any format version that this program reads.
 
-    A later version that says that this program can read it is read as the latest known.
+    A later format that declares this program able to read it is read as the latest known.
 
     Raises
     ------
     ModelFileError
-        If the file is not one of models, or its parts do not fit together.
+        If the file is not a model, or its models are inconsistent.
     """
     tables: list[WordTable] = []
     if contents.format >= FORMAT_VERSION:
@@ -85,20 +91,20 @@ def models_of(contents: Contents, source: str = "<model>") -> tuple[Model, ...]:
     for part in parts:
         models.append(Model.of(part, source, tables))
         _check_dense(models, source)
-    models = grouped(models, [part.config.get("first", []) for part in parts], source)
+    models = attach_first_pass(models, [part.config.get("first", []) for part in parts], source)
     _check(models, source)
     return tuple(models)
 
 
 def load(path: str | PathLike[str], source: str) -> tuple[Model, ...]:
-    """The models of a file, which messages call `source`."""
+    """Load the models of a file, which messages call `source`."""
     return models_of(container.load(path), source)
 
 
 def _packed(models: Sequence[Model]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Configuration and tensors of the file of some models."""
+    """Return the configuration and tensors of a file."""
     _check(models, None)
-    every = flat(models)
+    every = flatten(models)
     tensors = {
         f"p{number}.{name}": tensor
         for number, model in enumerate(every)
@@ -121,14 +127,14 @@ def _packed(models: Sequence[Model]) -> tuple[dict[str, Any], dict[str, NDArray[
 
 
 def _format_of(models: Sequence[Model]) -> int:
-    """The format of the file of some models: the oldest that can hold them."""
-    newer = any(model.tables or model.first for model in flat(models))
+    """Return the oldest format that can hold the models."""
+    newer = any(model.tables or model.first for model in flatten(models))
     return FORMAT_VERSION if newer else MIN_READER
 
 
 def _check(models: Sequence[Model], source: str | None) -> None:
-    """Refuse a file without a part, with too many, or with two that fill one column."""
-    every = flat(models)
+    """Refuse a file without a model, with too many, or with two for one column."""
+    every = flatten(models)
     _check_number(len(every), source)
     _check_dense(every, source)
     columns = [name for model in models for name in model.column.columns]
@@ -142,14 +148,13 @@ def _check(models: Sequence[Model], source: str | None) -> None:
 
 
 def _check_number(models: int, source: str | None) -> None:
-    """Refuse a file without a model, or with too many."""
     if not 1 <= models <= MOST_PARTS:
         msg = f"expected from 1 to {MOST_PARTS} models in a file, found {models}"
         raise ModelFileError(msg, source=source)
 
 
 def _check_dense(models: Sequence[Model], source: str | None) -> None:
-    """Refuse models that together take far more memory than their file."""
+    """Refuse models that need far more memory than their file."""
     dense = sum(model.dense for model in models)
     if dense > MOST_DENSE:
         msg = (
@@ -160,7 +165,7 @@ def _check_dense(models: Sequence[Model], source: str | None) -> None:
 
 
 def _split(contents: Contents, source: str) -> list[Contents]:
-    """The parts of a file of format 2, each as a file of its own."""
+    """Split a file of format 2 or 3 into the contents of each model."""
     if contents.config.get("kind") == "checkpoint":
         msg = (
             "expected a model, found a checkpoint of a training; go on with that one: seqtag train "
@@ -191,7 +196,6 @@ def _split(contents: Contents, source: str) -> list[Contents]:
 
 
 def _whole(contents: Contents, source: str) -> list[Contents]:  # noqa: ARG001  as `_split`
-    """The one part of a file of format 1."""
     return [contents]
 
 
@@ -200,65 +204,65 @@ _READERS: Mapping[int, Callable[[Contents, str], list[Contents]]] = {
     2: _split,
     3: _split,
 }
-"""How to find the parts in each format version."""
+"""Functions that return the contents of each model, by format version."""
 
 
 PREFIX = "first."
-"""What the columns that the first pass fills begin with."""
+"""Prefix of the columns with first-pass labels."""
 
 
-def first_name(column: str) -> str:
-    """Name of the column that holds what the first pass says of another.
+def predicted_name(column: str) -> str:
+    """Return the name of the column with the first-pass labels of another.
 
-    >>> first_name("upos")
+    >>> predicted_name("upos")
     'first.upos'
     """
     return PREFIX + column
 
 
-def said_by(model: Model) -> dict[str, list[str]]:
-    """The columns that a model of a first pass fills, with the value for each of its label ids.
+def predicted_columns(model: Model) -> dict[str, list[str]]:
+    """Return the columns that a first-pass model fills, with a value per label id.
 
     >>> from seqtag.model.embedded import find_model
     >>> from seqtag.model.bundle import load
     >>> [model] = load(find_model("en-ewt-upos"), "en-ewt-upos")
-    >>> {name: values[:2] for name, values in said_by(model).items()}
+    >>> {name: values[:2] for name, values in predicted_columns(model).items()}
     {'first.upos': ['ADJ', 'ADP']}
     """
     split = model.column.split(model.labels)
-    return {first_name(column): values for column, values in split.items()}
+    return {predicted_name(column): values for column, values in split.items()}
 
 
-def inputs_of(model: Model) -> tuple[str, ...]:
-    """The columns that a model looks at in all its passes, but for what the first one says."""
+def input_columns(model: Model) -> tuple[str, ...]:
+    """Return the input columns of a model and its first-pass models, without their labels."""
     if not model.first:
         return model.compiled.columns
-    said = {name for each in model.first for name in said_by(each)}
+    said = {name for each in model.first for name in predicted_columns(each)}
     used = {name for each in (*model.first, model) for name in each.compiled.columns}
     return tuple(name for name in model.columns if name in used - said)
 
 
-def flat(models: Iterable[Model]) -> list[Model]:
-    """All models, each behind those of its first pass."""
+def flatten(models: Iterable[Model]) -> list[Model]:
+    """Return all models, each after its first-pass models."""
     return [each for model in models for each in (*model.first, model)]
 
 
-def grouped(models: Sequence[Model], firsts: Sequence[Any], source: str) -> list[Model]:
-    """The models of a file, each with those of its first pass.
+def attach_first_pass(models: Sequence[Model], firsts: Sequence[Any], source: str) -> list[Model]:
+    """Attach the first-pass models of a file to the models they are for.
 
     Parameters
     ----------
     models
-        All of them, as `flat` has them.
+        All models of the file, in the order of `flatten`.
     firsts
-        The entry ``first`` of each, empty where there is none.
+        The entry ``first`` of each, empty if it has none.
     source
         Name of the file, for messages.
 
     Raises
     ------
     ModelFileError
-        If an entry is no list of the models just before, or what they say fits no template.
+        If an entry does not list the models just before, or no template uses their labels.
     """
     found: list[Model] = []
     for number, (model, numbers) in enumerate(zip(models, firsts, strict=True)):
@@ -281,8 +285,7 @@ def grouped(models: Sequence[Model], firsts: Sequence[Any], source: str) -> list
 
 
 def _joined(model: Model, first: Sequence[Model], source: str) -> Model:
-    """A model with its first pass."""
-    said = [name for each in first for name in said_by(each)]
+    said = [name for each in first for name in predicted_columns(each)]
     outside = {name for each in first for name in each.compiled.columns}
     fits = len({*said}) == len(said) and {*said} & {*model.compiled.columns}
     if not fits or outside & {*said} or not outside <= {*model.columns}:

@@ -1,10 +1,10 @@
-"""Calibration: how often labels of a margin are right, learnt on sentences with gold labels.
+"""Calibration of margins: the share of correct labels by margin, learned on held-out sentences.
 
-A perceptron's margin has no scale of its own: 20 may be sure in one model and a guess in another.
-On sentences that were not trained on one can count how often labels of each margin are right. The
-share, made to rise with the margin (isotonic regression, by pooling adjacent violators), is the
-calibrated score of a label: of tokens with 0.9 about 90 % are right, on text like that it was
-learnt on. It is a property of many tokens, not the probability of a model of sentences.
+A perceptron's margin has no scale: 20 may be certain in one model and a guess in another. On
+sentences that were not used in training one can count how often labels of each margin are correct.
+This share, made monotonic (isotonic regression by pooling adjacent violators), is the calibrated
+score of a label: about 90 % of the tokens with 0.9 are correct, on similar text. It is a property
+of many tokens, not the probability of a sentence model.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_READ = 1000  # knots of a file: each sentence looks at all of them
 
 @dataclass(frozen=True)
 class Calibration:
-    """The share of right labels by margin, linear between knots and level beyond them.
+    """Share of correct labels by margin, linear between knots and constant beyond them.
 
     Parameters
     ----------
@@ -50,10 +50,10 @@ class Calibration:
 
     @classmethod
     def learn(cls, margins: Sequence[float], right: Sequence[bool]) -> Calibration:
-        """Learn from the margins of some tokens and whether their labels were right.
+        """Learn from the margins of tokens and whether their labels were correct.
 
-        Margins that are infinite are left out: there was nothing to choose. Each pool of tokens is
-        counted with one right and one wrong token more (Laplace), so that no share is 0 or 1.
+        Infinite margins are ignored: there was only one label. Each pool of tokens gets one more
+        correct and one more wrong token (Laplace smoothing), so that no share is 0 or 1.
 
         Raises
         ------
@@ -77,12 +77,12 @@ class Calibration:
         return cls(tuple(margin.tolist()), tuple(share.tolist()), len(x))
 
     def of(self, margins: Sequence[float] | NDArray[np.float64]) -> list[float]:
-        """Calibrated scores of labels with some margins."""
+        """Return calibrated scores for margins."""
         found: list[float] = np.interp(margins, self.margins, self.shares).tolist()
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Its numbers, as a model file holds them."""
+        """Return its numbers for a model file."""
         return {
             "margins": list(self.margins),
             "shares": list(self.shares),
@@ -91,12 +91,12 @@ class Calibration:
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> Calibration:
-        """The calibration of a model file, whose value `is_calibration`."""
+        """Build the calibration from a value that `is_calibration` accepts."""
         return cls(tuple(value["margins"]), tuple(value["shares"]), value["tokens"])
 
 
 def is_calibration(value: Any) -> bool:
-    """Tell whether a JSON value is what `Calibration.to_dict` gives."""
+    """Return whether a JSON value has the form of `Calibration.to_dict`."""
     if not isinstance(value, dict) or {*value} != {"margins", "shares", "tokens"}:
         return False
     margins, shares, tokens = value["margins"], value["shares"], value["tokens"]
@@ -113,9 +113,9 @@ def is_calibration(value: Any) -> bool:
 
 
 def _pooled(x: NDArray[np.float64], hit: NDArray[np.float64]) -> list[tuple[float, float, float]]:
-    """Pools of tokens in order of margin, (tokens, sum of margins, right): shares never fall.
+    """Pool tokens by margin: (tokens, sum of margins, correct), with shares that never fall.
 
-    Tokens of one margin are together from the start, and at least 1 in `_MOST_KNOTS` of all.
+    Tokens of one margin begin in one pool, which has at least 1 in `_MOST_KNOTS` of all.
     """
     order = np.argsort(x, kind="stable")
     x, hit = x[order], hit[order]

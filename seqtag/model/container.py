@@ -1,6 +1,6 @@
-"""The model file: save and load a configuration and named arrays, checked and atomic.
+"""Model file: a configuration and named arrays, loaded with checks and saved atomically.
 
-The layout is that of safetensors, so its library and viewers open our files::
+The layout is the one of safetensors, so that its library and viewers open the files::
 
     8 bytes    header length n, unsigned little-endian, a multiple of 8
     n bytes    header: JSON {"__metadata__": {"seqtag": TEXT}, NAME: ENTRY, ...}, padded with spaces
@@ -9,13 +9,17 @@ The layout is that of safetensors, so its library and viewers open our files::
     ENTRY      {"dtype": "F32", "shape": [3, 2], "data_offsets": [begin, end]}
     TEXT       JSON {"config": {}, "format": 2, "reader": 2, "sha256": "", "writer": "seqtag 0.2.0"}
 
-``reader`` is the oldest format version a program must know to read the file.  ``sha256`` covers
+``reader`` is the oldest format version a program must support to read the file. ``sha256`` covers
 the rest of TEXT and name, dtype, shape and data of every tensor, in the order of the names.
 All JSON is canonical (sorted keys, no spaces, ASCII) and nothing depends on time, place or
-machine: the same model gives the same bytes.  A file holds data only; loading runs nothing.
+machine: the same model gives the same bytes. A file holds data only; loading executes nothing.
 
-This module knows the container.  What the configuration means, and which tensors a model must
-have, is the business of its caller, who has `seqtag.model.container` to check them.
+This module defines the container and its limits. The entries of the configuration and the tensors
+of a model are listed in `seqtag.model.model` (`_CONFIG`, `_TENSORS`); those of several models in
+one file are numbered by `seqtag.model.bundle`. A new format version is a number in
+`FORMAT_VERSION` and a reader in ``bundle._READERS``.
+
+Messages show foreign data short and in ASCII, and say what to do; `located` adds the file name.
 """
 
 from __future__ import annotations
@@ -46,12 +50,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-FORMAT_VERSION = 3  # the newest that is read, and written for models that look into word tables
-MIN_READER = 2  # the oldest that is written, for all others: older readers understand those
+FORMAT_VERSION = 3  # the newest that is read; written for stacked models and those with tables
+MIN_READER = 2  # the oldest that is written, for all other models: older programs read it
 MAX_HEADER = 16 * 2**20  # bytes: thousands of labels fit, and a hostile header stays harmless
 MAX_SIZE = 4 * 2**30  # bytes of tensors: a thousand times the usual model
 MAX_DIMENSIONS = 8
-MAX_DEPTH = 50  # levels of a configuration: whoever walks it never runs out of stack
+MAX_DEPTH = 50  # levels of a configuration: recursion over it never exhausts the stack
 _LONGEST_SHOWN = 1000  # characters of foreign data in a message
 MAX_DIGITS = 20  # of an integer in JSON: every 64-bit number fits, no slow conversion does
 
@@ -78,7 +82,7 @@ TENSOR_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")  # never a path, never "__me
 
 
 def read_header(view: memoryview) -> tuple[dict[str, Any], memoryview]:
-    """The parsed header and the tensor data."""
+    """Parse the header; return it and the tensor data."""
     if not view.nbytes:
         msg = "expected a seqtag model file, found an empty file"
         raise damaged(msg)
@@ -110,7 +114,7 @@ def read_header(view: memoryview) -> tuple[dict[str, Any], memoryview]:
 
 
 class Metadata(NamedTuple):
-    """What a file says of itself."""
+    """Metadata of a file."""
 
     config: dict[str, Any]
     format: int
@@ -120,7 +124,7 @@ class Metadata(NamedTuple):
 
 
 def read_metadata(metadata: Any) -> Metadata:
-    """What the metadata of a file say, if it is one that this program reads."""
+    """Check the metadata of a file, or refuse a file that this program cannot read."""
     if not (
         isinstance(metadata, dict)
         and metadata.keys() == {"seqtag"}
@@ -169,7 +173,7 @@ def read_metadata(metadata: Any) -> Metadata:
 
 
 def is_deep(value: Any) -> bool:
-    """Whether lists and objects stand within each other more than `MAX_DEPTH` levels deep."""
+    """Return whether lists and objects are nested more than `MAX_DEPTH` levels deep."""
     level = [value]
     for _ in range(MAX_DEPTH + 1):
         level = [
@@ -210,7 +214,7 @@ def check_entry(name: str, entry: Any, size: int) -> None:
         raise damaged(msg)
     itemsize = DTYPES[code].itemsize
     needed, found = itemsize * math.prod(shape), offsets[1] - offsets[0]
-    # numpy refuses absurd sizes even of an array that is empty, such as (0, 2**62).
+    # numpy refuses absurd sizes even of an empty array, such as (0, 2**62).
     absurd = itemsize * math.prod(max(count, 1) for count in shape) > sys.maxsize
     if needed != found or absurd:
         raise damaged(
@@ -240,12 +244,12 @@ def check_layout(entries: Mapping[str, Any], size: int) -> None:
 
 
 def _are_counts(value: Any) -> bool:
-    """Whether `value` is a list of integers from 0 (True and 1.0 are none)."""
+    """Return whether `value` is a list of integers from 0 (not True or 1.0)."""
     return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
 
 
 def name_message(name: object) -> str:
-    """What is wrong with the name of a tensor."""
+    """Return the message about an invalid tensor name."""
     return (
         "expected a tensor name of ASCII letters, digits, '_' and '.', starting with a letter, "
         f"found {show(name)}"
@@ -256,7 +260,7 @@ def name_message(name: object) -> str:
 
 
 def canonical(value: Any) -> bytes:
-    """The one JSON text of a value."""
+    """Encode a value as canonical JSON."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
@@ -264,7 +268,7 @@ def canonical(value: Any) -> bytes:
 
 
 def show(value: Any) -> str:
-    """Foreign data, safe to print: short, however long or deep it is, and in ASCII."""
+    """Show foreign data safely: short, however long or deep it is, and in ASCII."""
     short = reprlib.Repr()
     short.maxlist = short.maxdict = 20
     short.maxstring = short.maxother = 100
@@ -273,7 +277,7 @@ def show(value: Any) -> str:
 
 
 def damaged(message: str) -> ModelFileError:
-    """The error for a file that was not saved like this."""
+    """Return the error for a file that was changed after it was saved."""
     return ModelFileError(f"{message}; the file is damaged, copy or save it again")
 
 
@@ -293,7 +297,7 @@ def expect(
     *,
     source: str | None = None,
 ) -> None:
-    """Refuse `tensors` unless it has exactly the wanted names, types and numbers of dimensions.
+    """Refuse tensors that do not have exactly the given names, types and dimensions.
 
     Parameters
     ----------
@@ -336,7 +340,7 @@ found float64 with 1; this is another kind of model, or a damaged one
 
 
 def pack_strings(strings: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Lay strings end to end in UTF-8, for storage as two tensors.
+    """Concatenate strings in UTF-8, for storage as two tensors.
 
     Parameters
     ----------
@@ -378,7 +382,7 @@ def pack_strings(strings: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.
 def unpack_strings(
     blob: NDArray[np.uint8], offsets: NDArray[np.int64], *, source: str | None = None
 ) -> list[str]:
-    """Read back what `pack_strings` laid out.
+    """Split what `pack_strings` concatenated.
 
     Parameters
     ----------
@@ -428,7 +432,7 @@ def unpack_strings(
 
 
 class Contents(NamedTuple):
-    """What a model file holds.
+    """Contents of a model file.
 
     Attributes
     ----------
@@ -457,12 +461,12 @@ def save(
     tensors: Mapping[str, NDArray[Any]],
     format: int = MIN_READER,
 ) -> int:
-    """Write a model file, all of it or nothing.
+    """Write a model file atomically.
 
-    The bytes go to a temporary file in the same folder, reach the disk, and then take the
-    place of `path` in one step: at any moment, a reader finds the old file or the new one,
-    whole.  A symbolic link stays and its target is replaced.  A new file gets the usual
-    permissions (0666 less the umask); a replaced one keeps those it had.
+    The bytes go to a temporary file in the same folder, are flushed to disk, and then replace
+    `path` in one step: a reader always finds the complete old or new file. A symbolic link stays
+    and its target is replaced. A new file gets the usual permissions (0666 less the umask); a
+    replaced one keeps its own.
 
     Parameters
     ----------
@@ -497,7 +501,7 @@ def save(
         data = to_bytes(config, tensors, format)
     target = Path(path)
     if target.exists() and not target.is_file():
-        # Replacing /dev/null or a folder is never what was meant.
+        # Replacing /dev/null or a folder is never intended.
         number = errno.EISDIR if target.is_dir() else errno.EINVAL
         message = f"{os.strerror(number)}: expected a regular file or a new name to save the model"
         raise OSError(number, message, os.fspath(path))
@@ -514,11 +518,10 @@ def save(
 
 
 def load(path: str | os.PathLike[str], *, verify: bool = True) -> Contents:
-    """Read a model file; its arrays are views of the bytes read.
+    """Load a model file; its arrays are read-only views of the bytes.
 
-    The file is read once, after its header and no further than that announces, and all checks
-    and arrays are of these bytes: whatever becomes of the file later changes nothing.  The arrays
-    are read-only.
+    The file is read once, not beyond what its header announces, and all checks and arrays use
+    these bytes: later changes of the file have no effect.
 
     Parameters
     ----------
@@ -552,7 +555,7 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Contents:
 
 
 def is_model(path: str | os.PathLike[str]) -> bool:
-    """Whether a regular file begins as models do; it may still be damaged.
+    """Return whether a regular file begins like a model; it may still be damaged.
 
     Examples
     --------
@@ -563,19 +566,19 @@ def is_model(path: str | os.PathLike[str]) -> bool:
         return False
     with Path(path).open("rb") as file:
         start = file.read(32)
-    return start[8:].startswith(b'{"__metadata__":')  # behind the length of the header
+    return start[8:].startswith(b'{"__metadata__":')  # after the length of the header
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:
-    """The contents of a file, of which no more is read than its header announces.
+    """Read a file up to what its header announces.
 
-    A file that is no model, or says that it is absurdly large, is not read into memory.
+    A file that is not a model, or announces an absurd size, is not read into memory.
     """
     with Path(path).open("rb") as file:
         start = file.read(8)
         length = int.from_bytes(start, "little")
         if len(start) < 8 or length > MAX_HEADER:
-            return start  # which says what is wrong
+            return start  # the caller finds what is wrong
         start += file.read(length)
         if len(start) < 8 + length:
             return start
@@ -586,15 +589,15 @@ def _read(path: str | os.PathLike[str]) -> bytes:
                 f"{announced}; this is no seqtag model, check the path"
             )
             raise ModelFileError(msg)
-        most = len(start) + announced + 1  # one byte more shows a file that is too long
+        most = len(start) + announced + 1  # one more byte reveals a file that is too long
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return start + file.read(most - len(start))
-        file.seek(0)  # all of it in one piece: what is checked from here on is this piece alone
+        file.seek(0)  # read in one piece, which is what all checks see
         return file.read(min(most, os.fstat(file.fileno()).st_size + 1))
 
 
 def _announced(start: bytes) -> int:
-    """How many bytes of tensors a header announces; 0 if it cannot be read, as is found later."""
+    """Return how many bytes of tensors a header announces; 0 if the header is invalid."""
     try:
         header, _ = read_header(memoryview(start))
         offsets = [entry["data_offsets"] for name, entry in header.items() if name[:1] != "_"]
@@ -725,7 +728,7 @@ the file is damaged, copy or save it again
 
 
 def _storable(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """The array in little-endian order, if the format can hold it."""
+    """Return the array in little-endian order, or refuse what the format cannot hold."""
     if not (isinstance(name, str) and TENSOR_NAME.fullmatch(name)):
         raise ModelFileError(name_message(name))
     if not isinstance(array, np.ndarray) or array.dtype.newbyteorder("<") not in DTYPE_NAMES:
@@ -746,7 +749,7 @@ def _storable(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _checked_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration, if JSON returns it as it is."""
+    """Return the configuration, or refuse one that JSON does not return unchanged."""
     hint = "use dicts with string keys, lists, strings, finite numbers, booleans and None"
     plain = dict(config)
     try:
@@ -771,7 +774,7 @@ def _checked_config(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_finite(name: str, array: NDArray[Any]) -> None:
-    """Refuse NaN and infinity, which would spoil every score they meet."""
+    """Refuse NaN and infinity, which would invalidate all scores."""
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         msg = (
             f"expected finite numbers in tensor {name!r}, found NaN or infinity; "
@@ -783,7 +786,7 @@ def _check_finite(name: str, array: NDArray[Any]) -> None:
 def _checksum(
     signed: bytes, entries: Mapping[str, Any], pieces: Mapping[str, bytes | memoryview]
 ) -> str:
-    """SHA-256 over the metadata and all tensors; JSON ends itself, shapes tell lengths of data."""
+    """Return the SHA-256 of metadata and tensors; JSON is self-delimiting, shapes imply lengths."""
     digest = hashlib.sha256(signed)
     for name in sorted(entries):
         digest.update(canonical([name, entries[name]["dtype"], entries[name]["shape"]]))

@@ -1,4 +1,4 @@
-"""Averaged weights to whole-number weights, and back."""
+"""Quantization of averaged weights to integers, and back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_ROWS = [(np.zeros(0, np.int64),), (np.zeros(0, np.int32),), (np.zeros(0),)]
 
 
 def mean(runs: Sequence[Cells]) -> Cells:
-    """The mean of the weights of several runs over the same features."""
+    """Return the mean of the weights of several runs over the same features."""
     if len(runs) == 1:
         return runs[0]
 
@@ -62,7 +62,7 @@ def mean(runs: Sequence[Cells]) -> Cells:
 def _mean_of_rows(
     ptrs: Sequence[NDArray[Any]], labels: Sequence[NDArray[Any]], weights: Sequence[NDArray[Any]]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Cells per row, their labels, and the mean weight of each over some runs."""
+    """Return cells per row, their labels, and the mean weight of each over the runs."""
     width = 1 + max((int(label.max()) for label in labels if len(label)), default=0)
     ids = [
         np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)) * width + label
@@ -77,12 +77,12 @@ def _mean_of_rows(
 def freeze(
     cells: Cells, row_keys: np.ndarray, edge_keys: np.ndarray, labels: int
 ) -> QuantizedWeights:
-    """Round the weights to whole numbers of one unit, drop what is zero, sort by key.
+    """Round the weights to multiples of one unit, drop zeros, sort by key.
 
     Raises
     ------
     LabelError
-        If there are more labels than cells can name: 65,535, or 255 with label trigrams and with
+        If there are more labels than cells can address: 65,535, or 255 with label trigrams and with
         label bigrams conjoined with observations.
     """
     second_order = len(cells.trigram_ptr) > 1
@@ -123,7 +123,7 @@ def freeze(
 
 
 def thaw(weights: QuantizedWeights, trigram_labels: int) -> Cells:
-    """The inverse of `freeze`, but for what rounding took: whole numbers times their unit.
+    """Return weights from integers times their unit: the inverse of `freeze` up to rounding.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The words of the training data, and the attribute by which known words are recognised."""
+"""Known words: hashes of the words of the training data."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 class KnownWords:
-    """The words of the training data, kept as hashes: ``word in tagger.known_words``.
+    """Set of the words of the training data, kept as hashes: ``word in tagger.known_words``.
 
-    About 8 bytes a word; a word that is not there is taken for known once in 2**64 / len times.
+    It takes about 8 bytes per word. The probability that an unknown word counts as known is
+    len / 2**64.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class KnownWords:
         return cls(np.unique(backend.hash_strings(sorted(FORMS["normal"]([*words])))))
 
     def with_words(self, words: Iterable[str]) -> KnownWords:
-        """These words and more, compared in the same form.
+        """Return the set with more words, compared in the same form.
 
         >>> "or" in KnownWords.of(["to", "be"]).with_words(["or"])
         True
@@ -68,7 +69,7 @@ class KnownWords:
         return bool(at < len(self.hashes) and self.hashes[at] == wanted)
 
     def among(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Which of some words are there: (words,) bool; nothing is remembered.
+        """Return which words are known: (words,) bool; nothing is cached.
 
         >>> KnownWords.of(["to", "be"]).among(["be", "or"]).tolist()
         [True, False]
@@ -77,12 +78,12 @@ class KnownWords:
 
 
 def known_attribute(compiled: CompiledTemplates) -> int:
-    """Number of the attribute by which known words are recognised: ``normal`` of the form.
+    """Return the number of the attribute that identifies known words: ``normal`` of the form.
 
     Raises
     ------
     LabelError
-        If no template looks at it.
+        If no template uses it.
     """
     try:
         return compiled.attributes.index(AttributeUse("form", "normal"))

@@ -1,4 +1,4 @@
-"""What a model is: all that training leaves behind and tagging needs."""
+"""Models: the result of training, as tagging needs it and as model files hold it."""
 
 from __future__ import annotations
 
@@ -50,39 +50,38 @@ Tensors = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """All that training leaves behind and tagging needs. Never changes.
+    """Trained model: label coding, templates, weights, and where they come from. Immutable.
 
     Parameters
     ----------
     column
-        What it labels.
+        Label column.
     coding
-        How its labels are written and learnt.
+        Scheme and encoding of its labels.
     labels
-        The labels as they are learnt; a label's place is its id.
+        Encoded labels; the position of a label is its id.
     templates
-        Its feature templates, without settings, and the word tables that they look into.
+        Feature templates, without settings, and their word tables.
     columns
-        The columns of the training files up to the last that templates look at: templates may
-        count columns.
+        Columns of the training files up to the last one in use: templates may number columns.
     compiled
-        The templates bound to the columns.
+        Templates bound to the columns.
     weights
-        Whole-number weights.
+        Integer weights.
     known_words
-        The words of the training data, as hashes.
+        Hashes of the words of the training data.
     parts
-        The parts of labels that emission weights belong to, if they do.
+        Label components that emission weights belong to, instead of complete labels.
     known_labels
-        The labels that known words may have.
+        Tag dictionary: the labels that frequent words may have.
     writer
-        The program that trained it, or wrote its file.
+        Program that trained it or wrote its file.
     training
-        Where it comes from: settings, seed, size and digest of the corpus, scores. JSON values.
+        Provenance: settings, seed, size and digest of the corpus, scores. JSON values.
     calibration
-        How often labels of a margin are right, if that was learnt.
+        Calibration of margins, if it was learned.
     first
-        The models of the first of two passes: their labels are columns to its templates.
+        First-pass models, whose labels are input columns of its templates.
     """
 
     column: LabelColumn
@@ -102,11 +101,11 @@ class Model:
 
     @property
     def interrupted(self) -> bool:
-        """Whether its training was cut short."""
+        """Whether its training was interrupted."""
         return bool(self.training.get("interrupted"))
 
     def decoder(self) -> Decoder:
-        """The engine's view of it, with what the label coding forbids."""
+        """Build the decoder, with the transitions that the label coding forbids."""
         start, stop, transition = self.weights[3:6]
         legal = self.coding.allowed(self.labels)
         if legal is not None:
@@ -131,13 +130,13 @@ class Model:
 
     @property
     def dense(self) -> int:
-        """How many weights of label bigrams and trigrams it has, most of them zero."""
+        """Number of label bigram and trigram weights, most of them zero."""
         labels, order = len(self.labels), self.compiled.order
         return sum((0, labels**2, (labels + 1) * labels**2)[: order + 1])
 
     # ----------------------------------------------------------------- files
     def config(self) -> dict[str, Any]:
-        """Its configuration, as a model file holds it."""
+        """Return the configuration for a model file."""
         config: dict[str, Any] = {
             "label": self.column.name,
             "scheme": self.coding.scheme,
@@ -150,42 +149,42 @@ class Model:
         }
         if self.compiled.forms == _OLD_FORMS:
             del config["forms"]
-        if self.coding.name != LabelCoding.name:  # files of old have no such entry
+        if self.coding.name != LabelCoding.name:  # old files do not have this entry
             config["coding"] = self.coding.name
-        if self.calibration is not None:  # nor this one
+        if self.calibration is not None:
             config["calibration"] = self.calibration.to_dict()
-        if self.tables:  # nor this one; what is shown of tables, a file lists by number
+        if self.tables:  # shown by `seqtag info`; a file lists numbers of tables instead
             config["tables"] = [
                 {**facts_of(table), "entries": len(table), "values": len(table.values)}
                 for table in self.tables
             ]
-        if self.first:  # nor this one; a file lists them by number, too
+        if self.first:  # here, too, a file lists numbers
             config["first"] = [each.config() for each in self.first]
         return config
 
     def tensors(self) -> dict[str, NDArray[Any]]:
-        """Its arrays, as a model file holds them."""
+        """Return the arrays for a model file."""
         return _tensors_of(self)
 
     @classmethod
     def of(
         cls, contents: Contents, source: str = "<model>", tables: Sequence[WordTable] = ()
     ) -> Model:
-        """The model of some contents; see `seqtag.model.bundle` for those of a whole file.
+        """Build a model from contents with the word tables of its file.
 
-        `tables` are those of the file.
+        `seqtag.model.bundle` loads all models of a file.
 
         Raises
         ------
         ModelFileError
-            If they are not those of a model, or do not fit together.
+            If the contents are not those of a model, or are inconsistent.
         """
         return _from_contents(contents, source, tables)
 
 
 @contextmanager
 def fitting(source: str) -> Iterator[None]:
-    """Say of what goes wrong inside that the parts of a model do not fit together."""
+    """Turn errors inside into one about an inconsistent model."""
     try:
         yield
     except ModelFileError:
@@ -209,7 +208,7 @@ def fitting(source: str) -> Iterator[None]:
 
 
 def _short(error: Exception) -> str:
-    """What an error says, however much of a hostile file it shows."""
+    """Return the message of an error, shortened and printable."""
     text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))
     return (
         text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
@@ -246,10 +245,10 @@ _TENSORS = {
     "known_labels.cells": ("u2", 1),
     "known_labels.labels": ("u2", 1),
 }
-"""Type and number of dimensions of each array of a file."""
+"""Data type and number of dimensions of each array of a file."""
 
 _OLD_FORMS = "written"
-"""The form in which a model sees values if its file does not say."""
+"""Form in which a model sees values if its file does not name one."""
 
 _LARGEST = 2**24
 """Weights of labels and label bigrams: all up to this are numbers of float32."""
@@ -273,16 +272,15 @@ _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
         lambda value: value is None or is_calibration(value),
     ),
 }
-"""What each entry of the configuration must be."""
+"""Description and check of each entry of the configuration."""
 
 
 def _is_scheme(value: Any) -> bool:
-    """Tell whether a value is the name of a label scheme, or none."""
     return value is None or (isinstance(value, str) and value in SCHEMES)
 
 
 def _is_training(value: Any) -> bool:
-    """Tell whether a value is an object whose usual entries, if there, are of their kind."""
+    """Return whether a value is an object whose usual entries, if present, have the right types."""
     if not isinstance(value, dict):
         return False
     dev, epochs = value.get("dev", _NO_DEV), value.get("best_epochs", [])
@@ -297,7 +295,7 @@ def _is_training(value: Any) -> bool:
 
 
 def _are_names(value: Any) -> bool:
-    """Tell whether a value is a list of different names, not too many and safe to print."""
+    """Return whether a value is a list of different names, not too many and printable."""
     if not isinstance(value, list) or len(value) > MOST_COLUMNS:
         return False
     shown = all(isinstance(name, str) and name.isprintable() for name in value)
@@ -305,7 +303,6 @@ def _are_names(value: Any) -> bool:
 
 
 def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:
-    """The arrays of a file."""
     weights, parts, known_labels = model.weights, model.parts, model.known_labels
     blob, offsets = pack_strings(list(model.labels))
     tensors: dict[str, NDArray[Any]] = {"labels.blob": blob, "labels.offsets": offsets}
@@ -331,7 +328,6 @@ def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:
 
 
 def _from_contents(contents: Contents, source: str, tables: Sequence[WordTable]) -> Model:
-    """The model of some contents."""
     config, tensors = {"forms": _OLD_FORMS, **contents.config}, contents.tensors
     expect(tensors, _TENSORS, source=source)
     with fitting(source):
@@ -382,12 +378,12 @@ def _from_contents(contents: Contents, source: str, tables: Sequence[WordTable])
 
 
 def _parsed(text: str, columns: Sequence[str], source: str) -> TemplateSet:
-    """The templates of a file.
+    """Parse the templates of a file.
 
     Raises
     ------
     ModelFileError
-        If they need an attribute that nobody has registered.
+        If they need an attribute that is not registered.
     """
     try:
         templates = parse(text)
@@ -406,7 +402,7 @@ def _parsed(text: str, columns: Sequence[str], source: str) -> TemplateSet:
 
 
 def _check_scheme(config: Mapping[str, Any], source: str) -> None:
-    """Refuse half a scheme: labels are written and learnt in one, or neither."""
+    """Refuse a scheme without an encoding, and the reverse."""
     written, learnt, constrain = (config[name] for name in ("scheme", "encoding", "constrain"))
     if (written is None) != (learnt is None) or (constrain and learnt is None):
         msg = (
@@ -418,7 +414,7 @@ def _check_scheme(config: Mapping[str, Any], source: str) -> None:
 
 
 def _check_column(column: LabelColumn, source: str) -> None:
-    """Refuse labels that would overwrite the words or their numbers."""
+    """Refuse label columns that would overwrite the words or their numbers."""
     for name in column.columns:
         if name in NO_LABELS:
             msg = (
@@ -429,7 +425,7 @@ def _check_column(column: LabelColumn, source: str) -> None:
 
 
 def _check_labels(labels: Sequence[str], order: int, *, seen: bool, source: str) -> None:
-    """Refuse labels before a table of all their pairs is made, which may be far beyond the file."""
+    """Refuse too many labels before a table of all pairs is allocated."""
     limit, what = MAX_LABELS, ""
     if order == 2 or seen:
         limit, what = MAX_TRIGRAM_LABELS, " with label trigrams or label bigrams that see words"
@@ -448,7 +444,7 @@ def _check_labels(labels: Sequence[str], order: int, *, seen: bool, source: str)
 
 
 def _weights(tensors: Tensors, labels: int, order: int) -> QuantizedWeights:
-    """The weights of a model of some labels; there are no transitions if it has order 0."""
+    """Build the weights of a model; order 0 has no transitions."""
     if not len(tensors["start"]) == len(tensors["stop"]) == labels:
         msg = f"start, stop and transition must be of the {labels} labels"
         raise ValueError(msg)

@@ -13,7 +13,7 @@ from seqtag.corpus.memory import sentence_of
 from seqtag.corpus.stream import TextBytes
 from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError
 from seqtag.model import bundle, container
-from seqtag.model.bundle import inputs_of
+from seqtag.model.bundle import input_columns
 from seqtag.segmentation.multiword import Splitter
 from seqtag.segmentation.reading import SegmentedText
 from seqtag.segmentation.segmenter import Segmenter
@@ -154,7 +154,7 @@ class Pipeline:
                 needed |= {
                     other.column.name
                     for other in self.models
-                    if {*other.column.columns} & {*inputs_of(model)}
+                    if {*other.column.columns} & {*input_columns(model)}
                 }
         kept = [model for model in self.models if model.column.name in needed]
         return Pipeline(kept, self._source, hidden=needed.difference(parts))

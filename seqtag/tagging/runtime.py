@@ -12,7 +12,7 @@ from seqtag.caching import BoundedCache
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import SeqtagError
-from seqtag.model.bundle import inputs_of, said_by
+from seqtag.model.bundle import input_columns, predicted_columns
 from seqtag.parallel import Pool, in_order
 from seqtag.tagging.encode import (
     AnySentence,
@@ -233,7 +233,7 @@ class ModelRuntime:
     ) -> Batch:
         plain = {*map(type, sentences)} <= {list}
         token_lists = [] if plain else [tokens_of(sentence) for sentence in sentences]
-        names = inputs_of(self.model)
+        names = input_columns(self.model)
         columns = rows_of_columns(sentences, names)
         bounds = list(accumulate(map(len, columns[0]), initial=0))
         try:
@@ -254,7 +254,7 @@ class ModelRuntime:
         self, arrays: Arrays, begin: int, end: int, workspace: Workspace
     ) -> Iterator[Batch]:
         """Encode the sentences begin to end in batches."""
-        names = inputs_of(self.model)
+        names = input_columns(self.model)
         if self._first:  # whose models number the words each in their own way
             for a, b in pairwise(cuts(arrays.bounds[begin : end + 1], _BATCH_TOKENS)):
                 first, last = begin + a, begin + b
@@ -352,9 +352,9 @@ class ModelRuntime:
         if not self._first:
             return columns
         names = self.model.compiled.columns
-        rows = dict(zip(inputs_of(self.model), columns, strict=True))
+        rows = dict(zip(input_columns(self.model), columns, strict=True))
         for each, predicted in zip(self._first, batch.workspace.predicted, strict=True):
-            for name, values in said_by(each.model).items():
+            for name, values in predicted_columns(each.model).items():
                 if name in names:
                     row = names.index(name)
                     shown = dict(zip(predicted[row].tolist(), values, strict=True))
@@ -369,7 +369,7 @@ class ModelRuntime:
                 continue
             with self._workspaces.borrow(self.new_workspace) as workspace:
                 batch = self._with_predicted(self._encode([sentence], [None], workspace))
-                found = self._all_columns(columns_of(sentence, inputs_of(self.model)), batch)
+                found = self._all_columns(columns_of(sentence, input_columns(self.model)), batch)
             names = self.model.compiled.columns
             yield {name: list(values) for name, values in zip(names, found, strict=True)}
 
@@ -489,7 +489,7 @@ class ModelRuntime:
                 other, other_label = ids.tolist(), self._write_labels(batch, ids)[0][token]
                 if label == other_label:  # written alike: show them as they were learned
                     label, other_label = (self.model.labels[y[token]] for y in (best, other))
-            columns = columns_of(sentence, inputs_of(self.model))
+            columns = columns_of(sentence, input_columns(self.model))
             all_columns = self._all_columns(columns, batch)
             encoded = Encoded(all_columns, batch.types, workspace.encoder.hashes)
             rows = rows_of(self.model, encoded, token, best, other)

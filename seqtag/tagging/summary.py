@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from seqtag.html_tables import folded, table
-from seqtag.model.bundle import inputs_of
+from seqtag.model.bundle import input_columns
 from seqtag.settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def html_of_pipeline(models: Sequence[Model]) -> str:
     """Return the models of a pipeline as an HTML table."""
     rows = []
     for model in models:
-        looks_at = ", ".join(inputs_of(model))
+        looks_at = ", ".join(input_columns(model))
         labels = f"{len(model.labels):,}"
         rows.append((model.column.name, labels, looks_at, _trained_on(model), model.writer))
     heading = ["part", "labels", "looks at", "trained on", "made by"]

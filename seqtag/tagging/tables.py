@@ -15,7 +15,7 @@ import numpy as np
 from seqtag.corpus.keys import split_key
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sentence import bad_value, find_column
-from seqtag.model.bundle import said_by
+from seqtag.model.bundle import predicted_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,11 +106,11 @@ class TablePlan:
                 found.append(source)
             self.sources.append(found)
             if tagger in self._first:
-                said = said_by(tagger.model).items()
+                said = predicted_columns(tagger.model).items()
                 filled |= {name: _Filled(number, values) for name, values in said}
                 continue
             for each in tagger.first:
-                for name in said_by(each.model):
+                for name in predicted_columns(each.model):
                     del filled[name]  # nobody else is to see it
             for name, values in tagger.split_label(tagger.outputs).items():
                 place = find_column(name, stream.columns) or name

@@ -10,7 +10,7 @@ from seqtag import hooks
 from seqtag.deprecation import renamed, renamed_keyword
 from seqtag.errors import SeqtagError
 from seqtag.model import bundle, container
-from seqtag.model.bundle import inputs_of
+from seqtag.model.bundle import input_columns
 from seqtag.model.embedded import embedded_models, find_model
 from seqtag.model.model import fitting
 from seqtag.tagging.arrays import arrays_of
@@ -111,7 +111,7 @@ class Tagger(ModelRuntime):
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that the templates use, in the order in which `tag` takes them."""
-        return inputs_of(self.model)
+        return input_columns(self.model)
 
     @property
     def label_columns(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.engine import backend
 from seqtag.features.encoder import Encoder
-from seqtag.model.bundle import said_by
+from seqtag.model.bundle import predicted_columns
 from seqtag.parallel import Pool
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Workspace:
         self.predicted: list[Mapping[int, NDArray[Any]]] = [
             {
                 names.index(name): self.encoder.number(name, [values], len(values))
-                for name, values in said_by(each).items()
+                for name, values in predicted_columns(each).items()
                 if name in names
             }
             for each in model.first

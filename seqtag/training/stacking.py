@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
-from seqtag.features.language import with_first, without_first
+from seqtag.features.language import with_predicted, without_predicted
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
-from seqtag.model.bundle import first_name
+from seqtag.model.bundle import predicted_name
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.interruption import AtOnce
 from seqtag.training.jackknife import component_schedule, jackknifed
@@ -59,7 +59,7 @@ def with_passes(tasks: Sequence[LearningTask]) -> list[LearningTask]:
         column, available = task.column, task.available
         also = [name for name in _ALSO.get(column.name, ()) if name in available]
         also = [name for name in also if name not in task.templates.columns]  # given in the input
-        predicted = [first_name(name) for name in (*column.columns, *also)]
+        predicted = [predicted_name(name) for name in (*column.columns, *also)]
         taken = [name for name in predicted if name in available]
         if taken:
             msg = (
@@ -67,14 +67,14 @@ def with_passes(tasks: Sequence[LearningTask]) -> list[LearningTask]:
                 "passes says, found one; give it another name with --columns"
             )
             raise CorpusError(msg)
-        templates = with_first(task.templates, predicted)
+        templates = with_predicted(task.templates, predicted)
         seen = {*templates.looks_at([*available, *predicted])}
         second = replace(
             task,
             templates=templates,
             available=(*available, *(name for name in predicted if name in seen)),
         )
-        first = without_first(task.templates, predicted)
+        first = without_predicted(task.templates, predicted)
         found.append(replace(task, templates=first, second=second))
     return found
 
@@ -82,7 +82,7 @@ def with_passes(tasks: Sequence[LearningTask]) -> list[LearningTask]:
 def companion_columns(tasks: Sequence[LearningTask]) -> list[str]:
     """Return the columns besides the label column whose predictions some second pass sees."""
     seen = {name for task in tasks if task.second for name in task.second.columns}
-    return [name for name in _ALSO.get(tasks[0].column.name, ()) if first_name(name) in seen]
+    return [name for name in _ALSO.get(tasks[0].column.name, ()) if predicted_name(name) in seen]
 
 
 def without_unannotated(
@@ -101,7 +101,7 @@ def without_unannotated(
     for name, column in columns.items():
         if "_" in column.types or len(column.types) == 1:
             _log.info("the column %s is not annotated throughout: no part of the first pass", name)
-            absent.append(first_name(name))
+            absent.append(predicted_name(name))
     return [
         task
         if task.second is None
@@ -109,7 +109,7 @@ def without_unannotated(
             task,
             second=replace(
                 task.second,
-                templates=without_first(task.second.templates, absent),
+                templates=without_predicted(task.second.templates, absent),
                 available=tuple(name for name in task.second.available if name not in absent),
             ),
         )
@@ -193,7 +193,7 @@ def _complete(model: Model) -> Model:
 def _first_columns(model: Model, labels: Column) -> dict[str, Column]:
     """Return the input columns of the second pass that predictions of a model make."""
     split = model.column.split(labels.types)
-    return {first_name(name): Column(values, labels.ids) for name, values in split.items()}
+    return {predicted_name(name): Column(values, labels.ids) for name, values in split.items()}
 
 
 def _jackknifed(

@@ -10,7 +10,7 @@ import seqtag
 from seqtag.errors import ModelFileError
 from seqtag.features.language import parse
 from seqtag.model import bundle, container
-from seqtag.model.bundle import flat, grouped, inputs_of, said_by
+from seqtag.model.bundle import attach_first_pass, flatten, input_columns, predicted_columns
 from seqtag.model.container import FORMAT_VERSION, MIN_READER
 
 WORDS = [["the", "dog"], ["a", "cat"]]
@@ -44,9 +44,9 @@ def test_a_file_lists_the_models_of_a_first_pass_before_the_one_they_are_for(twi
 
 
 def test_what_it_looks_at_and_what_its_first_pass_says(twice):
-    assert inputs_of(twice) == inputs_of(twice.first[0]) == ("form",)
-    assert said_by(twice.first[0]) == {"first.tag": ["DET", "NOUN"]}
-    assert flat([twice]) == [twice.first[0], twice]
+    assert input_columns(twice) == input_columns(twice.first[0]) == ("form",)
+    assert predicted_columns(twice.first[0]) == {"first.tag": ["DET", "NOUN"]}
+    assert flatten([twice]) == [twice.first[0], twice]
 
 
 def test_columns_of_both_passes_are_in_the_order_of_the_corpus():
@@ -75,13 +75,13 @@ def test_numbers_that_are_not_those_just_before_are_refused(twice, numbers):
 
 def test_a_first_pass_of_two_passes_is_refused(twice):
     with pytest.raises(ModelFileError, match="models of one pass just before number 1"):
-        grouped([twice, twice], [[], [0]], "m.seqtag")
+        attach_first_pass([twice, twice], [[], [0]], "m.seqtag")
 
 
 def test_a_first_pass_that_nobody_looks_at_is_refused(twice, other):
     for first, second in ((other, twice), (twice.first[0], other)):
         with pytest.raises(ModelFileError) as error:
-            grouped([first, replace(second, first=())], [[], [0]], "m.seqtag")
+            attach_first_pass([first, replace(second, first=())], [[], [0]], "m.seqtag")
         assert str(error.value).startswith(
             "m.seqtag: expected a model with templates that look at what its first pass says (first"
         )
@@ -90,7 +90,7 @@ def test_a_first_pass_that_nobody_looks_at_is_refused(twice, other):
 def test_a_first_pass_that_says_a_column_twice_is_refused(twice):
     first, second = twice.first[0], replace(twice, first=())
     with pytest.raises(ModelFileError, match="look at what its first pass says"):
-        grouped([first, first, second], [[], [], [0, 1]], "m.seqtag")
+        attach_first_pass([first, first, second], [[], [], [0, 1]], "m.seqtag")
 
 
 def test_models_of_a_first_pass_count(twice, monkeypatch):
