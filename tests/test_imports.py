@@ -126,7 +126,6 @@ classifiers.perceptrons classifiers.sigmoid
 classifiers
 integrations.conllu integrations.nltk integrations.spacy_documents
 integrations.items integrations.sentences
-integrations.scorers
 integrations.sklearn integrations.spacy
 integrations.spacy_factories
 integrations

@@ -22,26 +22,25 @@ _BATCH = 1000  # sentences tagged at once, times the threads
 def tag_token_lists(
     model: Tagger | Pipeline, token_lists: Iterable[TokenList], *, threads: int = 1
 ) -> Iterator[TokenList]:
-    r"""Fill the columns of many sentences, and give the same sentences back in their order.
+    r"""Fill the columns of many sentences, and yield the same sentences in their order.
 
-    Memory stays flat: sentences are taken as they are asked for, some 1000 at a time. Multiword
-    ranges, empty nodes and metadata are left alone, and so is what the parts of a pipeline look
-    at only. A column that the sentences do not have goes to MISC, as ``Chunk=B-NP``.
+    Memory is constant: sentences are read on demand, some 1000 at a time. Multiword ranges, empty
+    nodes, metadata and input columns are not changed. A column that the sentences do not have goes
+    to MISC, as ``Chunk=B-NP``.
 
     Parameters
     ----------
     model
-        A tagger, or a pipeline, whose taggers run one after another; tokens and words are those
-        of the lists.
+        A tagger, or a pipeline, whose taggers run in turn; tokens and words are those of the lists.
     token_lists
-        What ``conllu.parse`` or ``conllu.parse_incr`` gives; sentences without words pass through.
+        Result of ``conllu.parse`` or ``conllu.parse_incr``; sentences without words are passed on.
     threads
         Threads to decode on.
 
     Raises
     ------
     TypeError
-        If something among them is no ``TokenList``.
+        If an item is no ``TokenList``.
 
     Examples
     --------
@@ -75,7 +74,7 @@ def tag_token_lists(
 
 
 def _words_of(tokens: TokenList) -> Tokens:
-    """The words of a sentence."""
+    """Return the words of a sentence."""
     found = tokens_of(tokens)
     if found is None:
         msg = f"expected sentences as conllu.TokenList, found {type(tokens).__name__}"

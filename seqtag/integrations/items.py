@@ -1,8 +1,8 @@
-"""Sentences of feature dicts: labelled by the same trainer and the same decoder as words are.
+"""Taggers of feature dicts, with the trainer and the decoder of `seqtag.Tagger`.
 
-A model file knows features by templates over columns, of value 1, with weights in whole numbers.
-A dict has any number of features of any value, so that its model stays in Python: names, and
-weights as they were learnt. It pickles by value.
+The features of a model file are made by templates over columns; they have the value 1 and integer
+weights. A dict has any number of features of any value, so its model is not a model file: it has
+the names of the features and weights in floating point. It pickles by value.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ Items = list[list[Any]]
 
 
 class ItemTagger:
-    """A model of feature dicts; labels sentences as `seqtag.Tagger` does.
+    """Tagger of sentences of feature dicts.
 
     Parameters
     ----------
     names
         Row of each attribute.
     labels
-        The labels as they are learnt; a label's place is its id.
+        Labels in the encoding of training; their indices are their ids.
     coding
-        How they are written and learnt.
+        Conversion between labels as written and as learned.
     layout, cells
         Shape of the weights, and the weights.
     """
@@ -60,15 +60,15 @@ class ItemTagger:
     ):
         self.names, self.labels, self.coding = names, list(labels), coding
         self.layout, self.cells = layout, cells
-        self._weights = self._made()
+        self._weights = self._engine_weights()
 
     @property
     def label_scheme(self) -> str | None:
-        """The scheme its labels are written in, if they are chunk labels."""
+        """Scheme in which its labels are written, if they are chunk labels."""
         return self.coding.scheme
 
     def tag_many(self, sentences: Iterable[Sequence[Any]]) -> list[list[str]]:
-        """Labels of sentences; features that training did not see count for nothing.
+        """Return the labels of sentences; features not seen in training are ignored.
 
         Raises
         ------
@@ -80,14 +80,14 @@ class ItemTagger:
         return [self.coding.decode(found[a:b]) for a, b in pairwise(x.sentence_ptr.tolist())]
 
     def state_features(self) -> dict[tuple[str, str], float]:
-        """Weight of each (attribute, label) that has one; for label parts, of the part."""
+        """Return the nonzero weights by (attribute, label); for label components, by component."""
         row = np.repeat(np.arange(len(self.names)), np.diff(self.cells.row_ptr)).tolist()
         names, columns = list(self.names), self._columns()
         cells = zip(row, self.cells.label.tolist(), self.cells.weight.tolist(), strict=True)
         return {(names[i], columns[j]): weight for i, j, weight in cells}
 
     def transition_features(self) -> dict[tuple[str, str], float]:
-        """Weight of each (label, next label) that has one."""
+        """Return the nonzero weights by (label, next label)."""
         labels = self.labels
         weights = self.cells.chain[2 * len(labels) :].reshape(-1, len(labels))
         previous, current = np.nonzero(weights)
@@ -98,13 +98,13 @@ class ItemTagger:
 
     # ----------------------------------------------------------------- private
     def _columns(self) -> list[str]:
-        """Names of the columns of the weights: labels, or their parts."""
+        """Return the names of the columns of the weights: labels, or their components."""
         if self.layout.parts is None:
             return self.labels
         return component_names(self.labels)
 
-    def _made(self) -> Weights:
-        """The engine's weights, with what the label coding forbids."""
+    def _engine_weights(self) -> Weights:
+        """Return the engine's weights, with the transitions that the label coding forbids."""
         chain = self.cells.chain.copy()
         legal = self.coding.allowed(self.labels)
         if legal is not None and self.layout.order:
@@ -119,12 +119,12 @@ class ItemTagger:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._weights = self._made()
+        self._weights = self._engine_weights()
 
 
 @dataclass(frozen=True)
 class ItemTask:
-    """What there is to learn from feature dicts: a `seqtag.training.runs.Trainable`."""
+    """Problem of learning from feature dicts: a `seqtag.training.runs.Trainable`."""
 
     settings: Settings
     corpus: IndexedCorpus
@@ -146,16 +146,16 @@ class ItemTask:
         constrain: bool,
         asked: bool,
     ) -> ItemTask:
-        """Number attributes and labels of sentences that have tokens.
+        """Build the problem of sentences with tokens: number attributes and labels.
 
         Raises
         ------
         CorpusError
             If a token is no feature dict, list or set.
         LabelError
-            If labels do not fit the encoding asked for.
+            If labels do not fit the requested encoding.
         SeqtagError
-            If settings need words.
+            If a setting needs words.
         """
         check_settings(settings)
         examples = label_data(gold)
@@ -165,31 +165,31 @@ class ItemTask:
             constrained=constrain and order > 0,
             asked=asked,
         )
-        learnt = examples.encoded_by(coding)
-        labels = sorted(learnt.types)
+        encoded = examples.encoded_by(coding)
+        labels = sorted(encoded.types)
         number = {label: i for i, label in enumerate(labels)}
-        y = np.array([number[label] for label in learnt.types], np.int32)[learnt.ids]
+        y = np.array([number[label] for label in encoded.types], np.int32)[encoded.ids]
         names: Names = {}
         x = index_items(sentences, names, grow=True)
-        names, x = frequent(names, x, settings.min_count)
+        names, x = drop_rare(names, x, settings.min_count)
         layout = Layout(len(names), len(labels), order, 0, parts_of(labels, settings))
         keys = backend.hash_strings(list(names))
         corpus = IndexedCorpus(layout, x, keys, np.zeros(0, np.uint64))
         return cls(settings, corpus, y, names, labels, coding)
 
     def tagger(self, cells: Cells) -> ItemTagger:
-        """The model of some weights."""
+        """Return the tagger with some weights."""
         return ItemTagger(self.names, self.labels, self.coding, self.corpus.layout, cells)
 
     def fit(
         self, schedule: Schedule, held_out: tuple[Items, Sequence[Sequence[str]]] | None
     ) -> ItemTagger:
-        """Train; with sentences held out, the epoch that labels these best is kept.
+        """Train; with held-out sentences, keep the epoch that labels these best.
 
         Raises
         ------
         KeyboardInterrupt
-            If it comes before an epoch is finished.
+            If it is raised before the first epoch is finished.
         """
 
         def judge(cells: Cells) -> Report:
@@ -202,14 +202,14 @@ class ItemTask:
 
 
 class OnlineItems:
-    """A model of feature dicts that learns sentences as they come. Pickles with the whole state.
+    """Online learner of feature dicts. It pickles with its complete state.
 
     Parameters
     ----------
     settings
-        How to learn; `min_count` and `dropout` do not matter.
+        Settings of training; `min_count` and `dropout` have no effect.
     tagger
-        What to begin with: its names may be none, and its weights 0.
+        Initial model; may have no names and zero weights.
     """
 
     def __init__(self, settings: Settings, tagger: ItemTagger):
@@ -218,10 +218,10 @@ class OnlineItems:
         self._weights = OnlineWeights(settings, tagger.layout, State.start(tagger.cells))
 
     @classmethod
-    def afresh(
+    def untrained(
         cls, settings: Settings, labels: Sequence[str], coding: LabelCoding, order: int
     ) -> OnlineItems:
-        """What has learnt nothing yet, with the labels there will ever be."""
+        """Return a learner with zero weights and all labels that will ever occur."""
         layout = Layout(0, len(labels), order, 0, parts_of(labels, settings))
         nothing = backend.Weights(layout, "float32", "perceptron").cells()
         return cls(settings, ItemTagger({}, labels, coding, layout, nothing))
@@ -234,50 +234,50 @@ class OnlineItems:
         CorpusError
             If a token is no feature dict, list or set.
         LabelError
-            If a label is none of those there will ever be.
+            If a label is not among those of the model.
         """
         y = learned_ids(label_data(gold), self._coding, self._labels)
-        names = dict(self._names)  # which stay if a token is not as it should be
+        names = dict(self._names)  # unchanged if a token is malformed
         x = index_items(sentences, names, grow=True)
         self._names = names
         return self._weights.learn(x, y, len(names))
 
     def tagger(self) -> ItemTagger:
-        """The model of the average of the weights after each sentence."""
+        """Return the tagger with the average of the weights after each sentence."""
         weights = self._weights
         return ItemTagger(self._names, self._labels, self._coding, weights.layout, weights.cells())
 
 
 def label_data(gold: Sequence[Sequence[str]]) -> TrainingData:
-    """Labels alone, as training takes them."""
+    """Return labels as training data without columns."""
     labels = Column.of(label for sentence in gold for label in sentence)
     return TrainingData({}, labels, np.array([len(sentence) for sentence in gold], np.int64))
 
 
 def parts_of(labels: Sequence[str], settings: Settings) -> Parts | None:
-    """The parts of labels, if weights belong to these."""
+    """Return the components of labels, if weights belong to these."""
     return label_components(labels) if settings.label_parts == "split" else None
 
 
 def check_settings(settings: Settings) -> None:
-    """Refuse what feature dicts cannot do.
+    """Refuse settings that need words.
 
     Raises
     ------
     SeqtagError
-        If known words should keep their labels, or there are to be two passes.
+        If `known_labels` is set, or there are two passes.
     """
     settings.in_one_pass("feature dicts", "give words, or leave it out")
     if settings.known_labels:
         msg = (
-            f"expected known_labels=0 for feature dicts, found {settings.known_labels}; nobody "
-            "says which feature is the word: give words, or leave it out"
+            f"expected known_labels=0 for feature dicts, found {settings.known_labels}; no "
+            "feature is known to be the word: give words, or leave it out"
         )
         raise SeqtagError(msg)
 
 
-def frequent(names: Names, x: Instances, min_count: int) -> tuple[Names, Instances]:
-    """What is left of names and sentences without the features seen less often."""
+def drop_rare(names: Names, x: Instances, min_count: int) -> tuple[Names, Instances]:
+    """Remove features seen less often than `min_count` from the names and the sentences."""
     if min_count == 1:
         return names, x
     often = np.bincount(x.features, minlength=len(names)) >= min_count

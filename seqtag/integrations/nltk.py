@@ -1,7 +1,7 @@
 """seqtag models as NLTK taggers and chunk parsers.
 
 Importing this module imports NLTK, which takes a second. Models are saved in seqtag's own format,
-never by NLTK: a model file holds no code and may lie in any folder.
+never by NLTK: a model file contains no code and may be in any folder.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Self = TypeVar("Self", bound="_Adapter")
 
 
 class _Adapter:
-    """What both adapters share: the model they hold and its file."""
+    """Base class of the adapters: a model and its file."""
 
     def __init__(self, tagger_or_name: Tagger | str | PathLike[str]):
         if not isinstance(tagger_or_name, Tagger):
@@ -40,7 +40,7 @@ class _Adapter:
         return cls(path_or_name)
 
     def save(self, path: str | PathLike[str]) -> int:
-        """Write the model to one file, whole or not at all; return its size in bytes."""
+        """Write the model to a file (atomically); return its size in bytes."""
         return self.tagger.save(path)
 
     def __repr__(self) -> str:
@@ -92,17 +92,17 @@ class SeqtagTagger(_Adapter, TaggerI):
         dev
             Tagged sentences to choose the best epoch by.
         label
-            Name for the kind of label; it chooses the templates: ``ner`` for names, ``pos`` for
-            all else.
+            Name of the label column; it selects the templates: ``ner`` for names, ``pos`` for
+            all others.
         **options
             As in `seqtag.train`: ``templates``, ``seed``, ``runs``, ``patience``, ``epochs``, ...
 
         Raises
         ------
         CorpusError
-            If there is nothing to learn from, or a sentence holds something other than pairs of
-            strings; the message has the number of the sentence. NLTK's readers give None for
-            the label of a word without one.
+            If there are no sentences, or a sentence has something other than pairs of strings; the
+            message has the number of the sentence. NLTK's readers return None for the label of a
+            word without one.
         """
         held_out = None if dev is None else _tagged(dev, label, "<dev>")
         sentences = _tagged(tagged_sents, label, "<tagged_sents>")
@@ -114,12 +114,12 @@ class SeqtagTagger(_Adapter, TaggerI):
         Parameters
         ----------
         tokens
-            Words; for a model that looks at several columns, tuples with a value for each.
+            Words; for a model with several input columns, tuples with a value for each.
 
         Raises
         ------
         TypeError
-            If the sentence is one string, or holds something other than words.
+            If the sentence is one string, or has something other than words.
         """
         return self.tag_sents([tokens])[0]
 
@@ -139,7 +139,7 @@ class SeqtagChunkParser(_Adapter, ChunkParserI):
     ----------
     tagger_or_name
         A `seqtag.Tagger`, the path of a model file, or the name of an embedded model. Its labels
-        are chunk labels in any scheme; it looks at the columns form and pos, or one of them.
+        are chunk labels in any scheme; its input columns are form and pos, or one of them.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class SeqtagChunkParser(_Adapter, ChunkParserI):
     LabelError
         If the model's labels are not chunk labels.
     TemplateError
-        If its templates look at other columns.
+        If it has other input columns.
 
     Examples
     --------
@@ -196,8 +196,8 @@ class SeqtagChunkParser(_Adapter, ChunkParserI):
         Raises
         ------
         CorpusError
-            If there is nothing to learn from, or a tree is deeper or has other leaves; the
-            message has the number of the tree.
+            If there are no trees, or a tree is deeper or has other leaves; the message has the
+            number of the tree.
         LabelError
             If there is no chunk in any tree.
         """
@@ -216,12 +216,12 @@ class SeqtagChunkParser(_Adapter, ChunkParserI):
         Returns
         -------
         Tree
-            A tree ``S`` over chunks and the pairs outside of them; without words it is empty.
+            A tree ``S`` of chunks and the pairs outside of them; without words it is empty.
 
         Raises
         ------
         CorpusError
-            If the sentence holds something other than pairs of strings.
+            If the sentence has something other than pairs of strings.
         """
         sentence = _of_pairs(tokens, "pos", "<tokens>", 1)
         labels = self.tagger.tag(sentence)
@@ -236,13 +236,13 @@ class SeqtagChunkParser(_Adapter, ChunkParserI):
 def _tagged(
     sents: Iterable[Sequence[tuple[str, str]]], label: str, source: str
 ) -> Iterator[Sentence]:
-    """Sentences with the columns form and `label`."""
+    """Yield sentences with the columns form and `label`."""
     for number, sent in enumerate(sents, 1):
         yield _of_pairs(sent, label, source, number)
 
 
 def _chunked(trees: Iterable[Tree], source: str) -> Iterator[Sentence]:
-    """Sentences with the columns form, pos and chunk."""
+    """Yield sentences with the columns form, pos and chunk."""
     for number, tree in enumerate(trees, 1):
         # NLTK would take a leaf "dog" for the word "d" with the part of speech "o".
         depth_fits = isinstance(tree, Tree) and tree.height() <= 3
@@ -258,7 +258,7 @@ def _chunked(trees: Iterable[Tree], source: str) -> Iterator[Sentence]:
 
 
 def _of_pairs(pairs: Sequence[tuple[str, str]], second: str, source: str, number: int) -> Sentence:
-    """A sentence with the columns form and `second`."""
+    """Return a sentence with the columns form and `second`."""
     for pair in pairs:
         if not _is_pair(pair):
             msg = (
@@ -275,6 +275,6 @@ def _is_pair(value: Any) -> bool:
 
 
 def _shorten(value: Any) -> str:
-    """A value on one line of a message."""
+    """Return a value on one line, for a message."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."

@@ -1,4 +1,4 @@
-"""Lists of sentences and of their labels, as scikit-learn's tools hand them over, checked."""
+"""Validation of lists of sentences and their labels, as passed by scikit-learn's tools."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from seqtag.training.data import TrainingData
 
 COLUMNS = ("form", "pos")
-"""What the columns of tuples are called if nobody says."""
+"""Default names of the columns of tuples."""
 
 LABEL = "label"
-"""What the column of labels is called."""
+"""Name of the label column."""
 
 
-def labelled(X: Any, y: Any, source: str = "<X>") -> tuple[list[Any], list[list[str]]]:
-    """Sentences that have tokens, and their labels."""
+def labeled_sentences(X: Any, y: Any, source: str = "<X>") -> tuple[list[Any], list[list[str]]]:
+    """Return the sentences with tokens, and their labels."""
     check_lengths(X, y, source)
     sentences, gold = [], []
     for number, (sentence, labels) in enumerate(zip(X, y, strict=True), 1):
@@ -36,9 +36,9 @@ def labelled(X: Any, y: Any, source: str = "<X>") -> tuple[list[Any], list[list[
         if len(tokens) != len(names):
             msg = f"expected {len(tokens)} labels, one per token, found {len(names)}"
             raise CorpusError(msg, source=source, line=number)
-        odd = [name for name in names if not isinstance(name, str)]
-        if odd:
-            msg = f"expected labels as strings, found {odd[0]!r:.60}; convert them first"
+        others = [name for name in names if not isinstance(name, str)]
+        if others:
+            msg = f"expected labels as strings, found {others[0]!r:.60}; convert them first"
             raise LabelError(msg, source=source, line=number)
         if tokens:
             sentences.append(tokens)
@@ -47,7 +47,7 @@ def labelled(X: Any, y: Any, source: str = "<X>") -> tuple[list[Any], list[list[
 
 
 def check_lengths(X: Any, y: Any, source: str) -> None:
-    """Refuse what are not lists of as many sentences."""
+    """Raise a CorpusError unless X and y are lists of equally many sentences."""
     for name, given in (("X", X), ("y", y)):
         if given is None or isinstance(given, str) or not hasattr(given, "__len__"):
             msg = f"expected {name} as a list of sentences, found {given!r:.60}"
@@ -65,7 +65,7 @@ def check_lengths(X: Any, y: Any, source: str) -> None:
 
 
 def column_names(given: Sequence[str] | None, token: Any) -> tuple[str, ...]:
-    """Names of the columns of tokens like this one."""
+    """Return the names of the columns of tokens like this one."""
     width = 1 if isinstance(token, str) else len(token)
     names = COLUMNS[:width] if given is None else tuple(given)
     if len(names) != width:
@@ -83,7 +83,7 @@ def with_columns(
     gold: Sequence[list[str]] = (),
     source: str = "<X>",
 ) -> Iterator[Sentence]:
-    """Words or tuples as sentences with named columns, and that of the labels."""
+    """Yield words or tuples as sentences with named columns, and a column of labels."""
     for number, (tokens, labels) in enumerate(zip_longest(sentences, gold), 1):
         rows = [(token,) if isinstance(token, str) else token for token in tokens]
         for row in rows:
@@ -98,22 +98,22 @@ def with_columns(
         )
 
 
-def gathered(
+def training_data(
     sentences: Sequence[Any],
     columns: Sequence[str],
     gold: Sequence[list[str]],
     needed: Sequence[str],
 ) -> TrainingData:
-    """Words or tuples as training takes them."""
+    """Return words or tuples as training data."""
     corpus = Corpus([list(with_columns(sentences, columns, gold))], (*columns, LABEL), None)
     return corpus.gather(needed, LabelColumn(LABEL))
 
 
-def shown(labels: Sequence[str]) -> str:
-    """The first few labels."""
+def quoted(labels: Sequence[str]) -> str:
+    """Return the first few labels for a message."""
     return ", ".join(labels[:5]) + (", ..." if len(labels) > 5 else "")
 
 
 def classes_of(gold: Iterable[Iterable[str]]) -> list[str]:
-    """The labels there are, sorted."""
+    """Return the distinct labels, sorted."""
     return sorted({str(label) for labels in gold for label in labels})

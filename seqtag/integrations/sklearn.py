@@ -26,22 +26,21 @@ from seqtag.features.items import is_items
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
 from seqtag.integrations.items import ItemTagger, ItemTask, OnlineItems, label_data
-from seqtag.integrations.scorers import chunk_f1_scorer, token_accuracy_scorer
 from seqtag.integrations.sentences import (
     LABEL,
     check_lengths,
     classes_of,
     column_names,
-    gathered,
-    labelled,
-    shown,
+    labeled_sentences,
+    quoted,
+    training_data,
     with_columns,
 )
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.labels.schemes import scheme_of
 from seqtag.randomness import seed_of
-from seqtag.settings import Settings
+from seqtag.settings import SETTINGS, Settings
 from seqtag.training.candidates import AUTO
 from seqtag.training.online import OnlineTagger, learned_ids
 from seqtag.training.problem import LearningTask, build_problem
@@ -59,28 +58,17 @@ if TYPE_CHECKING:
 
 __all__ = ["SequencePerceptron", "chunk_f1_scorer", "token_accuracy_scorer"]
 
-_SETTINGS = (
-    "epochs",
-    "update",
-    "step",
-    "margin",
-    "min_count",
-    "encoding",
-    "dropout",
-    "label_parts",
-    "known_labels",
-    "passes",
-)
+_SETTINGS = tuple(setting.attribute for setting in SETTINGS.values())
 _FOR_ITEMS: dict[str, Any] = {"update": "adaptive", "step": 0.2, "margin": 1.0}
 
 
 class SequencePerceptron(BaseEstimator):
-    """The averaged structured perceptron as an estimator of sentences.
+    """Averaged structured perceptron as a scikit-learn estimator of sentences.
 
     X is a list of sentences, a sentence a list of tokens. All tokens are words (strings), or tuples
-    of strings (one for each column), or features: dicts, lists or sets, as sklearn-crfsuite takes
-    them. y is a list of lists of labels. Features of words and tuples are made by templates;
-    feature dicts are the features themselves, see `seqtag.features.items.attributes_of`.
+    of strings (one for each column), or features: dicts, lists or sets, as in sklearn-crfsuite. y
+    is a list of lists of labels. Templates make the features of words and tuples; the items of
+    feature dicts are features themselves, see `seqtag.features.items.attributes_of`.
 
     Parameters
     ----------
@@ -89,17 +77,17 @@ class SequencePerceptron(BaseEstimator):
         the labels: ``pos`` for labels like NOUN, ``chunk`` for B-NP with tuples, ``ner`` for
         B-PER with words alone. ``auto`` tries those that fit, as in `seqtag.train`.
     columns
-        Names of the columns of tuples, by which templates know them; by default form and pos.
+        Names of the columns of tuples, used by templates; by default form and pos.
     order
-        How many labels back a label depends on. By default 1 for feature dicts, and what the
-        templates say for others, of which it keeps those that look back so far.
+        Number of previous labels that a label depends on. By default 1 for feature dicts, and that
+        of the templates for others; templates of a higher order are left out.
     epochs, update, step, margin, min_count, encoding, dropout, label_parts, known_labels
-        The settings of training, see `seqtag.settings.SETTINGS`; None leaves one to the templates,
-        or to what suits feature dicts: ``update="adaptive", step=0.2, margin=1``.
+        Settings of training, see `seqtag.settings.SETTINGS`; None uses those of the templates, and
+        ``update="adaptive", step=0.2, margin=1`` for feature dicts.
     passes
-        Another: 2 goes over words and tuples twice; feature dicts have one pass.
+        Setting of training: 2 tags words and tuples twice; feature dicts have one pass.
     constrain
-        Let a model of chunk labels give valid sequences only.
+        Predict only valid sequences of chunk labels.
     runs, patience
         As in `seqtag.train`.
     shuffle, random_state
@@ -111,13 +99,13 @@ class SequencePerceptron(BaseEstimator):
     classes_
         The labels of y, sorted.
     tagger_ : seqtag.Tagger or seqtag.integrations.items.ItemTagger
-        The model. That of words and tuples is a `seqtag.Tagger`, which ``tagger_.save(path)``
-        writes to a model file.
+        The model. Of words and tuples it is a `seqtag.Tagger`: ``tagger_.save(path)`` writes a
+        model file.
 
     Notes
     -----
-    The estimator is no scikit-learn classifier, whose labels would be one per sentence: stock
-    scorers such as ``"accuracy"`` do not fit. `score` is what ``cross_val_score`` and the searches
+    The estimator is no scikit-learn classifier, which has one label per sample: built-in scorers
+    such as ``"accuracy"`` do not apply. `score` is what ``cross_val_score`` and the searches
     use by default; `chunk_f1_scorer` and `token_accuracy_scorer` are for ``scoring=``.
 
     Examples
@@ -179,7 +167,7 @@ class SequencePerceptron(BaseEstimator):
 
     # ----------------------------------------------------------------- learning
     def fit(self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None) -> Self:
-        """Learn from labelled sentences.
+        """Fit the model to labeled sentences.
 
         Parameters
         ----------
@@ -188,7 +176,7 @@ class SequencePerceptron(BaseEstimator):
         y
             Labels of each, one per token.
         X_dev, y_dev
-            Sentences and labels to choose the best epoch by.
+            Sentences and labels that select the best epoch.
 
         Raises
         ------
@@ -199,10 +187,10 @@ class SequencePerceptron(BaseEstimator):
         TemplateError
             If a setting is out of range, or templates do not fit the columns.
         """
-        sentences, gold = labelled(X, y)
+        sentences, gold = labeled_sentences(X, y)
         held_out = None
         if X_dev is not None or y_dev is not None:
-            held_out = labelled(X_dev, y_dev, "<X_dev>")
+            held_out = labeled_sentences(X_dev, y_dev, "<X_dev>")
         if not sentences:
             msg = "expected sentences to learn from, found none with tokens; give X and y"
             raise CorpusError(msg)
@@ -215,38 +203,39 @@ class SequencePerceptron(BaseEstimator):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Go on learning: visit sentences once, in the order given (online learning).
+        """Continue training: visit sentences once, in the given order (online learning).
 
-        The whole state of the weights stays from call to call, the average too: to give the
-        sentences piece by piece is, to the last bit, one epoch over all of them without shuffling,
-        with ``min_count=1`` and ``encoding="keep"``. Features count from their first sight, so that
-        `min_count`, `dropout`, `known_labels`, `epochs` and `runs` do not matter.
+        The complete state of the weights is kept between calls, the average included: passing the
+        sentences piece by piece is identical, to the last bit, to one epoch over all of them
+        without shuffling, with ``min_count=1`` and ``encoding="keep"``. Features count from their
+        first occurrence, so `min_count`, `dropout`, `known_labels`, `epochs` and `runs` have no
+        effect.
 
-        After `fit` it begins with the averaged weights of that; of words and tuples, each call
-        then begins with those of the call before, as `seqtag.Tagger.partial_fit` does.
+        After `fit` it starts from its averaged weights; of words and tuples, each call then starts
+        from those of the previous call, as in `seqtag.Tagger.partial_fit`.
 
         Parameters
         ----------
         X, y
             As in `fit`.
         classes
-            The labels there will ever be; in the first call, if y does not show them all.
+            All labels that will ever occur; in the first call, if some are missing in its y.
 
         Raises
         ------
         CorpusError, TemplateError
             As `fit` does.
         LabelError
-            If a label is none of those of the first call, or labels should be learnt in another
-            scheme than they are written in.
+            If a label is not among those of the first call, or `encoding` is another scheme than
+            that of the labels.
         """
-        sentences, gold = labelled(X, y)
+        sentences, gold = labeled_sentences(X, y)
         first = not hasattr(self, "classes_")
         known = [] if first else self.classes_.tolist()
         if not first and classes is not None and {*classes} != {*known}:
             msg = (
-                f"expected the classes of the first call ({shown(known)}), found "
-                f"{shown(sorted(classes))}; name all of them there, or call fit"
+                f"expected the classes of the first call ({quoted(known)}), found "
+                f"{quoted(sorted(classes))}; name all of them there, or call fit"
             )
             raise LabelError(msg)
         if not sentences:
@@ -258,28 +247,28 @@ class SequencePerceptron(BaseEstimator):
         names = known or classes_of(gold if classes is None else [classes])
         online = None if first else self._online
         if online is None:
-            online = self._begun(sentences, gold, names, begin)
+            online = self._start_online(sentences, gold, names, begin)
         if isinstance(online, OnlineItems):
             online.learn(sentences, gold)
         else:
-            online.learn(gathered(sentences, self._columns, gold, online.columns))
+            online.learn(training_data(sentences, self._columns, gold, online.columns))
         return self._set(online, None, names)
 
     # ----------------------------------------------------------------- labelling
     def predict(self, X: Any) -> NDArray[np.object_]:
-        """Labels of sentences.
+        """Return the labels of sentences.
 
         Returns
         -------
         array (sentences,) of lists of str
-            One label per token; of no tokens, none.
+            One label per token.
 
         Raises
         ------
         NotFittedError
             If there was no fit.
         CorpusError
-            If sentences are not of the kind that training had.
+            If the tokens are of another kind than in training.
         """
         tagger = self.tagger_
         sentences = [list(sentence) for sentence in X]
@@ -288,17 +277,17 @@ class SequencePerceptron(BaseEstimator):
         else:
             found = tagger.tag_many(with_columns(sentences, self._columns))
         labels = np.empty(len(found), object)
-        for i, each in enumerate(found):  # one by one: numpy would make a table of equal lengths
+        for i, each in enumerate(found):  # one by one: of equal lengths numpy would make a matrix
             labels[i] = each
         return labels
 
     def predict_single(self, sentence: Any) -> list[str]:
-        """Labels of one sentence, as sklearn-crfsuite calls it."""
+        """Return the labels of one sentence (the name is sklearn-crfsuite's)."""
         labels: list[str] = self.predict([sentence])[0]
         return labels
 
     def report(self, X: Any, y: Any) -> Report:
-        """All figures of the labels of sentences: see `seqtag.evaluation.Report`.
+        """Compare the predicted labels of sentences with y: see `seqtag.evaluation.Report`.
 
         Raises
         ------
@@ -312,10 +301,10 @@ class SequencePerceptron(BaseEstimator):
         return evaluate(map(list, y), self.predict(X), scheme=tagger.label_scheme, task=LABEL)
 
     def score(self, X: Any, y: Any) -> float:
-        """F1 of chunks as conlleval counts them if the labels are chunk labels, else accuracy."""
+        """Return the chunk F1 (conlleval) if the labels are chunk labels, else the accuracy."""
         return self.report(X, y).score
 
-    # ----------------------------------------------------------------- what was learnt
+    # ----------------------------------------------------------------- the model
     @property
     def tagger_(self) -> Tagger | ItemTagger:
         """The model."""
@@ -332,21 +321,21 @@ class SequencePerceptron(BaseEstimator):
 
     @property
     def attributes_(self) -> list[str]:
-        """Names of the features, if X is made of feature dicts."""
+        """Names of the features, if X consists of feature dicts."""
         return list(self._item_tagger("attributes_").names)
 
     @property
     def state_features_(self) -> dict[tuple[str, str], float]:
-        """Weight of each (feature, label) that has one, if X is made of feature dicts."""
+        """Nonzero weights by (feature, label), if X consists of feature dicts."""
         return self._item_tagger("state_features_").state_features()
 
     @property
     def transition_features_(self) -> dict[tuple[str, str], float]:
-        """Weight of each (label, next label) that has one, if X is made of feature dicts."""
+        """Nonzero weights by (label, next label), if X consists of feature dicts."""
         return self._item_tagger("transition_features_").transition_features()
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks of an estimator."""
+        """Return scikit-learn's tags of an estimator."""
         tags = super().__sklearn_tags__()
         tags.no_validation = True
         tags.target_tags.required = True
@@ -362,7 +351,7 @@ class SequencePerceptron(BaseEstimator):
         tagger: Tagger | ItemTagger | None,
         classes: list[str],
     ) -> Self:
-        """Note what was learnt; a tagger that learns online is made when it is asked for."""
+        """Set the model; that of an online learner is built on first access."""
         self._online, self._tagger = online, tagger
         self.classes_ = np.array(classes, object)
         return self
@@ -372,16 +361,15 @@ class SequencePerceptron(BaseEstimator):
         return Schedule(seed, self.runs, self.patience, 1, None, self.shuffle)
 
     def _settings(self) -> dict[str, Any]:
-        """The settings that were given."""
+        """Return the settings that are not None."""
         given = {name: getattr(self, name) for name in _SETTINGS}
         return {name: value for name, value in given.items() if value is not None}
 
     def _item_order(self) -> int:
-        """How many labels back a label depends on, of feature dicts."""
         return 1 if self.order is None else self.order
 
     def _item_settings(self) -> Settings:
-        """How to learn feature dicts."""
+        """Return the settings for feature dicts."""
         if self.templates is not None:
             msg = (
                 "expected templates=None for feature dicts, which are features already, found "
@@ -391,7 +379,7 @@ class SequencePerceptron(BaseEstimator):
         return Settings().with_values({**_FOR_ITEMS, **self._settings()})
 
     def _task(self, sentences: list[Any], gold: list[list[str]]) -> ItemTask:
-        """What there is to learn from feature dicts."""
+        """Build the problem of learning from feature dicts."""
         return ItemTask.of(
             sentences,
             gold,
@@ -401,19 +389,19 @@ class SequencePerceptron(BaseEstimator):
             asked=self.encoding is not None,
         )
 
-    def _begun(
+    def _start_online(
         self,
         sentences: list[Any],
         gold: list[list[str]],
         classes: Sequence[str],
         begin: ItemTagger | None,
     ) -> OnlineTagger | OnlineItems:
-        """What learns online, before the first sentences."""
+        """Return an online learner, before its first sentences."""
         if begin is not None:
             return OnlineItems(self._item_settings(), begin)
         if self.encoding not in (None, "keep"):
             msg = (
-                'expected encoding="keep" to learn online, where labels are learnt as they are '
+                'expected encoding="keep" to learn online, where labels are learned as they are '
                 f"written, found {self.encoding!r}; leave it out, or call fit"
             )
             raise LabelError(msg)
@@ -424,14 +412,14 @@ class SequencePerceptron(BaseEstimator):
         if is_items(sentences[0][0]):
             order = self._item_order()
             coding = replace(coding, constrained=coding.constrained and order > 0)
-            return OnlineItems.afresh(self._item_settings(), classes, coding, order)
+            return OnlineItems.untrained(self._item_settings(), classes, coding, order)
         self._columns = column_names(self.columns, sentences[0][0])
         templates = self._templates(gold)
         values = Settings().with_values(templates.settings).with_values(self._settings())
         values.in_one_pass("learning online", "leave it out, or call fit")
         values = replace(values, min_count=1, dropout=0.0, known_labels=0, encoding="keep")
         needed = templates.looks_at(self._columns)
-        examples = gathered(sentences, self._columns, gold, needed)
+        examples = training_data(sentences, self._columns, gold, needed)
         types, ids = examples.labels
         labels = Column([*types, *(name for name in classes if name not in types)], ids)
         column = LabelColumn(LABEL)
@@ -446,7 +434,7 @@ class SequencePerceptron(BaseEstimator):
         held_out: tuple[Any, Any] | None,
         begin: Tagger | None = None,
     ) -> Tagger:
-        """Train a tagger of words or tuples; with one to begin with, visit them once."""
+        """Train a tagger of words or tuples; with an initial one, visit the sentences once."""
         if begin is not None:
             return train(
                 with_columns(sentences, self._columns, gold),
@@ -475,7 +463,7 @@ class SequencePerceptron(BaseEstimator):
         )
 
     def _templates(self, gold: list[list[str]]) -> TemplateSet:
-        """Those asked for, or the preset that fits the labels."""
+        """Return the given templates, or the preset that fits the labels."""
         templates = self.templates
         if templates is None or templates == AUTO:
             chunks = scheme_of(label_data(gold).transitions()) is not None
@@ -493,3 +481,46 @@ class SequencePerceptron(BaseEstimator):
             )
             raise AttributeError(msg)
         return tagger
+
+
+def chunk_f1_scorer(estimator: Any, X: Any, y: Any) -> float:
+    """Return the chunk F1 (conlleval) of an estimator of sentences; for ``scoring=``.
+
+    Raises
+    ------
+    LabelError
+        If the labels are no chunk labels.
+
+    Examples
+    --------
+    >>> from seqtag.integrations.sklearn import SequencePerceptron
+    >>> X, y = [["in", "Oslo"]], [["O", "B-LOC"]]
+    >>> chunk_f1_scorer(SequencePerceptron().fit(X, y), X, y)
+    1.0
+    """
+    check_lengths(X, y, "<X>")
+    report = evaluate(map(list, y), map(list, estimator.predict(X)), task=LABEL)
+    outside = all(gold == "O" for gold, _ in report.confusion)
+    if report.scheme is None and not outside:
+        label = next(gold for gold, _ in report.confusion if gold != "O")
+        msg = (
+            f"expected chunk labels such as B-NP, found labels like {label!r}; score them with "
+            "token_accuracy_scorer"
+        )
+        raise LabelError(msg)
+    return report.f1
+
+
+def token_accuracy_scorer(estimator: Any, X: Any, y: Any) -> float:
+    """Return the token accuracy of an estimator of sentences; for ``scoring=``.
+
+    Examples
+    --------
+    >>> from seqtag.integrations.sklearn import SequencePerceptron
+    >>> X, y = [["in", "Oslo"]], [["ADP", "PROPN"]]
+    >>> token_accuracy_scorer(SequencePerceptron(min_count=1).fit(X, y), X, y)
+    1.0
+    """
+    check_lengths(X, y, "<X>")
+    gold, predicted = map(list, y), map(list, estimator.predict(X))
+    return evaluate(gold, predicted, scheme=None, task=LABEL).accuracy

@@ -1,7 +1,7 @@
 """seqtag models as spaCy components and tokenizers.
 
-spaCy finds both by name, see `seqtag.integrations.spacy_factories`. Whatever spaCy saves holds the
-bytes of the model, so that it needs no other file when it is loaded.
+spaCy finds both by name, see `seqtag.integrations.spacy_factories`. What spaCy saves includes the
+bytes of the model, so no other file is needed to load it.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 _FILE = "model.seqtag"  # in the folder that spaCy saves a component to
 
 
-class _Holder:
-    """What holds a pipeline, and gives and takes its bytes as spaCy wants."""
+class _ModelOwner:
+    """Owner of a pipeline, with spaCy's methods to load and save it."""
 
     def __init__(self) -> None:
         self._pipeline: Pipeline | None = None
@@ -67,7 +67,7 @@ class _Holder:
         Raises
         ------
         SeqtagError
-            If none were given or loaded yet.
+            If none has been loaded yet.
         """
         if self._pipeline is None:
             msg = (
@@ -78,71 +78,71 @@ class _Holder:
         return self._pipeline
 
     def _use(self, models: Sequence[Model], source: str) -> None:
-        """Take these models, as far as they are of use here; for the two below to say."""
+        """Use those of the models that are applicable; implemented by the subclasses."""
 
     def load(self, path_or_name: str | PathLike[str]) -> None:
-        """Take the models of a file or of an embedded model, as `seqtag.load` finds it."""
+        """Load a model file or an embedded model, as `seqtag.load` does."""
         loaded: Any = load(path_or_name)
         models = loaded.models if isinstance(loaded, Pipeline) else (loaded.model,)
         self._use(models, str(path_or_name))
 
     def to_bytes(self, **_: Any) -> bytes:
-        """The model file; what spaCy would exclude is not in it anyhow."""
+        """Return the model file; nothing in it can be excluded."""
         return bundle.to_bytes(self.pipeline.models)
 
     def from_bytes(self, data: bytes, **_: Any) -> Self:
-        """Take the models of `to_bytes`."""
+        """Load the models from the result of `to_bytes`."""
         self._use(bundle.models_of(container.from_bytes(data)), "<bytes>")
         return self
 
     def to_disk(self, path: str | PathLike[str], **_: Any) -> None:
-        """Write the model file into a folder, which is made if it is not there."""
+        """Write the model file into a folder, which is created if it is missing."""
         Path(path).mkdir(parents=True, exist_ok=True)
         bundle.save(Path(path) / _FILE, self.pipeline.models)
 
     def from_disk(self, path: str | PathLike[str], **_: Any) -> Self:
-        """Take the models that `to_disk` wrote."""
+        """Load the models written by `to_disk`."""
         file = Path(path) / _FILE
         self._use(bundle.load(file, str(file)), str(file))
         return self
 
 
-class SeqtagComponent(_Holder, Pipe):
-    """A component of a spaCy pipeline that annotates the tokens of a document.
+class SeqtagComponent(_ModelOwner, Pipe):
+    """Component of a spaCy pipeline that annotates the tokens of a document.
 
     UPOS becomes ``token.pos``, XPOS ``token.tag``, FEATS ``token.morph`` and LEMMA
-    ``token.lemma``; chunks become spans; any other column becomes ``token._.NAME``. Taggers that
-    look at such columns read what earlier components have set. Sentences are those of the
-    document; one without is tagged as a single sentence. White space is left out, and gets what
-    spaCy gives to it. Never changes while it tags, so threads may share it; pickles by value.
+    ``token.lemma``; chunks become spans; any other column becomes ``token._.NAME``. Input columns
+    are read from what earlier components have set. Sentences are those of the document; a document
+    without is tagged as a single sentence. White space is left out, and gets spaCy's labels for
+    it. Tagging does not change the component, so threads may share it. It pickles by value.
 
-    A token that the models know as several words (French "du") is tagged as these words. Its tags
-    and lemmas are put together as ``spacy convert --merge-subtokens`` does, and its part of speech
-    is that of the first word with content, if there is one.
+    A token that the models split into several words (French "du") is tagged as these words. Its
+    tags and lemmas are joined as by ``spacy convert --merge-subtokens``, and its part of speech is
+    that of the first content word, if there is one.
 
     Parameters
     ----------
     name
-        What the pipeline calls it.
+        Name in the spaCy pipeline.
     model
-        Name of an embedded model, or path of a model file; None if `from_disk` or `from_bytes`
-        will bring the model.
+        Name of an embedded model, or path of a model file; None if it is loaded later by
+        `from_disk` or `from_bytes`.
     only
-        Names of the parts of a pipeline file that are of interest; see
+        Names of the components of a pipeline file to use; see
         `seqtag.tagging.pipeline.Pipeline.only`.
     spans
-        Where chunks go: ``ents`` for ``doc.ents``, else a key of ``doc.spans``. ``auto`` takes
-        ``ents`` for a column ``ner``, and the name of the column for others. Entities that are
-        there already stay.
+        Target of chunks: ``ents`` for ``doc.ents``, else a key of ``doc.spans``. ``auto`` uses
+        ``ents`` for a column ``ner``, and the name of the column for others. Existing entities are
+        kept.
 
     Raises
     ------
     ModelFileError
-        If the file holds no tagger, or one of parts of speech that spaCy does not have.
+        If the file has no tagger, or one of parts of speech that spaCy does not have.
     FileNotFoundError
         If there is no such file.
     SeqtagError
-        If the file has no part of a name in `only`.
+        If the file has no component with a name in `only`.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class SeqtagComponent(_Holder, Pipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that it can give, sorted: types of chunks, nothing of lemmas."""
+        """Labels that it can assign, sorted: types of chunks, no lemmas."""
         if self._pipeline is None:
             return ()
         found: set[str] = set()
@@ -222,17 +222,17 @@ class SeqtagComponent(_Holder, Pipe):
         return next(self.pipe([doc]))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Annotate documents in place, `batch_size` of them at a time, which is faster."""
+        """Annotate documents in place, in batches of `batch_size`, which is faster."""
         for batch in minibatch(stream, size=batch_size):
             docs = list(batch)
             try:
                 self._annotate(docs)
-            except Exception as error:  # spaCy's users say what becomes of it
+            except Exception as error:  # spaCy's error handler decides
                 self.get_error_handler()(self.name, self, docs, error)
             yield from docs
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
-        """Tag the sentences of some documents at once, and write what was found."""
+        """Tag the sentences of some documents at once, and set the attributes."""
         taggers, splitter = self.pipeline.taggers, self.pipeline.splitter
         units = [unit for doc in docs for unit in sentences_of(doc)]
         if splitter is not None:
@@ -252,7 +252,7 @@ class SeqtagComponent(_Holder, Pipe):
                 mark(doc, key, chunks.get((id(doc), key), []))
 
     def _sentence_of(self, unit: Unit) -> Sentence:
-        """The words, and what the document has of the columns that taggers look at."""
+        """Return a sentence with its words and the input columns, from the document."""
         columns = {"form": unit.words}
         for name in self._needs:
             given = tuple(column for column in (*ATTRIBUTES, name) if is_set(unit.doc, column))
@@ -270,19 +270,19 @@ class SeqtagComponent(_Holder, Pipe):
 
     @staticmethod
     def _spans_of(tagger: Tagger, labels: Sequence[str]) -> list[tuple[str, int, int]]:
-        """The chunks; those without a type are of the column's name."""
+        """Return the chunks; those without a type get the name of the column."""
         found = spans_of(labels, tagger.label_scheme)
         return [(kind or tagger.label, start, end) for kind, start, end in found]
 
     def _key(self, tagger: Tagger) -> str:
-        """Where a tagger's chunks go."""
+        """Return the key of a tagger's chunks: ``ents``, or one of ``doc.spans``."""
         if self._spans != "auto":
             return self._spans
         return "ents" if tagger.label == "ner" else tagger.label
 
     # ----------------------------------------------------------------- scoring
     def score(self, examples: Iterable[Example], **options: Any) -> dict[str, Any]:
-        """What it has set, scored as spaCy does: ``tag_acc``, ``ents_f``, ``spans_chunk_f``, ..."""
+        """Return spaCy's scores of its attributes: ``tag_acc``, ``ents_f``, ``spans_chunk_f``..."""
         examples = list(examples)
         scores: dict[str, Any] = {}
         for name in self._columns:
@@ -295,25 +295,25 @@ class SeqtagComponent(_Holder, Pipe):
         return scores
 
 
-class SeqtagTokenizer(_Holder):
-    """A spaCy tokenizer made of a pipeline file; it ends sentences too.
+class SeqtagTokenizer(_ModelOwner):
+    """spaCy tokenizer and sentence segmenter from a pipeline file.
 
-    Tokens are those of the text. One of several words that stand in it letter by letter (English
-    "don't") becomes these words, others (French "du") stay whole. White space is cut as spaCy does
-    it, so that no character is lost. Pickles by value.
+    Tokens are those of the text. A token whose words are spelled in the text letter by letter
+    (English "don't") becomes these words, others (French "du") are not split. White space is
+    tokenized as in spaCy, so no character is lost. It pickles by value.
 
     Parameters
     ----------
     vocab
-        That of the pipeline: ``nlp.vocab``.
+        Vocabulary of the spaCy pipeline: ``nlp.vocab``.
     model
-        Path of a pipeline file that has learnt tokens, or the name of an embedded one; None if
-        `from_disk` or `from_bytes` will bring it.
+        Path of a pipeline file with a segmenter, or the name of an embedded one; None if it is
+        loaded later by `from_disk` or `from_bytes`.
 
     Raises
     ------
     ModelFileError
-        If the file has not learnt tokens.
+        If the file has no segmenter.
     FileNotFoundError
         If there is no such file.
 
@@ -350,21 +350,21 @@ class SeqtagTokenizer(_Holder):
         return _tokenizer, (self.vocab, data)
 
     def __call__(self, text: str) -> Doc:
-        """Cut a text.
+        """Tokenize a text.
 
         Raises
         ------
         SeqtagError
-            If there is no model, or the text is none that UTF-8 can hold.
+            If there is no model, or the text cannot be encoded in UTF-8.
         """
         words: list[str] = []
         spaces: list[bool] = []
-        opens: list[bool] = []  # whether a sentence begins
+        begins: list[bool] = []  # whether a sentence begins
 
         def add(word: str, *, first: bool = False) -> None:
             words.append(word)
             spaces.append(False)
-            opens.append(first)
+            begins.append(first)
 
         def add_space(space: str) -> None:
             if words and space.startswith(" "):
@@ -372,31 +372,31 @@ class SeqtagTokenizer(_Holder):
             if space:
                 add(space)
 
-        behind = 0
+        end = 0
         for number, sentence in enumerate(self.pipeline(text)):
             for place, token in enumerate(sentence.tokens):
-                add_space(text[behind : token.start])
+                add_space(text[end : token.start])
                 pieces = [word.text for word in token.words]
                 if "".join(pieces) != token.text:
                     pieces = [token.text]
                 add(pieces[0], first=number > 0 and place == 0)
                 for piece in pieces[1:]:
                     add(piece)
-                behind = token.end
-        add_space(text[behind:])
-        opens[:1] = [True] * len(opens[:1])
-        return Doc(self.vocab, words=words, spaces=spaces, sent_starts=opens)
+                end = token.end
+        add_space(text[end:])
+        begins[:1] = [True] * len(begins[:1])
+        return Doc(self.vocab, words=words, spaces=spaces, sent_starts=begins)
 
 
 # --------------------------------------------------------------------------- private
 def _morph_of(token: Token, attribute: str) -> int:
-    """The features as the scorer can compare them."""
+    """Return the morphological features as a key that the scorer can compare."""
     key: int = getattr(token, attribute).key
     return key
 
 
 def _scores(examples: Sequence[Example], key: str) -> dict[str, Any]:
-    """Scores of spans."""
+    """Return the scores of spans."""
     scores: dict[str, Any] = Scorer.score_spans(
         examples,
         f"spans_{key}",
@@ -411,17 +411,17 @@ def _check_parts_of_speech(tagger: Tagger, source: str) -> None:
     """Refuse a model of parts of speech that spaCy does not have."""
     if "upos" in tagger.label_columns and not tagger.hidden:
         known = sorted(name for name in PARTS_OF_SPEECH if name)
-        odd = [v for v in tagger.split_label(tagger.labels)["upos"] if v not in known]
-        if odd:
+        others = [v for v in tagger.split_label(tagger.labels)["upos"] if v not in known]
+        if others:
             msg = (
                 f"expected universal parts of speech ({', '.join(known)}) for token.pos, found "
-                f"{odd[0]!r}; retrain it with these, or with --label xpos for token.tag"
+                f"{others[0]!r}; retrain it with these, or with --label xpos for token.tag"
             )
             raise ModelFileError(msg, source=source)
 
 
 def _needs(taggers: Iterable[Tagger]) -> list[str]:
-    """Columns that taggers look at and no earlier one fills."""
+    """Return the input columns that no earlier tagger fills."""
     filled: tuple[str, ...] = ("form",)
     needed: list[str] = []
     for tagger in taggers:
@@ -433,12 +433,10 @@ def _needs(taggers: Iterable[Tagger]) -> list[str]:
 def _component(
     name: str, only: Sequence[str] | None, spans: str, data: bytes | None
 ) -> SeqtagComponent:
-    """Unpickle."""
     component = SeqtagComponent(name, only=only, spans=spans)
     return component if data is None else component.from_bytes(data)
 
 
 def _tokenizer(vocab: Vocab, data: bytes | None) -> SeqtagTokenizer:
-    """Unpickle."""
     tokenizer = SeqtagTokenizer(vocab)
     return tokenizer if data is None else tokenizer.from_bytes(data)

@@ -1,4 +1,4 @@
-"""Documents of spaCy as sentences of words, and what was found put back into their tokens."""
+"""Conversion of spaCy documents to sentences of words, and of labels to token attributes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 ATTRIBUTES = {"upos": "pos", "xpos": "tag", "pos": "tag", "feats": "morph", "lemma": "lemma"}
-"""What spaCy calls an attribute of tokens, by the name of the column; others become ``token._``."""
+"""spaCy's token attributes by the name of the column; other columns become ``token._``."""
 
-_OPEN = ("ADJ", "ADV", "INTJ", "NOUN", "PROPN", "VERB")  # what a token of several words is first
+_OPEN = ("ADJ", "ADV", "INTJ", "NOUN", "PROPN", "VERB")  # content words
 _SPACE = {"pos": "SPACE", "tag": "_SP", "morph": ""}  # as spaCy labels white space
 
 
 class Unit(NamedTuple):
-    """A sentence of a document: its tokens but white space, and the words that each is."""
+    """Sentence of a document: its tokens except white space, and the words of each token."""
 
     doc: Doc
     tokens: list[Token]
@@ -27,15 +27,15 @@ class Unit(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """The words of all tokens."""
+        """Words of all tokens."""
         return [word for part in self.parts for word in part]
 
     def split(self, words: Mapping[int, Sequence[str]]) -> Unit:
-        """The same with the words of some of its tokens, by their numbers."""
+        """Return the sentence with other words for some of its tokens, by their numbers."""
         return self._replace(parts=[words.get(i, part) for i, part in enumerate(self.parts)])
 
     def spread(self, values: Sequence[str]) -> list[str]:
-        """A value for each word, given one for each token."""
+        """Return a value for each word, given one for each token."""
         return [v for v, part in zip(values, self.parts, strict=True) for _ in part]
 
     def write(self, columns: Mapping[str, Sequence[str]]) -> None:
@@ -47,7 +47,7 @@ class Unit(NamedTuple):
                 _set(token, name, value)
 
     def spans(self, chunks: Iterable[tuple[str, int, int]]) -> list[Span]:
-        """Chunks of words as spans of tokens."""
+        """Return chunks of words as spans of tokens."""
         owners = [
             token.i for token, part in zip(self.tokens, self.parts, strict=True) for _ in part
         ]
@@ -55,7 +55,7 @@ class Unit(NamedTuple):
 
 
 def sentences_of(doc: Doc) -> Iterator[Unit]:
-    """The sentences that have more than white space; the document if it has none."""
+    """Yield the sentences that are not only white space; the document if it has none."""
     for sentence in doc.sents if doc.has_annotation("SENT_START") else [doc]:
         tokens = [token for token in sentence if not token.is_space]
         if tokens:
@@ -63,7 +63,7 @@ def sentences_of(doc: Doc) -> Iterator[Unit]:
 
 
 def _merged(name: str, values: Sequence[str]) -> str:
-    """The value of a token of several words."""
+    """Return the value of a token with several words."""
     if name == "upos":
         return next((value for value in values if value in _OPEN), values[0])
     if name == "lemma":
@@ -78,7 +78,7 @@ def _merged(name: str, values: Sequence[str]) -> str:
 
 
 def _set(token: Token, name: str, value: str) -> None:
-    """Set the attribute that a column is."""
+    """Set the token attribute of a column."""
     attribute = ATTRIBUTES.get(name)
     if attribute is None:
         token._.set(name, value)
@@ -89,7 +89,7 @@ def _set(token: Token, name: str, value: str) -> None:
 
 
 def value_of(token: Token, name: str) -> str:
-    """The attribute that a column is."""
+    """Return the token attribute of a column."""
     attribute = ATTRIBUTES.get(name)
     if attribute is None:
         return str(token._.get(name))
@@ -99,14 +99,14 @@ def value_of(token: Token, name: str) -> str:
 
 
 def is_set(doc: Doc, name: str) -> bool:
-    """Whether the tokens of a document have the attribute that a column is."""
+    """Return whether the tokens of a document have the attribute of a column."""
     if name in ATTRIBUTES:
         return bool(doc.has_annotation(ATTRIBUTES[name].upper()))
     return bool(Token.has_extension(name))
 
 
 def label_white_space(doc: Doc, columns: Sequence[str]) -> None:
-    """Give white space what spaCy gives to it."""
+    """Give white space spaCy's labels for it."""
     for token in doc:
         if token.is_space:
             for name in columns:
@@ -116,7 +116,7 @@ def label_white_space(doc: Doc, columns: Sequence[str]) -> None:
 
 
 def mark(doc: Doc, key: str, found: Sequence[Span]) -> None:
-    """Set the chunks of a document; entities that are there already stay."""
+    """Set the chunks of a document; existing entities are kept."""
     if key != "ents":
         doc.spans[key] = found
         return

@@ -1,4 +1,4 @@
-"""The names that spaCy knows seqtag by, through entry points.
+"""Factories that spaCy finds by name, through entry points.
 
 ``nlp.add_pipe("seqtag")`` and ``@tokenizers = "seqtag.Tokenizer.v1"`` in a config file need no
 import. spaCy imports this module whenever it starts, and so it imports nothing else until asked;
@@ -20,12 +20,12 @@ from spacy.util import registry
 def create_component(
     nlp: Language, name: str, model: str | None, only: list[str] | None, spans: str
 ) -> Any:
-    """Make the component that ``nlp.add_pipe("seqtag", config=...)`` asks for.
+    """Return the component for ``nlp.add_pipe("seqtag", config=...)``.
 
     Parameters
     ----------
     nlp, name
-        Given by spaCy.
+        Passed by spaCy.
     model, only, spans
         As for `seqtag.integrations.spacy.SeqtagComponent`.
 
@@ -40,14 +40,14 @@ def create_component(
     from seqtag.integrations.spacy import SeqtagComponent
 
     component = SeqtagComponent(name, only=only, spans=spans)
-    if model is not None and name not in _announced(nlp):
+    if model is not None and name not in _components_to_load(nlp):
         component.load(model)
     return component
 
 
 @registry.tokenizers("seqtag.Tokenizer.v1")
 def create_tokenizer(model: str | None = None) -> Callable[[Language], Any]:
-    """Make what makes the tokenizer that a config names under ``[nlp.tokenizer]``.
+    """Return a function that creates the tokenizer of a config section ``[nlp.tokenizer]``.
 
     Parameters
     ----------
@@ -67,14 +67,14 @@ def create_tokenizer(model: str | None = None) -> Callable[[Language], Any]:
         from seqtag.integrations.spacy import SeqtagTokenizer
 
         tokenizer = SeqtagTokenizer(nlp.vocab)
-        if model is not None and not _announced(nlp):
+        if model is not None and not _components_to_load(nlp):
             tokenizer.load(model)
         return tokenizer
 
     return create
 
 
-def _announced(nlp: Language) -> Sequence[str]:
-    """Names of the components that spaCy is about to load, which bring their models along."""
+def _components_to_load(nlp: Language) -> Sequence[str]:
+    """Return the names of the components that spaCy is about to load together with their models."""
     names: Sequence[str] = nlp._meta.get("components", ())
     return names

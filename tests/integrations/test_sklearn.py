@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 import seqtag
 from seqtag.errors import CorpusError, LabelError, SeqtagError, TemplateError
 from seqtag.features.language import parse
+from seqtag.settings import SETTINGS
 from tests.sentences import dicts_of, made_up, words_of
 from tests.strategies import each_backend, install
 
@@ -462,3 +464,21 @@ def test_importing_it_without_scikit_learn_names_the_extra():
         "seqtag.integrations.sklearn needs scikit-learn; "
         "run pip install '.[sklearn]' in a clone of seqtag\n"
     )
+
+
+def test_the_settings_of_training_are_parameters():
+    """Each setting is one, None by default, which leaves it to the templates."""
+    parameters = inspect.signature(SequencePerceptron).parameters
+    for setting in SETTINGS.values():
+        assert parameters[setting.attribute].default is None
+    others = {*parameters} - {setting.attribute for setting in SETTINGS.values()}
+    assert others == {
+        "templates",
+        "columns",
+        "order",
+        "constrain",
+        "runs",
+        "patience",
+        "shuffle",
+        "random_state",
+    }
