@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Stage(NamedTuple):
-    """A function that data pass through, who calls it, and what it gives."""
+    """A function that data pass through, its caller, and its result."""
 
     function: str  # module of seqtag:name
     caller: str
@@ -28,14 +28,14 @@ class Stage(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """What one job does to data, from top to bottom."""
+    """The stages of one job, from top to bottom."""
 
     title: str
     takes: str
     stages: Sequence[Stage]
 
 
-TRAIN, TAG, EVAL = "training.train:train", "cli.tag:command", "cli.eval:command"
+TRAIN, TAG, OPEN = "training.train:train", "cli.tag:command", "cli.options:Reading.open"
 TABLE = "tagging.tables:TableTagger.tag"
 CERTAIN = "segmentation.reading:SegmentedText._certain"
 WRITE = "segmentation.reading:SegmentedText._write"
@@ -47,7 +47,7 @@ LANES = (
         (
             Stage("training.data:open_corpus", TRAIN, "blocks of lines, or sentences"),
             Stage("training.data:Corpus.gather", TRAIN, "numbered columns, and labels"),
-            Stage("training.train:coding_of", TRAIN, "how labels are learnt"),
+            Stage("training.train:coding_of", TRAIN, "how labels are learned"),
             Stage("training.problem:pose", "training.train:_posed", "labels as ids"),
             Stage("features.index:index_corpus", "training.problem:pose", "rows of features"),
             Stage("training.runs:train_runs", "training.train:fit", "a shuffling for each run"),
@@ -66,7 +66,7 @@ LANES = (
         "tag",
         "any input, and a model",
         (
-            Stage("corpus.read:read", TAG, "sentences"),
+            Stage("corpus.read:read", OPEN, "sentences"),
             Stage(
                 "tagging.tagger:Tagger.tag_many",
                 "tagging.streams:_tagged_batches",
@@ -107,7 +107,7 @@ LANES = (
         "tag, a column file as it is",
         "lines of a file, and a model",
         (
-            Stage("corpus.read:read", TAG, "a stream"),
+            Stage("corpus.read:read", OPEN, "a stream"),
             Stage(
                 "corpus.read:SentenceStream.blocks",
                 "tagging.streams:_tagged_text",
@@ -125,7 +125,7 @@ LANES = (
                 "tagging.runtime:ModelRuntime.decode_types",
                 "label ids",
             ),
-            Stage("corpus.scanner:BlockScanner.splice", TABLE, "the same lines, labelled"),
+            Stage("corpus.scanner:BlockScanner.splice", TABLE, "the same lines, labeled"),
             Stage("storage.output:Output.write", TAG, "a file, or standard output"),
         ),
     ),
@@ -133,7 +133,7 @@ LANES = (
         "tag, raw text",
         "text, and a pipeline",
         (
-            Stage("corpus.read:read", TAG, "a stream"),
+            Stage("corpus.read:read", OPEN, "a stream"),
             Stage(
                 "segmentation.reading:SegmentedText",
                 "tagging.pipeline:Pipeline.segmented",
@@ -160,7 +160,7 @@ LANES = (
         "eval",
         "an annotated file, and a model",
         (
-            Stage("corpus.read:read", EVAL, "sentences"),
+            Stage("corpus.read:read", OPEN, "sentences"),
             Stage("labels.column:LabelColumn.of", "evaluation.scoring:score", "gold labels"),
             Stage(
                 "evaluation.scoring:Labeler.tag_many",
@@ -186,13 +186,13 @@ FILL = {
     "tagging": "#d8e9f8",
     "training": "#e5defa",
 }
-"""A colour for each room; the module under each name says the same."""
+"""A color for each package; the module under each name says the same."""
 
 WIDTH, PITCH, BOX, STEP, TOP = 208, 226, 40, 72, 64  # pixels
 
 
 def draw(lanes: Sequence[Lane] = LANES) -> str:
-    """The picture, as the text of an SVG file."""
+    """Return the picture as the text of an SVG file."""
     height = TOP + STEP * max(len(lane.stages) for lane in lanes) + 30
     width = PITCH * len(lanes) + 6
     parts = [
@@ -226,7 +226,7 @@ def _lane(lane: Lane, x: int) -> Iterator[str]:
 
 
 def _data(what: str, x: int, y: int, *, arrow: bool = True) -> Iterator[str]:
-    """What flows, beside the arrow to the next stage."""
+    """Draw what flows, next to the arrow to the next stage."""
     if arrow:
         yield f'<path d="M{x + 14} {y - 12}v22" stroke="{GREY}" fill="none"/>'
         yield f'<path d="M{x + 10.5} {y + 9}h7l-3.5 7z" fill="{GREY}"/>'

@@ -1,4 +1,4 @@
-"""docs/architecture.md says what the code is: rooms, the picture, and where changes go."""
+"""docs/architecture.md against the code: packages, the picture, and where changes go."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from itertools import chain
 import pytest
 
 from tests.conftest import ROOT
-from tests.test_imports import FLOOR, IMPORTS, KERNELS, modules
+from tests.test_imports import FLOOR
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 
 
 def section(title: str) -> str:
-    """The text below a heading."""
+    """Return the text below a heading."""
     return PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
 
 
@@ -30,38 +30,26 @@ def script():
     return module
 
 
-# ------------------------------------------------------------------------------------- rooms
+# ---------------------------------------------------------------------------------- packages
 def rows() -> list[list[str]]:
-    """The cells of the table of rooms."""
-    table = re.findall(r"^\| *(.*?) *\|$", section("Rooms"), re.M)[2:]
+    """Return the cells of the table of packages."""
+    table = re.findall(r"^\| *(.*?) *\|$", section("Packages"), re.M)[2:]
     return [[cell.strip() for cell in re.split(r" *\| *", row)] for row in table]
 
 
-def room(module: str) -> str:
+def package(module: str) -> str:
     return module.split(".")[0]
 
 
-def test_the_rooms_are_those_of_the_floors_from_the_cellar_up():
-    highest = {room(module): floor for module, floor in FLOOR.items()}  # the last is the highest
+def test_packages_are_listed_from_the_lowest_layer_up():
+    highest = {package(module): floor for module, floor in FLOOR.items()}  # the last is the highest
     listed = [re.findall(r"`(\w+)`", row[0]) for row in rows()]
     assert sorted(chain(*listed)) == sorted({*highest} - {"__init__", "__main__"})
     tops = [max(highest[name] for name in names) for names in listed]
     assert tops == sorted(tops)
 
 
-def test_rooms_import_what_the_table_says():
-    for names, _, imports, _ in rows():
-        inside = set(re.findall(r"`(\w+)`", names))
-        found = {
-            room(other)
-            for module, names in IMPORTS.items()
-            if room(module) in inside
-            for other in modules(names) - KERNELS
-        }
-        assert imports == ", ".join(sorted(found - inside)), names
-
-
-def test_there_is_a_file_to_begin_with():
+def test_there_is_a_file_to_start_with():
     for row in rows():
         [name] = re.findall(r"`([\w/]+\.py)`", row[-1])
         assert (ROOT / "seqtag" / name).is_file()
@@ -74,9 +62,9 @@ def tree(path: str) -> ast.Module:
 
 
 def definition(path: str, name: str) -> ast.AST | None:
-    """What a module defines under a name: a class, a function, a variable; ``Class.method``.
+    """Return the class, function or variable of a name, such as ``Class.method``, in a module.
 
-    Of a name that is defined several times it is the last: behind overloads stands the function.
+    If a name is defined several times it is the last, which is the function after its overloads.
     """
 
     def inside(node: ast.AST | None, part: str) -> ast.AST | None:
@@ -102,7 +90,7 @@ def split(function: str) -> tuple[str, str]:
 
 
 def uses(node: ast.AST, name: str) -> list[int]:
-    """The lines where a function mentions a name, or an attribute of that name."""
+    """Return the lines where a function uses a name, or an attribute of that name."""
     return sorted(
         child.lineno
         for child in ast.walk(node)
@@ -136,7 +124,7 @@ def test_stages_are_called_by_their_callers_in_the_order_drawn(script):
             last[stage.caller] = lines[0]
 
 
-def test_no_stage_is_on_a_floor_above_its_caller(script):
+def test_no_stage_is_in_a_layer_above_its_caller(script):
     for lane in script.LANES:
         for stage in lane.stages:
             below, above = (split(function)[0] for function in (stage.function, stage.caller))
@@ -151,9 +139,9 @@ def test_a_call_that_is_not_there_would_be_noticed():
 
 
 # ----------------------------------------------------------------------------------- objects
-def test_the_five_objects_are_where_the_page_has_them():
-    found = re.findall(r"^- \*\*(\w+)\*\* \(`([\w/]+\.py)`\)", section("Five objects"), re.M)
-    assert len(found) == 5
+def test_objects_are_where_the_page_has_them():
+    found = re.findall(r"^- \*\*(\w+)\*\* \(`([\w/]+\.py)`\)", section("Objects"), re.M)
+    assert len(found) >= 5
     for name, path in found:
         assert definition(f"seqtag/{path}", name), name
 
@@ -167,16 +155,16 @@ CHANGES = (
     "An attribute",
     "A word table",
     "A model format number",
-    "A part of a pipeline",
+    "A component of a pipeline",
     "A command",
-    "Resume",
-    "Another question to the weights",
-    "An interface of another toolkit",
+    "A value that a resumed training needs",
+    "Another decoder output",
+    "An integration",
 )
 
 
 def places() -> list[tuple[str, list[str]]]:
-    """The files that changes touch, and the names to look for in them."""
+    """Return the files that changes touch, and the names to look for in them."""
     found = re.findall(r"`((?:seqtag|tests)/[^`]*)`(?::((?:[\s,]+(?:and )?`[\w.]+`)+))?", CHANGED)
     return [(path, re.findall(r"`([\w.]+)`", names)) for path, names in found]
 
@@ -187,7 +175,7 @@ CHANGED = section("Where changes go")
 def test_all_changes_have_their_places():
     assert tuple(re.findall(r"^- \*\*(.*?)\*\*", CHANGED, re.M)) == CHANGES
     for change in CHANGED.split("\n- **")[1:]:
-        assert "`seqtag/" in change
+        assert 1 <= len(re.findall(r"^  - `(?:seqtag|tests)/", change, re.M)) <= 3, change
 
 
 @pytest.mark.parametrize(("path", "names"), places())
