@@ -35,8 +35,9 @@ class Lane(NamedTuple):
     stages: Sequence[Stage]
 
 
-TRAIN, TAG, OPEN = "training.train:train", "cli.tag:command", "cli.options:Reading.open"
+TRAIN, TAG, EVAL = "training.train:train", "cli.tag:command", "cli.eval:command"
 TABLE = "tagging.tables:TableTagger.tag"
+SELECT = "training.auto_settings:select_templates"
 CERTAIN = "segmentation.reading:SegmentedText._certain"
 WRITE = "segmentation.reading:SegmentedText._write"
 
@@ -46,18 +47,22 @@ LANES = (
         "corpus files",
         (
             Stage("training.data:open_corpus", TRAIN, "blocks of lines, or sentences"),
+            Stage("training.candidates:candidate_tasks", TRAIN, "learning tasks"),
             Stage("training.data:Corpus.gather", TRAIN, "numbered columns, and labels"),
-            Stage("training.train:coding_of", TRAIN, "how labels are learned"),
-            Stage("training.problem:pose", "training.train:_posed", "labels as ids"),
-            Stage("features.index:index_corpus", "training.problem:pose", "rows of features"),
-            Stage("training.runs:train_runs", "training.train:fit", "a shuffling for each run"),
+            Stage("training.auto_settings:select_templates", TRAIN, "the task to learn"),
+            Stage("training.problem:build_problem", SELECT, "labels as ids"),
+            Stage(
+                "features.index:index_corpus", "training.problem:build_problem", "rows of features"
+            ),
+            Stage("training.runs:fit", TRAIN, "a problem, and its schedule"),
+            Stage("training.runs:train_runs", "training.runs:fit", "a shuffling for each run"),
             Stage("engine.epochs:learn", "training.runs:train_run", "epoch by epoch"),
             Stage(
                 "engine.reference:Weights.train_epoch",
-                "engine.epochs:_Course.run_epoch",
+                "engine.epochs:learn",
                 "averaged cells",
             ),
-            Stage("model.freeze:mean", "training.train:fit", "one set of cells"),
+            Stage("model.freeze:mean", "training.runs:fit", "one set of cells"),
             Stage("model.freeze:freeze", "training.problem:Problem.model", "whole numbers"),
             Stage("model.bundle:save", "tagging.tagger:Tagger.save", "NAME.seqtag"),
         ),
@@ -66,7 +71,7 @@ LANES = (
         "tag",
         "any input, and a model",
         (
-            Stage("corpus.read:read", OPEN, "sentences"),
+            Stage("corpus.read:ReadOptions.open", TAG, "sentences"),
             Stage(
                 "tagging.tagger:Tagger.tag_many",
                 "tagging.streams:_tagged_batches",
@@ -107,7 +112,7 @@ LANES = (
         "tag, a column file as it is",
         "lines of a file, and a model",
         (
-            Stage("corpus.read:read", OPEN, "a stream"),
+            Stage("corpus.read:ReadOptions.open", TAG, "a stream"),
             Stage(
                 "corpus.read:SentenceStream.blocks",
                 "tagging.streams:_tagged_text",
@@ -133,7 +138,7 @@ LANES = (
         "tag, raw text",
         "text, and a pipeline",
         (
-            Stage("corpus.read:read", OPEN, "a stream"),
+            Stage("corpus.read:ReadOptions.open", TAG, "a stream"),
             Stage(
                 "segmentation.reading:SegmentedText",
                 "tagging.pipeline:Pipeline.segmented",
@@ -160,7 +165,7 @@ LANES = (
         "eval",
         "an annotated file, and a model",
         (
-            Stage("corpus.read:read", OPEN, "sentences"),
+            Stage("corpus.read:ReadOptions.open", EVAL, "sentences"),
             Stage("labels.column:LabelColumn.of", "evaluation.scoring:score", "gold labels"),
             Stage(
                 "evaluation.scoring:Labeler.tag_many",

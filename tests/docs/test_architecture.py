@@ -132,7 +132,7 @@ def test_no_stage_is_in_a_layer_above_its_caller(script):
 
 
 def test_a_call_that_is_not_there_would_be_noticed():
-    assert uses(definition("seqtag/training/train.py", "fit"), "train_runs")
+    assert uses(definition("seqtag/training/runs.py", "fit"), "train_runs")
     assert not uses(definition("seqtag/training/train.py", "train"), "index_corpus")
     assert definition("seqtag/training/train.py", "train_runs") is None
     assert definition("seqtag/engine/reference.py", "Weights.nothing") is None
