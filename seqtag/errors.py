@@ -1,4 +1,4 @@
-"""The exceptions of seqtag: one family, each member knows where the trouble is."""
+"""The exceptions of seqtag; each can name the file and the line of the error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class SeqtagError(ValueError):
-    """Base of every error that seqtag raises for bad input.
+    """Base of all errors that seqtag raises for invalid input.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def _rebuild(
 
 
 class CorpusError(SeqtagError):
-    """A corpus file or stream does not hold what its format promises."""
+    """A corpus file or stream is not what its format requires."""
 
 
 class TemplateError(SeqtagError):
@@ -64,31 +64,31 @@ class LabelError(SeqtagError):
 
 
 class ModelFileError(SeqtagError):
-    """A model file is damaged, foreign, or newer than this seqtag."""
+    """A model file is damaged, not of seqtag, or newer than this version."""
 
 
 class SentenceTooLongError(CorpusError):
-    """A sentence is above a limit; it is refused in any mode of reading."""
+    """A sentence exceeds a limit; it is refused in each mode of reading."""
 
 
 class CheckpointError(SeqtagError):
-    """A folder of checkpoints is in use, or holds those of another training."""
+    """A folder of checkpoints is in use, or belongs to another training."""
 
 
 class CatalogueError(SeqtagError):
-    """A corpus is not known by that name, cannot be fetched, or is not what it must be."""
+    """A corpus is not in the catalogue, cannot be fetched, or has another digest than expected."""
 
 
 class ClusterError(SeqtagError):
-    """A cluster is not there, or what it was to do is not done."""
+    """A cluster cannot be reached, or its work failed."""
 
 
 class OptionError(SeqtagError):
-    """Options that do not exist, or do not go together."""
+    """Options do not exist, or exclude each other."""
 
 
 class BackendError(SeqtagError):
-    """A backend was asked for that does not exist or is not installed."""
+    """A backend does not exist or is not installed."""
 
 
 def install_hint(extra: str) -> str:
@@ -103,7 +103,7 @@ def install_hint(extra: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The words ", did you mean 'x'?" for the nearest known name, or nothing.
+    """Return ", did you mean 'x'?" for the nearest known name, or an empty string.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def same_letters(expected: str, found: str) -> bool:
-    r"""Whether two texts differ, but in their Unicode normal form only: nobody sees that.
+    r"""Return whether two texts differ only in their Unicode normal form, which is invisible.
 
     Examples
     --------
@@ -138,7 +138,7 @@ _LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # stand for no byte
 
 
 def on_one_line(name: str) -> str:
-    r"""The name of a file for a message, which it does not break.
+    r"""Return the name of a file for a message, with line breaks escaped.
 
     >>> print(on_one_line("a\nseqtag: all is well"))
     a\nseqtag: all is well
@@ -147,7 +147,7 @@ def on_one_line(name: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""A text that a terminal shows and does not obey.
+    r"""Return a text with control sequences escaped, safe to print on a terminal.
 
     Control characters but tabs and line breaks, those that turn the direction of writing, and
     bytes that are no UTF-8 become escapes, which JSON reads as well.

@@ -1,1 +1,1 @@
-"""Corpora by name: what there is, where it is kept, and how it gets there whole."""
+"""Corpora by name: the catalogue, the cache, and downloads."""

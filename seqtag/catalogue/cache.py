@@ -1,4 +1,4 @@
-"""Where corpora are kept, what is whole there, and who may write now."""
+"""Cache of downloaded corpora: paths, digests and locks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _log = logging.getLogger("seqtag")
 
 
 def cache_folder() -> Path:
-    r"""Where seqtag keeps what it fetches: ``$SEQTAG_CACHE``, or as the system has it.
+    r"""Return the cache folder: ``$SEQTAG_CACHE``, or the default of the system.
 
     That is ``$XDG_CACHE_HOME/seqtag`` or ``~/.cache/seqtag``, ``~/Library/Caches/seqtag`` on macOS
     and ``%LOCALAPPDATA%\seqtag\Cache`` on Windows.
@@ -44,7 +44,7 @@ def cache_folder() -> Path:
 
 
 def _home() -> Path:
-    """The home of the user."""
+    """Return the home folder of the user."""
     try:
         return Path.home()
     except RuntimeError as error:
@@ -53,18 +53,18 @@ def _home() -> Path:
 
 
 def local_path(file: RemoteFile) -> Path:
-    """Where a file is kept, there or not."""
+    """Return the path of a file in the cache, whether it exists or not."""
     folder = f"{file.corpus.replace(':', '-')}-{file.release}"
     return cache_folder() / "corpora" / folder / Path(urlsplit(file.address).path).name
 
 
 def record_of(path: Path) -> Path:
-    """Where the digest of a fetched file is kept, as ``sha256sum`` writes it."""
+    """Return the path of the digest of a fetched file, in the format of ``sha256sum``."""
     return path.with_name(path.name + ".sha256")
 
 
 def expected_digest(file: RemoteFile, path: Path) -> str | None:
-    """What the SHA-256 of a file must be: as in the catalogue, or as when it was first fetched."""
+    """Return the expected SHA-256 of a file: of the catalogue, or of the first download."""
     if file.digest:
         return file.digest
     try:
@@ -80,7 +80,7 @@ def keep_record(path: Path, digest: str) -> None:
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     sha = hashlib.sha256()
     with path.open("rb") as opened:
         while chunk := opened.read(1 << 20):
@@ -89,7 +89,7 @@ def digest_of(path: Path) -> str:
 
 
 def is_whole(file: RemoteFile, path: Path) -> bool:
-    """Whether a file is there as it must be; a file that is not is as good as none."""
+    """Return whether a file is in the cache and has the expected digest."""
     if not path.is_file():
         return False
     expected = expected_digest(file, path)
@@ -101,7 +101,7 @@ def is_whole(file: RemoteFile, path: Path) -> bool:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock that one process has at a time; it ends with the process, whatever happens."""
+    """Hold a lock that one process has at a time, and that ends with the process."""
     opened = path.open("ab")
     try:
         if not locks.acquire(opened.fileno()):

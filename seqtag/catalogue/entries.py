@@ -1,4 +1,4 @@
-"""The catalogue: one entry a corpus, read from ``catalogue.toml``."""
+"""The catalogue: one entry for each corpus, read from ``catalogue.toml``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CATALOGUE = next(  # beside the modules where installed, beside the package in a
 
 
 class RemoteFile(NamedTuple):
-    """One part of a corpus, where it is to be had.
+    """File of a corpus on a server.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class RemoteFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Entry:
-    """What the catalogue says of a corpus.
+    """Entry of the catalogue: a corpus.
 
     Attributes
     ----------
@@ -95,11 +95,11 @@ class Entry:
 
     @property
     def is_pinned(self) -> bool:
-        """Whether the catalogue knows what its files must be."""
+        """Whether the catalogue has the digests of its files."""
         return bool(self.sha256)
 
     def at(self, release: str) -> Entry:
-        """The same corpus at another release, of which no digest is known.
+        """Return the same corpus at another release, without digests.
 
         Raises
         ------
@@ -114,7 +114,7 @@ class Entry:
         return replace(self, release=release, bytes=(), sha256=())
 
     def file(self, part: str) -> RemoteFile:
-        """One of its parts.
+        """Return the file of a split.
 
         Raises
         ------
@@ -134,7 +134,7 @@ class Entry:
 
 @lru_cache(maxsize=1)
 def entries() -> dict[str, Entry]:
-    """All entries of the catalogue by name, in its order.
+    """Return all entries of the catalogue by name, in its order.
 
     Examples
     --------

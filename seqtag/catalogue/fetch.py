@@ -1,4 +1,4 @@
-"""Fetch a file: whole or not at all, going on where a transfer was cut, and never twice at once."""
+"""Downloads: atomic, resumed after an interruption, one process at a time."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ _log = logging.getLogger("seqtag")
 
 
 class _CutError(Exception):
-    """The transfer ended early; what has arrived is kept."""
+    """The transfer ended early; the part that has arrived is kept."""
 
 
 def path(name: str) -> Path:
-    """Path of one part of a corpus, which is fetched if it is not there.
+    """Return the path of a split of a corpus, and fetch it if it is not in the cache.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def path(name: str) -> Path:
 
 
 def fetch(file: RemoteFile, on_bytes: Callable[[int], object] = lambda _: None) -> Path:
-    """Fetch a file, unless it is there as it must be.
+    """Fetch a file, unless the cache has it with the expected digest.
 
     Its bytes go to a file ``NAME.part`` beside it, where the next try goes on; that gets its name
     when its SHA-256 is the one of the catalogue. Where the catalogue has none, the digest of the
@@ -124,13 +124,13 @@ def fetch(file: RemoteFile, on_bytes: Callable[[int], object] = lambda _: None) 
 
 
 def address_of(file: RemoteFile) -> str:
-    """Where a file is fetched from: the address of the catalogue, or the same at a mirror."""
+    """Return the address to fetch a file from: that of the catalogue, or the same at a mirror."""
     mirror = os.environ.get(MIRROR)
     return mirror.rstrip("/") + urlsplit(file.address).path if mirror else file.address
 
 
 def _transfer(file: RemoteFile, target: Path, on_bytes: Callable[[int], object]) -> None:
-    """Fetch into the file beside the target, and give it its name."""
+    """Fetch into a file next to the target, then rename it."""
     part, address = target.with_name(target.name + ".part"), address_of(file)
     expected = expected_digest(file, target)
     if expected is None:  # nothing would tell whether two pieces belong together
@@ -158,7 +158,7 @@ def _transfer(file: RemoteFile, target: Path, on_bytes: Callable[[int], object])
 
 
 def _wrong_digest(file: RemoteFile, target: Path, expected: str | None, found: str) -> str:
-    """The message for a file that is not the one it must be."""
+    """Return the message for a file with another digest than expected."""
     if file.digest:
         return (
             f"expected the SHA-256 {expected} of the catalogue, found {found}; nothing was kept; "
@@ -171,7 +171,7 @@ def _wrong_digest(file: RemoteFile, target: Path, expected: str | None, found: s
 
 
 def _trust(file: RemoteFile, target: Path) -> None:
-    """Write down the digest of a file that the catalogue has none of."""
+    """Record the digest of a file that the catalogue has no digest of."""
     digest = digest_of(target)
     keep_record(target, digest)
     _log.info(
@@ -185,7 +185,7 @@ def _trust(file: RemoteFile, target: Path) -> None:
 
 
 def _receive(address: str, part: Path, size: int | None, on_bytes: Callable[[int], object]) -> None:
-    """Append to a file what it lacks.
+    """Append the missing bytes to a file.
 
     Raises
     ------
@@ -223,20 +223,20 @@ def _receive(address: str, part: Path, size: int | None, on_bytes: Callable[[int
 
 
 def _goes_on(response: Any, start: int) -> bool:
-    """Whether an answer begins where the file ends."""
+    """Return whether a response begins where the file ends."""
     given: str = response.headers.get("Content-Range", "")
     is_part: bool = response.status == HTTPStatus.PARTIAL_CONTENT
     return is_part and given.startswith(f"bytes {start}-")
 
 
 def _total(response: Any, start: int) -> int | None:
-    """Length of the whole file as the server says it; None if it does not."""
+    """Return the length of the file that the server reports, or None."""
     length = response.headers.get("Content-Length", "")
     return start + int(length) if length.isdecimal() else None
 
 
 def _opened(address: str, start: int, part: Path) -> Any:
-    """The answer of the server, from some byte on if it can.
+    """Return the response of the server, from some byte on if it supports that.
 
     Raises
     ------
@@ -281,7 +281,7 @@ def _opened(address: str, start: int, part: Path) -> Any:
 def _copy(
     response: Any, out: BinaryIO, on_bytes: Callable[[int], object], most: int | None
 ) -> tuple[int, bool]:
-    """How many bytes were copied, and whether the transfer broke off; no more than there are."""
+    """Return how many bytes were copied, and whether the transfer was interrupted."""
     done = 0
     while most is None or done <= most:
         try:

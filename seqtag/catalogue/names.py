@@ -1,4 +1,4 @@
-"""Names of corpora, as they are given where a file is expected."""
+"""Names of corpora in place of files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAME = re.compile(r"(?P<name>[^@/]+)(?:@(?P<release>[0-9]+(?:\.[0-9]+)*))?(?:/(
 
 
 class CorpusName(NamedTuple):
-    """A corpus, or one part of it.
+    """Name of a corpus or of one of its splits.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class CorpusName(NamedTuple):
     part: str | None
 
     def files(self) -> list[RemoteFile]:
-        """The part that was named, or all of them."""
+        """Return the file of the split that is named, or of all splits."""
         return [self.entry.file(part) for part in ([self.part] if self.part else self.entry.parts)]
 
     def file(self, default: str | None = None) -> RemoteFile:
-        """The part that was named, or a default.
+        """Return the file of the split that is named, or of a default.
 
         Raises
         ------
@@ -54,7 +54,7 @@ class CorpusName(NamedTuple):
 
 
 def parse(text: str) -> CorpusName | None:
-    """Read the name of a corpus: ``NAME``, ``NAME/PART`` or ``NAME@RELEASE/PART``.
+    """Parse the name of a corpus: ``NAME``, ``NAME/PART`` or ``NAME@RELEASE/PART``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Files to sentences and back: the only part of seqtag that knows lines, columns, encodings."""
+"""Corpus formats: files to sentences and back. Lines, columns and encodings are known here only."""
 
 from __future__ import annotations
 

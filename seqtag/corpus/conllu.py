@@ -1,4 +1,4 @@
-"""CoNLL-U and CoNLL-U Plus, lossless: ranges, empty nodes and comments pass through."""
+"""CoNLL-U and CoNLL-U Plus, lossless: ranges, empty nodes and comments are kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IDS = [str(i) for i in range(1, 1002)]  # what the ids of a sentence without ra
 
 
 def plus_columns(head: str) -> tuple[str, ...] | None:
-    r"""Column names from the ``# global.columns`` line that opens CoNLL-U Plus, or None.
+    r"""Return the column names from the ``# global.columns`` line that opens CoNLL-U Plus, or None.
 
     Names are in lower case up to a colon; what follows it is kept as it is.
 
@@ -38,7 +38,7 @@ def plus_columns(head: str) -> tuple[str, ...] | None:
 
 
 class ConlluSentence(TableSentence):
-    """A sentence of a CoNLL-U file; its columns are fixed."""
+    """Sentence of a CoNLL-U file; its columns are fixed."""
 
     __slots__ = ()
 
@@ -81,13 +81,13 @@ class ConlluReader(ColumnReader):
         super().__init__(source, columns, separator, warnings)
 
     def _skip_head(self, raw: str, start: int) -> int:
-        """Position behind the comments."""
+        """Return the position after the comments."""
         while raw.startswith("#", start):
             start = raw.find("\n", start) + 1 or len(raw)
         return start
 
     def _find_rows(self, fields: list[str], line: int) -> list[int] | None:
-        """Rows whose id is a whole number; the ids are checked."""
+        """Check the ids and return the rows of words; None if all rows are words."""
         if "id" not in self.columns:
             return None
         found = fields[self.columns.index("id") :: len(self.columns) + 1]
@@ -96,7 +96,7 @@ class ConlluReader(ColumnReader):
         return None if found == ids[:count] else self._word_rows(found, ids, line)
 
     def _word_rows(self, found: list[str], ids: list[str], line: int) -> list[int]:
-        """Rows of the words among ranges and empty nodes; `line` is that of the first row."""
+        """Return the rows of words among ranges and empty nodes, the first row on `line`."""
         rows: list[int] = []
         covered, covering, empty = 0, 0, 0  # last word and row of the last range; empty nodes
         for row, text in enumerate(found):
@@ -120,7 +120,7 @@ class ConlluReader(ColumnReader):
         return rows
 
     def _wrong_id(self, found: str, done: int) -> str:
-        """The message for an id that does not follow `done` words."""
+        """Return the message for an id that cannot follow `done` words."""
         if found == "1":
             return (
                 f"expected the id {done + 1}, found 1 again: sentence boundary missing? Put "
@@ -133,7 +133,7 @@ class ConlluReader(ColumnReader):
         )
 
     def _check_line(self, text: str, fields: list[str], line: int) -> None:
-        """Refuse a line that is no row of this file."""
+        """Refuse a comment among the rows, and what `ColumnReader` refuses."""
         if text.startswith("#"):
             msg = (
                 "expected comments only before the first token of a sentence, found "
@@ -143,7 +143,7 @@ class ConlluReader(ColumnReader):
         super()._check_line(text, fields, line)
 
     def _wrong_count(self, text: str, fields: list[str]) -> str:
-        """The message for a line with too few or too many fields."""
+        """Return the message for a line with too few or too many fields."""
         count = len(fields)
         expected = f"expected {len(self.columns)} tab-separated columns, found {count}"
         if count == 1 and len(text.split()) > 1:
@@ -160,13 +160,13 @@ class ConlluReader(ColumnReader):
 
 
 def _range_fits(span: re.Match[str], done: int, covered: int) -> bool:
-    """Tell whether a range starts at the next word, behind the last range, and is not reversed."""
+    """Return whether a range starts at the next word, after the last range, in order."""
     first, last = int(span[1]), int(span[2])
     return done + 1 == first and covered < first <= last
 
 
 def write_conllu(columns: Mapping[str, Sequence[str]]) -> str:
-    """A sentence of ten columns, ``_`` where one is missing, numbered anew and with its text."""
+    """Return a sentence of ten columns with new ids and text; ``_`` for missing columns."""
     count = len(columns["form"])
     known = {name: columns.get(name, ["_"] * count) for name in COLUMNS}
     known["id"] = [str(i) for i in range(1, count + 1)]

@@ -1,4 +1,4 @@
-"""Recognise the format of a file by the weight of the evidence in its first 64 kB.
+"""Detection of the format of a file from its first 64 kB.
 
 One damaged row must not change what a file is: most rows decide, and the reader, which is strict,
 then names the odd one.  Where the evidence is mixed, nothing is guessed.
@@ -40,7 +40,7 @@ _MANY = 10  # rows; fewer could look like columns by chance
 
 
 class FileLayout(NamedTuple):
-    """A format and its column names.
+    """Format of a file and the names of its columns.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class FileLayout(NamedTuple):
 
 
 def detect_format(head: bytes) -> FileLayout:
-    r"""Recognise the format of a file from its beginning.
+    r"""Detect the format of a file from its beginning.
 
     The rules, in order, each by what most lines are:
 
@@ -121,7 +121,7 @@ def detect_format(head: bytes) -> FileLayout:
 
 
 def whole_lines(head: bytes) -> list[str]:
-    """Lines without line ends, byte order mark, and the line that the end of the head cuts."""
+    """Return the lines of a head, without a byte order mark and without a truncated last line."""
     lines = head.decode("utf-8-sig", errors="replace").split("\n")
     if len(head) >= HEAD and len(lines) > 1:
         lines.pop()
@@ -129,7 +129,7 @@ def whole_lines(head: bytes) -> list[str]:
 
 
 def columns_layout(lines: Sequence[str]) -> FileLayout:
-    """The layout of a file that is known to have columns, by what most of its lines are."""
+    """Return the layout of a column file, decided by the majority of its lines."""
     rows, separator = _rows_of(lines)
     if not rows:
         return FileLayout("columns", ("form",))
@@ -138,24 +138,24 @@ def columns_layout(lines: Sequence[str]) -> FileLayout:
 
 
 def _text(lines: Sequence[str]) -> FileLayout:
-    """Raw text, with what spoke for it."""
+    """Return the layout of raw text, with the evidence."""
     counts = [len(line.split()) for line in lines]
     span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{counts[0]}"
     return _fixed("text", f"{_many(len(lines), 'line')} of {_many(span, 'word')}")
 
 
 def _fixed(format: str, evidence: str) -> FileLayout:
-    """A format whose columns are the same in every file."""
+    """Return the layout of a format whose columns are the same in each file."""
     return FileLayout(format, FORMATS[format].fixed or (), "", evidence)
 
 
 def _many(count: object, noun: str) -> str:
-    """``1 line``, ``2 lines``."""
+    """Return a count and its noun: ``1 line``, ``2 lines``."""
     return f"{count} {noun}{'s' * (count not in (1, '1'))}"
 
 
 def _in_blocks(lines: Sequence[str]) -> bool:
-    """Tell whether blank lines cut the text into pieces, one of them longer than a line.
+    """Return whether blank lines split the text into pieces, one of them longer than a line.
 
     One piece of three lines will do if a blank line ends it: column files end so, few texts do.
     """
@@ -169,7 +169,7 @@ def _in_blocks(lines: Sequence[str]) -> bool:
 
 
 def _find_conllu(lines: Sequence[str]) -> FileLayout | None:
-    """CoNLL-U, if half of the lines or more could not be anything else."""
+    """Return CoNLL-U if half of the lines or more could not be anything else."""
     rows = [line for line in lines if line[0] != "#" or not _COMMENT.match(line)]
     commented = any(line[0] == "#" and _KEY.match(line) for line in lines)
     alike = sum(_is_conllu(row, commented) for row in rows)
@@ -181,7 +181,7 @@ def _find_conllu(lines: Sequence[str]) -> FileLayout | None:
 
 
 def _is_conllu(line: str, commented: bool) -> bool:
-    """Tell whether a line is a row of CoNLL-U, at most one thing being wrong with it."""
+    """Return whether a line is a row of CoNLL-U with one error at most."""
     has_id = line[0].isdecimal() and _ID.match(line) is not None
     if line.count("\t") >= 7:
         fields = line.split("\t")
@@ -191,7 +191,7 @@ def _is_conllu(line: str, commented: bool) -> bool:
 
 
 def _has_tree_columns(fields: Sequence[str]) -> bool:
-    """Tell whether fields have features and a head where CoNLL-U has them, from the right."""
+    """Return whether fields have features and a head where CoNLL-U does, from the right."""
     feats, head = fields[len(fields) - 5], fields[len(fields) - 4]
     return (feats == "_" or "=" in feats) and (head == "_" or head.isdecimal())
 
@@ -200,7 +200,7 @@ def _has_tree_columns(fields: Sequence[str]) -> bool:
 
 
 def _find_trees(lines: Sequence[str]) -> FileLayout | None:
-    """Bracketed trees, if most lines open a bracket."""
+    """Return the format of bracketed trees if most lines open a bracket."""
     opening = sum(line.lstrip(" \t").startswith("(") for line in lines)
     if 2 * opening < len(lines):
         return None
@@ -213,7 +213,7 @@ def _find_trees(lines: Sequence[str]) -> FileLayout | None:
 
 
 def _find_tagged(lines: Sequence[str]) -> FileLayout | None:
-    """Items word/TAG, if most are."""
+    """Return a format of word/TAG items if most items are."""
     if 4 * sum("/" in line for line in lines) < len(lines):
         return None  # soon said of most files
     words, tagged, rules, brackets = 0, 0, False, False
@@ -238,7 +238,7 @@ def _find_tagged(lines: Sequence[str]) -> FileLayout | None:
 
 
 def _rows_of(lines: Sequence[str]) -> tuple[list[list[str]], str]:
-    """The fields of the lines that hold words, and what separates them: as on most lines."""
+    """Return the fields of the lines with words, and the separator of most of them."""
     words = [line for line in lines if not line.startswith(DOCSTART)]
     tabbed = ["\t" in line.strip(" \t") for line in words]  # a first line may be indented
     if 2 * sum(tabbed) > len(words) - (True in tabbed[:1]):  # if tied, as the first row has it
@@ -247,7 +247,7 @@ def _rows_of(lines: Sequence[str]) -> tuple[list[list[str]], str]:
 
 
 def _width(rows: Sequence[Sequence[str]]) -> int:
-    """The number of fields that most rows have; if tied, that with more labels, then the first."""
+    """Return the number of fields of most rows; of equals that with more labels."""
     counts = Counter(map(len, rows))
     first = max(counts, key=counts.__getitem__)
     if list(counts.values()).count(counts[first]) == 1:
@@ -257,7 +257,7 @@ def _width(rows: Sequence[Sequence[str]]) -> int:
 
 
 def _find_columns(lines: Sequence[str], *, in_blocks: bool) -> FileLayout | None:
-    """Columns, if most rows have the same number of fields, and these look like columns.
+    """Return the layout of columns if most rows have as many fields, and look like columns.
 
     None if nothing speaks for them.
 
@@ -296,7 +296,7 @@ def _find_columns(lines: Sequence[str], *, in_blocks: bool) -> FileLayout | None
 
 
 def _has_prose(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether a column holds several words in half of the rows, or the first on average.
+    """Return whether a column has several words in half of the rows, or the first on average.
 
     Words may hold spaces, in some languages often; labels do not.
     """
@@ -312,7 +312,7 @@ def _has_prose(rows: Sequence[Sequence[str]]) -> bool:
 def _are_words(
     rows: Sequence[Sequence[str]], singles: int, *, in_blocks: bool
 ) -> tuple[bool, bool]:
-    """Whether single fields on their lines are words in a column, and whether they may be."""
+    """Return whether lines of one field are words in a column, and whether they may be."""
     cells = [row[0] for row in rows]
     ends = sum(len(cell) > 1 and cell.endswith(_SENTENCE_ENDS) for cell in cells)
     ends += sum(_ATTACHED.fullmatch(cell) is not None for cell in cells)
@@ -325,7 +325,7 @@ def _are_words(
 def _are_labelled(
     rows: Sequence[Sequence[str]], typical: Sequence[Sequence[str]], *, in_blocks: bool
 ) -> tuple[bool, bool]:
-    """Whether the last of some fields between spaces are labels, and whether they may be."""
+    """Return whether the last of several fields are labels, and whether they may be."""
     last = Counter(row[-1] for row in typical)
     width, count = len(typical[0]), len(typical)
     most = 2 * count >= len(rows)
@@ -349,18 +349,18 @@ def _are_labelled(
 
 
 def _mostly_labels(values: Counter[str]) -> bool:
-    """Tell whether nine of ten values look like labels; marks do, but also end sentences."""
+    """Return whether nine of ten values look like labels, not only punctuation."""
     like = sum(n for value, n in values.items() if _LABEL.fullmatch(value) or value.isupper())
     return 10 * like >= 9 * values.total() and _mostly_words(values)
 
 
 def _mostly_words(values: Counter[str]) -> bool:
-    """Tell whether half of the values or more begin with a letter."""
+    """Return whether half of the values or more begin with a letter."""
     return 2 * sum(n for value, n in values.items() if value[0].isalpha()) >= values.total()
 
 
 def _names(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Names for the columns of rows that are equally long."""
+    """Return names for the columns of rows of equal length."""
     count = len(rows[0])
     last = Counter(row[-1] for row in rows)
     chunks = {label: number for label, number in last.items() if _BIO.fullmatch(label)}

@@ -1,4 +1,4 @@
-"""Which document each sentence belongs to."""
+"""Document boundaries in a corpus."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEW = re.compile(rf"^\ufeff?#\s*newdoc\b|^{DOCSTART}", re.MULTILINE)
 
 
 def documents_of(sentences: Iterable[Sentence], field: str | None = None) -> list[int] | None:
-    r"""The number of each sentence's document, from 0, by rising numbers or by value.
+    r"""Return the number of the document of each sentence, from 0.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def documents_of(sentences: Iterable[Sentence], field: str | None = None) -> lis
 
 
 def blocks_of(sentences: int, size: int) -> list[int]:
-    """Blocks of neighbouring sentences in the place of documents.
+    """Return blocks of neighboring sentences in place of documents.
 
     Examples
     --------
@@ -81,7 +81,6 @@ def blocks_of(sentences: int, size: int) -> list[int]:
 
 
 def _head(sentence: Sentence) -> str:
-    """What stands before the first word, and a little more."""
     if not len(sentence):
         return sentence.raw
     lines = sentence.raw.split("\n", max(0, sentence.line_of(0) - sentence.line))
@@ -89,7 +88,7 @@ def _head(sentence: Sentence) -> str:
 
 
 def _value_of(sentence: Sentence, field: str) -> str | None:
-    """The value of a comment, or of the first word in a column."""
+    """Return the value of a comment, or of the first word in a column."""
     if match := re.search(rf"^\ufeff?#\s*{re.escape(field)}\s*=\s*(.*)", _head(sentence), re.M):
         return match[1].strip()
     return sentence.column(field)[0] if len(sentence) and field in sentence.columns else None

@@ -1,4 +1,4 @@
-"""The formats: one record each, from which reading, detection, writing and the choices are made."""
+"""Corpus formats: one record for each, which reading, writing, splitting and the commands use."""
 
 from __future__ import annotations
 
@@ -92,12 +92,12 @@ class Format:
 
     @property
     def is_readable(self) -> bool:
-        """Whether it can be read; others are for programs that come after."""
+        """Whether it can be read; the others are output formats only."""
         return self.rows is not None or self.read is not None
 
     @property
     def is_table(self) -> bool:
-        """Whether it has one word on a line."""
+        """Whether there is one word on each line."""
         return self.rows is not None
 
     @property
@@ -107,12 +107,11 @@ class Format:
 
     @property
     def extensible(self) -> bool:
-        """Whether a row has room for another column behind its last."""
+        """Whether another column can be added at the end of a row."""
         return self.rows is not None and self.rows.sentence_type.extensible
 
 
 def _names(*columns: str) -> dict[int, tuple[str, ...]]:
-    """Names of columns, each set given as one string, by their number."""
     return {len(names.split()): tuple(names.split()) for names in columns}
 
 

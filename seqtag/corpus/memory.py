@@ -1,4 +1,4 @@
-"""Sentences that come from no file: lists of values already in memory."""
+"""Sentences from lists of values in memory."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def sentences_of(
     columns: Sequence[str] | None = None,
     missing: str = "",
 ) -> Iterator[Sentence]:
-    """Make sentences of plain lists and the labels of their words.
+    """Make sentences from plain lists and the labels of their words.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def sentences_of(
 def _columns_of(
     values: Values, columns: Sequence[str] | None, number: int
 ) -> dict[str, Sequence[str]]:
-    """The columns of a sentence by name."""
+    """Return the columns of a sentence by name."""
     if isinstance(values, Mapping):
         return dict(values)
     names = columns or ("form",)

@@ -1,4 +1,4 @@
-"""Corpora that NLTK's readers know by name, as column files in memory.
+"""Corpora of NLTK, read as column files in memory.
 
 ``nltk:conll2000`` is what ``nltk.corpus.conll2000`` reads: its files for training where some are
 called so, else all; ``nltk:conll2000/test.txt`` are the files whose names begin so.
@@ -28,7 +28,7 @@ _log = logging.getLogger("seqtag")
 
 
 class NamedText(io.BytesIO):
-    """A column file in memory."""
+    """Column file in memory."""
 
     def __init__(self, data: bytes, name: str):
         super().__init__(data)
@@ -36,7 +36,7 @@ class NamedText(io.BytesIO):
 
 
 def open_nltk(name: str) -> tuple[NamedText, tuple[str, ...]]:
-    """The sentences of a corpus, tab-separated, and the names of the columns.
+    """Return the sentences of a corpus, tab-separated, and the names of the columns.
 
     The columns are form, pos and chunk, or form and pos. A word that the corpus gives no label
     has ``_``, so that training says so.
@@ -70,7 +70,7 @@ def open_nltk(name: str) -> tuple[NamedText, tuple[str, ...]]:
 
 
 def _reader(corpus: str, name: str) -> Any:
-    """NLTK's reader of a corpus whose data are there."""
+    """Return NLTK's reader of an installed corpus."""
     from nltk.corpus.reader.api import CorpusReader
     from nltk.corpus.util import LazyCorpusLoader
 
@@ -100,7 +100,7 @@ def _reader(corpus: str, name: str) -> Any:
 
 
 def _files(reader: Any, part: str, name: str) -> list[str]:
-    """The files that are meant."""
+    """Return the files of a corpus, or the one that is named."""
     known: list[str] = list(reader.fileids())
     if part:
         found = [file for file in known if file.startswith(part)]
@@ -118,7 +118,7 @@ def _files(reader: Any, part: str, name: str) -> list[str]:
 def _labelled(
     reader: Any, files: Sequence[str], name: str
 ) -> tuple[tuple[str, ...], Iterable[Iterable[Sequence[str | None]]]]:
-    """The columns that a reader can give, and their values for each word of each sentence."""
+    """Return the columns that a reader has, and their values for each word of each sentence."""
     from nltk.chunk.util import tree2conlltags
 
     for method, columns in (
@@ -142,7 +142,7 @@ def _labelled(
 
 
 def _rows(sentences: Iterable[Iterable[Sequence[str | None]]], name: str) -> Iterator[str]:
-    """The rows of each sentence that has words."""
+    """Yield the rows of each sentence that has words."""
     for number, sentence in enumerate(sentences, 1):
         rows = [["_" if value is None else value for value in values] for values in sentence]
         for row in rows:

@@ -1,4 +1,4 @@
-"""Text as word/TAG, and the Penn Treebank's two forms: .pos files and bracketed trees."""
+"""Text as word/TAG, and the two forms of the Penn Treebank: .pos files and bracketed trees."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read_tagged(stream: ByteStream, source: str) -> Iterator[Sentence]:
 
 
 def write_tagged(columns: Mapping[str, Sequence[str]]) -> str:
-    """The items ``word/TAG`` on one line; TAG is the last column other than ``misc``.
+    """Return the items ``word/TAG`` on one line; TAG is the last column other than ``misc``.
 
     A TAG with a slash is written as it is; who reads it takes the last slash for the border.
 
@@ -58,7 +58,7 @@ def write_tagged(columns: Mapping[str, Sequence[str]]) -> str:
 
 
 def read_pos(stream: ByteStream, source: str) -> Iterator[Sentence]:
-    """Read Treebank .pos files: ``word/TAG`` items over several lines, base NPs in brackets.
+    """Read .pos files: ``word/TAG`` items on several lines, base noun phrases in brackets.
 
     A sentence ends at a blank line or at a line of equals signs. Columns: form, pos, chunk
     (``B-NP``, ``I-NP`` and ``O``, from the brackets).
@@ -81,7 +81,7 @@ def read_pos(stream: ByteStream, source: str) -> Iterator[Sentence]:
 
 
 def read_mrg(stream: ByteStream, source: str) -> Iterator[Sentence]:
-    """Read bracketed trees as in the Treebank's .mrg files; traces (``-NONE-``) are no words.
+    """Read bracketed trees as in .mrg files of the Penn Treebank; traces (``-NONE-``) are left out.
 
     Every parenthesis that opens a line starts a tree. Columns: form, pos.
     """
@@ -96,7 +96,7 @@ def read_mrg(stream: ByteStream, source: str) -> Iterator[Sentence]:
 
 
 def _kept(stream: ByteStream, build: _Builder, raw: str, source: str, line: int) -> SpanSentence:
-    """A sentence from its text, without words if it is passed over."""
+    """Return a sentence from its text, without words if it is skipped."""
     try:
         return build(raw, source, line)
     except CorpusError as error:
@@ -105,7 +105,7 @@ def _kept(stream: ByteStream, build: _Builder, raw: str, source: str, line: int)
 
 
 def _line_of_items(raw: str, source: str, line: int, most: int) -> SpanSentence:
-    """Sentence from a line of word/TAG items, no more than `most` of them."""
+    """Return a sentence from a line of word/TAG items, at most `most` of them."""
     found = islice(_ITEM.finditer(raw, start_of(raw, line)), most)
     return _tagged(raw, source, line, [m.span() for m in found])
 
@@ -113,7 +113,7 @@ def _line_of_items(raw: str, source: str, line: int, most: int) -> SpanSentence:
 def _tagged(
     raw: str, source: str, line: int, items: list[Span], chunks: list[str] | None = None
 ) -> SpanSentence:
-    """Sentence from the spans of its word/TAG items."""
+    """Return a sentence from the spans of its word/TAG items."""
     values: dict[str, list[str]] = {"form": [], "pos": []}
     tags = []
     for start, end in items:
@@ -133,7 +133,7 @@ def _tagged(
 
 
 def _bracketed(raw: str, source: str, line: int, limits: ReadLimits) -> SpanSentence:
-    """Sentence from the text of a .pos file."""
+    """Return a sentence from the text of a .pos file."""
     items: list[Span] = []
     chunks: list[tuple[str, int, int]] = []
     first, opened, wrong = -1, 0, -1  # first < 0: no bracket is open
@@ -165,12 +165,12 @@ def _bracketed(raw: str, source: str, line: int, limits: ReadLimits) -> SpanSent
 
 
 def _lines_before(raw: str, start: int = 0) -> int:
-    """How many lines there are before the first that is not blank."""
+    """Count the blank lines at the beginning."""
     return raw.count("\n", 0, len(raw) - len(raw[start:].lstrip()))
 
 
 def _tree(raw: str, source: str, line: int, limits: ReadLimits) -> SpanSentence:
-    """Sentence from the text of one tree; NLTK judges the tree, the spans come from its leaves."""
+    """Return a sentence from one tree; NLTK checks the tree, its leaves give the spans."""
     start = start_of(raw, line)
     found: list[re.Match[str]] = []
     if raw[start:].strip():

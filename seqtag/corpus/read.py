@@ -1,4 +1,4 @@
-"""Open a file in any format, and read its sentences one by one."""
+"""Reading of files in any format, sentence by sentence."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _log = logging.getLogger("seqtag")
 
 
 class AnyStream(Protocol):
-    """What gives sentences while one iterates: a `SentenceStream`, or text that is cut on the way.
+    """Protocol of streams of sentences: `SentenceStream`, or raw text that a pipeline segments.
 
     See `SentenceStream` for what each of these is.
     """
@@ -53,15 +53,15 @@ class AnyStream(Protocol):
 
     @property
     def separator(self) -> str:
-        """What stands between columns."""
+        """Separator of the columns."""
 
     @property
     def is_table(self) -> bool:
-        """Whether it has one word on a line."""
+        """Whether there is one word on each line."""
 
     @property
     def extensible(self) -> bool:
-        """Whether rows have room for another column."""
+        """Whether another column can be added to the rows."""
 
     @property
     def position(self) -> int:
@@ -69,25 +69,25 @@ class AnyStream(Protocol):
 
     @property
     def size(self) -> int | None:
-        """Bytes of the file, if somebody knows."""
+        """Size of the file in bytes; None if it is not known."""
 
     def __iter__(self) -> Iterator[Sentence]: ...
 
     def blocks(self) -> Iterator[Block]:
-        """The text of a table in pieces of whole sentences."""
+        """Yield the text of a table in pieces of complete sentences."""
 
     def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
-        """The sentences of some blocks of a table."""
+        """Yield the sentences of some blocks of a table."""
 
     def ready(self) -> bool:
-        """Whether more input is there."""
+        """Return whether more input is available."""
 
     def report(self) -> None:
-        """Say in the log what was odd."""
+        """Log the warnings."""
 
 
 class SentenceStream:
-    """The sentences of a source, read while one iterates; also a context manager.
+    """Stream of the sentences of a source; also a context manager.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class SentenceStream:
         self._sentences = self._read()
 
     def _read(self) -> Iterator[Sentence]:
-        """The sentences; the file is closed behind the last."""
+        """Yield the sentences, then close the file."""
         with self:
             if self._format.read is None:
                 yield from self.parse(self._table_blocks())
@@ -122,7 +122,7 @@ class SentenceStream:
                 yield sentence
 
     def _table_blocks(self) -> Iterator[Block]:
-        """Blocks of whole sentences, none of them too long."""
+        """Yield blocks of complete sentences, none of them too long."""
         heads = self._format.rows.heads if self._format.rows else None
         return self._stream.blocks(after_last_blank_line, heads)
 
@@ -131,7 +131,7 @@ class SentenceStream:
 
     @property
     def is_table(self) -> bool:
-        """Whether the file has one word on a line, and so can be read as blocks."""
+        """Whether the file has one word on each line and can be read as blocks."""
         return self._format.is_table
 
     @property
@@ -141,11 +141,11 @@ class SentenceStream:
 
     @property
     def extensible(self) -> bool:
-        """Whether the rows of the file have room for another column."""
+        """Whether another column can be added to the rows of the file."""
         return self._format.extensible
 
     def blocks(self) -> Iterator[Block]:
-        """The text of a table in pieces of whole sentences, instead of its sentences.
+        """Yield the text of a table in pieces of complete sentences, instead of its sentences.
 
         `separator` is known when the first block is. Who parses them says when to `report`.
         """
@@ -156,7 +156,7 @@ class SentenceStream:
                 yield block
 
     def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
-        """The sentences of some blocks of a table, the first of which starts at `line`.
+        """Return the sentences of some blocks of a table, the first of which starts at `line`.
 
         Raises
         ------
@@ -171,45 +171,45 @@ class SentenceStream:
         return reader.read(blocks, line)
 
     def report(self) -> None:
-        """Say in the log what was odd and what was passed over, when all blocks were parsed."""
+        """Log the warnings and skipped sentences; call this after all blocks are parsed."""
         self._stream.warnings.report()
 
     def pieces(self) -> Iterator[str]:
-        """The text as it arrives, in pieces of any size, instead of its sentences."""
+        """Yield the text as it arrives, in pieces of any size, instead of its sentences."""
         with self:
             for block in self._stream.blocks(after_last_character):
                 yield block.text
 
     def lines(self) -> Iterator[Block]:
-        """The text in pieces of whole lines, instead of its sentences."""
+        """Yield the text in pieces of complete lines, instead of its sentences."""
         with self:
             yield from self._stream.blocks(after_last_line)
 
     @property
     def limits(self) -> ReadLimits:
-        """What of the file is refused."""
+        """Input limits and strictness."""
         return self._stream.limits
 
     def head(self) -> str:
-        """The beginning of the text, 64 kB or less, which stays to be read."""
+        """Return the beginning of the text, 64 kB or less, without consuming it."""
         return self._stream.head().decode("utf-8", errors="ignore")
 
     @property
     def position(self) -> int:
-        """Bytes of the file read so far, as they are on disk."""
+        """Number of bytes of the file on disk that were read so far."""
         return self._stream.position
 
     @property
     def size(self) -> int | None:
-        """Bytes of the file; None if nobody knows, as of a pipe."""
+        """Size of the file in bytes; None if it is not known, as for a pipe."""
         return self._stream.size
 
     def ready(self) -> bool:
-        """Whether more input is there: false of a pipe or a terminal that waits for an answer."""
+        """Return whether more input is available; False for a pipe or terminal that is silent."""
         return self._stream.ready()
 
     def close(self) -> None:
-        """Close the file, if it was opened here; nothing more is to be said of it."""
+        """Close the file, if it was opened here, and log the warnings."""
         self._stream.close()
         self.report()
 
@@ -345,7 +345,7 @@ def _check_columns(columns: Sequence[str], format: str) -> None:
 
 
 def _layout(stream: ByteStream, format: str, columns: Sequence[str] | None) -> FileLayout:
-    """Format and columns, looking into the stream no further than needed."""
+    """Return format and columns, and read no more of the stream than needed."""
     if columns is not None:
         return FileLayout("columns", tuple(columns))
     if format == AUTO:
@@ -372,7 +372,7 @@ def _layout(stream: ByteStream, format: str, columns: Sequence[str] | None) -> F
 
 
 def _conllu_layout(stream: ByteStream, format: str) -> FileLayout:
-    """CoNLL-U, or CoNLL-U Plus if the first line says so."""
+    """Return the layout of CoNLL-U, or of CoNLL-U Plus if the first line declares it."""
     head = stream.head(first_line=True).decode("utf-8", errors="replace")
     named = conllu.plus_columns(head)
     if named is not None:
@@ -387,7 +387,7 @@ def _conllu_layout(stream: ByteStream, format: str) -> FileLayout:
 
 
 def _detected(stream: ByteStream) -> FileLayout:
-    """The layout of a stream, which is noted in the log; an error knows its name."""
+    """Detect and log the layout of a stream; an error names the file."""
     head = stream.head()
     try:
         found = detect_format(head)

@@ -1,4 +1,4 @@
-r"""Sentences as records for other programs: rows of a table, lines of JSON.
+r"""Sentences as records for other programs: rows of a table (TSV), lines of JSON.
 
 What a table cannot hold, a line end or a tab in a value, is refused; JSON holds every value, the
 words that a multiword token stands for, and the comments that name a sentence and give its text.
@@ -22,7 +22,7 @@ _KEYS = ("tokens", *_FACTS, "multiword")  # of an object, beside the columns
 
 
 def write_tsv(columns: Mapping[str, Sequence[str]]) -> str:
-    r"""The names of the columns, and a row for each word, which begins with its number.
+    r"""Return the names of the columns, and a row for each word that begins with its number.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def write_tsv(columns: Mapping[str, Sequence[str]]) -> str:
 
 
 def one_head(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    r"""Tables of the same columns as one: their names in the first line only.
+    r"""Join tables of the same columns, with their names in the first line only.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def one_head(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def write_jsonl(columns: Mapping[str, Sequence[str]]) -> str:
-    r"""One object on a line: ``tokens``, and a list for each other column.
+    r"""Return one object on a line: ``tokens``, and a list for each other column.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def with_facts(line: str, sentence: Sentence) -> str:
 
 
 def _check_names(columns: Iterable[str], own: Sequence[str], format: str) -> None:
-    """Refuse columns by names that a format has for itself."""
+    """Refuse columns with names that a format reserves."""
     for name in columns:
         if name in own:
             msg = (

@@ -1,4 +1,4 @@
-"""The one driver of the native scanner: blocks of column files to numbered values."""
+"""Native scanner of column files: from blocks of text to numbered values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Scanned(NamedTuple):
-    """What the scanner found in one block of plain lines.
+    """Values that the scanner found in one block of regular lines.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Scanned(NamedTuple):
 
 
 class BlockScanner:
-    """Numbers the values of some columns of a file, block by block; for one thread at a time.
+    """Numbers the values of some columns of a file, block by block; not thread-safe.
 
     A block with an odd line (an error, irregular spacing) is left to the readable way. What was
     numbered on the way to it may be nonsense, and so numbering starts over behind it.
@@ -77,7 +77,7 @@ class BlockScanner:
         self.values: list[list[str]] = [[] for _ in self._arguments[4]]
 
     def scan(self, block: Block) -> Scanned | None:
-        """Number a block; None, and a new start, if it is not plain."""
+        """Number the values of a block; return None and start over if it is not regular."""
         self._block = block.text.encode()
         found = self._scanner.scan(self._block, block.line == 1)
         if found is None:
@@ -94,7 +94,7 @@ class BlockScanner:
         return Scanned(types, sentence_ptr, known, new)
 
     def splice(self, labels: Sequence[Any], names: Sequence[Sequence[bytes]]) -> bytes:
-        """The block scanned last with other labels.
+        """Return the last block with other labels.
 
         Parameters
         ----------

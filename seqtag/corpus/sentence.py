@@ -1,4 +1,4 @@
-"""Sentence: the words and columns of a piece of a file, and the piece itself, byte for byte."""
+"""Sentences: words, columns, and the piece of the file they are from, byte for byte."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Span = tuple[int, int]
 
 
 class Sentence(ABC):
-    r"""One sentence of a file, or a piece without words (comments, blank lines, -DOCSTART-).
+    r"""Sentence of a file, or a piece without words (comments, blank lines, -DOCSTART-).
 
     Sentences come from :func:`seqtag.corpus.read`; joined, their `raw` texts are the file.
 
@@ -55,10 +55,10 @@ class Sentence(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """Count the words; 0 is possible."""
+        """Return the number of words; 0 is possible."""
 
     def __bool__(self) -> bool:
-        """Tell whether there are words."""
+        """Return whether there are words."""
         return len(self) > 0
 
     def __repr__(self) -> str:
@@ -72,7 +72,7 @@ class Sentence(ABC):
 
     @abstractmethod
     def column(self, name: str) -> list[str]:
-        """Values of a column, or of a key as ``misc.NER``, one per word, as a new list.
+        """Return the values of a column, or of a key as ``misc.NER``, one per word, as a new list.
 
         Raises
         ------
@@ -82,7 +82,7 @@ class Sentence(ABC):
 
     @abstractmethod
     def line_of(self, i: int) -> int:
-        """Line of the file (from 1) on which word `i` (from 0) stands."""
+        """Return the line of the file (from 1) of word `i` (from 0)."""
 
     @abstractmethod
     def replace(self, values: Mapping[str, Sequence[str]]) -> str:
@@ -104,14 +104,14 @@ class Sentence(ABC):
         """
 
     def _key(self, name: str) -> tuple[str, str]:
-        """Column and key of a name such as ``misc.NER``, or the error for an unknown column."""
+        """Return column and key of a name such as ``misc.NER``, or refuse the name."""
         found = split_key(name, self.columns)
         if found is None:
             raise self._no_column(name)
         return found
 
     def _no_column(self, name: str) -> CorpusError:
-        """The error for an unknown column."""
+        """Return the error for an unknown column."""
         return CorpusError(
             f"expected one of the columns {', '.join(self.columns)}, found "
             f"{name!r}; choose one of these",
@@ -120,7 +120,7 @@ class Sentence(ABC):
         )
 
     def _check(self, name: str, values: Sequence[str], forbidden: str) -> None:
-        """Refuse values for a column that would not read back as they are."""
+        """Refuse values for a column that would be read back differently."""
         if len(values) != len(self):
             msg = (
                 f"expected {len(self)} values for the column {name!r}, one per word,"
@@ -137,7 +137,7 @@ class Sentence(ABC):
 
 
 def bad_value(values: Sequence[str], forbidden: str) -> int | None:
-    """Index of the first value that is empty or holds a forbidden character, or None."""
+    """Return the index of the first value that is empty or has a forbidden character, or None."""
     joined = "".join(values)
     if "" not in values and not any(char in joined for char in forbidden):
         return None
@@ -147,7 +147,7 @@ def bad_value(values: Sequence[str], forbidden: str) -> int | None:
 
 
 class SpanSentence(Sentence):
-    """A sentence whose fields are stretches of `raw`: raw text, word/TAG, treebanks."""
+    """Sentence whose fields are spans of `raw`: raw text, word/TAG, treebanks."""
 
     __slots__ = ("_at", "_editable", "_values")
 
@@ -170,14 +170,14 @@ class SpanSentence(Sentence):
         return len(self._at)
 
     def column(self, name: str) -> list[str]:
-        """Values of a column, one per word, as a new list."""
+        """Return the values of a column, one per word, as a new list."""
         if name not in self._values:
             base, key = self._key(name)
             return values_of(self._values[base], key)
         return list(self._values[name])
 
     def line_of(self, i: int) -> int:
-        """Line of the file on which word `i` stands."""
+        """Return the line of the file of word `i`."""
         return self.line + self.raw.count("\n", 0, self._at[i])
 
     def replace(self, values: Mapping[str, Sequence[str]]) -> str:
@@ -206,7 +206,7 @@ ALIASES = {"pos": ("xpos", "upos"), "xpos": ("pos",), "upos": ("pos",)}
 
 @lru_cache(maxsize=256)
 def find_column(name: str, available: tuple[str, ...]) -> str | None:
-    """The column itself, or the first of its aliases that is there.
+    """Return the column itself, or the first of its aliases that is available, or None.
 
     >>> find_column("pos", ("id", "form", "upos", "xpos"))
     'xpos'

@@ -1,4 +1,4 @@
-"""Bytes in: standard streams, compressed files, blocks of whole sentences."""
+"""Input: standard streams and compressed files, decoded in blocks of complete sentences."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ class ReadLimits(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The most bytes of a sentence: 256 for each word that it may have, a line at least."""
+        """Maximum number of bytes of a sentence: 256 for each allowed word, at least one line."""
         return max(self.line, 256 * self.sentence)
 
     @property
     def brackets(self) -> int:
-        """The most brackets of a tree: four for each word that it may have."""
+        """Maximum number of brackets of a tree: four for each allowed word."""
         return 4 * self.sentence
 
     def too_long(self, source: str, line: int, what: str = "words") -> SentenceTooLongError:
-        """The error about a sentence of too many `what`, which begins at `line`."""
+        """Return the error for a sentence with too many `what` that begins at `line`."""
         most = {"bytes": self.size, "brackets": self.brackets}.get(what, self.sentence)
         msg = (
             f"expected at most {most:,} {what} in a sentence, found more in the one that "
@@ -79,19 +79,19 @@ UNLIMITED = ReadLimits(sys.maxsize, sys.maxsize)
 
 
 class Block(NamedTuple):
-    """Decoded text that ends where a sentence ends, and the number of its first line."""
+    """Decoded text that ends at a sentence boundary, and the number of its first line."""
 
     text: str
     line: int
 
 
 def after_last_line(data: bytearray, start: int) -> int:
-    """Position after the last line break at or behind `start`; 0 if there is none."""
+    """Return the position after the last line break from `start` on; 0 if there is none."""
     return data.rfind(b"\n", start) + 1
 
 
 def after_last_character(data: bytearray, start: int) -> int:  # noqa: ARG001  as the others
-    """Position after the last character whose bytes are all there."""
+    """Return the position after the last complete character."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte >= 0xC0:  # the first byte of a character of two to four
@@ -103,7 +103,7 @@ def after_last_character(data: bytearray, start: int) -> int:  # noqa: ARG001  a
 
 
 def after_last_blank_line(data: bytearray, start: int) -> int:
-    """Position after the last blank line whose preceding line break is at or behind `start`."""
+    """Return the position after the last blank line that begins at `start` or later."""
     found = data.rfind(b"\n\n", start)
     if found >= 0:
         return found + 2
@@ -114,7 +114,7 @@ def after_last_blank_line(data: bytearray, start: int) -> int:
 
 
 def after_last_rule(data: bytearray, start: int) -> int:
-    """Position after the last blank line, or if there is none, line of equals signs."""
+    """Return the position after the last blank line or, if there is none, line of equals signs."""
     end = after_last_blank_line(data, start)
     if not end:
         for match in _RULE.finditer(data, start):
@@ -123,16 +123,16 @@ def after_last_rule(data: bytearray, start: int) -> int:
 
 
 def before_last_tree(data: bytearray, start: int) -> int:
-    """Position of the last parenthesis that opens a line behind `start`; 0 if there is none."""
+    """Return the position of the last line after `start` that opens a tree, or 0."""
     return data.rfind(b"\n(", start) + 1
 
 
 class TextBytes(io.BytesIO):
-    """A text as bytes: it is no file, so it is not compressed or UTF-16, however it begins."""
+    """Text as bytes, which is never taken for a compressed or UTF-16 file."""
 
 
 class ByteStream:
-    r"""A file, standard input (``"-"``) or open binary file, read in decoded blocks.
+    r"""Reader of a file, standard input (``"-"``) or an open binary file, in decoded blocks.
 
     Compression is recognised by the first bytes, not by name. Memory stays at about one block
     unless a single sentence is longer than that, which has limits.
@@ -189,11 +189,11 @@ class ByteStream:
 
     @property
     def size(self) -> int | None:
-        """Bytes of the file, as they are on disk; None if nobody knows, as of a pipe."""
+        """Size of the file on disk in bytes; None if it is not known, as for a pipe."""
         return None if self._status is None or self._waits else self._status.st_size
 
     def ready(self, seconds: float = 0.0) -> bool:
-        """Whether more input, or its end, is there to be read, within some seconds.
+        """Return whether more input, or its end, is available within some seconds.
 
         Always so of files. Of a pipe or a terminal that has nothing to say just now it is not:
         what has arrived should be answered before one waits for more.
@@ -206,7 +206,7 @@ class ByteStream:
             return not self._file.isatty()
 
     def head(self, *, first_line: bool = False) -> bytes:
-        """Return the start of the stream (64 kB, and a whole line at least) unconsumed.
+        """Return the start of the stream (64 kB, at least one line) without consuming it.
 
         Of a line longer than the limit 64 kB: the line is refused where it is read, if at all.
         Less of a pipe or a terminal that has given a line and then stays silent for a moment.
@@ -283,7 +283,7 @@ class ByteStream:
             yield Block(self._decode(data, line, offset), line)
 
     def _check_lines(self, data: bytearray, start: int, line: int) -> None:
-        """Refuse a line that is too long, from the one that begins at `start` on."""
+        """Refuse lines that are too long, from `start` on."""
         most = self.limits.line
         while len(data) - start > most:
             end = data.find(b"\n", start, start + most + 1)
@@ -297,7 +297,7 @@ class ByteStream:
             start = end + 1
 
     def _check_sentences(self, data: bytearray, line: int, heads: bytes) -> None:
-        """Refuse a sentence with too many rows, or lines before them; the last line may go on."""
+        """Refuse sentences with too many rows or comments."""
         start = 0
         while start < len(data):
             start = _BLANK_LINES.match(data, start).end()  # type: ignore[union-attr]
@@ -313,13 +313,13 @@ class ByteStream:
             start = end
 
     def _all_chunks(self) -> Iterator[bytes]:
-        """What `head` has read, then the rest."""
+        """Yield what `head` has read, then the rest."""
         seen, self._seen = self._seen, []
         yield from seen
         yield from self._chunks
 
     def raw_chunks(self) -> Iterator[bytes]:
-        """Non-empty pieces as they arrive; `read1` does not wait for a full chunk on a pipe."""
+        """Yield non-empty pieces as they arrive; `read1` does not wait for a full chunk."""
         read = getattr(self._file, "read1", self._file.read)
         while True:
             with naming(self.name):
@@ -336,7 +336,7 @@ class ByteStream:
             yield chunk
 
     def _decompressed(self) -> Iterator[bytes]:
-        """The pieces, decompressed if they need to be; UTF-16 is refused."""
+        """Yield the pieces, decompressed if necessary; refuse UTF-16."""
         chunks = self.raw_chunks()
         if isinstance(self._file, TextBytes):
             yield from chunks
@@ -381,7 +381,7 @@ class ByteStream:
 
 
 def _status_of(file: IO[bytes]) -> os.stat_result | None:
-    """What the system says of an open file; None if it is no file of the system's."""
+    """Return the status of an open file; None if it is not a file of the system."""
     try:
         return os.fstat(file.fileno())
     except (AttributeError, OSError, ValueError):
@@ -389,7 +389,7 @@ def _status_of(file: IO[bytes]) -> os.stat_result | None:
 
 
 class Held:
-    """The bytes of what can be read once only, in memory, to be read again.
+    """Contents of an input that can be read only once, kept in memory to be read again.
 
     Parameters
     ----------
@@ -408,26 +408,23 @@ class Held:
             self._name, self._bytes = stream.name, b"".join(stream.raw_chunks())
 
     def again(self) -> BinaryIO:
-        """The bytes as a file of the same name."""
+        """Return the contents as a file of the same name."""
         file = _NamedBytes(self._bytes)
         file.name = self._name
         return file
 
 
 class _NamedBytes(io.BytesIO):
-    """Bytes that messages have a name for."""
-
     name = ""
 
 
 def _alternates(first: bytes) -> bool:
-    """Tell whether every other byte is null, as in UTF-16 without a mark."""
+    """Return whether every other byte is null, as in UTF-16 without a byte order mark."""
     start = first[:64]
     return len(start) >= 4 and (not any(start[::2])) != (not any(start[1::2]))
 
 
 def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
-    """`first` if it is not empty, then `rest`."""
     if first:
         yield first
     yield from rest

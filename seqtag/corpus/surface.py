@@ -1,4 +1,4 @@
-r"""The surface of a treebank: tokens as the text has them, and the white space around them.
+r"""Raw text of a treebank: tokens as they are in the text, and the white space around them.
 
 A token is what stands in the text; a range of CoNLL-U is one token of several words.  White space
 is what MISC says of it, by the conventions of CoNLL-U (``SpaceAfter=No``) and of UDPipe
@@ -31,7 +31,7 @@ _TEXT = re.compile(r"#\s*text\s*=\s*(.*)", re.DOTALL)
 
 
 class Token(NamedTuple):
-    """A token of the text.
+    """Token of a text.
 
     Attributes
     ----------
@@ -59,21 +59,21 @@ class Token(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """The tokens of a sentence, and whether a document or a paragraph begins with it."""
+    """Tokens of a sentence, and whether it begins a document or a paragraph."""
 
     tokens: list[Token]
     opens: Opens
 
     @property
     def text(self) -> str:
-        """The sentence as it is written, with the white space behind it."""
+        """The text of the sentence with the white space after it."""
         return "".join(
             f"{token.spaces_before}{token.written}{token.spaces_after}" for token in self.tokens
         )
 
 
 def surface_of(sentence: Sentence) -> Surface:
-    r"""The tokens of a sentence; in formats without ranges each word is one.
+    r"""Return the tokens of a sentence; in formats without ranges each word is one.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def surface_of(sentence: Sentence) -> Surface:
 
 
 def paragraphs_of(sentences: Iterable[Sentence]) -> Iterator[list[Surface]]:
-    """The sentences with words, paragraph by paragraph; one if none is marked."""
+    """Yield the sentences with words, paragraph by paragraph; one paragraph if none is marked."""
     paragraph: list[Surface] = []
     for sentence in sentences:
         surface = surface_of(sentence)
@@ -133,7 +133,7 @@ def paragraphs_of(sentences: Iterable[Sentence]) -> Iterator[list[Surface]]:
 
 
 def raw_text_of(sentences: Iterable[Sentence]) -> str:
-    r"""The text that sentences were made of, a blank line between its paragraphs.
+    r"""Return the raw text of sentences, with a blank line between paragraphs.
 
     White space is what MISC says (`surface_of`); that at the end of a paragraph gives way to the
     blank line. No sentences give no text, others end with a line end.
@@ -153,7 +153,7 @@ def raw_text_of(sentences: Iterable[Sentence]) -> str:
 
 
 def escape_spaces(text: str) -> str:
-    r"""White space as MISC can hold it.
+    r"""Return white space escaped for MISC.
 
     >>> escape_spaces(" \n")
     '\\s\\n'
@@ -162,7 +162,7 @@ def escape_spaces(text: str) -> str:
 
 
 def unescape_spaces(text: str) -> str:
-    r"""The white space that a value of MISC stands for; what is no escape stays.
+    r"""Return the white space of a value of MISC; anything else is kept.
 
     >>> unescape_spaces("\\s\\n"), unescape_spaces("\\u00A0")
     (' \n', '\xa0')
@@ -171,7 +171,7 @@ def unescape_spaces(text: str) -> str:
 
 
 def _spaced_as(tokens: list[Token], text: str) -> list[Token]:
-    """The tokens with the white space that stands between them in a text, if it is made of them."""
+    """Return the tokens with the white space of a text, if it consists of them."""
     spaced = []
     end = len(_space_at(text, 0))
     for token in tokens:
@@ -193,7 +193,7 @@ def _space_at(text: str, position: int) -> str:
 
 
 def _spaces(form: str, misc: str) -> tuple[str, str, str]:
-    """White space behind and before a token, and the token as it is written."""
+    """Return the white space after and before a token, and the token as it is written."""
     if misc == "_":
         return " ", "", form
     after, before, written = " ", "", form

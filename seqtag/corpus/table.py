@@ -23,7 +23,7 @@ _GAPS = re.compile(r"^ |  | \r?$", re.MULTILINE)
 
 
 class TableSentence(Sentence):
-    """A sentence whose words are lines and whose columns are fields of these lines.
+    """Sentence whose words are lines and whose columns are fields of these lines.
 
     All fields stand in one flat list, row after row, with the line end as an extra last field of
     every row but the last: a column is a slice, and joining the list gives the lines back.
@@ -59,12 +59,12 @@ class TableSentence(Sentence):
         return (len(self._fields) + 1) // (len(self.columns) + 1)
 
     def column(self, name: str) -> list[str]:
-        """Values of a column, one per word, as a new list."""
+        """Return the values of a column, one per word, as a new list."""
         values = self.lines(name)
         return values if self._rows is None else [values[row] for row in self._rows]
 
     def lines(self, name: str) -> list[str]:
-        """Values of a column on all lines, also those that are no words, as a new list."""
+        """Return the values of a column on all lines, with or without a word, as a list."""
         if name not in self.columns:
             base, key = self._key(name)
             return values_of(self.lines(base), key)
@@ -72,12 +72,12 @@ class TableSentence(Sentence):
 
     @property
     def comments(self) -> list[str]:
-        """The lines before the first word that are not blank."""
+        """Non-blank lines before the first word."""
         head = self.raw[: self._start].removeprefix("\ufeff").split("\n")
         return [line.rstrip("\r") for line in head if line.strip()]
 
     def line_of(self, i: int) -> int:
-        """Line of the file on which word `i` stands."""
+        """Return the line of the file of word `i`."""
         row = range(len(self))[i] if self._rows is None else self._rows[i]
         return self.line + self.raw.count("\n", 0, self._start) + row
 
@@ -104,7 +104,7 @@ class TableSentence(Sentence):
         return self.raw[: self._start] + body + self.raw[self._end :]
 
     def _joined(self, values: Mapping[str, Sequence[str]]) -> str:
-        """Build the token lines anew: they are regular, so joining the fields reproduces them."""
+        """Rebuild the token lines by joining fields, which reproduces regular lines."""
         fields, width = self._fields.copy(), len(self.columns) + 1
         for name, new in values.items():
             if name not in self.columns:
@@ -133,7 +133,7 @@ class TableSentence(Sentence):
         return "\n".join(lines)
 
     def _edit(self, line: str, at: int | None, value: str) -> str:
-        """Put `value` into field `at` of a line, or behind its last field."""
+        """Put `value` into field `at` of a line, or after its last field."""
         text = line.removesuffix("\r")
         parts = re.split(f"({self._separator}+)", text)  # fields and gaps in turn
         places = [i for i in range(0, len(parts), 2) if parts[i]]
@@ -218,7 +218,7 @@ class ColumnReader:
                 self.warnings.note("cut", line + raw.rstrip("\r\n").count("\n"))
 
     def _read_one(self, raw: str, end: int, line: int) -> Sentence:
-        """One piece of text as a sentence, without words if it is passed over."""
+        """Return a piece of text as a sentence, without words if it is skipped."""
         try:
             return self._sentence(raw, end, line)
         except CorpusError as error:
@@ -226,7 +226,7 @@ class ColumnReader:
             return self._build(raw, line, [], None, "\n", len(raw), len(raw))
 
     def _sentence(self, raw: str, end: int, line: int) -> Sentence:
-        """Check one piece of text whose last token line ends at `end`."""
+        """Parse one piece of text whose last token line ends at `end`."""
         start = 0
         if raw[0] in " \t\r\n\ufeff":
             start = int(line == 1 and raw[0] == "\ufeff")
@@ -272,13 +272,12 @@ class ColumnReader:
         start: int,
         end: int,
     ) -> Sentence:
-        """Make the sentence."""
         return self.sentence_type(
             raw, self.source, line, self.columns, fields, rows, self.separator, eol, start, end
         )
 
     def _skip_blank_lines(self, raw: str, start: int, line: int) -> int:
-        """Position behind the blank lines at the head of a piece; none is needed there."""
+        """Return the position after the blank lines that open a piece, and warn about them."""
         found = _BLANK_LINES.match(raw, start)[0]  # type: ignore[index]
         lines = found.split("\n")[:-1]
         if lines:
@@ -289,17 +288,17 @@ class ColumnReader:
         return start + len(found)
 
     def _skip_head(self, raw: str, start: int) -> int:
-        """Position behind the lines that stand before a sentence and are no words."""
+        """Return the position after the lines before a sentence that are not words."""
         while raw.startswith(DOCSTART, start):
             start = raw.find("\n", start) + 1 or len(raw)
         return start
 
     def _find_rows(self, fields: list[str], line: int) -> list[int] | None:  # noqa: ARG002
-        """Rows that are words; None: all. `line` is that of the first row."""
+        """Return the rows that are words; None if all are. `line` is that of the first row."""
         return None
 
     def _line_end(self, raw: str, line: int) -> str:
-        r"""The line end that all lines share, "\r\n" or "\n"; "" if they differ."""
+        r"""Return the line end that all lines share, "\r\n" or "\n"; "" if they differ."""
         pairs = raw.count("\r\n")
         if raw.count("\r") != pairs:
             lone = re.search(r"\r(?!\n)", raw)
@@ -312,7 +311,7 @@ class ColumnReader:
         return "\r\n" if pairs == raw.count("\n") else ""
 
     def _split_lines(self, body: str, line: int) -> list[str]:
-        """Split line by line: accepts irregular spacing, and names the first wrong line."""
+        """Split line by line, with any spacing; the error names the first malformed line."""
         flat: list[str] = []
         for number, text in enumerate(body.split("\n"), line):
             text = text.removesuffix("\r")
@@ -341,7 +340,7 @@ class ColumnReader:
             raise CorpusError(msg, source=self.source, line=line)
 
     def _wrong_count(self, text: str, fields: list[str]) -> str:
-        """The message for a line with too few or too many fields."""
+        """Return the message for a line with too few or too many fields."""
         return (
             f"expected {len(self.columns)} columns, found {len(fields)} "
             f"({shorten(fields[0] if fields else text)}); complete the line, or name the "
@@ -350,36 +349,36 @@ class ColumnReader:
 
 
 def write_columns(columns: Mapping[str, Sequence[str]]) -> str:
-    """One line per word, its values separated by tabs, and a blank line."""
+    """Return one line per word, its values separated by tabs, and a blank line."""
     return write_rows(list(columns.values()), "\t")
 
 
 def write_conll2000(columns: Mapping[str, Sequence[str]]) -> str:
-    """Form, part of speech and chunk separated by spaces; ``xpos`` stands in for ``pos``."""
+    """Return form, part of speech and chunk separated by spaces; ``xpos`` may replace ``pos``."""
     pos = "pos" if "pos" in columns else "xpos"
     return write_rows([columns["form"], columns[pos], columns["chunk"]], " ")
 
 
 def write_conll2003(columns: Mapping[str, Sequence[str]]) -> str:
-    """Form, part of speech, chunk and name separated by spaces; other tags stand in for ``pos``."""
+    """Return form, pos, chunk and name separated by spaces; other tags may replace ``pos``."""
     pos = next(name for name in ("pos", "xpos", "upos") if name in columns)
     return write_rows([columns["form"], columns[pos], columns["chunk"], columns["ner"]], " ")
 
 
 def with_docstart(text: str, sentence: Sentence) -> str:
-    """The text of a sentence behind a ``-DOCSTART-`` line if a document begins with it."""
+    """Return the text of a sentence after a ``-DOCSTART-`` line if it begins a document."""
     heads = getattr(sentence, "comments", ())
     begins = any(line.startswith((DOCSTART, "# newdoc")) for line in heads)
     return f"{DOCSTART} -X- -X- O\n\n{text}" if begins else text
 
 
 def write_rows(columns: Sequence[Sequence[str]], separator: str) -> str:
-    """One line per word and a blank line."""
+    """Return one line per word and a blank line."""
     return "\n".join(map(separator.join, zip(*columns, strict=True))) + "\n\n"
 
 
 def find_separator(text: str) -> str:
-    """What separates the columns: a tab if the first token line has one, else spaces.
+    """Return the separator of the columns: a tab if the first token line has one, else a space.
 
     "" if there is no token line.
     """

@@ -1,4 +1,4 @@
-"""Raw text, cut into sentences and words by NLTK without any data, and text in tokens already."""
+"""Raw text, segmented by NLTK without any data, and tokenized text."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read_tokens(stream: ByteStream, source: str) -> Iterator[Sentence]:
 
 
 def write_tokens(columns: Mapping[str, Sequence[str]]) -> str:
-    """The words on one line."""
+    """Return the words on one line."""
     return " ".join(columns["form"]) + "\n"
 
 
@@ -84,7 +84,7 @@ def read_text(stream: ByteStream, source: str) -> Iterator[Sentence]:
 
 
 def pieces_of(text: str, start: int) -> Iterator[Span]:
-    """Cut a very long line at spaces, for NLTK gives up on it.
+    """Split a very long line at spaces, because NLTK fails on it.
 
     >>> list(pieces_of("ab cd", 0))
     [(0, 5)]
@@ -99,7 +99,7 @@ def pieces_of(text: str, start: int) -> Iterator[Span]:
 
 
 def word_spans(text: str, tokenizer: Any) -> list[Span]:
-    """Where the words of a tokenizer that may rewrite quotes stand in `text`.
+    """Return the spans in `text` of the words of a tokenizer that may rewrite quotes.
 
     Falls back to white space should a word not be found again, so no character is ever lost.
 
@@ -128,13 +128,13 @@ def word_spans(text: str, tokenizer: Any) -> list[Span]:
 
 
 def start_of(raw: str, line: int) -> int:
-    """1 if the text opens the file with a byte order mark, else 0."""
+    """Return 1 if the text opens the file with a byte order mark, else 0."""
     return int(line == 1 and raw.startswith("\ufeff"))
 
 
 @cache
 def _tools() -> tuple[Any, Any]:
-    """Sentence splitter and word tokenizer; NLTK takes a second to import."""
+    """Return sentence splitter and word tokenizer; importing NLTK takes a second."""
     from nltk.tokenize import NLTKWordTokenizer
     from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 

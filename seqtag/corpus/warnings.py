@@ -1,4 +1,4 @@
-"""What is odd about a file but does not stop its reading, and what of it is passed over."""
+"""Warnings about malformed input that can be read, and sentences that are skipped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHOWN = 5  # sentences passed over that are named
 
 
 class _Kind(NamedTuple):
-    """An oddity: what a note says of some, and what an error says of one."""
+    """Kind of warning: parts of the warning, and the error of the strict mode."""
 
     one: str
     many: str
@@ -55,7 +55,7 @@ _KINDS = {
 
 
 class FormatWarnings:
-    """What one reading of a file finds odd, to be noted or refused; any thread may add to it.
+    """Warnings of one reading of a file, to be logged or refused; thread-safe.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ found more; leave one
         self._count = 0  # of all that was passed over
 
     def note(self, kind: str, line: int, count: int = 1) -> None:
-        """Take down some warnings of a kind, the first of them in a line of the file.
+        """Record warnings of a kind, the first of them on a line of the file.
 
         Raises
         ------
@@ -97,7 +97,7 @@ found more; leave one
             self._noted[kind] = min(first, line), total + count
 
     def pass_over(self, error: CorpusError) -> None:
-        """Take down a sentence that cannot be read, or raise the error; always that of a limit."""
+        """Record a skipped sentence, or raise the error; errors of limits are always raised."""
         if self._mode != "lenient" or isinstance(error, SentenceTooLongError):
             raise error
         with self._lock:
@@ -105,7 +105,7 @@ found more; leave one
             self._passed = sorted([*self._passed, (error.line or 0, str(error))])[:_SHOWN]
 
     def report(self) -> None:
-        """Say in the log what was found since the last report."""
+        """Log the warnings since the last report."""
         with self._lock:
             passed, self._passed = self._passed, []
             count, self._count = self._count, 0

@@ -1,4 +1,4 @@
-"""Write sentences in a format other than the one they were read from."""
+"""Writing of sentences in any format."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def render(columns: Mapping[str, Sequence[str]], format: str) -> str:
 
 
 def to_token_list(sentence: Sentence) -> TokenList:
-    """The sentence as a ``TokenList``, with its comments, ranges and empty nodes if it has them.
+    """Return the sentence as a ``TokenList``, with its comments, ranges and empty nodes.
 
     Formats other than CoNLL-U pass through `seqtag.corpus.render`. Without words the list is
     empty.
@@ -101,7 +101,7 @@ def to_token_list(sentence: Sentence) -> TokenList:
 def _folded(
     columns: Mapping[str, Sequence[str]], names: Sequence[str]
 ) -> Mapping[str, Sequence[str]]:
-    """The columns under the names of a format; what it has no name for is in MISC."""
+    """Return the columns under the names of a format, with all others in MISC."""
     placed = dict(columns)
     if "xpos" not in placed and "pos" in placed:
         placed["xpos"] = placed.pop("pos")
@@ -117,7 +117,7 @@ def _folded(
 
 
 def _check_there(columns: Mapping[str, Sequence[str]], names: Sequence[str], format: str) -> None:
-    """Refuse to write without a column that the format cannot do without."""
+    """Refuse to write without a column that the format requires."""
     for name in names:
         if not any(choice in columns for choice in name.split("|")):
             msg = (
@@ -129,7 +129,7 @@ def _check_there(columns: Mapping[str, Sequence[str]], names: Sequence[str], for
 
 
 def _check_values(columns: Mapping[str, Sequence[str]], excluded: str, format: str) -> None:
-    """Refuse columns of different lengths, and values that would not read back as they are."""
+    """Refuse columns of different lengths, and values that would be read back differently."""
     count = len(columns["form"])
     for name, values in columns.items():
         if len(values) != count:

@@ -1,4 +1,4 @@
-r"""Characters as the segmenter sees them: rows of columns, one for each that is not white space.
+r"""Characters as input of the segmenter: a row of columns for each that is not white space.
 
 A character here is what a reader takes for one: a letter with its combining marks, an emoji with
 its skin tone, several emoji that are joined, a flag. Nothing inside it can be told apart, and no
@@ -91,7 +91,7 @@ _VALUE_BYTES = 200  # of a value in a dict; none is long
 
 
 class CharacterRows(NamedTuple):
-    """Where the characters of a text are.
+    """Positions of the characters of a text.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class CharacterRows(NamedTuple):
 
     @property
     def paragraphs(self) -> NDArray[np.int64]:
-        """The first row of each paragraph, and behind them the number of rows."""
+        """The first row of each paragraph, followed by the number of rows."""
         return np.append(np.flatnonzero(self.gaps == NEW_PARAGRAPH), len(self.gaps))
 
 
@@ -116,7 +116,7 @@ NEW_PARAGRAPH = 2
 
 
 def code_kind(char: str) -> int:
-    r"""How a code point makes characters.
+    r"""Return how a code point combines into characters.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def code_kind(char: str) -> int:
 
 @lru_cache(maxsize=1 << 14)
 def symbol_of(character: str) -> str:
-    """What a character counts as: its normal form in lower case, any digit as 0.
+    """Return the symbol of a character: its normal form in lower case, with 0 for all digits.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def symbol_of(character: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def kind_of(character: str) -> str:
-    r"""The kind of a character: X, x, d; a script; the class of other signs; punctuation itself.
+    r"""Return the kind of a character: X, x, d; a script; a class; punctuation itself.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def kind_of(character: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def class_of(character: str) -> str:
-    """The kind of a character, with the class of punctuation for punctuation.
+    """Return the kind of a character, with the class of punctuation for punctuation.
 
     Examples
     --------
@@ -185,12 +185,12 @@ def class_of(character: str) -> str:
 
 
 def _first(character: str) -> str:
-    """The code point that says what a character is."""
+    """Return the code point that decides the kind of a character."""
     return normal_form(character)[0]
 
 
 def rows_of(text: str) -> CharacterRows:
-    r"""Where the characters of a text are; `SEPARATOR` ends a paragraph.
+    r"""Return the positions of the characters of a text; `SEPARATOR` ends a paragraph.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def rows_of(text: str) -> CharacterRows:
 
 
 def columns_of(text: str) -> dict[str, list[str]]:
-    r"""What each column says of each row of a text, as `Numbering` numbers it.
+    r"""Return the value of each column for each row of a text, as `Numbering` numbers it.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def columns_of(text: str) -> dict[str, list[str]]:
 
 
 def _paragraph(characters: Sequence[str], spaced: Sequence[bool]) -> dict[str, list[str]]:
-    """The columns of a paragraph, given which of its characters white space stands before."""
+    """Return the columns of a paragraph, given which characters white space precedes."""
     symbols, kinds = list(map(symbol_of, characters)), list(map(kind_of, characters))
     columns = {name: [""] * len(characters) for name in COLUMNS}
     for letter, longest, signs in (("c", 4, symbols), ("k", LONGEST_GRAM, kinds)):
@@ -280,7 +280,7 @@ def _paragraph(characters: Sequence[str], spaced: Sequence[bool]) -> dict[str, l
 
 
 class _Head(NamedTuple):
-    """The beginning of a chunk: its text and shape, and whether that is all of it."""
+    """Beginning of a chunk: its text and shape, and whether it is complete."""
 
     text: str
     shape: str
@@ -288,14 +288,14 @@ class _Head(NamedTuple):
 
     @classmethod
     def of(cls, symbols: Sequence[str], kinds: Sequence[str]) -> _Head:
-        """The first characters of a chunk."""
+        """Return the first characters of a chunk."""
         shape = "".join(kind for kind, _ in groupby(kinds[:LONGEST_CHUNK]))
         text = "".join(symbols[:LONGEST_CHUNK])
         return cls(text, shape, len(symbols) <= LONGEST_CHUNK)
 
     @property
     def whole(self) -> _Head:
-        """The chunk if it is not too long."""
+        """The chunk, if it is not too long."""
         return self if self.is_whole else _LONG
 
 
@@ -304,7 +304,7 @@ _LONG = _Head("", "", is_whole=False)
 
 
 def _fill_parts(columns: dict[str, list[str]], first: int, symbols: Sequence[str]) -> None:
-    """The parts of a chunk on the left and right of its characters."""
+    """Fill in the parts of a chunk to the left and right of each character."""
     for i in range(len(symbols)):
         row, left, right = first + i, i + 1, len(symbols) - 1 - i
         if left <= LONGEST_PART:
@@ -316,7 +316,7 @@ def _fill_parts(columns: dict[str, list[str]], first: int, symbols: Sequence[str
 
 
 def _fill_signs(columns: dict[str, list[str]], first_row: int, symbols: Sequence[str]) -> None:
-    """How a chunk opens, and the signs that are neither letters nor digits around its rows."""
+    """Fill in how a chunk begins, and the symbols around its rows that are no letters or digits."""
     is_sign = [not symbol[0].isalnum() for symbol in symbols]
     first = is_sign.index(False) if False in is_sign[:OPENING_REACH] else len(symbols)
     signs = [*compress(symbols, is_sign)]
@@ -333,7 +333,7 @@ def _fill_signs(columns: dict[str, list[str]], first_row: int, symbols: Sequence
 
 
 def _tail_of(symbols: Sequence[str], first: int, end: int) -> int:
-    """Where the tail of a chunk begins: at its last letter or digit, if that is near the end."""
+    """Return where the tail of a chunk begins: at its last letter or digit, if near the end."""
     tail = end - 1
     while tail > max(first, end - LONGEST_TAIL) and not symbols[tail][0].isalnum():
         tail -= 1
@@ -341,7 +341,7 @@ def _tail_of(symbols: Sequence[str], first: int, end: int) -> int:
 
 
 class Numbering:
-    """Numbers the values of some columns, text by text; for one thread at a time.
+    """Numbers the values of some columns, text by text; not thread-safe.
 
     Parameters
     ----------
@@ -366,7 +366,7 @@ class Numbering:
         self._reported = [0] * len(columns)
 
     def read(self, text: str) -> tuple[CharacterRows, NDArray[np.int32]]:
-        """The rows of a text, and the number of each column's value: (columns, rows) int32."""
+        """Return the rows of a text, and the numbers of the values: (columns, rows) int32."""
         if self._native is not None:
             return self._read_natively(self._native, text)
         rows, found = rows_of(text), columns_of(text)
@@ -378,7 +378,7 @@ class Numbering:
     def _read_natively(
         self, native: Characters, text: str
     ) -> tuple[CharacterRows, NDArray[np.int32]]:
-        """The same by the kernel, which asks what it does not know of characters."""
+        """Read a text with the kernel, which asks Python about new characters."""
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
         unknown = native.unknown(codes)
         kinds = [code_kind(chr(code)) for code in unknown.tolist()]
@@ -403,7 +403,7 @@ class Numbering:
         return _VALUE_BYTES * sum(map(len, self._numbers))
 
     def new_values(self, column: int) -> tuple[int, list[str]]:
-        """Values of a column that were numbered since the last call, and the first one's number."""
+        """Return the values of a column numbered since the last call, and the first number."""
         if self._native is not None:
             encoded = self._native.new_values(column)
             values = [value.decode("utf-8", "surrogatepass") for value in encoded]

@@ -1,4 +1,4 @@
-r"""Multiword tokens: what is written for the characters of a token, and where its words end.
+r"""Multiword tokens: edit scripts that give the words of a token character by character.
 
 ``du`` in French is the words ``de`` and ``le``, ``don't`` in English is ``do`` and ``n't``.  A
 token is a sequence and its characters are the places; the label of a place is a *script*, which
@@ -61,7 +61,7 @@ Symbol = str | None
 
 # --------------------------------------------------------------------------- scripts
 class SplitScript(NamedTuple):
-    """A script, taken apart.
+    """Parsed edit script of one character.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class SplitScript(NamedTuple):
 
     @classmethod
     def read(cls, label: str) -> SplitScript:
-        r"""The script that a label says.
+        r"""Parse the script of a label.
 
         >>> SplitScript.read(r"=|d\_")
         SplitScript(exact=False, items=('=', None, '\\d', '\\_'))
@@ -97,7 +97,7 @@ class SplitScript(NamedTuple):
         return (EXACT if self.exact else "") + "".join(map(_item, self.items)) or NOTHING
 
     def symbols(self, char: str, upper: bool) -> list[Symbol]:
-        """What it writes for a character, of a token in upper case or not."""
+        """Return what the script writes for a character, of a token in upper case or not."""
         written: list[Symbol] = []
         for item in self.items:
             if item is None:
@@ -112,7 +112,6 @@ class SplitScript(NamedTuple):
 
 
 def _item(item: Symbol) -> str:
-    """An item as a label has it."""
     if item is None:
         return END
     return item if item == COPY or item[1:] in (COPY, END, EXACT, NOTHING, "\\") else item[1:]
@@ -122,7 +121,7 @@ _read = lru_cache(maxsize=10_000)(SplitScript.read)
 
 
 def letters_of(token: str) -> Sequence[str]:
-    r"""The characters of a token; a letter and its marks are one if there is one for both.
+    r"""Return the characters of a token; a letter and its marks are one if they can be composed.
 
     >>> [*letters_of("o\u0308x")] == ["o\u0308", "x"], [*letters_of("q\u0308")] == ["q", "\u0308"]
     (True, True)
@@ -139,12 +138,12 @@ def letters_of(token: str) -> Sequence[str]:
 
 
 def is_upper(token: str) -> bool:
-    """Whether a token is in upper case, with two such letters or more."""
+    """Return whether a token is in upper case, with two such letters or more."""
     return token.isupper() and sum(map(str.isupper, token)) > 1
 
 
 def words_of(token: str, scripts: Iterable[str]) -> Words:
-    """The words that scripts make of a token, one script for each of its `letters_of`.
+    """Return the words that scripts make of a token, one script for each of its `letters_of`.
 
     Examples
     --------
@@ -168,7 +167,7 @@ def words_of(token: str, scripts: Iterable[str]) -> Words:
 
 # --------------------------------------------------------------------------- places
 class InContext(NamedTuple):
-    """A token and the tokens beside it; empty at the ends of a sentence."""
+    """Token and its neighbors; empty at the ends of a sentence."""
 
     token: str
     before: str
@@ -176,7 +175,7 @@ class InContext(NamedTuple):
 
 
 def in_context(tokens: Sequence[str], i: int) -> InContext:
-    """A token of a sentence, by its number, with its neighbours.
+    """Return a token of a sentence, by its number, with its neighbors.
 
     >>> in_context(["a", "b"], 1)
     InContext(token='b', before='a', after='')
@@ -188,7 +187,7 @@ def in_context(tokens: Sequence[str], i: int) -> InContext:
 def columns_of(
     tokens: Sequence[InContext], ambiguous: Set[str], names: Sequence[str]
 ) -> list[Column]:
-    """The characters of tokens as rows of numbered columns.
+    """Return the characters of tokens as rows of numbered columns.
 
     Parameters
     ----------
@@ -236,14 +235,14 @@ def columns_of(
 
 
 def _distances(far: NDArray[np.int64]) -> Column:
-    """Distances in characters, those that are far as one."""
+    """Return distances in characters, with one value for all long ones."""
     return Column(
         [str(i) for i in range(_FARTHEST + 1)], np.minimum(far, _FARTHEST).astype(np.int32)
     )
 
 
 def _characters(letters: Sequence[Sequence[str]]) -> Column:
-    """The letters of tokens."""
+    """Return the letters of tokens."""
     if not all(isinstance(each, str) for each in letters):
         return Column.of(chain.from_iterable(letters))
     text = "".join(chain.from_iterable(letters))
@@ -254,7 +253,7 @@ def _characters(letters: Sequence[Sequence[str]]) -> Column:
 
 # --------------------------------------------------------------------------- tokens to words
 class Splitter:
-    """Splits multiword tokens into their words, by a model of scripts.
+    """Splits multiword tokens into their words, with a model of edit scripts.
 
     What is found for a token is remembered; tokens that hang on their neighbours are looked at in
     each place anew.  Threads may share it.
@@ -301,7 +300,7 @@ class Splitter:
         self._held = 0  # bytes of both, about
 
     def split(self, sentences: Sequence[Sequence[str]]) -> list[dict[int, Words]]:
-        """The words of multiword tokens.
+        """Return the words of multiword tokens.
 
         Parameters
         ----------
@@ -339,7 +338,7 @@ class Splitter:
         return split
 
     def _meet(self, tokens: list[str], single: set[str], several: dict[str, Words]) -> None:
-        """Find out about tokens not met before, and remember those that are not too long."""
+        """Split new tokens, and cache those that are not too long."""
         tokens = [token for token in tokens if len(token) <= LONGEST]
         if not tokens:
             return
@@ -356,7 +355,7 @@ class Splitter:
                 single.add(token)
 
     def _words(self, tokens: Sequence[InContext], *, is_open: bool) -> list[Words]:
-        """The words of some tokens, all of which hang on their neighbours or none."""
+        """Return the words of some tokens, all of which depend on their neighbors, or none."""
         answers: list[Words] = [(each.token,) for each in tokens]
         fit = [i for i, each in enumerate(tokens) if 0 < len(each.token) <= LONGEST]
         for first in range(0, len(fit), _BATCH_TOKENS):
@@ -371,7 +370,7 @@ class Splitter:
     def _decode(
         self, tokens: Sequence[InContext], *, is_open: bool
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The script ids of all characters, and where each token's begin."""
+        """Return the script ids of all characters, and where those of each token begin."""
         encoder = Encoder(self._compiled, backend.hash_strings)
         names = self._compiled.columns
         ambiguous = {each.token for each in tokens} if is_open else frozenset[str]()

@@ -1,4 +1,4 @@
-"""Where paragraphs end in raw text: at blank lines, or at every line break.
+"""Paragraphs of raw text: they end at blank lines, or at each line break.
 
 A paragraph ends every sentence in it. Text whose lines are broken to a width has its paragraphs
 between blank lines; text with a line for each paragraph, sentence or message ends them with the
@@ -26,14 +26,14 @@ _WRAPPED = 0.8  # share of the lines that must be as full as they could be
 
 
 class Finding(NamedTuple):
-    """How the paragraphs of a text end, and why."""
+    """Paragraph mode of a text, and the evidence."""
 
     mode: str
     evidence: str
 
 
 def find_mode(text: str) -> Finding:
-    r"""How the paragraphs of a text end, by its beginning.
+    r"""Detect the paragraph mode of a text from its beginning.
 
     Lines are broken to a width if the next line's first word would seldom have fitted behind
     them. Such text, and text whose every line stands between blank ones, has its paragraphs
@@ -66,12 +66,12 @@ def find_mode(text: str) -> Finding:
 
 
 def _first_word(line: str) -> int:
-    """Length of the first word of a line, as far as it matters."""
+    """Return the length of the first word of a line, as far as it matters."""
     return len(line[:_LONGEST_WORD].split(maxsplit=1)[0])
 
 
 def check_mode(mode: str) -> str:
-    """The mode, if there is one of that name.
+    """Return the mode if it exists.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def check_mode(mode: str) -> str:
 
 
 class Marker:
-    r"""Marks the ends of paragraphs in a text that arrives in pieces.
+    r"""Marker of the ends of paragraphs in a text that arrives in pieces.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Marker:
         self._held = ""  # a line break that may turn out to end a paragraph, and white space
 
     def mark(self, piece: str, *, final: bool = False) -> str:
-        """The text that is certain after one more piece, with the ends of paragraphs marked."""
+        """Return the text that is final after a piece, with the ends of paragraphs marked."""
         if self._mode == "line":
             return piece.replace("\n", SEPARATOR)
         text = self._held + piece

@@ -32,7 +32,7 @@ _log = logging.getLogger("seqtag")
 
 
 class SegmentedText:
-    r"""Raw text as CoNLL-U without annotation; what `seqtag.corpus.read` gives of a file of it.
+    r"""Raw text as CoNLL-U without annotation, with the interface of `seqtag.corpus.read`.
 
     Every sentence has its number and text; the first one of a paragraph says so. MISC says what
     white space there is, so that the text can be rebuilt, character by character (but text that
@@ -91,11 +91,11 @@ class SegmentedText:
         return self.parse(self.blocks())
 
     def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
-        """The sentences of some of the blocks, the first of which starts at `line`."""
+        """Yield the sentences of some blocks, the first of which starts at `line`."""
         return _Reader(self.source).read(blocks, line)
 
     def blocks(self) -> Iterator[Block]:
-        """The sentences as text, in blocks."""
+        """Yield the sentences as text, in blocks."""
         line = 1
         for text in self._texts():
             yield Block(text, line)
@@ -103,20 +103,20 @@ class SegmentedText:
 
     @property
     def position(self) -> int:
-        """Bytes of the file read so far, as they are on disk."""
+        """Number of bytes of the file on disk that were read so far."""
         return self._stream.position
 
     @property
     def size(self) -> int | None:
-        """Bytes of the file; None if nobody knows, as of a pipe."""
+        """Size of the file in bytes; None if it is not known, as for a pipe."""
         return self._stream.size
 
     def ready(self) -> bool:
-        """Whether more input is there: false of a pipe or a terminal that waits for an answer."""
+        """Return whether more input is available; False for a pipe or terminal that is silent."""
         return self._stream.ready()
 
     def report(self) -> None:
-        """Nothing is odd about raw text."""
+        """Do nothing: raw text gives no warnings."""
 
     def close(self) -> None:
         """Close the file."""
@@ -124,7 +124,7 @@ class SegmentedText:
 
     # ----------------------------------------------------------------- the way of the text
     def _texts(self) -> Iterator[str]:
-        """CoNLL-U of what has arrived and is certain, piece by piece."""
+        """Yield the CoNLL-U of the text that is final, piece by piece."""
         window = _Window(self._find_mode())
         for piece in self._stream.pieces():
             for at in range(0, len(piece), _BLOCK):
@@ -137,7 +137,7 @@ class SegmentedText:
         yield from self._certain(window, final=True)
 
     def _find_mode(self) -> str:
-        """How paragraphs end, which is noted in the log if it was not said."""
+        """Return the paragraph mode; detect and log it if it was not given."""
         if self._mode != "auto":
             return self._mode
         mode, evidence = find_mode(self._stream.head().removeprefix(_MARK))
@@ -148,7 +148,7 @@ class SegmentedText:
     def _certain(
         self, window: _Window, *, waits: bool = False, final: bool = False
     ) -> Iterator[str]:
-        """CoNLL-U of the sentences that nothing to come can change.
+        """Return the CoNLL-U of the sentences that later text cannot change.
 
         White space behind a sentence may go on, and so the sentence is held back unless somebody
         `waits` for it; what comes then stands before the next token.
@@ -177,7 +177,7 @@ class SegmentedText:
     def _shortened(
         self, starts: NDArray[np.int64], ends: NDArray[np.int64], bounds: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """The ends of sentences, with more of them where one is too long for the taggers."""
+        """Return the ends of sentences, with more where one is too long for the taggers."""
         firsts = np.append(0, bounds[:-1])
         too_long = np.flatnonzero(ends[bounds - 1] - starts[firsts] > _LONGEST)
         cuts = []
@@ -194,7 +194,7 @@ class SegmentedText:
         return np.union1d(bounds, np.array(cuts, np.int64))
 
     def _write(self, window: _Window, found: _Found, end: int) -> str:
-        """CoNLL-U of some sentences; the window goes on at `end`."""
+        """Return the CoNLL-U of some sentences; the window continues at `end`."""
         starts, ends, bounds = found
         firsts = [0, *bounds[:-1]]
         original = window.original[:end]
@@ -224,7 +224,7 @@ class SegmentedText:
 
 
 class _BareSentence(ConlluSentence):
-    """A sentence of CoNLL-U without annotation."""
+    """Sentence of CoNLL-U without annotation."""
 
     __slots__ = ()
 
@@ -232,13 +232,13 @@ class _BareSentence(ConlluSentence):
 
 
 class _Reader(ConlluReader):
-    """Reads what was written here."""
+    """Reader of the CoNLL-U that was written here."""
 
     sentence_type = _BareSentence
 
 
 class _Found(NamedTuple):
-    """Where tokens begin and end, and how many there are up to the end of each sentence."""
+    """Starts and ends of tokens, and their number up to the end of each sentence."""
 
     starts: list[int]
     ends: list[int]
@@ -246,7 +246,7 @@ class _Found(NamedTuple):
 
 
 class _Window:
-    """The part of a text that has arrived and was not given out, and a little before it.
+    """Part of a text that has arrived and is not final, with a little context before it.
 
     Attributes
     ----------
@@ -270,17 +270,17 @@ class _Window:
         self._marker = Marker(mode)
 
     def __len__(self) -> int:
-        """Characters that were not given out."""
+        """Return the number of characters that are not final."""
         return len(self.text) - self.begin
 
     def add(self, piece: str, *, final: bool = False) -> None:
-        """Take more of the text; a byte order mark before it counts as white space."""
+        """Add more of the text; an initial byte order mark counts as white space."""
         first = not self.original and piece.startswith(_MARK)
         self.original += piece
         self.text += self._marker.mark(" " + piece[1:] if first else piece, final=final)
 
     def drop(self, end: int, last_end: int, context: int) -> None:
-        """Go on at `end`, looking back to `context`.
+        """Continue at `end`, with the context from `context` on.
 
         What was given out ended in the token that ends at `last_end`.
         """

@@ -1,4 +1,4 @@
-"""Tokens and sentences of raw text, by a model that labels characters."""
+"""Segmenter: tokens and sentences of raw text, by a model that labels characters."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MOST_CONTEXT = 1 << 12  # code points
 
 
 class Segments(NamedTuple):
-    """Where tokens and sentences are.
+    """Positions of tokens and sentences.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Segments(NamedTuple):
 
 
 class _Worker(NamedTuple):
-    """A numbering of values, and what the kernel remembers of them; for one thread at a time."""
+    """Numbering of values, and the kernel's cache for them; not thread-safe."""
 
     numbering: Numbering
     encoder: Encoder
@@ -65,7 +65,7 @@ class _Worker(NamedTuple):
 
 
 class _Labelled(NamedTuple):
-    """Rows one behind another: where they are, and whether they end a token or a sentence."""
+    """Consecutive rows: their positions, and whether they end a token or a sentence."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
@@ -74,12 +74,12 @@ class _Labelled(NamedTuple):
     done: int  # where what is behind them begins
 
     def moved(self, by: int) -> _Labelled:
-        """The same, some code points on."""
+        """Return the same rows, moved by some code points."""
         return self._replace(starts=self.starts + by, ends=self.ends + by, done=self.done + by)
 
 
 class Segmenter:
-    r"""Finds the tokens and sentences of raw text. Never changes, so threads may share it.
+    r"""Finds the tokens and sentences of raw text. Immutable; threads may share it.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class Segmenter:
         self._idle: list[_Worker] = []  # workers not in use; list operations are atomic
 
     def segment(self, text: str, *, begin: int = 0, final: bool = True) -> Segments:
-        r"""The tokens and sentences of a text.
+        r"""Return the tokens and sentences of a text.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class Segmenter:
         return _segments(found, final=final)
 
     def context_of(self, text: str, done: int) -> int:
-        """Where the context begins that must be kept of a text given out up to `done`."""
+        """Return the start of the context to keep of a text that is final up to `done`."""
         rows = 0
         for at in range(done - 1, max(-1, done - _MOST_CONTEXT), -1):
             if text[at] == SEPARATOR:
@@ -173,7 +173,7 @@ class Segmenter:
         return max(0, done - _MOST_CONTEXT)
 
     def _window(self, text: str, begin: int, final: bool, worker: _Worker) -> _Labelled:
-        """What is certain of the rows of a text from `begin` on."""
+        """Return the final labels of the rows of a text from `begin` on."""
         rows, types = worker.numbering.read(text)
         for number, name in enumerate(self.model.compiled.columns):
             worker.encoder.extend(name, *worker.numbering.new_values(number))
@@ -195,7 +195,7 @@ class Segmenter:
     def _ends(
         self, labels: NDArray[np.int32], rows: CharacterRows
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Whether a sentence and whether a token ends with each row."""
+        """Return whether a sentence and whether a token ends with each row."""
         behind = np.append(rows.gaps[1:], NEW_PARAGRAPH)
         sentences = self._sentence[labels] | (behind == NEW_PARAGRAPH)
         if self._only_at_spaces:
@@ -204,7 +204,7 @@ class Segmenter:
         return sentences, sentences | apart | self._token[labels]
 
     def _borrow(self) -> _Worker:
-        """A worker for one caller, until it is put back."""
+        """Lend a worker to one caller."""
         try:
             worker = self._idle.pop()
         except IndexError:
@@ -222,7 +222,7 @@ class Segmenter:
 
 
 def _segments(found: list[_Labelled], *, final: bool) -> Segments:
-    """The tokens and sentences that rows make; unless it is final, up to the last sentence end."""
+    """Return the tokens and sentences of rows; unless `final`, up to the last sentence end."""
     if not found:
         nothing = np.zeros(0, np.int64)
         return Segments(nothing, nothing, nothing)

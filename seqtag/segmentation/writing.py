@@ -1,4 +1,4 @@
-r"""Sentences of raw text as CoNLL-U, from which every character of the text can be rebuilt.
+r"""Sentences of raw text as CoNLL-U, from which each character of the text can be restored.
 
 White space is written by UDPipe's convention: a single space behind a token goes without saying,
 ``SpaceAfter=No`` says that there is none, ``SpacesAfter=\n`` what else there is, ``SpacesBefore``
@@ -29,7 +29,7 @@ _MOST_KNOWN = 1000  # kinds of white space remembered
 
 
 class ConlluWriter:
-    r"""Writes sentences, numbered through.
+    r"""Writer of sentences with consecutive numbers.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class ConlluWriter:
         before: str = "",
         offset: int = 0,
     ) -> str:
-        """Some sentences as CoNLL-U.
+        """Return some sentences as CoNLL-U.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class ConlluWriter:
         before: str,
         offset: int,
     ) -> str:
-        """A sentence, the readable way."""
+        """Return a sentence as CoNLL-U, without the kernel."""
         forms, miscs = [], []
         shown = ""
         for number, (form, spaces, (start, end)) in enumerate(tokens):
@@ -139,7 +139,7 @@ class ConlluWriter:
         return f"# sent_id = {self._number}\n# text = {shown.removesuffix(' ')}\n{rows}\n"
 
     def _misc_of(self, spaces: str) -> str:
-        """What MISC says of the white space behind a token."""
+        """Return the value of MISC for the white space after a token."""
         misc = f"SpacesAfter={escape_spaces(spaces)}"
         if len(self._misc) < _MOST_KNOWN:
             self._misc[spaces] = misc
@@ -147,7 +147,7 @@ class ConlluWriter:
 
 
 class _Token(NamedTuple):
-    """A token, the white space behind it, and where it stands."""
+    """Token, its position, and the white space after it."""
 
     form: str
     spaces: str
@@ -157,7 +157,7 @@ class _Token(NamedTuple):
 def _numbered(
     words: Sequence[Mapping[int, Sequence[str]]], sentence_ends: Positions
 ) -> tuple[Positions, Positions, list[bytes]]:
-    """The numbers of all multiword tokens, where the words of each begin, and the words."""
+    """Return the numbers of all multiword tokens, where the words of each begin, and the words."""
     tokens, counts, parts = [], [0], []
     firsts = [0, *sentence_ends.tolist()]
     for first, several in zip(firsts, words, strict=False):
@@ -169,7 +169,7 @@ def _numbered(
 
 
 def _in_bytes(text: str, starts: Positions, ends: Positions) -> tuple[Positions, Positions]:
-    """Where tokens begin and end in UTF-8, given where they do in characters."""
+    """Convert the starts and ends of tokens from characters to bytes of UTF-8."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     width = 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)
     before = np.concatenate([[0], np.cumsum(width)])
@@ -179,7 +179,7 @@ def _in_bytes(text: str, starts: Positions, ends: Positions) -> tuple[Positions,
 def _rows(
     forms: Sequence[str], miscs: Sequence[str], words: Mapping[int, Sequence[str]]
 ) -> Iterator[str]:
-    """The lines of a sentence."""
+    """Return the lines of a sentence."""
     word = 1
     for token, (form, misc) in enumerate(zip(forms, miscs, strict=True)):
         parts = words.get(token)

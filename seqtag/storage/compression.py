@@ -1,4 +1,4 @@
-"""Compressed files: one record for each kind, told by its first bytes, written by its name."""
+"""Compressed files: recognized by their first bytes, written by file name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MEMORY = 1 << 28  # bytes that a file may make a decompressor ask for; xz -9 ne
 
 
 class Decompressor(Protocol):
-    """What reads one member: the interface of `bz2.BZ2Decompressor`."""
+    """Decompressor of one member, with the interface of `bz2.BZ2Decompressor`."""
 
     @property
     def eof(self) -> bool:
@@ -27,19 +27,19 @@ class Decompressor(Protocol):
 
     @property
     def needs_input(self) -> bool:
-        """Whether there is nothing to be had without further data."""
+        """Whether more data are needed for further output."""
 
     @property
     def unused_data(self) -> bytes:
-        """What was found behind the end."""
+        """The data after the end."""
 
     def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        """At most `max_length` bytes."""
+        """Return at most `max_length` bytes."""
 
 
 @dataclass(frozen=True)
 class Compression:
-    """A kind of compressed file.
+    """Kind of compressed file.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Compression:
     errors: Callable[[], tuple[type[Exception], ...]]
 
     def decompress(self, chunks: Iterable[bytes], source: str) -> Iterator[bytes]:
-        """The data of one or more members, in pieces that memory has room for.
+        """Yield the data of one or more members, in pieces of limited size.
 
         Zeros behind the last member are padding.
 
@@ -98,7 +98,7 @@ class Compression:
             raise CorpusError(msg, source=source)
 
     def _all_of(self, member: Decompressor, packed: bytes, source: str) -> Iterator[bytes]:
-        """What a piece of a member holds, in pieces."""
+        """Yield the data of a piece of a member, in pieces."""
         while True:
             try:
                 data = member.decompress(packed, _LARGEST)
@@ -182,7 +182,7 @@ def _unxz() -> Decompressor:
 
 
 def _zstd() -> Any:
-    """The module that knows zstd: Python's own from 3.14 on, else the package zstandard."""
+    """Return the module for zstd: Python's own from 3.14 on, else the package zstandard."""
     for name in ("compression.zstd", "zstandard"):
         with suppress(ImportError):
             return importlib.import_module(name)
@@ -231,7 +231,7 @@ def _zstd_errors() -> tuple[type[Exception], ...]:
 
 
 def _zstd_writer(file: Any) -> Any:
-    """With a checksum, which is an option here."""
+    """Return a writer with a checksum, which is optional in zstd."""
     zstd = _zstd()
     if hasattr(zstd, "ZstdFile"):
         return zstd.ZstdFile(file, mode="wb", options={zstd.CompressionParameter.checksum_flag: 1})
@@ -274,7 +274,7 @@ COMPRESSIONS = (
 
 
 def compression_of(first: bytes) -> Compression | None:
-    """The kind of a file by its first bytes; None if it is not compressed.
+    """Return the kind of a file by its first bytes; None if it is not compressed.
 
     >>> compression_of(bytes([0x1F, 0x8B, 8])).name
     'gzip'
@@ -283,7 +283,7 @@ def compression_of(first: bytes) -> Compression | None:
 
 
 def may_be_compressed(first: bytes) -> bool:
-    """Whether more bytes are needed to tell.
+    """Return whether more bytes are needed to recognize the kind.
 
     >>> may_be_compressed(b"BZ"), may_be_compressed(b"BA")
     (True, False)
@@ -294,7 +294,7 @@ def may_be_compressed(first: bytes) -> bool:
 
 
 def compression_for(name: str) -> Compression | None:
-    """The kind of a file to write, by its name.
+    """Return the kind of a file to write, by its name.
 
     >>> compression_for("a.conllu.bz2").name
     'bzip2'

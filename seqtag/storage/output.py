@@ -1,4 +1,4 @@
-"""Output files: whole or not at all."""
+"""Atomic output files."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def check_output(path: str | os.PathLike[str], inputs: Iterable[str | os.PathLik
 
 
 def is_same_file(name: str, other: os.stat_result) -> bool:
-    """Whether a path, or standard input (``"-"``), is a file that is known by its facts.
+    """Return whether a path, or standard input (``"-"``), is the file of a status.
 
     >>> is_same_file("no/such", Path().stat())
     False
@@ -86,7 +86,7 @@ def is_same_file(name: str, other: os.stat_result) -> bool:
 
 
 def is_read_once(name: str | os.PathLike[str]) -> bool:
-    """Whether what is read gives its bytes once only: standard input (``"-"``), a pipe, a device.
+    """Return whether an input can be read only once: standard input, a pipe, a device.
 
     Who opens a pipe again waits for ever, or finds nothing more in it. What is not there, or a
     name of something else, is for those to say who open it.
@@ -131,7 +131,7 @@ def _hold(number: int) -> int | None:
 
 @contextmanager
 def _looked_at(path: Path) -> Iterator[tuple[os.stat_result, bool | None]]:
-    """The status of a file, and whether no process writes it; None where there are no locks."""
+    """Give the status of a file, and whether no process writes it; None without locks."""
     if sys.platform == "win32":
         yield path.lstat(), None
         return
@@ -147,18 +147,18 @@ def _looked_at(path: Path) -> Iterator[tuple[os.stat_result, bool | None]]:
 
 
 def _mark(name: str) -> str:
-    """Eight letters for a name of any length and any letters."""
+    """Return eight hexadecimal digits for a name."""
     return f"{binascii.crc32(os.fsencode(name)):08x}"
 
 
 def _temporary_name(target: Path) -> Path:
-    """A new name beside a file, which says what it will be and on which machine it is written."""
+    """Return a new name next to a file, with marks of the file and of this machine."""
     name = f".seqtag-{_mark(target.name)}-{_mark(_HERE)}-{secrets.token_hex(8)}.tmp"
     return target.with_name(name)
 
 
 def remove_leftovers(folder: str | os.PathLike[str], target: str | None = None) -> None:
-    """Remove what killed processes have left behind in a folder, of one file that it holds or all.
+    """Remove temporary files of killed processes from a folder, of one file or of all.
 
     A process locks its temporary file for as long as it lives, so one without a lock is nobody's.
     But locks of other machines may not be seen here, and some file systems have none: what may be
@@ -178,7 +178,7 @@ def remove_leftovers(folder: str | os.PathLike[str], target: str | None = None) 
 
 
 def _remove_if_left(path: Path, *, here: bool) -> None:
-    """Remove a temporary file that nobody writes any more."""
+    """Remove a temporary file that no process writes any more."""
     with _looked_at(path) as (found, free):
         old = time.time() - found.st_mtime > _DAY
         left = (here and free) or (old and free is not False)
@@ -266,7 +266,7 @@ class Output:
             return (self._packed or self._file).write(data)
 
     def flush(self) -> None:
-        """Hand over to the system what was written so far."""
+        """Pass what was written so far to the system."""
         with self._naming():
             (self._packed or self._file).flush()
 
@@ -283,7 +283,7 @@ class Output:
             self._discard()
 
     def __del__(self) -> None:
-        """Remove a temporary file that an interrupt between the steps above has left."""
+        """Remove a temporary file that an interrupt has left."""
         if self._temporary is not None and self._process == os.getpid():
             self._discard()
 
@@ -311,7 +311,7 @@ class Output:
             self._packed = self._compression.compressor(self._file)
 
     def _create(self, *, private: bool) -> Path:
-        """Create the temporary file and lock it, for all to see that it is being written."""
+        """Create and lock the temporary file."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         while True:
             self._temporary = temporary = _temporary_name(self._target)
@@ -325,7 +325,7 @@ class Output:
             self._discard()
 
     def _take_over_permissions(self, temporary: Path) -> None:
-        """Let those read the temporary file who may read the file that it will replace."""
+        """Give the temporary file the permissions of the file that it will replace."""
         try:
             old = self._target.stat()
         except FileNotFoundError:
@@ -344,7 +344,7 @@ class Output:
         os.fchmod(number, mode)
 
     def _take_over_access_list(self, number: int) -> bool:
-        """Give the temporary file the access list of the old one; whether that could be done."""
+        """Give the temporary file the access list of the old one; return success."""
         if sys.platform != "linux":
             return True
         try:

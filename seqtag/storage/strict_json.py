@@ -1,4 +1,4 @@
-"""The JSON reader: as the standard has it, and safe for foreign data."""
+"""Strict JSON reader, safe for foreign data."""
 
 from __future__ import annotations
 
