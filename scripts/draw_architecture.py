@@ -94,7 +94,7 @@ LANES = (
             ),
             Stage(
                 "labels.coding:LabelCoding.decode",
-                "tagging.runtime:ModelRuntime._spelt",
+                "tagging.runtime:ModelRuntime._write_labels",
                 "labels, as files have them",
             ),
             Stage(
@@ -103,7 +103,9 @@ LANES = (
                 "values of the label columns",
             ),
             Stage(
-                "corpus.write:render", "tagging.streams:FilledSentence._text", "text in any format"
+                "corpus.write:render",
+                "tagging.streams:FilledSentence._text_without_comments",
+                "text in any format",
             ),
             Stage("storage.output:Output.write", TAG, "a file, or standard output"),
         ),
@@ -115,7 +117,7 @@ LANES = (
             Stage("corpus.read:ReadOptions.open", TAG, "a stream"),
             Stage(
                 "corpus.read:SentenceStream.blocks",
-                "tagging.streams:_tagged_text",
+                "tagging.streams:tag_text",
                 "blocks of lines",
             ),
             Stage("corpus.scanner:BlockScanner.scan", TABLE, "type ids; new types"),
@@ -156,7 +158,7 @@ LANES = (
             Stage("segmentation.writing:ConlluWriter.write", WRITE, "blocks of CoNLL-U"),
             Stage(
                 "segmentation.reading:SegmentedText.blocks",
-                "tagging.streams:_tagged_text",
+                "tagging.streams:tag_text",
                 "lines: on to the left",
             ),
         ),
