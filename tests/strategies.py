@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 REFERENCE = backends.get("reference")
 NATIVE = backends.get("native") if importlib.util.find_spec("seqtag.engine._kernel") else None
+
+# For tests that are run for each of many combinations: a quarter of the profile's examples each.
+FEW = settings(max_examples=settings().max_examples // 4)
 
 needs_native = pytest.mark.skipif(NATIVE is None, reason="the native kernel was not built")
 each_backend = pytest.mark.parametrize(

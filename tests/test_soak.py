@@ -1,4 +1,4 @@
-"""scripts/soak.py, for a moment."""
+"""scripts/soak.py, for a few seconds."""
 
 import re
 import subprocess
@@ -27,6 +27,7 @@ def test_copies_of_a_file_come_back_the_same():
     assert "handles" in out
 
 
+@pytest.mark.nightly
 def test_requests_are_answered_rightly():
     pytest.importorskip("starlette")
     pytest.importorskip("uvicorn")

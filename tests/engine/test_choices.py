@@ -155,6 +155,7 @@ def assert_same_training(case, y, choices, rule, visits, cost, ties, dtype="floa
 @pytest.mark.parametrize("ties_are_mistakes", [False, True])
 @pytest.mark.usefixtures("storage")
 def test_small_corpora_train_alike(rule, ties_are_mistakes):
+    @strategies.FEW
     @given(cases(), st.data())
     def check(case, data):
         K = case.layout.labels

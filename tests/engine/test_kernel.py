@@ -82,6 +82,7 @@ def some_cost(random, K):
 @pytest.mark.usefixtures("storage")
 @pytest.mark.parametrize("ties_are_mistakes", [False, True])
 def test_small_corpora_train_alike(dtype, rule, ties_are_mistakes):
+    @strategies.FEW
     @given(cases(), st.data())
     def check(case, data):
         order = st.lists(st.sampled_from(case.all_sentences.tolist()), max_size=6)

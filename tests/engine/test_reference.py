@@ -331,6 +331,7 @@ def test_the_average_is_the_mean_of_the_weights_after_every_sentence(backend, ca
 @each_backend
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("margin", [0, 1])
+@strategies.FEW
 @given(case=cases(), data=st.data())
 def test_the_average_of_every_rule_to_rounding(backend, rule, margin, case, data):
     order = data.draw(

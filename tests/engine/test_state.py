@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.engine import arrays
@@ -56,7 +56,7 @@ def check_going_on(case, dtype, rule, before, after) -> None:
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.usefixtures("storage")
 def test_going_on_is_not_having_stopped(dtype, rule):
-    @settings(max_examples=20)
+    @strategies.FEW
     @given(cases(), st.data())
     def check(case, data):
         visits = st.lists(st.sampled_from(case.all_sentences.tolist()), max_size=5)

@@ -312,7 +312,7 @@ def test_it_ends_in_good_order(home, sign):
     options = ("--threads", 1, "--waiting", 0, "--max-seconds", 60)
     with server("-m", home / "upos.seqtag", *options) as (process, where):
         answers = []
-        work = {"json": {"text": "the dog barks. " * 3_000}, "timeout": 120}
+        work = {"json": {"text": "the dog barks. " * 1_500}, "timeout": 120}
 
         def ask():
             while (code := httpx.post(f"{where}api/tag", **work).status_code) == 503:
