@@ -1,15 +1,15 @@
-"""What else it could be: margins of tokens, the n best sequences, labels that are given.
+"""Alternatives to the best labels: margins of tokens, the n best sequences, given labels.
 
-The margin of a token is the score of the best sequence less that of the best one with another label
-there. Viterbi's recursion gives the best prefixes that end in a label; the same recursion from the
-other end gives the best suffixes; where they meet is the best sequence through each label, its
-*max-marginal* (forward-backward in the max semiring)::
+The margin of a token is the score of the best sequence minus that of the best sequence with another
+label there. Viterbi's recursion gives the best prefixes that end in a label; the same recursion
+from the other end gives the best suffixes; joined, they give the best sequence through each label,
+its *max-marginal* (forward-backward in the max semiring)::
 
     v_1[j] = start[j] + emission[1, j]     v_t[j] = emission[t, j] + max_i v_{t-1}[i] + tr[i, j]
     s_T[i] = stop[i]                       s_t[i] = max_j tr[i, j] + emission[t+1, j] + s_{t+1}[j]
     m_t[j] = v_t[j] + s_t[j]
 
-Of second order the states are pairs of labels, as in `seqtag.engine.reference.viterbi`.
+With second order the states are pairs of labels, as in `seqtag.engine.reference.viterbi`.
 
 Letters are those of `seqtag.engine.reference`; n counts sequences, m are max-marginals.
 """
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 def restrict(p: Potentials, allowed: Sequence[IntArray]) -> Potentials:
-    """Exclude all labels but those allowed at each token; where none is listed, any is.
+    """Exclude all labels but those allowed at each token; an empty list allows any label.
 
-    Decoding then finds the best labels around those that are given. What is given may be, also
-    where the word is known to have other labels only.
+    Decoding then finds the best labels around the given ones. A given label is allowed even if the
+    tag dictionary lists only other labels for the word.
 
     >>> p = Potentials(np.array([[2., 0], [1, 0]]), np.zeros(2), np.zeros(2), np.zeros((2, 2)))
     >>> viterbi(restrict(p, [np.array([1]), np.array([])]))
@@ -48,7 +48,7 @@ def restrict(p: Potentials, allowed: Sequence[IntArray]) -> Potentials:
 
 
 def max_marginals(p: Potentials) -> FloatArray:
-    """What the best sequence with label j at t lacks to the best of all: (T, K), 0 or less.
+    """Return the score of the best sequence with label j at t, relative to the best: (T, K), <= 0.
 
     >>> p = Potentials(np.array([[2., 0], [0, 1]]), np.zeros(2), np.zeros(2),
     ...                np.array([[0., -3], [0, 0]]))
@@ -66,11 +66,11 @@ def max_marginals(p: Potentials) -> FloatArray:
 
 
 def margins(p: Potentials, y: IntArray, groups: IntArray) -> tuple[FloatArray, IntArray]:
-    """How much better the best labels y are than any other: margin (T,) float64, rival (T,) int32.
+    """Return by how much the best labels y win: margin (T,) float64, rival (T,) int32.
 
-    `groups` (K,) names labels that count as one, such as those that are written alike. The rival
-    is the label there of the best sequence with one of another group; of equals the lowest. Where
-    there is none that is not forbidden the margin is infinite and the rival -1.
+    Labels with the same number in `groups` (K,) count as one, such as labels written alike. The
+    rival is the label at t of the best sequence with a label of another group there; ties go to
+    the lowest id. If all others are forbidden, the margin is infinite and the rival -1.
 
     >>> p = Potentials(np.array([[2., 0, 1]]), np.zeros(3), np.zeros(3), np.zeros((3, 3)))
     >>> margins(p, viterbi(p), np.arange(3))
@@ -89,9 +89,9 @@ def margins(p: Potentials, y: IntArray, groups: IntArray) -> tuple[FloatArray, I
 
 # --------------------------------------------------------------------------- prefixes, suffixes
 def _prefixes(p: Potentials) -> list[FloatArray]:
-    """``v_t[a, b]``: best scores of prefixes that end in b at t, from the best one.
+    """Return ``v_t[a, b]``: the best scores of prefixes that end in b at t, relative to the best.
 
-    Of second order a is the label at t - 1; else, and at the start, there is one row for all.
+    With second order a is the label at t - 1; otherwise, and at the start, there is one row.
     """
     T, K = p.emission.shape
     v = [from_best((p.start + p.emission[0])[None])] if T else []
@@ -106,7 +106,7 @@ def _prefixes(p: Potentials) -> list[FloatArray]:
 
 
 def _suffixes(p: Potentials) -> list[FloatArray]:
-    """``s_t[a, b]``: best scores of what comes after b at t, from the best one; as `_prefixes`."""
+    """Return ``s_t[a, b]``: the best scores of suffixes after b at t, shaped as `_prefixes`."""
     T, K = p.emission.shape
     s = [from_best(p.stop[None])] if T else []
     for t in range(T - 1, 0, -1):
@@ -121,7 +121,7 @@ def _suffixes(p: Potentials) -> list[FloatArray]:
 
 # --------------------------------------------------------------------------- n best
 class _Prefix(NamedTuple):
-    """A prefix: its score, and which of the prefixes of which state it goes on from."""
+    """Score of a prefix, and the state and rank of the prefix that it extends."""
 
     score: float
     state: int
@@ -129,12 +129,12 @@ class _Prefix(NamedTuple):
 
 
 def n_best(p: Potentials, n: int) -> list[tuple[float, IntArray]]:
-    """The n label sequences of highest score, with it: labels (T,) int32, the best first.
+    """Return the n label sequences of highest score, best first: (score, labels (T,) int32).
 
-    Each state keeps its n best prefixes (Viterbi with n survivors). Of equal scores the sequence
-    with the lower label comes first, from the last token on; so the first is that of `viterbi`.
-    There are fewer where there are fewer sequences without a forbidden potential. If there is none,
-    the best one is there all the same, and what is forbidden does not count in its score.
+    Each state keeps its n best prefixes (Viterbi with n survivors). Ties go to the lower label,
+    compared from the last token on: the first sequence is that of `viterbi`. Sequences with a
+    forbidden potential are left out, so there may be fewer than n. If all have one, the best is
+    returned, without the forbidden potentials in its score.
 
     >>> p = Potentials(np.array([[2., 0], [0, 1]]), np.zeros(2), np.zeros(2),
     ...                np.array([[0., -3], [0, 0]]))
@@ -155,7 +155,7 @@ def n_best(p: Potentials, n: int) -> list[tuple[float, IntArray]]:
 
 
 def _in_float64(p: Potentials) -> Potentials:
-    """The potentials in a type in which the sums of long sentences are exact."""
+    """Convert to float64, in which the sums of long sentences are exact."""
     emission, start, stop, transition, trigram = p
     if p.alone:  # no label potentials at all
         start, stop = np.zeros_like(start), np.zeros_like(stop)
@@ -167,7 +167,7 @@ def _in_float64(p: Potentials) -> Potentials:
 
 
 def _search(p: Potentials, n: int) -> list[IntArray]:
-    """The n best sequences, forbidden ones last: states are pairs a * K + b, whatever the order."""
+    """Return the n best sequences, forbidden ones last. States are pairs a * K + b of labels."""
     T, K = p.emission.shape
     trigram = np.zeros((K + 1, K, K)) if p.trigram is None else p.trigram
     first = p.start + p.emission[0]
@@ -181,7 +181,12 @@ def _search(p: Potentials, n: int) -> list[IntArray]:
             for c, step in enumerate(steps.tolist()):
                 longer = (_Prefix(x.score + step, state, rank) for rank, x in enumerate(prefixes))
                 here.setdefault(b * K + c, []).extend(longer)
-        kept.append({state: _best(prefixes, n) for state, prefixes in here.items()})
+        kept.append(
+            {
+                state: sorted(prefixes, key=lambda x: (-x.score, x.state, x.rank))[:n]
+                for state, prefixes in here.items()
+            }
+        )
     ends = [
         _Prefix(prefix.score + float(p.stop[state % K]), state, rank)
         for state, prefixes in kept[-1].items()
@@ -196,8 +201,3 @@ def _search(p: Potentials, n: int) -> list[IntArray]:
             _, state, rank = kept[t][state][rank]
         found.append(y)
     return found
-
-
-def _best(prefixes: list[_Prefix], n: int) -> list[_Prefix]:
-    """The n best of some prefixes; of equals the lower state they come from, then rank."""
-    return sorted(prefixes, key=lambda x: (-x.score, x.state, x.rank))[:n]

@@ -1,4 +1,4 @@
-"""The shapes of everything: what the algorithm reads and writes, as arrays.
+"""Records of arrays: everything that the engine reads and writes, with shapes and dtypes.
 
 Letters: S sentences, N tokens of all of them, T tokens of one, K labels, P parts of labels, R
 emission rows, B edge rows.
@@ -22,41 +22,41 @@ BoolArray = NDArray[np.bool_]
 CodeArray = NDArray[np.uint32]
 ByteArray = NDArray[np.uint8]
 Cost = float | FloatArray
-"""What a wrong label costs: one number for all, or (K, K) from gold to decoded label."""
+"""Cost of a wrong label: one number, or (K, K) from gold to decoded label."""
 
 FORBIDDEN = -1e30
-"""The potential of what may not happen; finite, so that arithmetic stays finite."""
+"""Potential of forbidden labels and transitions; finite, so that sums stay finite."""
 
 EXCLUDED = -1e34
-"""The potential of a label that a token may not have because another one is given: so much less
-than `FORBIDDEN` that what is given stands, even where it breaks a rule."""
+"""Potential of labels excluded by a given one: so much lower than `FORBIDDEN` that the given label
+wins even where it breaks a constraint."""
 
 MAX_LABELS = 65_535
-"""Labels of a model: a cell of a frozen row names its label in 16 bits."""
+"""Labels of a model: a quantized cell stores its label in 16 bits."""
 
 MAX_TRIGRAM_LABELS = 255
-"""Labels with second order, and with label bigrams that see words: 16 bits name a pair."""
+"""Labels with second order, and with label bigrams that see words: a pair takes 16 bits."""
 
 MAX_BIGRAM_LABELS = 46_339
 """Labels with first order: the K (K + 2) weights of the chain are numbered in 32 bits."""
 
 MOST_WITH_BIGRAMS = 4096
-"""Labels of a model that looks at the label before: 64 MB of transitions, more is not worth it."""
+"""Labels of a model with label bigrams: 64 MB of transitions, more is not worth it."""
 
 MAX_ROWS = 2**31 - 1
 """Emission rows, edge rows, and tokens at a time: they are numbered in 32 bits."""
 
 MAX_OFFSET = 1000
-"""How far from its token a template looks."""
+"""Largest offset of a template term."""
 
 MAX_WORDS = 2**31
-"""What frozen rows may fill: three words for each row, one for each cell."""
+"""32-bit words of quantized rows: three for each row, one for each cell."""
 
 MAX_DENSE_LABELS = 100
-"""Columns up to which the kernel keeps all cells of a row; of longer rows, those ever updated."""
+"""Columns up to which the kernel stores rows densely; longer rows store updated cells only."""
 
 MAX_WEIGHT = 127
-"""The largest frozen weight; -128 can be stored too."""
+"""Largest quantized weight; -128 can be stored too."""
 
 EXACT_FLOAT = 2**24
 """Whole numbers up to this are exact in float32."""
@@ -64,17 +64,16 @@ EXACT_FLOAT = 2**24
 
 # --------------------------------------------------------------------------- data and weights
 class Instances(NamedTuple):
-    """A corpus as arrays: sentences of tokens of features (three nested, ragged levels).
+    """Corpus as arrays: sentences of tokens of features (three nested, ragged levels).
 
     Sentence s holds the tokens ``sentence_ptr[s]:sentence_ptr[s+1]``; token n holds the emission
     rows ``features[token_ptr[n]:token_ptr[n+1]]``, each with a value (1 if `values` is None), and
     the edge rows ``edges[edge_ptr[n]:edge_ptr[n+1]]``, observed together with the label bigram
-    that ends at n.  If every token has all of the same features, they are given once: `features`
-    is one token's, and only `values` goes on for all of them. Without values the rows of a token
-    are distinct.
+    that ends at n.  If all tokens have the same features, these are stored once: `features` is that
+    of one token, and `values` that of all. Without values the rows of a token are distinct.
 
-    Rows that many tokens have together may stand in a bundle, to save memory: a feature ``-1 - b``
-    stands for the rows ``bundles[bundle_ptr[b]:bundle_ptr[b+1]]``. `written_out` is without.
+    Rows that occur together in many tokens may be bundled, to save memory: a feature ``-1 - b``
+    means the rows ``bundles[bundle_ptr[b]:bundle_ptr[b+1]]``; see `written_out`.
     """
 
     sentence_ptr: IntArray  # (S + 1,) int64
@@ -87,7 +86,7 @@ class Instances(NamedTuple):
     bundles: IntArray | None = None  # (rows in bundles,) int32
 
     def written_out(self) -> Instances:
-        """The same without bundles.
+        """Return the same corpus without bundles.
 
         >>> x = Instances(*map(np.array, ([0, 2], [0, 2, 3], [4, -1, -1])))
         >>> x._replace(bundle_ptr=np.array([0, 2]), bundles=np.array([7, 6])).written_out()[1:3]
@@ -109,29 +108,29 @@ class Instances(NamedTuple):
         return plain._replace(bundle_ptr=None, bundles=None)
 
     def tokens(self, s: int) -> range:
-        """Token numbers of sentence s."""
+        """Return the token numbers of sentence s."""
         return range(int(self.sentence_ptr[s]), int(self.sentence_ptr[s + 1]))
 
     @property
     def same_rows(self) -> bool:
-        """Whether all tokens have the same features, given once."""
+        """True if all tokens have the same features, stored once."""
         return self.values is not None and len(self.features) < len(self.values)
 
     def active(self, n: int) -> tuple[IntArray, FloatArray]:
-        """Rows and values of the emission features of token n."""
+        """Return the rows and values of the emission features of token n."""
         span = slice(self.token_ptr[n], self.token_ptr[n + 1])
         rows = self.features if self.same_rows else self.features[span]
         return rows, np.ones(len(rows)) if self.values is None else self.values[span]
 
     def active_edges(self, n: int) -> IntArray:
-        """Rows of the edge features of token n."""
+        """Return the rows of the edge features of token n."""
         if self.edges is None or self.edge_ptr is None:
             return np.zeros(0, np.int32)
         return self.edges[self.edge_ptr[n] : self.edge_ptr[n + 1]]
 
 
 class WeightViews(NamedTuple):
-    """The weight vector w (or phi, u, g: anything of its shape), seen as its matrices."""
+    """Views of the weight vector w, or of a vector of its shape such as phi, u, g, as matrices."""
 
     emission: FloatArray  # (R, K), or (R, P) with parts
     start: FloatArray  # (K,)
@@ -142,19 +141,19 @@ class WeightViews(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Labels made of parts, as ``NOUN|Case=Nom`` is of two: emission weights belong to parts."""
+    """Components of labels: ``NOUN|Case=Nom`` has two. Emission weights belong to components."""
 
     ptr: IntArray  # (K + 1,) int64
     part: IntArray  # int32: the parts of label j are part[ptr[j]:ptr[j + 1]], each once
     number: int  # P, of parts
 
     def of(self, label: int) -> IntArray:
-        """Parts of one label."""
+        """Return the components of one label."""
         return self.part[self.ptr[label] : self.ptr[label + 1]]
 
 
 class Layout(NamedTuple):
-    """Shape of w. Order 0 has no label features: every token is decoded by itself."""
+    """Shape of w. With order 0 there are no label features: tokens are decoded one by one."""
 
     rows: int  # R
     labels: int  # K
@@ -164,17 +163,17 @@ class Layout(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Columns of the emission weights: labels, or their parts."""
+        """Columns of the emission weights: labels, or their components."""
         return self.labels if self.parts is None else self.parts.number
 
     @property
     def sparse(self) -> bool:
-        """Whether the kernel keeps only those emission cells that were updated."""
+        """True if the kernel stores updated emission cells only."""
         return self.width > MAX_DENSE_LABELS
 
     @property
     def chain(self) -> int:
-        """Weights of the label chain: start, stop, and above order 0 transition."""
+        """Number of weights of the label chain: start, stop, and above order 0 transition."""
         return self.labels * (2 + self.labels * bool(self.order))
 
     @property
@@ -190,16 +189,16 @@ class Layout(NamedTuple):
         return sum(prod(shape) for shape in self._shapes)
 
     def views(self, w: FloatArray) -> WeightViews:
-        """The flat vector w, seen as its matrices."""
+        """Return views of the flat vector w as its matrices."""
         cuts = np.cumsum([prod(shape) for shape in self._shapes])
         parts = np.split(w, cuts[:-1])
         return WeightViews(*(p.reshape(s) for p, s in zip(parts, self._shapes, strict=True)))
 
     def memory(self, adaptive: bool = True, itemsize: int = 4) -> int:
-        """Bytes that weights of this shape take in the kernel while they are trained.
+        """Return the bytes that weights of this shape take in the kernel during training.
 
-        Known before training, save for sparse rows (see `sparse`): these are counted with two
-        cells each, and grow with the labels that are seen or guessed with them.
+        Exact but for sparse rows (see `sparse`): these are counted with two cells each, and grow
+        with the labels that are updated.
 
         Parameters
         ----------
@@ -229,7 +228,7 @@ class Layout(NamedTuple):
 
 
 class Potentials(NamedTuple):
-    """What a decoder needs to know about one sentence."""
+    """Potentials of one sentence: the complete input of a decoder."""
 
     emission: FloatArray  # (T, K)
     start: FloatArray  # (K,)
@@ -239,17 +238,17 @@ class Potentials(NamedTuple):
 
     @property
     def alone(self) -> bool:
-        """Whether every token is decoded by itself (order 0)."""
+        """True if tokens are decoded one by one (order 0)."""
         return not self.transition.size
 
     def transition_to(self, t: int) -> FloatArray:
-        """Scores (K, K) of going from a label at t - 1 to one at t."""
+        """Return the scores (K, K) from a label at t - 1 to one at t."""
         return self.transition if self.transition.ndim == 2 else self.transition[t]
 
 
 # --------------------------------------------------------------------------- learning
 class Cells(NamedTuple):
-    """The weights that are not zero, row by row: what leaves the training loop."""
+    """Weights that are not zero, row by row: the result of training."""
 
     row_ptr: IntArray  # (R + 1,) int64
     label: IntArray  # (cells,) int32, ascending within a row: labels, or their parts
@@ -264,7 +263,7 @@ class Cells(NamedTuple):
 
 
 class CellStates(NamedTuple):
-    """The cells of some rows that ever changed, row by row."""
+    """Cells that were ever updated, row by row."""
 
     ptr: IntArray  # (rows + 1,) int64
     column: IntArray  # (cells,) int32, ascending within a row
@@ -274,7 +273,7 @@ class CellStates(NamedTuple):
 
 
 class State(NamedTuple):
-    """All that weights in training know: what is made from it goes on as if there were no stop."""
+    """Complete state of weights in training: training can be resumed from it exactly."""
 
     emission: CellStates
     edge: CellStates  # columns are previous * K + current
@@ -284,9 +283,9 @@ class State(NamedTuple):
 
     @classmethod
     def start(cls, cells: Cells) -> State:
-        """The state of weights that begin at `cells` and have seen nothing yet (a warm start).
+        """Return the state of weights that start from `cells`, before any sentence (warm start).
 
-        Row r of the cells is row r of the weights to come: the caller numbers the features.
+        Row r of the cells becomes row r of the weights: the caller numbers the features.
         """
 
         def begin(ptr: IntArray, column: IntArray, w: FloatArray) -> CellStates:
@@ -303,17 +302,17 @@ class State(NamedTuple):
 
 
 class Mistakes(NamedTuple):
-    """The sentences of an epoch that were decoded wrongly, and how."""
+    """Wrongly decoded sentences of an epoch, with the decoded labels."""
 
     position: IntArray  # (M,) int64: place among the visits of the epoch
     y_hat: IntArray  # int32: the decoded labels of these sentences, end to end
 
 
 class Pause(NamedTuple):
-    """What an epoch asks between sentences: whether to leave the others for later."""
+    """Request to pause an epoch, polled between sentences."""
 
     asked: Callable[[], bool]
-    every: float = 0.1  # seconds between two questions
+    every: float = 0.1  # seconds between two polls
 
 
 RULES = ("perceptron", "pa", "adaptive")
@@ -331,7 +330,7 @@ class KeyPlan(NamedTuple):
 
 
 def pointers(lengths: Iterable[int]) -> IntArray:
-    """Where each of several runs begins, and where the last ends: (n + 1,) int64.
+    """Return where each run of these lengths begins, and where the last ends: (n + 1,) int64.
 
     >>> pointers([3, 0, 2])
     array([0, 3, 3, 5])
@@ -343,7 +342,7 @@ def pointers(lengths: Iterable[int]) -> IntArray:
 
 
 class Rows(NamedTuple):
-    """Sparse rows of 8-bit weights, each known by its feature key."""
+    """Sparse rows of 8-bit weights, found by feature key."""
 
     keys: HashArray  # (rows,) uint64, ascending, never 0
     row_ptr: IntArray  # (rows + 1,) int64
@@ -352,7 +351,7 @@ class Rows(NamedTuple):
 
 
 class QuantizedWeights(NamedTuple):
-    """All weights of a model, in units of `unit`: whole numbers, save what is forbidden."""
+    """All weights of a model as multiples of `unit`: whole numbers, or `FORBIDDEN`."""
 
     emission: Rows  # labels, or their parts
     edge: Rows  # labels are previous * K + current
@@ -364,7 +363,7 @@ class QuantizedWeights(NamedTuple):
 
 
 class KnownLabels(NamedTuple):
-    """The labels that known words may have, by the hash of an attribute of the word."""
+    """Tag dictionary: labels of known words, by the hash of an attribute of the word."""
 
     attribute: int  # number of the attribute; -1: any word may have any label
     keys: HashArray  # (words,) uint64, ascending
@@ -373,23 +372,23 @@ class KnownLabels(NamedTuple):
 
 
 ANY_LABEL = KnownLabels(-1, np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.uint16))
-"""No word is restricted."""
+"""An empty tag dictionary."""
 
 
 # --------------------------------------------------------------------------- alternatives
 class Allowed(NamedTuple):
-    """The labels that each token may have; one with none listed may have any."""
+    """Allowed labels of each token; an empty list allows any."""
 
     ptr: IntArray  # (N + 1,) int64
     labels: IntArray  # int32: token n may have labels[ptr[n]:ptr[n + 1]]
 
     def of(self, n: int) -> IntArray:
-        """What is listed for one token."""
+        """Return the labels listed for one token."""
         return self.labels[self.ptr[n] : self.ptr[n + 1]]
 
 
 class Margins(NamedTuple):
-    """The best labels of each token, and how much better they are than any other there."""
+    """Best label of each token, and its margin over any other label there."""
 
     labels: IntArray  # (N,) int32: as `decode` gives them
     margin: FloatArray  # (N,) float64, at least 0; inf where there is no other label
@@ -397,7 +396,7 @@ class Margins(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """The best label sequences of some sentences, the best one of each first."""
+    """n best label sequences of sentences, best first."""
 
     ptr: IntArray  # (S + 1,) int64: sentence s has the sequences ptr[s] to ptr[s + 1]
     score: FloatArray  # (sequences,) float64
@@ -406,19 +405,19 @@ class Paths(NamedTuple):
 
 # --------------------------------------------------------------------------- bigrams
 MAX_BIGRAMS = 2**31 - 1
-"""Bigrams that are counted at most, all repetitions too: counts have 32 bits."""
+"""Largest number of bigrams, with repetitions: counts have 32 bits."""
 
 MAX_CLASSES = 4096
-"""Classes of words at most: what the kernel keeps grows with their square."""
+"""Largest number of word classes: memory grows with its square."""
 
 
 class Bigrams(NamedTuple):
-    """How often each word stands before each other, only where it does.
+    """Sparse counts of word bigrams.
 
-    Every text begins and ends with the same word, its boundary, so that each word is as often the
-    first of a bigram as the second.
+    Every text begins and ends with the same word, the boundary: each word is as often the first of
+    a bigram as the second.
     """
 
-    ptr: IntArray  # (V + 1,) int64: word v stands before after[ptr[v]:ptr[v + 1]], ascending
+    ptr: IntArray  # (V + 1,) int64: word v precedes after[ptr[v]:ptr[v + 1]], ascending
     after: IntArray  # int32: words
     counts: IntArray  # int32, at least 1: how often

@@ -1,7 +1,7 @@
-"""One choice: the native kernel, or the readable reference with the same answers.
+"""Choice of the backend: the native kernel, or the reference with the same results.
 
-``SEQTAG_BACKEND=native`` or ``reference`` forces one; by default the native kernel is used where
-it was built.
+``SEQTAG_BACKEND=native`` or ``reference`` forces one; by default the native kernel is used if it
+was built.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def _choose() -> str:
-    """Name of the backend to use."""
+    """Return the name of the backend to use."""
     wanted = os.environ.get("SEQTAG_BACKEND", "")
     built = importlib.util.find_spec("seqtag.engine._kernel") is not None
     if wanted not in ("", "native", "reference"):
@@ -51,7 +51,7 @@ def _choose() -> str:
 
 
 def _warn_of_source_tree() -> None:
-    """Say why seqtag is slow where the package is imported from its sources, unbuilt."""
+    """Warn about slow operation if the package is imported from an unbuilt source tree."""
     if (Path(__file__).parents[2] / "pyproject.toml").exists():
         warnings.warn(
             "seqtag is imported from its source tree, where the native kernel is not built, and "
@@ -63,7 +63,7 @@ def _warn_of_source_tree() -> None:
 
 
 def get(name: str) -> Backend:
-    """One backend of two, ``native`` or ``reference``, imported when it is asked for."""
+    """Import and return a backend, ``native`` or ``reference``."""
     if name == "native":
         from seqtag.engine import native
 

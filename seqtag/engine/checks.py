@@ -1,7 +1,7 @@
-"""What the engine refuses: every number that it indexes with or divides by, checked once.
+"""Argument checks of the reference: every number that it indexes with or divides by.
 
-The kernel makes the same checks in the same words, in ``bind.h`` and the files that include it:
-arrays of a damaged model file, or of a caller's mistake, end here.
+Arrays of a damaged model file, or of a wrong call, are refused here. The kernel makes the same
+checks with the same messages in its ``bind_*.cpp``; tests compare both.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ def require(ok: object, message: str) -> None:
 
 
 def _ascending(ptr: IntArray, end: int) -> bool:
-    """Whether pointers ascend from 0 to `end`."""
+    """Return whether pointers ascend from 0 to `end`."""
     return len(ptr) > 0 and ptr[0] == 0 and ptr[-1] == end and bool((np.diff(ptr) >= 0).all())
 
 
 def _within(values: IntArray, limit: int) -> bool:
-    """Whether values are in range(limit); a list will do."""
+    """Return whether all values are in range(limit)."""
     numbers = np.asarray(values)
     return bool((numbers >= 0).all() and (numbers < limit).all())
 
 
 def _ascending_within(ptr: IntArray, values: IntArray | NDArray[np.uint16]) -> bool:
-    """Whether the values of each row ascend."""
+    """Return whether the values of each row ascend."""
     first = np.zeros(len(values) + 1, bool)
     first[ptr] = True  # of its row, or beyond the last
     return bool((first[1:-1] | (values[1:].astype(np.int64) > values[:-1])).all())
@@ -69,7 +69,7 @@ def _ascending_within(ptr: IntArray, values: IntArray | NDArray[np.uint16]) -> b
 
 # --------------------------------------------------------------------------- training
 def check_layout(layout: Layout) -> None:
-    """Refuse weights that cannot be numbered."""
+    """Refuse a layout whose weights cannot be numbered."""
     rows, labels, order, edges, parts = layout
     require(
         0 <= rows <= MAX_ROWS and 0 <= edges <= MAX_ROWS, "rows and edges must be 0 to 2147483647"
@@ -87,7 +87,7 @@ def check_layout(layout: Layout) -> None:
 
 
 def check_parts(parts: Parts, labels: int) -> None:
-    """Refuse parts that do not fit the labels."""
+    """Refuse components that do not fit the labels."""
     require(
         len(parts.ptr) == labels + 1 and _ascending(parts.ptr, len(parts.part)),
         "part_ptr must ascend from 0 to the number of parts listed, one step per label",
@@ -97,7 +97,7 @@ def check_parts(parts: Parts, labels: int) -> None:
 
 
 def check_instances(layout: Layout, x: Instances) -> None:
-    """Refuse a corpus that does not fit itself or the weights."""
+    """Refuse an inconsistent corpus, or one that does not fit the weights."""
     require(x.bundles is None, "expected features written out, found bundles")
     tokens, width = len(x.token_ptr) - 1, len(x.features)
     require(
@@ -139,7 +139,7 @@ def check_epoch(
     adaptive: bool,
     choices: BoolArray | None = None,
 ) -> None:
-    """Refuse what an epoch cannot run on."""
+    """Refuse invalid arguments of an epoch."""
     K = layout.labels
     check_instances(layout, x)
     require(len(y) == len(x.token_ptr) - 1, "y must hold one label per token")
@@ -159,7 +159,7 @@ def check_epoch(
 
 
 def check_state(layout: Layout, state: State) -> None:
-    """Refuse a state that is not of such weights."""
+    """Refuse a state that does not fit the layout."""
     K = layout.labels
     require(state.seen >= 0, "seen must be at least 0")
     trigrams = (K + 1) * K if layout.order == 2 else 0
@@ -170,7 +170,7 @@ def check_state(layout: Layout, state: State) -> None:
 
 
 def _check_cells(cells: CellStates, rows: int, width: int) -> None:
-    """Refuse some cells of a state."""
+    """Refuse cells of a state that do not fit the layout."""
     n = len(cells.column)
     require(len(cells.ptr) == rows + 1, "the state is of other rows")
     require(_ascending(cells.ptr, n), "the state's ptr must ascend from 0 to the number of cells")
@@ -185,7 +185,7 @@ def _check_cells(cells: CellStates, rows: int, width: int) -> None:
 
 
 def no_room(layout: Layout) -> MemoryError:
-    """The error that says how much memory some weights would take."""
+    """Return the error for weights that do not fit into memory."""
     gigabytes = layout.memory() / 2**30
     msg = (
         f"expected room for weights of {layout.rows} rows, {layout.labels} labels and order "
@@ -197,7 +197,7 @@ def no_room(layout: Layout) -> MemoryError:
 
 # --------------------------------------------------------------------------- keys
 def check_plan(plan: KeyPlan) -> None:
-    """Refuse templates that do not fit themselves."""
+    """Refuse inconsistent templates."""
     terms = len(plan.term_attribute)
     require(
         _ascending(plan.term_ptr, terms) and len(plan.term_offset) == terms,
@@ -269,7 +269,7 @@ def check_frozen(
 
 
 def check_allowed(allowed: Allowed | None, tokens: int, labels: int) -> None:
-    """Refuse labels that tokens may have which do not fit the tokens or the model."""
+    """Refuse allowed labels that do not fit the tokens or the model."""
     if allowed is None:
         return
     require(
@@ -280,12 +280,12 @@ def check_allowed(allowed: Allowed | None, tokens: int, labels: int) -> None:
 
 
 def check_groups(groups: IntArray, labels: int) -> None:
-    """Refuse groups that are not of the labels of a model."""
+    """Refuse groups that do not fit the labels of a model."""
     require(len(groups) == labels, "groups must hold one number per label")
 
 
 def check_number(n: int) -> None:
-    """Refuse a number of sequences that is none."""
+    """Refuse fewer than one sequence."""
     require(n >= 1, "n must be at least 1")
 
 
@@ -314,7 +314,7 @@ def check_words(words: IntArray, sentence_ptr: IntArray) -> None:
 
 
 def check_numbers(numbers: IntArray, last: int) -> None:
-    """Refuse numbers that do not go from 0 on, or of fewer words than `last` and those before."""
+    """Refuse negative numbers, or too few for the words up to `last`."""
     require(len(numbers) > last, "numbers must hold one number per word")
     require((numbers >= 0).all(), "numbers must be at least 0")
 
@@ -338,6 +338,6 @@ def check_exchange(bigrams: Bigrams, classes: IntArray, open: int) -> None:
 
 # --------------------------------------------------------------------------- lists
 def check_named(names: int, ids: IntArray, ptr: IntArray) -> None:
-    """Refuse ids without a name, and rows that are not those of the ids."""
+    """Refuse ids without a name, and rows that do not fit the ids."""
     require(_ascending(ptr, len(ids)), "ptr must ascend from 0 to the number of ids")
     require(_within(ids, names), "an id without a name")

@@ -1,9 +1,8 @@
-"""A trained model as it tags: whole-number weights found by feature key.
+"""Decoding with quantized weights, which are found by feature key.
 
-Averaged weights are divided by one unit and rounded, so that the largest feature weight is 127;
-measured, this costs no accuracy.  All scores are then whole numbers, exact in float32 whatever the
-order of summation: every way of computing them, cached or not, native or numpy, gives the same
-labels.
+Averaged weights are divided by one unit and rounded so that the largest feature weight is 127; this
+costs no measurable accuracy.  All scores are then whole numbers, exact in float32 in any order of
+summation: cached or not, native or numpy, the labels are the same.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ NO_TRANSITIONS = np.zeros((0, 0), np.float32)
 
 
 class Decoder:
-    """Decodes encoded sentences with frozen weights (reference backend).
+    """Decodes encoded sentences with quantized weights (reference backend).
 
     Parameters
     ----------
@@ -51,11 +50,11 @@ class Decoder:
     plan, edge_plan
         Templates of the emission and of the edge features.
     weights
-        The weights, with `seqtag.engine.arrays.FORBIDDEN` for what may not be.
+        The weights, with `seqtag.engine.arrays.FORBIDDEN` for forbidden transitions.
     parts
-        The parts of labels that emission weights belong to, if they do.
+        The components of labels, if emission weights belong to components.
     known
-        The labels that known words may have.
+        The tag dictionary.
 
     Raises
     ------
@@ -78,7 +77,7 @@ class Decoder:
         self.trigram = self._trigram() if order == 2 else None
 
     def _trigram(self) -> FloatArray:
-        """The trigram potentials (K + 1, K, K) from their rows."""
+        """Return the trigram potentials (K + 1, K, K)."""
         K, rows = self.labels, self.weights.trigram
         dense = np.zeros(((K + 1) * K, K), np.float32)
         row = np.repeat(rows.keys.astype(np.int64) - 1, np.diff(rows.row_ptr))
@@ -86,7 +85,7 @@ class Decoder:
         return dense.reshape(K + 1, K, K)
 
     def workspace(self) -> None:
-        """Memory for one thread and one numbering of the types: the reference needs none."""
+        """Return the memory of one thread for one numbering of the types; here None."""
         return
 
     def decode(
@@ -97,16 +96,16 @@ class Decoder:
         workspace: None = None,
         allowed: Allowed | None = None,
     ) -> IntArray:
-        """Label ids (tokens,) int32 of encoded sentences.
+        """Return the label ids (tokens,) int32 of encoded sentences.
 
         Parameters
         ----------
         types, hashes, sentence_ptr
             As `seqtag.engine.keys.keys` takes them.
         workspace
-            Made by `workspace`; use it with one numbering of the types (one `Encoder`) only.
+            Made by `workspace`; belongs to one numbering of the types (one `Encoder`).
         allowed
-            The labels that tokens may have, where some are given; by default any.
+            The allowed labels of each token; by default any.
         """
         labels = np.zeros(types.shape[1], np.int32)
         for here, p in self._potentials(types, hashes, sentence_ptr, workspace, allowed):
@@ -122,7 +121,7 @@ class Decoder:
         workspace: None = None,
         allowed: Allowed | None = None,
     ) -> Margins:
-        """Label ids of encoded sentences and their margins; see `alternatives.margins`.
+        """Return the label ids of encoded sentences and their margins; see `alternatives.margins`.
 
         Parameters
         ----------
@@ -148,14 +147,14 @@ class Decoder:
         workspace: None = None,
         allowed: Allowed | None = None,
     ) -> Paths:
-        """The n best sequences of each of some encoded sentences; see `alternatives.n_best`.
+        """Return the n best sequences of each encoded sentence; see `alternatives.n_best`.
 
         Parameters
         ----------
         types, hashes, sentence_ptr, workspace, allowed
             As for `decode`.
         n
-            How many, 1 at least.
+            Number of sequences, at least 1.
         """
         check_number(n)
         potentials = self._potentials(types, hashes, sentence_ptr, workspace, allowed)
@@ -170,10 +169,10 @@ class Decoder:
         types: IntArray,
         hashes: HashArray,
         sentence_ptr: IntArray,
-        workspace: None,  # noqa: ARG002  the kernel's is something
+        workspace: None,  # noqa: ARG002  used by the kernel only
         allowed: Allowed | None,
     ) -> Iterator[tuple[slice, Potentials]]:
-        """Each sentence: where its tokens are, and all that a decoder sees of it."""
+        """Yield the slice of tokens and the potentials of each sentence."""
         K = self.labels
         found = keys(self.plan, types, hashes, sentence_ptr)
         check_allowed(allowed, types.shape[1], K)
@@ -197,7 +196,7 @@ class Decoder:
             yield here, p
 
     def _restricted(self, emission: FloatArray, types: IntArray, hashes: HashArray) -> FloatArray:
-        """The emission potentials with what known words may not be forbidden."""
+        """Forbid the labels of known words that the tag dictionary does not list."""
         attribute = self.known.attribute
         column = self.plan.attribute_column[attribute]
         restricted = emission.copy()
@@ -212,7 +211,7 @@ class Decoder:
 
 
 def _sum_rows(rows: Rows, found: HashArray, width: int) -> FloatArray:
-    """Sum of the rows with the keys `found` (tokens, templates): (tokens, width) float32."""
+    """Sum the rows with the keys `found` (tokens, templates): (tokens, width) float32."""
     total = np.zeros((len(found), width), np.float32)
     if not len(rows.keys):
         return total

@@ -1,4 +1,4 @@
-"""What a backend offers: one record, and the protocols of what it makes."""
+"""Interface of a backend: a record of its functions and classes, and their protocols."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 class Learner(Protocol):
-    """What the training loop asks of weights; see `seqtag.engine.reference.Weights`."""
+    """Weights as the training loop uses them; see `seqtag.engine.reference.Weights`."""
 
     @property
     def seen(self) -> int:
-        """Sentences finished so far."""
+        """Number of sentences visited so far."""
 
     def train_epoch(
         self,
@@ -50,27 +50,27 @@ class Learner(Protocol):
         choices: BoolArray | None = None,
         pause: Pause | None = None,
     ) -> tuple[int, int]:
-        """Visit the sentences of these numbers one by one; return (updates, wrong tokens)."""
+        """Learn from the sentences with these numbers; return (updates, wrong tokens)."""
 
     def cells(self, average: bool = False) -> Cells:
-        """The weights that are not zero, of w or of its average."""
+        """Return the nonzero weights, of w or of its average."""
 
     def state(self) -> State:
-        """All that is known: weights made from it go on as these do, to the last bit."""
+        """Return the complete state: weights made from it continue bit by bit like these."""
 
 
 class Weights(Learner, Protocol):
     """Weights in training; see `seqtag.engine.reference.Weights`."""
 
     def decode(self, x: Instances) -> IntArray:
-        """Best labels (N,) int32 of every token under the current weights."""
+        """Return the best label (N,) int32 of every token under the current weights."""
 
 
 class Decoder(Protocol):
     """A trained model that decodes; see `seqtag.engine.frozen.Decoder`."""
 
     def workspace(self) -> Any:
-        """Memory for one thread and one numbering of the types."""
+        """Return the memory of one thread for one numbering of the types."""
 
     def decode(
         self,
@@ -80,7 +80,7 @@ class Decoder(Protocol):
         workspace: Any,
         allowed: Allowed | None = None,
     ) -> IntArray:
-        """Label ids (tokens,) int32 of encoded sentences."""
+        """Return the label ids (tokens,) int32 of encoded sentences."""
 
     def margins(
         self,
@@ -91,7 +91,7 @@ class Decoder(Protocol):
         workspace: Any,
         allowed: Allowed | None = None,
     ) -> Margins:
-        """Label ids of encoded sentences, and how much better they are than any others."""
+        """Return the label ids of encoded sentences, and their margins."""
 
     def n_best(
         self,
@@ -102,77 +102,77 @@ class Decoder(Protocol):
         workspace: Any,
         allowed: Allowed | None = None,
     ) -> Paths:
-        """The n best label sequences of each of some encoded sentences."""
+        """Return the n best label sequences of each encoded sentence."""
 
 
 class Scanner(Protocol):
-    """Reads column files piece by piece and splices labels in; of the native backend only."""
+    """Scanner of column files, piece by piece, that splices labels in; native backend only."""
 
     def scan(self, text: bytes, file_start: bool) -> tuple[IntArray, IntArray] | None:
-        """Type ids (columns read, words) and sentence_ptr, or None if the text is not plain."""
+        """Return type ids (columns, words) and sentence_ptr, or None if the text is irregular."""
 
     def new_values(self, column: int) -> list[bytes]:
-        """Values of a column that were numbered since the last call, in order."""
+        """Return the values of a column numbered since the last call, in order."""
 
     def splice(
         self, text: bytes, labels: Sequence[IntArray], names: Sequence[Sequence[bytes]]
     ) -> bytes:
-        """The text scanned last with the labels in their places."""
+        """Return the text scanned last with the labels written into it."""
 
 
 class TokenScanner(Protocol):
-    """Reads text in tokens piece by piece; of the native backend only."""
+    """Scanner of tokenized text, piece by piece; native backend only."""
 
     def scan(self, text: bytes, file_start: bool) -> tuple[IntArray, IntArray]:
-        """Type ids (words,) of whole lines, and sentence_ptr, one step per line."""
+        """Return the type ids (words,) of complete lines, and sentence_ptr, one step per line."""
 
     def new_values(self) -> list[bytes]:
-        """Tokens that were numbered since the last call, in order."""
+        """Return the tokens numbered since the last call, in order."""
 
 
 class BigramCounter(Protocol):
-    """Counts which words stand side by side; see `seqtag.engine.clustering.BigramCounter`."""
+    """Counter of word bigrams; see `seqtag.engine.clustering.BigramCounter`."""
 
     @property
     def total(self) -> int:
-        """Bigrams counted, all repetitions too."""
+        """Number of bigrams counted, with repetitions."""
 
     def add(self, words: IntArray, sentence_ptr: IntArray) -> None:
         """Count the bigrams of some sentences."""
 
     def counts(self, words: int) -> IntArray:
-        """How often each of the first words was counted: (words,) int64."""
+        """Return how often each of the first words was counted: (words,) int64."""
 
     def table(self, numbers: IntArray) -> Bigrams:
-        """The table of all bigrams, with other numbers for the words."""
+        """Return all bigrams, with the words renumbered."""
 
 
 class ExchangeClustering(Protocol):
-    """Improves classes of words; see `seqtag.engine.clustering.ExchangeClustering`."""
+    """Word classes, improved step by step; see `seqtag.engine.clustering`."""
 
     @property
     def classes(self) -> IntArray:
-        """The class of each word, (V,) int32."""
+        """Class of each word, (V,) int32."""
 
     def objective(self) -> int:
-        """The part of the log-likelihood that the classes have in hand."""
+        """Return the part of the log-likelihood that depends on the classes."""
 
     def visit(self, first: int, last: int) -> int:
-        """Move the words first to last - 1, one after the other; how many change their class."""
+        """Move the words first to last - 1; return how many change class."""
 
 
 class Values(Protocol):
-    """Strings, numbered as they come; see `seqtag.engine.keys.Values`."""
+    """Distinct strings, numbered in order; see `seqtag.engine.keys.Values`."""
 
     def number(self, rows: list[Sequence[str]], count: int) -> NDArray[np.int32]:
-        """The number of each of some values, all rows end to end: (count,) int32."""
+        """Return the number of each value, all rows end to end: (count,) int32."""
 
     def new_values(self) -> list[str]:
-        """Values that were numbered since the last call, in order."""
+        """Return the values numbered since the last call, in order."""
 
 
 class WriteSentences(Protocol):
-    """Writes sentences of raw text as CoNLL-U; of the native backend only."""
+    """Writer of sentences of raw text as CoNLL-U; native backend only."""
 
     def __call__(
         self,
@@ -186,21 +186,21 @@ class WriteSentences(Protocol):
         words: Sequence[bytes],
         number: int,
     ) -> list[str | None]:
-        """The sentences that are `plain` and have no white space in a token; None for others.
+        """Return the sentences that are `plain`, without white space in tokens; None for others.
 
         Token ``ranges[i]`` is a multiword token of ``words[word_ptr[i]:word_ptr[i + 1]]``.
         """
 
 
 AttributeCall: TypeAlias = "tuple[str, int, Sequence[tuple[int, int]]]"
-"""A built-in attribute: its name, its number (0 if it takes none), and code points with what is
-written for each."""
+"""A built-in attribute: its name, its number (0 if it takes none), and code points with their
+replacements."""
 
 
 class HashAttributes(Protocol):
-    """Hashes built-in attributes of words; of the native backend only.
+    """Hashes of built-in attributes of words; native backend only.
 
-    What it does: `seqtag.features.builtin`, `seqtag.engine.keys.hash_string`.
+    Defined by `seqtag.features.builtin` and `seqtag.engine.keys.hash_string`.
     """
 
     def __call__(
@@ -211,33 +211,33 @@ class HashAttributes(Protocol):
         describe: Callable[[int], tuple[IntArray, NDArray[np.uint16], ByteArray]],
         spell: Callable[[str], tuple[str, str]],
     ) -> HashArray:
-        """Hash of each attribute's value per word, 0 if absent: (attributes, words) uint64.
+        """Return the hash of each attribute's value per word, 0 if absent: (attributes, words).
 
-        `normal`: whether attributes see the normal forms of words, not what is written.
-        `describe`: what is to be known of 32 code points; asked when a word first needs them.
-        `spell`: the form that attributes see, and that in lower case, of a word whose characters
-        do not say so one by one.
+        `normal`: whether attributes see the normal forms of words.
+        `describe`: returns the properties of 32 code points; called when they are first needed.
+        `spell`: returns the form of a word that attributes see, and its lower case; called if
+        they do not follow from the characters one by one.
         """
 
 
 class Characters(Protocol):
-    """Numbers views of texts; of the native backend only.
+    """Numbering of the character columns of a text; native backend only.
 
-    What it does: `seqtag.segmentation.characters`.
+    Defined by `seqtag.segmentation.characters`.
     """
 
     @property
     def nbytes(self) -> int:
-        """Bytes held for the characters, chunks and values of the texts so far."""
+        """Bytes held for the characters, chunks and values read so far."""
 
     def unknown(self, codes: CodeArray) -> CodeArray:
-        """Code points of a text whose kind is not known yet, each once."""
+        """Return the distinct code points of a text whose kind is unknown."""
 
     def learn(self, codes: CodeArray, kinds: ByteArray) -> None:
-        """Say how code points make characters."""
+        """Set the kinds of code points."""
 
     def split(self, codes: CodeArray) -> tuple[IntArray, IntArray, ByteArray, IntArray]:
-        """Rows of a text: starts, ends, gaps; and the rows whose characters are new."""
+        """Return the rows of a text: starts, ends, gaps; and the rows with new characters."""
 
     def define(
         self,
@@ -246,17 +246,17 @@ class Characters(Protocol):
         classes: Sequence[bytes],
         alphanumeric: ByteArray,
     ) -> None:
-        """Say what the new characters count as."""
+        """Set symbol, kind and class of the new characters."""
 
     def number(self) -> NDArray[np.int32]:
-        """Type ids (columns, rows) of the text that was split last."""
+        """Return the type ids (columns, rows) of the text split last."""
 
     def new_values(self, column: int) -> list[bytes]:
-        """Values of a column that were numbered since the last call, in order."""
+        """Return the values of a column numbered since the last call, in order."""
 
 
 class Backend(NamedTuple):
-    """One side: the readable reference or the native kernel, with the same answers."""
+    """Reference or native kernel; both give the same results."""
 
     name: str
     Weights: Callable[..., Weights]
@@ -278,9 +278,9 @@ class Backend(NamedTuple):
             tuple[HashArray, IntArray, IntArray, IntArray, IntArray],
         ]
         | None
-    ) = None  # the reference has memory enough for what it has time for
-    Scanner: Callable[..., Scanner] | None = None  # without one, seqtag.corpus reads alone
+    ) = None  # the reference needs no bundles
+    Scanner: Callable[..., Scanner] | None = None  # None: seqtag.corpus reads without it
     write_sentences: WriteSentences | None = None
-    Characters: Callable[[Sequence[int]], Characters] | None = None  # nor seqtag.segmentation
+    Characters: Callable[[Sequence[int]], Characters] | None = None  # None: not needed
     TokenScanner: Callable[[], TokenScanner] | None = None
-    hash_attributes: HashAttributes | None = None  # Python's own functions do then
+    hash_attributes: HashAttributes | None = None  # None: the Python functions are used

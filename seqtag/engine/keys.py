@@ -1,14 +1,14 @@
 """Sentences to integer arrays: types, attribute values, feature keys.
 
-A column's distinct values (its *types*) are numbered as they come.  Attribute functions run once
-per type and leave a hash of their value in a table; so Python touches each word type once and each
-token never.  A feature is known by its *key*, a 64-bit number made from the template's number and
-the hashes of the attribute values it conjoins::
+A column's distinct values (its *types*) are numbered in order of first appearance.  Attribute
+functions run once per type, and the hash of their value is stored in a table: Python touches each
+word type once, and no token.  A feature is identified by its *key*, a 64-bit number made from the
+number of its template and the hashes of the attribute values that it conjoins::
 
     key = mix(seed[template] + sum_z hash(value_z) * multiplier[z])      mix(q) = (q ^ q >> 32) * M
 
-A key is 0, that is, the feature is absent, when any of its values is.  Positions before and after
-the sentence have a value of their own, one on each side, the same for every attribute.
+If one of the values is absent, so is the feature, and its key is 0.  Positions before and after the
+sentence have a value each, the same for every attribute.
 """
 
 from __future__ import annotations
@@ -85,14 +85,13 @@ class Values:
 
 
 def _mix(q: int) -> int:
-    """Spread the bits of a number."""
     return (q ^ (q >> 32)) * _MIX & _MASK
 
 
 def hash_string(value: str) -> int:
-    """64-bit hash of an attribute value, never 0: FNV-1a over its UTF-8 bytes, then mixed.
+    """Return the 64-bit hash of an attribute value, never 0: FNV-1a over its UTF-8 bytes, mixed.
 
-    Lone surrogates are hashed as they are. The kernel computes the same number.
+    Lone surrogates are hashed like other code points. The kernel computes the same number.
 
     >>> hex(hash_string("Haus"))
     '0x8c6b7e2cbda349eb'
@@ -104,7 +103,7 @@ def hash_string(value: str) -> int:
 
 
 def hash_strings(values: Sequence[str]) -> HashArray:
-    """Hash of each string: (n,) uint64.
+    """Return the hash of each string: (n,) uint64.
 
     >>> hash_strings([]).shape
     (0,)
@@ -113,7 +112,7 @@ def hash_strings(values: Sequence[str]) -> HashArray:
 
 
 def _pseudo_random(n: int, start: int) -> HashArray:
-    """The numbers start, start + 1, ..., mixed (splitmix64): (n,) uint64."""
+    """Return the numbers start, start + 1, ..., mixed (splitmix64): (n,) uint64."""
     numbers = []
     for i in range(start, start + n):
         z = (i + 1) * 0x9E3779B97F4A7C15 & _MASK
@@ -126,7 +125,7 @@ def _pseudo_random(n: int, start: int) -> HashArray:
 def key_plan(
     templates: Sequence[Terms], attribute_column: Sequence[int], first: int = 0
 ) -> KeyPlan:
-    """The plan of some templates, whose numbers start at `first`."""
+    """Return the plan of templates whose numbers start at `first`."""
     lengths = [len(terms) for terms in templates]
     flat = list(chain.from_iterable(templates))
     return KeyPlan(
@@ -140,7 +139,7 @@ def key_plan(
 
 
 def keys(plan: KeyPlan, types: IntArray, hashes: HashArray, sentence_ptr: IntArray) -> HashArray:
-    """Feature keys (tokens, templates) uint64 of encoded sentences; 0 where a feature is absent.
+    """Return the feature keys (tokens, templates) uint64 of encoded sentences; 0 if absent.
 
     Parameters
     ----------
@@ -187,7 +186,7 @@ def index_features(
     sentence_ptr: IntArray,
     min_count: int,
 ) -> tuple[HashArray, IntArray, IntArray]:
-    """Number the features of a corpus: (keys of the rows, token_ptr, features).
+    """Number the features of a corpus; return (keys of the rows, token_ptr, features).
 
     Rows are numbered by first appearance; those seen fewer than `min_count` times are left out.
     """
@@ -210,7 +209,7 @@ def drop_features(
     shares: NDArray[np.float64],
     random: np.random.RandomState,
 ) -> tuple[IntArray, IntArray]:
-    """A corpus without some of its features, drawn at random: (token_ptr, features).
+    """Leave out features at random (feature dropout); return (token_ptr, features).
 
     Parameters
     ----------
@@ -219,10 +218,9 @@ def drop_features(
     features
         Rows of all tokens, (M,) int32.
     shares
-        The probability with which each row is left out, 0 to 1, (rows,) float64; or (1,), the
-        same for all.
+        The probability of leaving out each row, 0 to 1: (rows,) float64, or (1,) for all rows.
     random
-        What draws, a number for each feature; not to be used again.
+        Random numbers, one for each feature; do not reuse it.
 
     Examples
     --------
@@ -238,7 +236,7 @@ def drop_features(
 def are_kept(
     features: IntArray, shares: NDArray[np.float64], random: np.random.RandomState
 ) -> BoolArray:
-    """Whether each feature is kept, as `drop_features` draws it: (M,) bool."""
+    """Return whether `drop_features` keeps each feature: (M,) bool."""
     kept = np.empty(len(features), bool)
     for begin in range(0, len(kept), _BLOCK):
         rows = features[begin : begin + _BLOCK]

@@ -1,4 +1,4 @@
-"""The algorithm in numpy, as one would write it on slides: oracle, fallback and lecture notes.
+"""The structured perceptron in numpy, as one would write it on slides: oracle and fallback.
 
 The joint feature map ``phi(x, y)`` counts which cells of the weight vector a labelled sentence
 touches, and the score is linear in it::
@@ -10,8 +10,8 @@ touches, and the score is linear in it::
                   + sum_{t>1} trigram[y_{t-2}, y_{t-1}, y_t]      (second order; y_0 is the start)
                   + stop[y_T]
 
-Learning looks for the best labels, and moves w where they are not the gold ones; decoding is the
-search alone::
+Learning decodes each sentence, and updates w if the labels are wrong; decoding is the search
+alone::
 
     +-- learning ---------------------------------+  +-- decoding (Viterbi) ---------------------+
     | w, u, c = 0, 0, 0                           |  | v_1[j] = start[j] + emission[1, j]        |
@@ -24,18 +24,18 @@ search alone::
     | return the average, w - u / c               |  |                      + transition[i, y_t] |
     +---------------------------------------------+  +-------------------------------------------+
 
-Whatever changes decoding (a cost for wrong labels, forbidden transitions) changes the potentials,
-never the decoder.  The native kernel does the same operations in the same order on the same
-floating-point type, so the two agree bit for bit.
+Everything that changes decoding (a cost of wrong labels, forbidden transitions) changes the
+potentials, never the decoder.  The native kernel does the same operations in the same order on the
+same floating-point type: both agree bit for bit.
 
 Letters
     x, y, y_hat     a sentence, its labels, the labels decoded
     phi, w          joint feature map, weights
-    delta, u, c, g  phi(x, y) - phi(x, y_hat); what makes the average of w; sentences seen, C at
+    delta, u, c, g  phi(x, y) - phi(x, y_hat); accumulator of the average; sentences seen, C at
                     the end; sums of delta^2
     s, n, t         number of a sentence, of a token in the corpus, of a token in its sentence
     T, K            tokens of the sentence, labels
-    R, P, B         emission rows, parts of labels, edge rows
+    R, P, B         emission rows, components of labels, edge rows
     p, v            potentials, best scores of prefixes
     i, j; a, b, c   labels next to each other: two; three
 """
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 
 # --------------------------------------------------------------------------- phi and the argmax
 def phi(layout: Layout, x: Instances, s: int, y: IntArray) -> FloatArray:
-    """The joint feature map of sentence s labelled y, as a vector of the shape of w.
+    """Return the joint feature map of sentence s labeled y, as a vector of the shape of w.
 
     >>> x = Instances(np.array([0, 2]), np.array([0, 1, 2]), np.array([1, 0]))
     >>> layout = Layout(rows=2, labels=2)
@@ -104,7 +104,7 @@ def phi(layout: Layout, x: Instances, s: int, y: IntArray) -> FloatArray:
 
 
 def potentials(layout: Layout, x: Instances, s: int, w: FloatArray) -> Potentials:
-    """Emission and transition scores of sentence s under w: all the decoder sees of x."""
+    """Return the potentials of sentence s under w: the complete input of the decoder."""
     views = layout.views(w)
     tokens = x.tokens(s)
     emission = np.zeros((len(tokens), layout.width), w.dtype)
@@ -124,11 +124,11 @@ def potentials(layout: Layout, x: Instances, s: int, w: FloatArray) -> Potential
 
 
 def sum_parts(scores: FloatArray, parts: Parts) -> FloatArray:
-    """Scores (T, K) of labels from those (T, P) of their parts."""
+    """Return scores (T, K) of labels, the sums of those (T, P) of their components."""
     K = len(parts.ptr) - 1
     total = np.zeros((len(scores), K), scores.dtype)
     lengths = np.diff(parts.ptr)
-    for z in range(int(lengths.max(initial=0))):  # the z-th part of every label that has one
+    for z in range(int(lengths.max(initial=0))):  # the z-th component of every label that has one
         having = np.flatnonzero(lengths > z)
         total[:, having] += scores[:, parts.part[parts.ptr[having] + z]]
     return total
@@ -137,10 +137,10 @@ def sum_parts(scores: FloatArray, parts: Parts) -> FloatArray:
 def loss_augment(
     p: Potentials, gold: IntArray, cost: Cost, choices: BoolArray | None = None
 ) -> Potentials:
-    """Add what labels cost to every emission: the decoder then finds the worst offender.
+    """Add the cost of each label to its emission potential (loss-augmented decoding).
 
-    `cost` is one number for all wrong labels, or (K, K): ``cost[gold_t, y_t]``; where there is a
-    choice of gold labels, what it costs is the least of theirs.
+    `cost` is one number for all wrong labels, or (K, K): ``cost[gold_t, y_t]``. If several gold
+    labels are permitted, the least of their costs counts.
     """
     if np.ndim(cost):
         table = np.asarray(cost)
@@ -153,15 +153,15 @@ def loss_augment(
 
 
 def permitted(gold: IntArray, labels: int, choices: BoolArray | None = None) -> BoolArray:
-    """Which of K labels each token may have, (T, K): the gold one, or one of a choice.
+    """Return which of K labels each token may have, (T, K): the gold label, or several.
 
-    A gold label of -1 is the first of the `choices` (C, K), -2 the second, and so on.
+    A gold label of -1 means those of the first row of `choices` (C, K), -2 of the second, ...
 
     >>> permitted(np.array([1, -1]), 3, np.array([[True, False, True]])).astype(int)
     array([[0, 1, 0],
            [1, 0, 1]])
     """
-    allowed = gold[:, None] == np.arange(labels)
+    allowed: BoolArray = gold[:, None] == np.arange(labels)
     if choices is not None:
         undecided = gold < 0
         allowed[undecided] = choices[-1 - gold[undecided]]
@@ -169,9 +169,9 @@ def permitted(gold: IntArray, labels: int, choices: BoolArray | None = None) -> 
 
 
 def permit(p: Potentials, fine: BoolArray, never: float = FORBIDDEN) -> Potentials:
-    """Give each token's labels whose entry (T, K) is False the potential `never`.
+    """Set the potential of labels whose entry (T, K) is False to `never`.
 
-    The decoder then finds the best completion of what is given.
+    The decoder then finds the best completion of the given labels.
     """
     return p._replace(emission=np.where(fine, p.emission, p.emission.dtype.type(never)))
 
@@ -187,12 +187,12 @@ def forbid(p: Potentials, start: BoolArray, transition: BoolArray, stop: BoolArr
 
 
 def viterbi(p: Potentials, against: IntArray | None = None) -> IntArray:
-    """The labels (T,) int32 of highest score; ties go to the lowest label id.
+    """Return the labels (T,) int32 of highest score; ties go to the lowest label id.
 
-    ``v[t][j]`` is the best score of a prefix that ends in the label j at t (Viterbi 1967). A
-    constant of t is taken off, the best one, which keeps float32 exact however long the sentence
-    is.  With `against` ties go to a label other than ``against[t]``: the decoder returns `against`
-    itself only where it is the one and only argmax ("a point on the boundary counts as a mistake").
+    ``v[t][j]`` is the best score of a prefix that ends in the label j at t (Viterbi 1967). The best
+    one of each t is subtracted, which keeps float32 exact in sentences of any length.  With
+    `against`, ties go to a label other than ``against[t]``: the decoder returns `against` only if
+    it is the unique argmax ("a point on the boundary counts as a mistake").
 
     >>> p = Potentials(np.array([[2., 0], [0, 1]]), np.zeros(2), np.zeros(2),
     ...                np.array([[0., -3], [0, 0]]))
@@ -223,13 +223,13 @@ def _viterbi_of_pairs(
 ) -> IntArray:
     """Second order: the states are pairs, ``v[t][a, b]`` for the labels a at t - 1 and b at t.
 
-    A third label c is reached over the trigram of a, b and c; before the first label stands the
-    start, which is the last a of the trigrams.
+    A third label c is reached by the trigram of a, b and c. Before the first label is the start,
+    the last a of the trigrams.
     """
     T, K = p.emission.shape
 
     def arrive(t: int) -> FloatArray:
-        """Scores [a, b, c] of prefixes that end in a, b at t - 1 and go on to c at t."""
+        """Return scores [a, b, c] of prefixes that end in a, b at t - 1, extended by c at t."""
         return v[t - 1][:, :, None] + (trigram[K:] if t == 1 else trigram[:K])
 
     v = [from_best((p.start + p.emission[0])[None])]
@@ -244,13 +244,13 @@ def _viterbi_of_pairs(
 
 
 def from_best(v: FloatArray) -> FloatArray:
-    """Scores from the best one, which is 0."""
+    """Return the scores relative to the best one."""
     best: FloatArray = v.max()
     return v - best
 
 
 def _argmax(against: IntArray | None) -> Callable[[FloatArray, int], int]:
-    """The choice among scores at t: the lowest of the best, and `against[t]` if it must be."""
+    """Return the argmax of scores at t: the lowest id of ties, but `against[t]` last."""
 
     def argmax(score: FloatArray, t: int) -> int:
         best = np.flatnonzero(score == score.max())
@@ -262,7 +262,7 @@ def _argmax(against: IntArray | None) -> Callable[[FloatArray, int], int]:
 
 
 def path_score(p: Potentials, y: IntArray) -> float:
-    """Score of the labels y under the potentials, summed in float64."""
+    """Return the score of the labels y under the potentials, summed in float64."""
     T = len(y)
     if T == 0:
         return 0.0
@@ -277,12 +277,12 @@ def path_score(p: Potentials, y: IntArray) -> float:
 
 
 class Weights:
-    """Weights in training: w, its lazily kept average, and the one update.
+    """Weights in training: w, its average, computed lazily, and the update.
 
     After C sentences, with w_1 ... w_C the weights after each of them, the average is their mean
     (Collins 2002, section 2.4).  A change d made at the sentence that c sentences precede is in
     w_{c+1} ... w_C, that is in C - c of the C terms, so it adds d (C - c) / C = d - c d / C to the
-    mean.  Summed over all changes: ``mean = w - u / C`` with ``u += c d`` beside ``w += d``.
+    mean.  Summed over all changes: ``mean = w - u / C``, where ``u += c d`` goes with ``w += d``.
 
     Parameters
     ----------
@@ -291,17 +291,17 @@ class Weights:
     dtype
         ``float32`` or ``float64``.
     rule
-        The step rule to be trained with ("adaptive" leaves room for all of them).
+        The update rule; "adaptive" allocates memory for all of them.
     state
-        Where to go on: the `state` of other weights of this layout, or `State.start`. By default
-        everything is 0.
+        State to start from: the `state` of other weights of this layout, or `State.start`. By
+        default everything is 0.
 
     Raises
     ------
     ValueError
-        If the layout has more rows or labels than can be numbered, or the state is of another.
+        If the layout has too many rows or labels, or the state does not fit it.
     MemoryError
-        If there is no room for the weights.
+        If the weights do not fit into memory.
     """
 
     def __init__(
@@ -337,24 +337,23 @@ class Weights:
         choices: BoolArray | None = None,
         pause: Pause | None = None,
     ) -> tuple[int, int]:
-        """Visit the sentences of these numbers one by one; return (updates, wrong tokens).
+        """Learn from the sentences with these numbers; return (updates, wrong tokens).
 
-        Each step rule scales the same difference ``delta = phi(x, y) - phi(x, y_hat)``:
+        Each rule scales the same difference ``delta = phi(x, y) - phi(x, y_hat)``:
 
         - perceptron: ``w += step * delta`` (Rosenblatt 1958; Collins 2002)
         - pa: ``w += min(step, loss / |delta|^2) * delta`` (PA-I, Crammer et al. 2006, section 5)
         - adaptive: ``g += delta^2; w += step * delta / sqrt(g)`` per cell (Duchi et al. 2011)
 
-        With `out_mistakes`, what was decoded wrongly is appended to it: the trajectory of w can
-        be rebuilt from it, for each mistake's delta follows.
+        With `out_mistakes`, a record of the wrongly decoded sentences is appended to it, from which
+        the trajectory of w can be rebuilt.
 
-        A token whose label is ``-1 - c`` may have any label of ``choices[c]``, (C, K): none of
-        them is wrong there. Where other tokens of its sentence are wrong, y is the best
-        completion: the labels of highest score among those that all tokens may have, under the
-        same potentials (a latent perceptron).
+        A token whose gold label is ``-1 - c`` may have any label of ``choices[c]``, (C, K). If
+        other tokens of its sentence are wrong, y is the best completion: the permitted labels of
+        highest score under the same potentials (a latent perceptron).
 
-        A `pause` may end the epoch after any sentence but before none; `seen` tells after how
-        many. To visit the others later is the same as not to have paused.
+        A `pause` may end the epoch after any sentence, not before the first; `seen` counts them.
+        Visiting the others later gives the same result as an epoch without pause.
         """
         check_epoch(self.layout, x, y, visits, rule, cost, len(self.g) > 0, choices)
         real = self.w.dtype.type
@@ -390,7 +389,7 @@ class Weights:
         return updates, wrong
 
     def update(self, delta: FloatArray, rule: str, step: np.floating, loss: float) -> None:
-        """``w += step * (phi(x, y) - phi(x, y_hat))``, and its share in the average."""
+        """Update ``w += step * (phi(x, y) - phi(x, y_hat))`` and the accumulator of the average."""
         real = self.w.dtype.type
         cells = np.flatnonzero(delta)
         d = delta[cells]
@@ -406,14 +405,14 @@ class Weights:
         self.u[cells] += real(self.seen) * change
 
     def decode(self, x: Instances) -> IntArray:
-        """Best labels (N,) int32 of every token under the current weights."""
+        """Return the best label (N,) int32 of every token under the current weights."""
         check_instances(self.layout, x)
         sentences = range(len(x.sentence_ptr) - 1)
         found = [viterbi(potentials(self.layout, x, s, self.w)) for s in sentences]
         return np.concatenate([np.zeros(0, np.int32), *found])
 
     def cells(self, average: bool = False) -> Cells:
-        """The weights that are not zero, of w or of its average over the sentences seen."""
+        """Return the nonzero weights, of w or of its average over the sentences seen."""
         w = self.w - self.u / self.w.dtype.type(max(self.seen, 1)) if average else self.w
         emission, edge, trigram = _matrices(self.layout, w)
         return Cells(
@@ -427,7 +426,7 @@ class Weights:
         )
 
     def state(self) -> State:
-        """All that is known: weights made from it go on as these do, to the last bit."""
+        """Return the complete state: weights made from it continue bit by bit like these."""
         vectors = self.w, self.u, self.g if len(self.g) else np.zeros_like(self.w)
 
         def changed(w: FloatArray, u: FloatArray, g: FloatArray) -> CellStates:
@@ -449,19 +448,19 @@ def _zeros(layout: Layout, size: int, dtype: str) -> FloatArray:
 
 
 def _matrices(layout: Layout, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The weights that are kept sparse, as rows: emission, edge, trigram."""
+    """Return the sparse weights as rows: emission, edge, trigram."""
     views, K = layout.views(w), layout.labels
     return views.emission, views.edge.reshape(-1, K * K), views.trigram.reshape(-1, K)
 
 
 def _chain(layout: Layout, w: FloatArray) -> FloatArray:
-    """Start, stop and transition weights end to end."""
+    """Return the start, stop and transition weights end to end."""
     views = layout.views(w)
     return np.concatenate([views.start, views.stop, views.transition.ravel()])
 
 
 def _places(kept: BoolArray) -> tuple[IntArray, IntArray]:
-    """Where the rows of a matrix begin among what is kept of them, and its columns."""
+    """Return where each row begins among the cells kept, and their columns."""
     row, column = np.nonzero(kept)
     ptr = np.searchsorted(row, np.arange(len(kept) + 1))
     return ptr.astype(np.int64), column.astype(np.int32)
