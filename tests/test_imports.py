@@ -109,7 +109,6 @@ batch.split batch.ray_data batch.jobs
 batch.ray_tagging
 batch.ray_training batch.results
 batch
-report.assembly report.figures
 report.analysis
 report.page
 report

@@ -85,7 +85,7 @@ def command(
       seqtag report -m en dev.conllu --label xpos -o report.html
     """
     from seqtag.model.embedded import find_model
-    from seqtag.report.analysis import analyse
+    from seqtag.report.analysis import analyze
     from seqtag.report.page import report_page
 
     notes = Notes(quiet)
@@ -99,7 +99,7 @@ def command(
     if not sentences:
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=gold)
-    found = analyse(
+    found = analyze(
         taggers,
         sentences,
         column,

@@ -1,4 +1,4 @@
-"""What a report shows of a tagger on annotated sentences: scores, errors, how sure it was."""
+"""Analysis of a tagger on annotated sentences: scores, errors and margins, for a report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from seqtag.evaluation.significance import intervals
 from seqtag.tagging.streams import FilledSentence, tag_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from seqtag.corpus import Sentence
     from seqtag.evaluation.significance import Interval
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
 
 ERRORS = 2000
-"""Errors that are shown with their sentences, unless told otherwise."""
+"""Default number of errors that are shown with their sentences."""
 
-_MOST_TOKENS = 60_000  # of the sentences that are shown
+_MOST_TOKENS = 60_000  # in the sentences that are shown
 
 
 class Mistake(NamedTuple):
-    """A word with a wrong label.
+    """Word with a wrong label.
 
     Attributes
     ----------
     sentence, token
-        Which sentence, which word of it, from 0.
+        Numbers of the sentence and the word, from 0.
     gold, predicted
         Both labels.
     explanation
-        Why the one and not the other.
+        Explanation of the predicted label against the gold one.
     """
 
     sentence: int
@@ -52,19 +52,19 @@ class Mistake(NamedTuple):
 
 @dataclass(frozen=True)
 class Analysis:
-    """All there is to show.
+    """Content of a report.
 
     Attributes
     ----------
     report, intervals
-        Scores, and how far they hang on chance.
+        Scores, and their confidence intervals.
     sentences, gold, predicted
         The annotated sentences, and the labels of each.
     mistakes
-        Those that are shown, in the order of the text; at most so many as were asked for, of each
-        confusion as many as of others, if it has so many.
+        Mistakes that are shown, in the order of the text; a limited number, spread evenly over the
+        confusions.
     margins, calibration
-        Tokens by their margins, and by their calibrated scores if the model has them.
+        Accuracy by margin, and by calibrated score if the model has them.
     """
 
     report: Report
@@ -82,7 +82,7 @@ class Analysis:
         return self.report.tokens - self.report.correct
 
 
-def analyse(
+def analyze(
     taggers: Sequence[Tagger],
     sentences: Iterable[Sentence],
     column: LabelColumn,
@@ -92,29 +92,29 @@ def analyse(
     resamples: int = 1000,
     seed: int = 1,
 ) -> Analysis:
-    r"""Tag annotated sentences and look at what became of them.
+    r"""Tag annotated sentences and collect the content of a report.
 
     Parameters
     ----------
     taggers
-        The last one is looked at; the others fill the columns that it wants to see.
+        The last one is analyzed; the others fill its input columns.
     sentences
         Those without words are left out.
     column
-        Holds the gold labels.
+        Has the gold labels.
     errors
-        How many to explain and show.
+        Maximum number of mistakes to explain and show.
     threads
-        To tag on.
+        Threads to tag on.
     resamples, seed
-        Of the intervals.
+        Bootstrap samples and seed of the intervals.
 
     Examples
     --------
     >>> import io, seqtag
     >>> from seqtag.labels.column import LabelColumn
     >>> text = seqtag.read(io.BytesIO(b"Stop NOUN\n! PUNCT\n"), columns=["form", "upos"])
-    >>> found = analyse([seqtag.load("en-ewt-upos")], text, LabelColumn("upos"))
+    >>> found = analyze([seqtag.load("en-ewt-upos")], text, LabelColumn("upos"))
     >>> [(each.gold, each.predicted) for each in found.mistakes]
     [('NOUN', 'VERB')]
     """
@@ -136,7 +136,12 @@ def analyse(
         origin=origin_of(tagger.info),
         samples=True,
     )
-    places = list(_places(gold, predicted))
+    places = [
+        (s, t)
+        for s, pair in enumerate(zip(gold, predicted, strict=True))
+        for t, (a, b) in enumerate(zip(*pair, strict=True))
+        if a != b
+    ]
     chosen = _within(kept, _spread(places, gold, predicted, errors))
     right = [bool(each) for each in report.samples.right] if report.samples else []
     margins = [margin for each in scored for margin in each.margins]
@@ -156,23 +161,13 @@ def analyse(
     )
 
 
-def _places(
-    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
-) -> Iterator[tuple[int, int]]:
-    """Sentence and token of each mistake."""
-    for s, pair in enumerate(zip(gold, predicted, strict=True)):
-        for t, (a, b) in enumerate(zip(*pair, strict=True)):
-            if a != b:
-                yield s, t
-
-
 def _spread(
     places: Sequence[tuple[int, int]],
     gold: Sequence[Sequence[str]],
     predicted: Sequence[Sequence[str]],
     most: int,
 ) -> list[tuple[int, int]]:
-    """Some of the mistakes: one of each confusion, a second one of each, and so on; in order."""
+    """Select mistakes: one of each confusion, a second one of each, and so on; in text order."""
     if len(places) <= most:
         return list(places)
     cells: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
@@ -186,7 +181,7 @@ def _spread(
 def _within(
     sentences: Sequence[Sentence], places: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
-    """Mistakes whose sentences are not too long together; the shortest sentences are kept."""
+    """Keep mistakes in the shortest sentences, up to a total number of tokens."""
     tokens, kept = 0, set()
     for s in sorted({s for s, _ in places}, key=lambda s: len(sentences[s])):
         tokens += len(sentences[s])
@@ -197,7 +192,7 @@ def _within(
 
 
 def _explained(tagger: Tagger, sentence: Any, token: int, gold: str) -> Explanation:
-    """Why not the gold label; if the tagger cannot give it, why not the next best."""
+    """Explain a label against the gold one, or against the next best if the model lacks it."""
     try:
         return tagger.explain(sentence, token, gold)
     except SeqtagError:
@@ -205,5 +200,5 @@ def _explained(tagger: Tagger, sentence: Any, token: int, gold: str) -> Explanat
 
 
 def finite(value: float) -> float | None:
-    """A number that JSON has, or None."""
+    """Return a number that JSON can represent, or None."""
     return value if isfinite(value) else None

@@ -1,25 +1,28 @@
-"""The report as one page of HTML."""
+"""The report as one page of HTML: styles, data and script included, nothing else allowed."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 from collections import Counter
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.evaluation.counts import Counts, most_frequent
 from seqtag.report.analysis import finite
-from seqtag.report.assembly import self_contained
-from seqtag.report.figures import Axis, Line, chart, percents
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from seqtag.corpus import Sentence
-    from seqtag.evaluation.reliability import Bin, Reliability
+    from seqtag.evaluation.reliability import Bin
     from seqtag.report.analysis import Analysis
 
+_PACKAGE = Path(__file__).parent.parent
+_WIDTH, _HEIGHT = 340, 220  # of a chart
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 12, 40
 _MOST_LABELS = 24  # in the matrix
 _MOST_ROWS = 200  # of a table
 _MOST_PAIRS = 30  # confusions that are listed
@@ -38,24 +41,25 @@ _NAMES = {
 def report_page(
     analysis: Analysis, *, model: str, gold: str, curve: Mapping[str, Any] | None = None
 ) -> str:
-    """The report of an analysis.
+    """Return the report of an analysis.
 
     Parameters
     ----------
     analysis
-        What there is to show.
+        Result of `seqtag.report.analysis.analyze`.
     model, gold
-        Names of the model and of the file, of which folders are not shown.
+        Names of the model and of the file; folders are not shown.
     curve
-        What ``seqtag curve --json`` prints, if there is a learning curve.
+        Learning curve, as printed by ``seqtag curve --json``.
 
     Returns
     -------
     str
-        HTML that needs nothing else. Tables are there without scripts; the browser of errors is
-        not.
+        HTML without references to other files. The tables need no scripts; the browser of errors
+        does.
     """
     report = analysis.report
+    label_rows = sorted(report.labels.items(), key=lambda item: -item[1].errors)
     title = f"{report.task} of {Path(model).name} on {Path(gold).name}"
     body = "\n".join(
         (
@@ -63,7 +67,7 @@ def report_page(
             f'<p class="quiet"><code>{escape(report.signature)}</code></p></header><main>',
             _cards(analysis),
             _matrix_section(analysis),
-            _labels_section(analysis),
+            f"<section><h2>Labels</h2>{_counts_table('label', label_rows)}</section>",
             _chunks_section(analysis),
             _confidence_section(analysis),
             _curve_section(curve),
@@ -142,7 +146,7 @@ arrow keys move, <kbd>Enter</kbd> chooses, <kbd>Esc</kbd> comes back.{left_out}<
 
 
 def _matrix(confusion: Mapping[tuple[str, str], int], shown: Mapping[tuple[str, str], int]) -> str:
-    """The confusion matrix as a table; labels beyond the worst ones as one of them, other."""
+    """Return the confusion matrix as a table; all but the worst labels are merged."""
     errors, total = Counter[str](), Counter[str]()
     for pair, n in confusion.items():
         for label in {*pair}:
@@ -194,16 +198,11 @@ def _named(label: str, labels: Sequence[str]) -> str:
 
 
 def _short(text: str) -> str:
-    """Text of a corpus as HTML, not too long."""
+    """Return text of a corpus as HTML, shortened."""
     return escape(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
 
 
 # ----------------------------------------------------------------- tables
-def _labels_section(analysis: Analysis) -> str:
-    rows = sorted(analysis.report.labels.items(), key=lambda item: -item[1].errors)
-    return f"<section><h2>Labels</h2>{_counts_table('label', rows)}</section>"
-
-
 def _chunks_section(analysis: Analysis) -> str:
     report = analysis.report
     if report.scheme is None:
@@ -251,7 +250,20 @@ def _confidence_section(analysis: Analysis) -> str:
     y = percents(min(each.accuracy for each in bins), 1.0)
     drawn = [chart([Line("accuracy", points)], x, y, title="Accuracy by margin")]
     if analysis.calibration:
-        drawn.insert(0, _calibration_chart(analysis.calibration))
+        ticks = [(i / 5, str(20 * i)) for i in range(6)]
+        accuracies = [(each.score, each.accuracy) for each in analysis.calibration.bins]
+        drawn.insert(
+            0,
+            chart(
+                [
+                    Line("ideal", [(0, 0), (1, 1)]),
+                    Line("accuracy of calibrated scores", accuracies),
+                ],
+                Axis("calibrated score", 0, 1, ticks),
+                Axis("percent right", 0, 1, ticks),
+                title=f"Calibration: {100 * analysis.calibration.error:.2f} off on average",
+            ),
+        )
         tables = _bins_table("score", analysis.calibration.bins)
     else:
         tables = (
@@ -263,22 +275,6 @@ def _confidence_section(analysis: Analysis) -> str:
 the best ones with another label there.</p>
 <div class="figures">{"".join(drawn)}</div>
 <details><summary>As a table</summary>{_bins_table("margin", bins)}{tables}</details></section>"""
-
-
-def _calibration_chart(found: Reliability) -> str:
-    ticks = [(i / 5, str(20 * i)) for i in range(6)]
-    return chart(
-        [
-            Line("ideal", [(0, 0), (1, 1)]),
-            Line(
-                "accuracy of calibrated scores",
-                [(each.score, each.accuracy) for each in found.bins],
-            ),
-        ],
-        Axis("calibrated score", 0, 1, ticks),
-        Axis("percent right", 0, 1, ticks),
-        title=f"Calibration: {100 * found.error:.2f} off on average",
-    )
 
 
 def _bins_table(name: str, bins: Sequence[Bin]) -> str:
@@ -306,7 +302,16 @@ def _curve_section(curve: Mapping[str, Any] | None) -> str:
         ("by_size", "sentences", "Error by training size"),
     ):
         if rows := curve.get(key):
-            drawn.append(_curve_chart(rows, name, title))
+            at = [row[name] for row in rows]
+            lines = [
+                Line("training", [(row[name], row["train_error"]) for row in rows]),
+                Line("held out", [(row[name], row["dev_error"]) for row in rows]),
+            ]
+            errors = [error for line in lines for _, error in line.points]
+            every = max(1, len(at) // 6)
+            kept = at[::-1][::every] if name == "epoch" else at[::-1][:3]
+            x = Axis(name, min(at), max(at), [(value, f"{value:,}") for value in kept])
+            drawn.append(chart(lines, x, percents(min(errors), max(errors)), title=title))
     return (
         '<section><h2>Learning curve</h2><p class="quiet">Errors in percent. By epoch, that of '
         "training is what the trainer meets before it learns a sentence.</p>"
@@ -314,21 +319,9 @@ def _curve_section(curve: Mapping[str, Any] | None) -> str:
     )
 
 
-def _curve_chart(rows: Sequence[Mapping[str, float]], name: str, title: str) -> str:
-    at = [row[name] for row in rows]
-    training = [(row[name], row["train_error"]) for row in rows]
-    held_out = [(row[name], row["dev_error"]) for row in rows]
-    errors = [error for _, error in training + held_out]
-    every = max(1, len(at) // 6)
-    kept = at[::-1][::every] if name == "epoch" else at[::-1][:3]
-    x = Axis(name, min(at), max(at), [(value, f"{value:,}") for value in kept])
-    lines = [Line("training", training), Line("held out", held_out)]
-    return chart(lines, x, percents(min(errors), max(errors)), title=title)
-
-
-# ----------------------------------------------------------------- data of the browser of errors
+# ----------------------------------------------------------------- data for the script
 def _data(analysis: Analysis) -> dict[str, Any]:
-    """The sentences with errors that are shown, and the errors."""
+    """Return the errors that are shown, and their sentences, for the script."""
     numbers = {
         s: i for i, s in enumerate(dict.fromkeys(each.sentence for each in analysis.mistakes))
     }
@@ -337,12 +330,13 @@ def _data(analysis: Analysis) -> dict[str, Any]:
     return {
         "sentences": [
             {
-                "words": [_clipped(word) for word in analysis.sentences[s].words],
+                "words": [_clipped(word) for word in sentence.words],
                 "gold": list(analysis.gold[s]),
                 "predicted": list(analysis.predicted[s]),
-                "at": _place(analysis.sentences[s]),
+                "at": f"{Path(sentence.source).name}:{sentence.line_of(0)}",
             }
             for s in numbers
+            for sentence in [analysis.sentences[s]]
         ],
         "errors": [
             {
@@ -358,12 +352,8 @@ def _data(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _place(sentence: Sentence) -> str:
-    return f"{Path(sentence.source).name}:{sentence.line_of(0)}"
-
-
 def explanation_data(found: dict[str, Any], most: int = _MOST_WEIGHTS) -> dict[str, Any]:
-    """An explanation for a page: its first rows, and the sum of the others."""
+    """Return an explanation for a page: its first rows, and the sum of the others."""
     rows = [
         [_clipped(row["feature"]), row["label_weight"], row["rival_weight"]]
         for row in found["rows"]
@@ -380,3 +370,175 @@ def explanation_data(found: dict[str, Any], most: int = _MOST_WEIGHTS) -> dict[s
 
 def _clipped(text: str) -> str:
     return text if len(text) <= 2 * _LONGEST else text[: 2 * _LONGEST - 1] + "…"
+
+
+# ----------------------------------------------------------------- charts
+class Line(NamedTuple):
+    """A line through points.
+
+    Attributes
+    ----------
+    name
+        For the legend, and for the style sheet: its first word is a class.
+    points
+        Pairs of numbers.
+    """
+
+    name: str
+    points: Sequence[tuple[float, float]]
+
+
+class Axis(NamedTuple):
+    """Axis with its name, range and ticks."""
+
+    name: str
+    low: float
+    high: float
+    ticks: Sequence[tuple[float, str]]
+
+
+def chart(lines: Sequence[Line], x: Axis, y: Axis, *, title: str) -> str:
+    """Return a line chart as SVG; a table next to it has the same points.
+
+    Examples
+    --------
+    >>> axis = Axis("epoch", 0, 1, [(0, "0"), (1, "1")])
+    >>> chart([Line("dev", [(0, 0.5), (1, 1)])], axis, axis, title="a curve").count("<circle")
+    2
+    """
+
+    def place(point: tuple[float, float]) -> tuple[float, float]:
+        across = (point[0] - x.low) / ((x.high - x.low) or 1)
+        up = (point[1] - y.low) / ((y.high - y.low) or 1)
+        return (
+            round(_LEFT + across * (_WIDTH - _LEFT - _RIGHT), 1),
+            round(_HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM), 1),
+        )
+
+    parts = []
+    for value, text in y.ticks:
+        _, at = place((x.low, value))
+        parts.append(
+            f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{at}" y2="{at}"/>'
+        )
+        parts.append(f'<text x="{_LEFT - 6}" y="{at + 4}" text-anchor="end">{escape(text)}</text>')
+    for value, text in x.ticks:
+        at, _ = place((value, y.low))
+        parts.append(
+            f'<text x="{at}" y="{_HEIGHT - _BOTTOM + 16}" text-anchor="middle">{escape(text)}'
+            "</text>"
+        )
+    middle = (_LEFT + _WIDTH - _RIGHT) / 2
+    parts.append(
+        f'<text x="{middle}" y="{_HEIGHT - 6}" text-anchor="middle">{escape(x.name)}</text>'
+    )
+    for line in lines:
+        kind = escape(line.name.split()[0])
+        places = [place(point) for point in line.points]
+        path = " ".join(f"{a},{b}" for a, b in places)
+        parts.append(f'<polyline class="line {kind}" points="{path}"/>')
+        parts += [
+            f'<circle class="dot {kind}" cx="{a}" cy="{b}" r="3"><title>{escape(line.name)}: '
+            f"{point[0]:g}, {point[1]:.4g}</title></circle>"
+            for (a, b), point in zip(places, line.points, strict=True)
+        ]
+    legend = "".join(
+        f'<span class="key {escape(line.name.split()[0])}">{escape(line.name)}</span>'
+        for line in lines
+    )
+    return (
+        f'<figure><figcaption>{escape(title)}</figcaption><svg role="img" '
+        f'aria-label="{escape(title)}" viewBox="0 0 {_WIDTH} {_HEIGHT}">{"".join(parts)}</svg>'
+        f'<p class="legend">{legend}</p></figure>'
+    )
+
+
+def percents(low: float, high: float) -> Axis:
+    """Return an axis of percentages that includes a range of fractions, with round ends.
+
+    >>> percents(0.03, 0.11).ticks
+    [(0.02, '2'), (0.04, '4'), (0.06, '6'), (0.08, '8'), (0.1, '10'), (0.12, '12')]
+    """
+    sizes = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+    step = next((size for size in sizes if (high - low) / size <= 4), 0.25)
+    first, last = int(low / step), -int(-high / step // 1)
+    last = max(last, first + 1)
+    ticks = [(round(i * step, 6), f"{round(100 * i * step, 2):g}") for i in range(first, last + 1)]
+    return Axis("percent", ticks[0][0], ticks[-1][0], ticks)
+
+
+# ----------------------------------------------------------------- files of one page
+def asset(name: str) -> str:
+    """Return the text of a style sheet, script or page of a package.
+
+    >>> asset("report/common.css").startswith("/*")
+    True
+    """
+    return (_PACKAGE / name).read_text("utf-8")
+
+
+def self_contained(
+    title: str, body: str, data: Any, *, styles: tuple[str, ...], scripts: tuple[str, ...]
+) -> str:
+    r"""Return a page that loads nothing else.
+
+    Its policy allows exactly its style sheet and its script, by their digests, so that no content
+    of a corpus can ever run.
+
+    Parameters
+    ----------
+    title
+        Title, as text.
+    body
+        Body, as HTML with escaped quotations.
+    data
+        Data of the script, which JSON can hold.
+    styles, scripts
+        Names of assets.
+
+    Examples
+    --------
+    >>> page = self_contained("<x>", "", "</script>", styles=(), scripts=())
+    >>> page.count("<x>"), page.count("</script>")
+    (0, 2)
+    """
+    style = "\n".join(map(asset, styles))
+    script = "\n".join(map(asset, scripts))
+    policy = (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>{escape(title)}</title>
+<style>{style}</style>
+</head>
+<body>
+{body}
+<script type="application/json" id="data">{json_in_html(data)}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def json_in_html(value: Any) -> str:
+    r"""Return JSON for a script element: nothing in it can end the element or open a comment.
+
+    >>> json_in_html("</script><!--")
+    '"\\u003c/script\\u003e\\u003c!--"'
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for char in "<>&\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text.encode("utf-8", "replace").decode()  # replaces lone surrogates
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

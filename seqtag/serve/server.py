@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from seqtag.errors import SeqtagError
-from seqtag.report.assembly import asset
+from seqtag.report.page import asset
 from seqtag.serve.annotation import annotate, explain, process
 from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
 from seqtag.serve.models import UnknownModelError

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from seqtag.report.assembly import asset
+from seqtag.report.page import asset
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "play" / "index.html"

@@ -6,7 +6,7 @@ import pytest
 
 from seqtag.corpus import sentence_of
 from seqtag.labels.column import LabelColumn
-from seqtag.report.analysis import analyse
+from seqtag.report.analysis import analyze
 from seqtag.report.page import report_page
 from seqtag.training.train import train
 
@@ -27,7 +27,7 @@ def report(tmp_path_factory):
         *(sentence([word, "dogs", "the"], [f"X{i}", "NOUN", word]) for i, word in enumerate(EVIL)),
         *(sentence(["the", "dogs"], ["DET", "VERB"]) for _ in range(30)),
     ]
-    found = analyse([tagger], gold, LabelColumn("upos"))
+    found = analyze([tagger], gold, LabelColumn("upos"))
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(report_page(found, model="m", gold="g"), encoding="utf-8")
     return path.as_uri()

@@ -16,10 +16,17 @@ import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.labels.column import LabelColumn
 from seqtag.model.calibration import Calibration
-from seqtag.report.analysis import analyse
-from seqtag.report.assembly import json_in_html, self_contained
-from seqtag.report.figures import Axis, Line, chart, percents
-from seqtag.report.page import explanation_data, report_page
+from seqtag.report.analysis import analyze
+from seqtag.report.page import (
+    Axis,
+    Line,
+    chart,
+    explanation_data,
+    json_in_html,
+    percents,
+    report_page,
+    self_contained,
+)
 from tests.command_line import home
 
 EVIL = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"&'<!--", "\u2028"]
@@ -69,7 +76,7 @@ def tagger(home):
 
 
 def report_of(tagger, data, **more):
-    found = analyse([tagger], data, LabelColumn("upos"), **more)
+    found = analyze([tagger], data, LabelColumn("upos"), **more)
     return found, report_page(found, model="m/odel", gold="folder/gold.conllu")
 
 
@@ -159,7 +166,7 @@ def test_many_labels_are_drawn_together(tagger):
 def test_chunks_and_a_curve(home):
     path = home / "train.txt"
     tagger = seqtag.load(home / "chunk.seqtag")
-    found = analyse([tagger], seqtag.read(path), LabelColumn("chunk"))
+    found = analyze([tagger], seqtag.read(path), LabelColumn("chunk"))
     curve = {
         "by_epoch": [{"epoch": i, "train_error": 0.2 / i, "dev_error": 0.1} for i in (1, 2)],
         "by_size": [{"sentences": i, "train_error": 0, "dev_error": 1 / i} for i in (2, 4)],
