@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,7 +147,7 @@ class Model:
             "templates": str(self.templates),
             "training": dict(self.training),
         }
-        if self.compiled.forms == _OLD_FORMS:
+        if self.compiled.forms == _OLD_CONFIG["forms"]:
             del config["forms"]
         if self.coding.name != LabelCoding.name:  # old files do not have this entry
             config["coding"] = self.coding.name
@@ -164,7 +164,28 @@ class Model:
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Return the arrays for a model file."""
-        return _tensors_of(self)
+        weights, parts, known_labels = self.weights, self.parts, self.known_labels
+        blob, offsets = pack_strings(list(self.labels))
+        tensors: dict[str, NDArray[Any]] = {"labels.blob": blob, "labels.offsets": offsets}
+        tensors["known"] = self.known_words.hashes
+        for name in ("emission", "edge", "trigram"):
+            rows: Rows = getattr(weights, name)
+            tensors[f"{name}.keys"] = rows.keys
+            tensors[f"{name}.cells"] = np.diff(rows.row_ptr).astype(np.uint16)
+            tensors[f"{name}.labels"] = rows.labels
+            tensors[f"{name}.weights"] = rows.weights
+        transition = weights.transition.ravel()
+        cells = np.flatnonzero(transition)
+        tensors["transition.cells"] = cells.astype(np.int64)
+        tensors["transition.weights"] = transition[cells].astype(np.int32)
+        tensors["start"] = weights.start.astype(np.int32)
+        tensors["stop"] = weights.stop.astype(np.int32)
+        tensors["parts.counts"] = np.diff(parts.ptr if parts else []).astype(np.uint16)
+        tensors["parts.parts"] = (parts.part if parts else np.zeros(0)).astype(np.int32)
+        tensors["known_labels.keys"] = known_labels.keys
+        tensors["known_labels.cells"] = np.diff(known_labels.row_ptr).astype(np.uint16)
+        tensors["known_labels.labels"] = known_labels.labels
+        return tensors
 
     @classmethod
     def of(
@@ -179,7 +200,70 @@ class Model:
         ModelFileError
             If the contents are not those of a model, or are inconsistent.
         """
-        return _from_contents(contents, source, tables)
+        tensors = contents.tensors
+        expect(tensors, _TENSORS, source=source)
+        with fitting(source):
+            config = {**_OLD_CONFIG, **contents.config}
+            for name, (expected, fits) in _CONFIG.items():
+                if not fits(config[name]):
+                    _refuse(
+                        f"expected a model whose {name} is {expected}, found {show(config[name])}",
+                        source,
+                    )
+            column = LabelColumn(str(config["label"]))
+            for name in column.columns:
+                if name in NO_LABELS:
+                    msg = "expected a model that labels a column of its own, found one that"
+                    _refuse(f"{msg} overwrites {show(name)}", source)
+            templates = _parsed(config["templates"], config["columns"], source).with_tables(
+                chosen(config.get("tables", []), tables, source)
+            )
+            compiled = templates.compile(config["columns"], config["forms"])
+
+            scheme, encoding, constrain = (
+                config[name] for name in ("scheme", "encoding", "constrain")
+            )
+            if (scheme is None) != (encoding is None) or (constrain and encoding is None):
+                _refuse(
+                    "expected a model with both scheme and encoding, or neither and no constrain, "
+                    f"found scheme {show(scheme)}, encoding {show(encoding)} and constrain "
+                    f"{constrain}",
+                    source,
+                )
+            coding = _CODINGS[config["coding"]](scheme, encoding, constrain)
+            labels = unpack_strings(
+                tensors["labels.blob"], tensors["labels.offsets"], source=source
+            )
+            order = max(compiled.order, int(constrain))
+            _check_labels(labels, order, edges=bool(compiled.edges), source=source)
+            coding.check(labels)
+            if coding.needs_forms and "form" not in compiled.columns:
+                _refuse(
+                    f"expected a template that looks at the column form, by which {coding.name} "
+                    "are written, found none",
+                    source,
+                )
+
+            counts, part = tensors["parts.counts"], np.ascontiguousarray(tensors["parts.parts"])
+            # Each component is listed, so that a damaged file cannot ask for more.
+            components = min(int(part.max(initial=-1)) + 1, len(part))
+            known_labels = _rows(tensors, "known_labels")
+            attribute = known_attribute(compiled) if len(known_labels.keys) else -1
+            return cls(
+                column,
+                coding,
+                labels,
+                templates,
+                config["columns"],
+                compiled,
+                _weights(tensors, len(labels), compiled.order),
+                KnownWords(tensors["known"], config["forms"]),
+                Parts(pointers(counts), part, components) if len(counts) else None,
+                KnownLabels(attribute, *known_labels[:3]),
+                config["training"],
+                config["calibration"] and Calibration.from_dict(config["calibration"]),
+                contents.writer,
+            )
 
 
 @contextmanager
@@ -210,9 +294,13 @@ def fitting(source: str) -> Iterator[None]:
 def _short(error: Exception) -> str:
     """Return the message of an error, shortened and printable."""
     text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(error))
-    return (
-        text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
-    )
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]} ... {text[-half:]}"
+
+
+def _refuse(message: str, source: str) -> NoReturn:
+    msg = f"{message}; get the file again or retrain"
+    raise ModelFileError(msg, source=source)
 
 
 _LONGEST = 1000  # characters of an error that are shown
@@ -247,8 +335,12 @@ _TENSORS = {
 }
 """Data type and number of dimensions of each array of a file."""
 
-_OLD_FORMS = "written"
-"""Form in which a model sees values if its file does not name one."""
+_OLD_CONFIG: Mapping[str, Any] = {
+    "forms": "written",
+    "coding": LabelCoding.name,
+    "calibration": None,
+}
+"""Entries of the configuration that old files do not have."""
 
 _LARGEST = 2**24
 """Weights of labels and label bigrams: all up to this are numbers of float32."""
@@ -259,8 +351,8 @@ _CODINGS = {coding.name: coding for coding in (LabelCoding, LemmaCoding)}
 
 _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "label": ("the name of a column", is_column_name),
-    "scheme": ("one of " + ", ".join(SCHEMES) + " or null", lambda value: _is_scheme(value)),
-    "encoding": ("one of " + ", ".join(SCHEMES) + " or null", lambda value: _is_scheme(value)),
+    "scheme": (f"one of {', '.join(SCHEMES)} or null", lambda value: value in (None, *SCHEMES)),
+    "encoding": (f"one of {', '.join(SCHEMES)} or null", lambda value: value in (None, *SCHEMES)),
     "constrain": ("true or false", lambda value: isinstance(value, bool)),
     "coding": (" or ".join(_CODINGS), lambda value: isinstance(value, str) and value in _CODINGS),
     "columns": ("a list of at most 10,000 different names", lambda value: _are_names(value)),
@@ -273,10 +365,6 @@ _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     ),
 }
 """Description and check of each entry of the configuration."""
-
-
-def _is_scheme(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and value in SCHEMES)
 
 
 def _is_training(value: Any) -> bool:
@@ -300,81 +388,6 @@ def _are_names(value: Any) -> bool:
         return False
     shown = all(isinstance(name, str) and name.isprintable() for name in value)
     return shown and len({*value}) == len(value)
-
-
-def _tensors_of(model: Model) -> dict[str, NDArray[Any]]:
-    weights, parts, known_labels = model.weights, model.parts, model.known_labels
-    blob, offsets = pack_strings(list(model.labels))
-    tensors: dict[str, NDArray[Any]] = {"labels.blob": blob, "labels.offsets": offsets}
-    tensors["known"] = model.known_words.hashes
-    for name in ("emission", "edge", "trigram"):
-        rows: Rows = getattr(weights, name)
-        tensors[f"{name}.keys"] = rows.keys
-        tensors[f"{name}.cells"] = np.diff(rows.row_ptr).astype(np.uint16)
-        tensors[f"{name}.labels"] = rows.labels
-        tensors[f"{name}.weights"] = rows.weights
-    transition = weights.transition.ravel()
-    cells = np.flatnonzero(transition)
-    tensors["transition.cells"] = cells.astype(np.int64)
-    tensors["transition.weights"] = transition[cells].astype(np.int32)
-    tensors["start"] = weights.start.astype(np.int32)
-    tensors["stop"] = weights.stop.astype(np.int32)
-    tensors["parts.counts"] = np.diff(parts.ptr if parts else []).astype(np.uint16)
-    tensors["parts.parts"] = (parts.part if parts else np.zeros(0)).astype(np.int32)
-    tensors["known_labels.keys"] = known_labels.keys
-    tensors["known_labels.cells"] = np.diff(known_labels.row_ptr).astype(np.uint16)
-    tensors["known_labels.labels"] = known_labels.labels
-    return tensors
-
-
-def _from_contents(contents: Contents, source: str, tables: Sequence[WordTable]) -> Model:
-    config, tensors = {"forms": _OLD_FORMS, **contents.config}, contents.tensors
-    expect(tensors, _TENSORS, source=source)
-    with fitting(source):
-        config = {"coding": LabelCoding.name, "calibration": None, **config}
-        for name, (expected, fits) in _CONFIG.items():
-            if not fits(config[name]):
-                msg = (
-                    f"expected a model whose {name} is {expected}, found {show(config[name])}; "
-                    "get the file again or retrain"
-                )
-                raise ModelFileError(msg, source=source)
-        column = LabelColumn(str(config["label"]))
-        _check_column(column, source)
-        blob, offsets = tensors["labels.blob"], tensors["labels.offsets"]
-        labels = unpack_strings(blob, offsets, source=source)
-        own = chosen(config.get("tables", []), tables, source)
-        templates = _parsed(config["templates"], config["columns"], source).with_tables(own)
-        compiled = templates.compile(config["columns"], config["forms"])
-        keys, row_ptr, allowed, _ = _rows(tensors, "known_labels")
-        attribute = known_attribute(compiled) if len(keys) else -1
-        constrain = bool(config["constrain"])
-        _check_scheme(config, source)
-        coding = _CODINGS[config["coding"]](config["scheme"], config["encoding"], constrain)
-        order = max(compiled.order, int(constrain))
-        _check_labels(labels, order, seen=bool(compiled.edges), source=source)
-        coding.check(labels)
-        if coding.needs_forms and "form" not in compiled.columns:
-            msg = (
-                f"expected a template that looks at the column form, by which {coding.name} are "
-                "written, found none; get the file again or retrain"
-            )
-            raise ModelFileError(msg, source=source)
-        return Model(
-            column,
-            coding,
-            labels,
-            templates,
-            config["columns"],
-            compiled,
-            _weights(tensors, len(labels), compiled.order),
-            KnownWords(tensors["known"], config["forms"]),
-            _parts(tensors),
-            KnownLabels(attribute, keys, row_ptr, allowed),
-            config["training"],
-            config["calibration"] and Calibration.from_dict(config["calibration"]),
-            contents.writer,
-        )
 
 
 def _parsed(text: str, columns: Sequence[str], source: str) -> TemplateSet:
@@ -401,46 +414,19 @@ def _parsed(text: str, columns: Sequence[str], source: str) -> TemplateSet:
     return templates
 
 
-def _check_scheme(config: Mapping[str, Any], source: str) -> None:
-    """Refuse a scheme without an encoding, and the reverse."""
-    written, learnt, constrain = (config[name] for name in ("scheme", "encoding", "constrain"))
-    if (written is None) != (learnt is None) or (constrain and learnt is None):
-        msg = (
-            f"expected a model with both scheme and encoding, or neither and no constrain, found "
-            f"scheme {show(written)}, encoding {show(learnt)} and constrain {constrain}; "
-            "get the file again or retrain"
-        )
-        raise ModelFileError(msg, source=source)
-
-
-def _check_column(column: LabelColumn, source: str) -> None:
-    """Refuse label columns that would overwrite the words or their numbers."""
-    for name in column.columns:
-        if name in NO_LABELS:
-            msg = (
-                f"expected a model that labels a column of its own, found one that overwrites "
-                f"{show(name)}; get the file again or retrain"
-            )
-            raise ModelFileError(msg, source=source)
-
-
-def _check_labels(labels: Sequence[str], order: int, *, seen: bool, source: str) -> None:
+def _check_labels(labels: Sequence[str], order: int, *, edges: bool, source: str) -> None:
     """Refuse too many labels before a table of all pairs is allocated."""
     limit, what = MAX_LABELS, ""
-    if order == 2 or seen:
+    if order == 2 or edges:
         limit, what = MAX_TRIGRAM_LABELS, " with label trigrams or label bigrams that see words"
     elif order == 1:
         limit, what = MOST_WITH_BIGRAMS, " with label bigrams"
     if not 1 <= len(labels) <= limit:
-        msg = (
-            f"expected a model of 1 to {limit:,} labels{what}, found {len(labels):,}; "
-            "get the file again or retrain"
-        )
-        raise ModelFileError(msg, source=source)
+        msg = f"expected a model of 1 to {limit:,} labels{what}, found {len(labels):,}"
+        _refuse(msg, source)
     if len({*labels}) < len(labels):
         twice = next(label for label, count in Counter(labels).items() if count > 1)
-        msg = f"expected different labels, found {show(twice)} twice; get the file again or retrain"
-        raise ModelFileError(msg, source=source)
+        _refuse(f"expected different labels, found {show(twice)} twice", source)
 
 
 def _weights(tensors: Tensors, labels: int, order: int) -> QuantizedWeights:
@@ -475,11 +461,3 @@ def _rows(tensors: Tensors, name: str) -> Rows:
     keys, labels = (np.ascontiguousarray(tensors[f"{name}.{part}"]) for part in ("keys", "labels"))
     weights = tensors.get(f"{name}.weights", np.zeros(len(labels), np.int8))
     return Rows(keys, row_ptr, labels, np.ascontiguousarray(weights))
-
-
-def _parts(tensors: Tensors) -> Parts | None:
-    counts, part = tensors["parts.counts"], np.ascontiguousarray(tensors["parts.parts"])
-    if not len(counts):
-        return None
-    count = min(int(part.max(initial=-1)) + 1, len(part))  # each is listed: no damage asks for more
-    return Parts(pointers(counts), part, count)
