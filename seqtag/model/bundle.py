@@ -26,7 +26,7 @@ from seqtag.model.model import Model, fitting
 from seqtag.tables.model_io import facts_of, packed, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -85,13 +85,13 @@ def models_of(contents: Contents, source: str = "<model>") -> tuple[Model, ...]:
     if contents.format >= FORMAT_VERSION:
         with fitting(source):
             contents, tables = unpacked(contents, source)
-    parts = _READERS[min(contents.format, max(_READERS))](contents, source)
-    _check_number(len(parts), source)
+    each = [contents] if contents.format == 1 else _split(contents, source)
+    _check_number(len(each), source)
     models: list[Model] = []
-    for part in parts:
-        models.append(Model.of(part, source, tables))
+    for one in each:
+        models.append(Model.of(one, source, tables))
         _check_dense(models, source)
-    models = attach_first_pass(models, [part.config.get("first", []) for part in parts], source)
+    models = attach_first_pass(models, [one.config.get("first", []) for one in each], source)
     _check(models, source)
     return tuple(models)
 
@@ -195,18 +195,6 @@ def _split(contents: Contents, source: str) -> list[Contents]:
     ]
 
 
-def _whole(contents: Contents, source: str) -> list[Contents]:  # noqa: ARG001  as `_split`
-    return [contents]
-
-
-_READERS: Mapping[int, Callable[[Contents, str], list[Contents]]] = {
-    1: _whole,
-    2: _split,
-    3: _split,
-}
-"""Functions that return the contents of each model, by format version."""
-
-
 PREFIX = "first."
 """Prefix of the columns with first-pass labels."""
 
@@ -279,20 +267,15 @@ def attach_first_pass(models: Sequence[Model], firsts: Sequence[Any], source: st
                 f"first pass, found {show(numbers)}; get the file again or retrain"
             )
             raise ModelFileError(msg, source=source)
-        del found[-count:]
-        found.append(_joined(model, before, source))
+        predicted = [name for each in before for name in predicted_columns(each)]
+        inputs = {name for each in before for name in each.compiled.columns}
+        used = len({*predicted}) == len(predicted) and {*predicted} & {*model.compiled.columns}
+        if not used or inputs & {*predicted} or not inputs <= {*model.columns}:
+            msg = (
+                f"expected a model with templates that look at what its first pass says "
+                f"({', '.join(predicted)}), found the columns {', '.join(model.columns)}; "
+                "get the file again or retrain"
+            )
+            raise ModelFileError(msg, source=source)
+        found[-count:] = [replace(model, first=tuple(before))]
     return found
-
-
-def _joined(model: Model, first: Sequence[Model], source: str) -> Model:
-    said = [name for each in first for name in predicted_columns(each)]
-    outside = {name for each in first for name in each.compiled.columns}
-    fits = len({*said}) == len(said) and {*said} & {*model.compiled.columns}
-    if not fits or outside & {*said} or not outside <= {*model.columns}:
-        msg = (
-            f"expected a model with templates that look at what its first pass says "
-            f"({', '.join(said)}), found the columns {', '.join(model.columns)}; "
-            "get the file again or retrain"
-        )
-        raise ModelFileError(msg, source=source)
-    return replace(model, first=tuple(first))

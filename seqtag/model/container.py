@@ -17,7 +17,7 @@ machine: the same model gives the same bytes. A file holds data only; loading ex
 This module defines the container and its limits. The entries of the configuration and the tensors
 of a model are listed in `seqtag.model.model` (`_CONFIG`, `_TENSORS`); those of several models in
 one file are numbered by `seqtag.model.bundle`. A new format version is a number in
-`FORMAT_VERSION` and a reader in ``bundle._READERS``.
+`FORMAT_VERSION` and a branch in `seqtag.model.bundle.models_of`.
 
 Messages show foreign data short and in ASCII, and say what to do; `located` adds the file name.
 """
