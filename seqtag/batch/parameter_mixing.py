@@ -251,7 +251,7 @@ def mix(
         with ExitStack() as files:
             corpus = open_corpus(dev, files, reading.files)
             corpus.check_columns((*needed, *problem.column.columns))
-            held_out = corpus.gather(needed, problem.column, reading.unlabeled)
+            held_out = corpus.gather(needed, problem.column, reading.unlabeled, check=False)
     adaptive = problem.settings.update == "adaptive"
     if folder is not None:
         schedule = replace(schedule, checkpoints=folder.stage(str(problem.column)))

@@ -215,7 +215,7 @@ class Shard:
             self._task = shard_task(reading, column, corpus.columns)
             self._compiled = self._task.templates.compile(self._task.available)
             needed = self._compiled.columns
-            self._examples = corpus.gather(needed, column, reading.unlabeled)
+            self._examples = corpus.gather(needed, column, reading.unlabeled, check=False)
         self._inputs = [self._examples.columns[name] for name in needed]
         self._forms = self._examples.columns.get("form")
         self._columns, self._name = corpus.columns, corpus.name or "<sentences>"

@@ -81,11 +81,9 @@ def learning_task(
         chosen = chosen and given_tables(chosen, tables, init.tables)
         chosen = given_tables(merged_templates(init, chosen), tables, init.tables)
     else:
-        if chosen is None:
-            chosen = load_templates(column.preset)
-            if column.is_lemma:  # tags are optional
-                chosen = chosen.within(available)
-        chosen = given_tables(chosen, tables)
+        chosen = given_tables(chosen or load_templates(column.preset), tables)
+        if templates is None and column.is_lemma:  # tags are optional
+            chosen = chosen.within(available)
         values = Settings().with_values(chosen.settings).with_values(given)
     check_to_go_on(init, values)
     return LearningTask(

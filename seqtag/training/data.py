@@ -276,7 +276,12 @@ class Corpus(NamedTuple):
             raise _nothing(self.name) from None
 
     def gather(
-        self, columns: Sequence[str], label: LabelColumn, unlabeled: Unlabeled = REFUSED
+        self,
+        columns: Sequence[str],
+        label: LabelColumn,
+        unlabeled: Unlabeled = REFUSED,
+        *,
+        check: bool = True,
     ) -> TrainingData:
         """Return the columns and labels of the sentences that have words.
 
@@ -289,17 +294,22 @@ class Corpus(NamedTuple):
         unlabeled
             Treatment of words without a label. Where they are learned around, sentences without
             any label are left out with a warning.
+        check
+            Refuse labels that are ``_`` throughout.
 
         Raises
         ------
         CorpusError
             If there are no sentences, or a column is missing.
         LabelError
-            If a label is ``_`` (not annotated) and that is refused, or holds a control character.
+            If a label is ``_`` (not annotated) and that is refused, or every label is, or one
+            holds a control character.
         """
         found, lengths = self._gathered(_Gathering(columns, label, unlabeled)).finish()
         labels, mark = found[len(columns) :], unlabeled.mark
         both = labels[0] if len(labels) == 1 else _joined(label, labels[0], labels[1], mark)
+        if check and mark is None:
+            check_labels(both.types, label, self.name)
         named = dict(zip(columns, found, strict=False))
         data = TrainingData(named, both, lengths, unlabeled=mark)
         if mark is None:
@@ -315,8 +325,17 @@ class Corpus(NamedTuple):
             data = data.where(kept)
         return data
 
-    def gather_columns(self, names: Sequence[str]) -> tuple[dict[str, Column], NDArray[np.int64]]:
-        """Columns by name, and the number of words of each sentence that has any.
+    def gather_columns(
+        self, names: Sequence[str], labels: Sequence[str] = ()
+    ) -> tuple[dict[str, Column], NDArray[np.int64]]:
+        """Return columns by name, and the number of words of each sentence that has any.
+
+        Parameters
+        ----------
+        names
+            Names of the columns.
+        labels
+            Those of which some word must be annotated.
 
         Raises
         ------
@@ -324,7 +343,10 @@ class Corpus(NamedTuple):
             If there are no sentences, or a column is missing.
         """
         columns, lengths = self._gathered(_Gathering(names, None)).finish()
-        return dict(zip(names, columns, strict=True)), lengths
+        found = dict(zip(names, columns, strict=True))
+        for name in labels:
+            check_labels(found[name].types, LabelColumn(name), self.name)
+        return found, lengths
 
     def _gathered(self, gathering: _Gathering) -> _Gathering:
         """All sources, taken."""

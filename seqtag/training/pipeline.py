@@ -38,7 +38,7 @@ from seqtag.training.candidates import (
     with_lemmas,
 )
 from seqtag.training.checkpoints import checkpoints_in
-from seqtag.training.data import Source, TrainingData, check_labels, open_corpus
+from seqtag.training.data import Source, TrainingData, open_corpus
 from seqtag.training.data_checks import check_data
 from seqtag.training.interruption import AtOnce
 from seqtag.training.jackknife import component_schedule, jackknifed
@@ -162,21 +162,26 @@ def train_parts(
     with folder or nullcontext():
         if isinstance(data, (list, tuple)) and len(data) == 1:
             data = data[0] if isinstance(data[0], (str, PathLike)) else data
-        if not isinstance(data, (str, PathLike)) or is_read_once(data):
+
+        def sentences() -> Iterator[Sentence]:
             with ExitStack() as files:
-                sources = open_corpus(data, files, reading).sources
-                data = [sentence for source in sources for sentence in source]
+                [source] = open_corpus(data, files, reading).sources
+                yield from source
+
         with ExitStack() as files:
             corpus = open_corpus(data, files, reading)
             if labels is None and not {*PRESETS} & {*corpus.columns}:
                 corpus.gather_columns(("form",))  # refuses a corpus without sentences
             texts, names = _components(corpus.columns, labels, corpus.name)
+            if not isinstance(data, (str, PathLike)) or is_read_once(data):
+                data = [sentence for source in corpus.sources for sentence in source]
+                corpus = corpus._replace(sources=[data])
             with_stems = any(load_templates(PRESETS[n]).table_names for n in names if n in PRESETS)
             stems = LEMMA_COLUMNS if with_stems and {*LEMMA_COLUMNS} <= {*corpus.columns} else ()
-            found, lengths = corpus.gather_columns([*dict.fromkeys(("form", *names, *stems))])
+            found, lengths = corpus.gather_columns(
+                [*dict.fromkeys(("form", *names, *stems))], names if labels is not None else ()
+            )
             words = TrainingData(found, found["form"], lengths)
-            for name in names if labels is not None else ():
-                check_labels(found[name].types, LabelColumn(name), corpus.name)
             dev_words = None
             if dev is not None:
                 dev_corpus = open_corpus(dev, files, reading)
@@ -223,11 +228,6 @@ def train_parts(
             for n, name in enumerate(names)
         ]
         check_used(given_tables, [task.templates for task in tasks])
-
-        def sentences() -> Iterator[Sentence]:
-            with ExitStack() as files:
-                [source] = open_corpus(data, files, reading).sources
-                yield from source
 
         def text_model(name: str) -> Model | None:
             init, own = begins[name], component_schedule(schedule, name)

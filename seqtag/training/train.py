@@ -21,7 +21,7 @@ from seqtag.training.candidates import (
     with_lemmas,
 )
 from seqtag.training.checkpoints import checkpoints_in
-from seqtag.training.data import Source, Unlabeled, check_labels, from_lists, open_corpus
+from seqtag.training.data import Source, Unlabeled, from_lists, open_corpus
 from seqtag.training.data_checks import check_data
 from seqtag.training.pipeline import TEXT_COMPONENTS, train_parts
 from seqtag.training.runs import Epoch, Schedule, fit
@@ -255,6 +255,10 @@ def train(
     """
     words_without = unlabeled_words(unlabeled, unlabeled_mark, settings)
     begin = None if init is None else loaded(init)
+    if labels is not None and (label is None or isinstance(label, str)):
+        label = label or default_label(begin) or "label"
+        data, dev, mark = from_lists(data, labels, dev, label, columns, words_without.mark)
+        words_without = words_without._replace(mark=mark)
     if label is not None and (not isinstance(label, str) or label in (*TEXT_COMPONENTS, "all")):
         names = [label] if isinstance(label, str) else [*label]
         refused = {
@@ -297,10 +301,6 @@ def train(
     reading = ReadOptions(format, columns, limits)
     schedule = Schedule(seed, runs, patience, threads, on_epoch, shuffle)
     folder = checkpoints_in(checkpoint, resume=resume, every=checkpoint_every)
-    if labels is not None:
-        label = label or default_label(begin) or "label"
-        data, dev, mark = from_lists(data, labels, dev, label, columns, words_without.mark)
-        words_without = words_without._replace(mark=mark)
     with folder or nullcontext():
         with ExitStack() as files:
             corpus = open_corpus(data, files, reading)
@@ -321,16 +321,15 @@ def train(
             lemmas = lemma_sources(tasks, corpus.columns)
             both = dict.fromkeys((*needed, *companions, *lemmas))
             examples = corpus.gather([*both], column, words_without)
-            check_labels(examples.labels.types, column, corpus.name)
             held_out = None
             if dev is not None:
                 dev_corpus = open_corpus(dev, files, reading)
                 dev_corpus.check_columns((*needed, *column.columns))
-                held_out = dev_corpus.gather(needed, column, words_without)
+                held_out = dev_corpus.gather(needed, column, words_without, check=False)
         check_data(examples.select(needed), held_out)
+        tasks = without_unannotated(tasks, {name: examples.columns[name] for name in companions})
         if lemmas:
             tasks = with_lemmas(tasks, *(examples.columns[name] for name in lemmas))
-        tasks = without_unannotated(tasks, {name: examples.columns[name] for name in companions})
         tasks = fitting_labels(tasks, examples)
         if templates != AUTO:
             tasks = tasks[:1]

@@ -6,6 +6,7 @@ import logging
 
 import pytest
 
+import seqtag
 from seqtag import settings
 from seqtag.corpus import sentence_of
 from seqtag.errors import CorpusError
@@ -193,3 +194,54 @@ def test_an_interruption_before_the_first_epoch_of_a_part(where, left, monkeypat
 def test_sentences_fewer_than_folds():
     models = train_parts(treebank(["the dog sings"]), ["upos", "xpos"])
     assert [model.column.name for model in models] == ["upos", "xpos"]
+
+
+# ----------------------------------------------------------------- any column, or key of MISC
+NAMED = """\
+1\tMary\tMary\tPROPN\tNNP\t_\t_\t_\t_\tNER=B-PER
+2\tJones\tJones\tPROPN\tNNP\t_\t_\t_\t_\tNER=I-PER
+3\tsees\tsee\tVERB\tVBZ\t_\t_\t_\t_\tNER=O
+4\tParis\tParis\tPROPN\tNNP\t_\t_\t_\t_\tNER=B-LOC|SpaceAfter=No
+5\t.\t.\tPUNCT\t.\t_\t_\t_\t_\tNER=O
+
+1\tParis\tParis\tPROPN\tNNP\t_\t_\t_\t_\tNER=B-LOC
+2\tsleeps\tsleep\tVERB\tVBZ\t_\t_\t_\t_\tNER=O|SpaceAfter=No
+3\t.\t.\tPUNCT\t.\t_\t_\t_\t_\tNER=O
+
+"""
+
+
+def test_names_in_misc_are_an_ordinary_component(tmp_path):
+    """Learned, saved, loaded, and written into the MISC of text that has other keys there."""
+    (tmp_path / "names.conllu").write_text(NAMED * 4)
+    how = {"epochs": 5, "encoding": "iobes"}
+    pipeline = seqtag.train(tmp_path / "names.conllu", label=["upos", "misc.NER"], **how)
+    assert isinstance(pipeline, seqtag.Pipeline)
+    assert pipeline.parts == ("upos", "misc.NER")
+    assert (pipeline.models[1].coding.scheme, pipeline.models[1].coding.encoding) == (
+        "iob2",
+        "iobes",
+    )
+    pipeline.save(tmp_path / "names.seqtag")
+    loaded = seqtag.load(tmp_path / "names.seqtag")
+    bare = NAMED.replace("NER=B-PER", "_").replace("NER=I-PER", "_").replace("NER=O|", "")
+    bare = bare.replace("NER=B-LOC|", "").replace("NER=B-LOC", "_").replace("NER=O", "_")
+    (tmp_path / "bare.conllu").write_text(bare)
+    seqtag.tag_file(tmp_path / "bare.conllu", tmp_path / "out.conllu", loaded)
+    found = [line.split("\t") for line in (tmp_path / "out.conllu").read_text().splitlines()]
+    gold = [line.split("\t") for line in NAMED.splitlines()]
+    for ours, theirs in zip(found, gold, strict=True):
+        assert len(ours) == len(theirs)
+        assert {*ours[-1].split("|")} == {*theirs[-1].split("|")}
+
+
+def test_train_returns_what_the_label_asks_for():
+    how = {"epochs": 1}
+    assert seqtag.train(treebank(), label="upos", **how).label == "upos"
+    assert seqtag.train(treebank(), label=["upos"], **how).parts == ("upos",)
+    complete = seqtag.train(treebank(), label="all", **how)
+    assert complete.parts == ("upos", "xpos", "feats", "lemma")
+    assert to_bytes(complete.models) == to_bytes(train_parts(treebank(), **how))
+    message = "expected templates with one label, found upos, xpos; train such components one by"
+    with pytest.raises(ValueError, match=message):
+        seqtag.train(treebank(), label=["upos", "xpos"], templates="pos")
