@@ -1,25 +1,25 @@
-"""Weights learnt on several shards, mixed into one: the arithmetic of iterative parameter mixing.
+"""Arithmetic of iterative parameter mixing: weights trained on several shards, mixed into one.
 
-A round begins with the same weights on all shards; each visits its sentences once and says which
-cells it changed (McDonald, Hall and Mann 2010, "Distributed Training Strategies for the Structured
-Perceptron"). A cell then gets the mean of the shards that changed it::
+A round starts from the same weights on all shards; each trains on its sentences once and returns
+the cells that it changed (McDonald, Hall and Mann 2010, "Distributed Training Strategies for the
+Structured Perceptron"). A cell then gets the mean of the shards that changed it::
 
     w' = sum_i n_i w_i / sum_i n_i          over the shards i that changed it; n_i: their sentences
     g' = sum_i n_i g_i / sum_i n_i          sums of squares of the adaptive rule: likewise
 
-So a cell that one shard alone has data for is learnt as fast as it is there; what several shards
-know is not counted several times. The coefficients of the paper are the same for all cells, which
-makes a feature of one shard in S come S times as slowly.
+A cell with data in one shard only is learned as fast as in that shard alone, and cells of several
+shards are not counted several times. The paper has the same coefficients for all cells, which makes
+a feature of one shard in S learn S times as slowly.
 
 The average is over the weights after every sentence of every shard. With N sentences in all shards,
-R rounds, and ``C = R N``, it is ``w - u / C`` as in `seqtag.engine.reference.Weights`. A shard goes
-on with the u that was mixed and counts its own sentences, n_i in each round; then what the shards
-add to u is what they add to the sum over all steps, but for the jump from their mean to w'::
+R rounds, and ``C = R N``, it is ``w - u / C`` as in `seqtag.engine.reference.Weights`. A shard
+continues with the mixed u and counts its own sentences, n_i in each round; the shards then add to u
+what they add to the sum over all steps, except for the jump from their mean to w'::
 
     u' = u + sum_i (u_i - u) + C ((w' - w) - sum_i n_i / N (w_i - w))
 
 All sums are in float64, in the order of the shards, and rounded to float32 once: the same shards
-give the same bytes wherever they are learnt. One shard is left as it is: ``w' = w_1, u' = u_1``.
+give the same bytes wherever they are trained on. One shard is unchanged: ``w' = w_1, u' = u_1``.
 """
 
 from __future__ import annotations
@@ -53,24 +53,24 @@ class Table(NamedTuple):
 
     @classmethod
     def empty(cls, adaptive: bool) -> Table:
-        """Weights of 0."""
+        """Return weights of 0."""
         return cls(np.zeros(0, np.int64), np.zeros((3 if adaptive else 2, 0), np.float32))
 
     def at(self, cells: IntArray) -> FloatArray:
-        """The values of some cells, 0 of those that never changed: (2 or 3, cells) float32."""
+        """Return the values of cells, 0 where they never changed: (2 or 3, cells) float32."""
         found = np.zeros((len(self.values), len(cells)), np.float32)
         place, here = _places(self.cells, cells)
         found[:, here] = self.values[:, place[here]]
         return found
 
 
-class Part(NamedTuple):
-    """The rows that a shard has features for, among those of all shards.
+class ShardRows(NamedTuple):
+    """The rows of the features of a shard, among those of all shards.
 
     Attributes
     ----------
     layout
-        The shape of the weights of all shards.
+        Shape of the weights of all shards.
     rows, edges
         Numbers of the shard's emission and edge rows, int64, ascending.
     """
@@ -81,7 +81,7 @@ class Part(NamedTuple):
 
     @property
     def own(self) -> Layout:
-        """The shape of the weights of the shard alone."""
+        """Shape of the weights of the shard alone."""
         return self.layout._replace(rows=len(self.rows), edges=len(self.edges))
 
     @property
@@ -93,7 +93,7 @@ class Part(NamedTuple):
         return np.concatenate([emission.ravel(), edge.ravel(), np.arange(cuts[2], cuts[4])])
 
     def has(self, cells: IntArray) -> BoolArray:
-        """Whether cells, in ascending order, are the shard's."""
+        """Return for cells in ascending order whether they belong to the shard."""
         cuts, labels = _cuts(self.layout), self.layout.labels
         edge, others = np.searchsorted(cells, cuts[1:3])
         found = np.ones(len(cells), bool)
@@ -102,7 +102,7 @@ class Part(NamedTuple):
         return found
 
     def state(self, table: Table, seen: int) -> State:
-        """The weights of a table as the engine goes on from them, after so many sentences."""
+        """Return a table as the state of the engine after so many sentences."""
         cuts, labels = _cuts(self.layout), self.layout.labels
         ends = np.searchsorted(table.cells, cuts)
 
@@ -132,7 +132,7 @@ class Part(NamedTuple):
         )
 
     def table(self, state: State, adaptive: bool) -> Table:
-        """The weights of the shard, of the engine, by the numbers of all shards."""
+        """Return a state of the engine as a table with the cell numbers of all shards."""
         cuts, labels = _cuts(self.layout), self.layout.labels
         kept = state.chain.any(axis=0)
         numbers, values = [], []
@@ -150,8 +150,8 @@ class Part(NamedTuple):
         return Table(np.concatenate(numbers).astype(np.int64), found)
 
 
-class Difference(NamedTuple):
-    """What a shard changed in one round, in the smaller of two forms.
+class ShardUpdate(NamedTuple):
+    """What a shard changed in one round, stored in the smaller of two forms.
 
     Attributes
     ----------
@@ -171,53 +171,55 @@ class Difference(NamedTuple):
 
     @classmethod
     def of(
-        cls, part: Part, before: Table, after: Table, counts: tuple[int, int] = (0, 0)
-    ) -> Difference:
-        """What a shard changed.
+        cls, rows: ShardRows, before: Table, after: Table, counts: tuple[int, int] = (0, 0)
+    ) -> ShardUpdate:
+        """Compare the weights before and after a round.
 
         Parameters
         ----------
-        part
-            The shard's rows.
+        rows
+            The rows of the shard.
         before, after
-            The weights; of those before, cells that are not the shard's do not matter.
+            The weights; cells of `before` that are not the shard's are ignored.
         counts
             Updates and wrong tokens.
         """
         gone = before.cells[~_places(after.cells, before.cells)[1]]
-        gone = gone[part.has(gone)]  # the shard's own are back at 0
+        gone = gone[rows.has(gone)]  # cells of the shard that are 0 again
         cells = np.sort(np.concatenate([after.cells, gone]))
         values = after.at(cells)
         changed = (values != before.at(cells)).any(axis=0)
         cells, values = cells[changed], values[:, changed]
-        small = cells.astype(np.uint32 if _cuts(part.layout)[4] <= 2**32 else np.int64)
-        every = part.own.size * len(values) * values.itemsize
+        small = cells.astype(np.uint32 if _cuts(rows.layout)[4] <= 2**32 else np.int64)
+        every = rows.own.size * len(values) * values.itemsize
         if small.nbytes + values.nbytes <= every:
             return cls(small, values, *counts)
-        return cls(None, after.at(part.cells), *counts)
+        return cls(None, after.at(rows.cells), *counts)
 
-    def sparse(self, part: Part, before: Table) -> Table:
-        """The cells that changed, and their values after the round."""
+    def sparse(self, rows: ShardRows, before: Table) -> Table:
+        """Return the cells that changed, with their values after the round."""
         if self.cells is not None:
             return Table(self.cells.astype(np.int64), self.values)
-        cells = part.cells
+        cells = rows.cells
         changed = (self.values != before.at(cells)).any(axis=0)
         return Table(cells[changed], self.values[:, changed])
 
 
-def mixed(before: Table, after: Sequence[Table], sentences: Sequence[int], rounds: int) -> Table:
-    """The weights after a round.
+def mix_weights(
+    before: Table, after: Sequence[Table], sentences: Sequence[int], rounds: int
+) -> Table:
+    """Return the weights after a round.
 
     Parameters
     ----------
     before
-        The weights that all shards began with.
+        The weights that all shards started from.
     after
         The cells that each shard changed, with their new values, in the order of the shards.
     sentences
-        Of each shard.
+        Number of sentences of each shard.
     rounds
-        Finished, with this one.
+        Number of rounds, this one included.
 
     Returns
     -------
@@ -228,7 +230,7 @@ def mixed(before: Table, after: Sequence[Table], sentences: Sequence[int], round
     --------
     >>> one = Table(np.array([3]), np.array([[2], [0]], np.float32))
     >>> two = Table(np.array([3, 7]), np.array([[5, 1], [0, 0]], np.float32))
-    >>> mixed(Table.empty(False), [one, two], [1, 2], 1).values[0]
+    >>> mix_weights(Table.empty(False), [one, two], [1, 2], 1).values[0]
     array([4., 1.], dtype=float32)
     """
     everywhere = [table.cells for table in after]
@@ -258,7 +260,7 @@ def mixed(before: Table, after: Sequence[Table], sentences: Sequence[int], round
 
 
 def weights_of(table: Table, layout: Layout, average_over: int = 0) -> Cells:
-    """The weights that are not 0, or their average over so many sentences."""
+    """Return the weights that are not 0, or their average over so many sentences."""
     w, u = table.values[:2]
     if average_over:
         w = w - u / np.float32(average_over)
@@ -279,20 +281,19 @@ def weights_of(table: Table, layout: Layout, average_over: int = 0) -> Cells:
     return Cells._make([*found, chain])
 
 
-# --------------------------------------------------------------------------- private
 def _trigram_rows(layout: Layout) -> int:
     return (layout.labels + 1) * layout.labels if layout.order == 2 else 0
 
 
 def _cuts(layout: Layout) -> list[int]:
-    """Where the numbers of emission, edge, trigram and chain cells begin, and where they end."""
+    """Return where the numbers of emission, edge, trigram and chain cells begin, and the end."""
     labels = layout.labels
     sizes = [layout.rows * layout.width, layout.edges * labels**2, _trigram_rows(layout) * labels]
     return [0, *np.cumsum([*sizes, layout.chain], dtype=np.int64).tolist()]
 
 
 def _places(numbers: IntArray, wanted: IntArray) -> tuple[IntArray, BoolArray]:
-    """Where numbers are among ascending ones, and whether they are there."""
+    """Return the places of numbers among ascending ones, and whether they are there."""
     place = np.searchsorted(numbers, wanted).clip(max=max(len(numbers) - 1, 0))
     here = numbers[place] == wanted if len(numbers) else np.zeros(len(wanted), bool)
     return place, here

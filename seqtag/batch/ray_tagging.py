@@ -72,7 +72,7 @@ class Failure:
 
 
 @dataclass
-class Report:
+class BatchReport:
     """What became of some files: sums, and the failures.
 
     Attributes
@@ -164,7 +164,7 @@ class Report:
         }
 
 
-Listener: TypeAlias = "Callable[[FileResult | Failure | None, Report], object]"
+Listener: TypeAlias = "Callable[[FileResult | Failure | None, BatchReport], object]"
 """What is told of each file, and of each part of one by None, with the report so far."""
 
 Step: TypeAlias = "int | Range | list[Range]"
@@ -265,7 +265,7 @@ class _Run:
 
     Attributes
     ----------
-    report : Report
+    report : BatchReport
         What became of the files so far.
     cuts : dict of Job to _Cut
         The files in parts.
@@ -282,7 +282,7 @@ class _Run:
         split: int,
         listener: Listener,
     ):
-        self.report = Report()
+        self.report = BatchReport()
         self.cuts: dict[Job, _Cut] = {}
         self._split = split
         self._ray, self._options, self._threads = ray, options, threads
@@ -400,7 +400,7 @@ def tag_files(
     in_flight: int | None = None,
     split: int = 0,
     listener: Listener = lambda *_: None,
-) -> Report:
+) -> BatchReport:
     """Tag files on a cluster; see `seqtag.tag_file` for what becomes of each.
 
     Parameters
@@ -429,7 +429,7 @@ def tag_files(
 
     Returns
     -------
-    Report
+    BatchReport
         What became of each.
 
     Raises

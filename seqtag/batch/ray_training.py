@@ -1,9 +1,7 @@
-"""Training over shards on a cluster: an actor for each, which holds its sentences over the rounds.
+"""Training on shards on a Ray cluster: an actor for each shard keeps its sentences over all rounds.
 
-All that there is to know of a round is in `seqtag.batch.shards.train_shard`; here is who does
-it, and again if need be. What an actor knows it knows from its file and its plan: one that is lost
-is made anew, and repeats the round. The driver alone counts attempts, so the engine tries nothing
-twice by itself.
+The state of an actor follows from its file and its plan: if a worker is lost, a new actor repeats
+the round. The driver alone counts attempts; Ray retries nothing by itself.
 """
 
 from __future__ import annotations
@@ -13,95 +11,92 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from seqtag.batch.ray_tagging import ATTEMPTS
-from seqtag.batch.shards import Numbered, Shard, train_shard
+from seqtag.batch.shards import EncodedShard, Shard, train_shard
 from seqtag.batch.storage import is_address, place_of
-from seqtag.corpus import read
 from seqtag.errors import ClusterError, SeqtagError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from seqtag.batch.mixing import Difference, Table
-    from seqtag.batch.shards import Plan, Reading, Survey
+    from seqtag.batch.mixing import ShardUpdate, Table
+    from seqtag.batch.shards import Plan, ShardOptions, ShardStats
     from seqtag.labels.coding import LabelCoding
     from seqtag.training.known_labels import WordLabels
 
 
-class Seat:
-    """A shard on a worker: read when it is first asked.
+class ShardActor:
+    """A shard on a worker, read at the first call.
 
     Parameters
     ----------
     source
         Its file.
-    reading
-        How it is read.
+    options
+        How to learn from it.
     plan
-        What it must know of the others, if that is settled.
+        Its plan, if there is one already.
     """
 
-    def __init__(self, source: str, reading: Reading, plan: Plan | None = None):
-        self._source, self._reading, self._plan = source, reading, plan
+    def __init__(self, source: str, options: ShardOptions, plan: Plan | None = None):
+        self._source, self._options, self._plan = source, options, plan
         self._shard: Shard | None = None
-        self._numbered: Numbered | None = None
+        self._encoded: EncodedShard | None = None
 
-    def ask(self, what: str, *arguments: Any) -> Any:
-        """The answer of a method, or the error that a user is to see."""
+    def call(self, method: str, *arguments: Any) -> Any:
+        """Return the result of a method, or its error if it is one to show to the user."""
         try:
-            return getattr(self, what)(*arguments)
+            return getattr(self, method)(*arguments)
         except (SeqtagError, OSError) as error:
             return error
 
-    def survey(self) -> Survey:
-        """What the shard has."""
-        return self._read().survey()
+    def stats(self) -> ShardStats:
+        """Return the statistics of the shard."""
+        return self._read().stats()
 
     def labels(self, coding: LabelCoding) -> list[str]:
-        """Its labels as they are learnt."""
+        """Return its labels, encoded."""
         return self._read().labels(coding)
 
     def begin(self, plan: Plan) -> WordLabels | None:
-        """Get to know what it must know."""
-        self._plan, self._numbered = plan, None
-        return self._ready().words
+        """Encode the shard by its plan; return the labels of its words, if needed."""
+        self._plan, self._encoded = plan, None
+        return self._encode().words
 
-    def round(self, table: Table, number: int, seed: int) -> Difference:
-        """What it changes in a round."""
-        return train_shard(table, self._ready(), number, seed)
+    def round(self, table: Table, number: int, seed: int) -> ShardUpdate:
+        """Return what it changes in a round."""
+        return train_shard(table, self._encode(), number, seed)
 
     def _read(self) -> Shard:
-        how = self._reading
         if self._shard is None and is_address(self._source):
             with place_of(self._source).open() as file:
-                found = read(file, how.format, columns=how.columns, limits=how.limits)
-                self._shard = Shard(found, how)
+                self._shard = Shard(self._options.files.open(file), self._options)
         elif self._shard is None:
-            self._shard = Shard(self._source, how)
+            self._shard = Shard(self._source, self._options)
         return self._shard
 
-    def _ready(self) -> Numbered:
-        if self._numbered is None:
+    def _encode(self) -> EncodedShard:
+        if self._encoded is None:
             if self._plan is None:
                 msg = "a shard must begin with its plan"
                 raise RuntimeError(msg)
-            self._numbered = self._read().numbered(self._plan)
-            self._shard = None  # the arrays are all that rounds need
-        return self._numbered
+            self._encoded = self._read().encode(self._plan)
+            self._shard = None  # rounds need the arrays only
+        return self._encoded
 
 
-class Seats:
-    """The shards on a cluster: a `seqtag.batch.parameter_mixing.Crew`.
+class RayShardWorkers:
+    """Shards on a cluster: `seqtag.batch.parameter_mixing.ShardWorkers` with an actor for each.
 
     Parameters
     ----------
     ray
-        The engine, connected: see `seqtag.batch.ray_cluster.connected`.
+        The module, connected: see `seqtag.batch.ray_cluster.connected`.
     sources
         A file for each shard: a path that all workers see, or an address.
-    reading
-        How they are read.
+    options
+        How to learn from them.
     attempts
-        How often a shard is asked the same whose worker is lost.
+        How often a call is tried whose worker is lost.
     on_lost
         Called for each worker that is lost, with the shard and the reason.
     """
@@ -110,11 +105,11 @@ class Seats:
         self,
         ray: Any,
         sources: Sequence[str],
-        reading: Reading,
+        options: ShardOptions,
         attempts: int = ATTEMPTS,
         on_lost: Callable[[str, str], object] = lambda *_: None,
     ):
-        self._ray, self._reading, self._attempts = ray, reading, attempts
+        self._ray, self._options, self._attempts = ray, options, attempts
         self._on_lost = on_lost
         self._sources = [
             each if is_address(each) else os.path.abspath(each)  # noqa: PTH100  links stay
@@ -122,58 +117,57 @@ class Seats:
         ]
         self._plans: Sequence[Plan | None] = [None] * len(sources)
         # An actor takes a core while it is placed, none later: there may be more shards than cores.
-        self._actor = ray.remote(Seat).options(
+        self._actor_class = ray.remote(ShardActor).options(
             max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD"
         )
-        self._seats = [self._seat(i) for i in range(len(sources))]
+        self._actors = [self._new_actor(i) for i in range(len(sources))]
 
-    def surveys(self) -> Sequence[Survey]:
-        """What each shard has."""
-        return list(self._ask("survey", [()] * len(self._seats)))
+    def stats(self) -> Sequence[ShardStats]:
+        """Return the statistics of each shard."""
+        return list(self._call("stats", [()] * len(self._actors)))
 
     def labels(self, coding: LabelCoding) -> Sequence[list[str]]:
-        """The labels of each shard as they are learnt."""
-        return list(self._ask("labels", [(coding,)] * len(self._seats)))
+        """Return the labels of each shard, encoded."""
+        return list(self._call("labels", [(coding,)] * len(self._actors)))
 
     def begin(self, plans: Sequence[Plan]) -> Sequence[WordLabels | None]:
-        """Tell each shard what it must know."""
+        """Encode each shard by its plan."""
         self._plans = plans
-        return list(self._ask("begin", [(plan,) for plan in plans]))
+        return list(self._call("begin", [(plan,) for plan in plans]))
 
-    def round(self, table: Table, number: int, seed: int) -> Iterator[Difference]:
-        """What each shard changed in a round; the weights travel once to each machine."""
+    def round(self, table: Table, number: int, seed: int) -> Iterator[ShardUpdate]:
+        """Return what each shard changed in a round; the weights travel once to each machine."""
         weights = self._ray.put(table)
-        return self._ask("round", [(weights, number, seed)] * len(self._seats))
+        return self._call("round", [(weights, number, seed)] * len(self._actors))
 
     def end(self) -> None:
-        """Let all workers go."""
-        for seat in self._seats:
-            self._ray.kill(seat)
+        """End all actors."""
+        for actor in self._actors:
+            self._ray.kill(actor)
 
-    def _seat(self, i: int) -> Any:
-        """A new worker for a shard."""
-        return self._actor.remote(self._sources[i], self._reading, self._plans[i])
+    def _new_actor(self, i: int) -> Any:
+        return self._actor_class.remote(self._sources[i], self._options, self._plans[i])
 
-    def _ask(self, what: str, arguments: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
-        """The answers of all shards, in their order; all are asked at once."""
-        asked = [
-            seat.ask.remote(what, *given)
-            for seat, given in zip(self._seats, arguments, strict=True)
+    def _call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
+        """Call a method of all actors at once; yield the results in the order of the shards."""
+        refs = [
+            actor.call.remote(method, *given)
+            for actor, given in zip(self._actors, arguments, strict=True)
         ]
         for i, given in enumerate(arguments):
-            answer = self._answer(i, asked[i], (what, *given))
-            asked[i] = None  # the object store may forget it
-            if isinstance(answer, (SeqtagError, OSError)):
-                raise answer
-            yield answer
+            result = self._result(i, refs[i], (method, *given))
+            refs[i] = None  # lets the object store free it
+            if isinstance(result, (SeqtagError, OSError)):
+                raise result
+            yield result
 
-    def _answer(self, i: int, ref: Any, question: tuple[Any, ...]) -> Any:
-        """The answer of a shard; of a new worker, where one was lost.
+    def _result(self, i: int, ref: Any, call: tuple[Any, ...]) -> Any:
+        """Return the result of a call; if its worker is lost, call a new actor.
 
         Raises
         ------
         ClusterError
-            If too many are.
+            If too many workers are lost.
         """
         attempt = 1
         while True:
@@ -189,23 +183,23 @@ class Seats:
                         "same command with --resume goes on from the last round"
                     )
                     raise ClusterError(msg, source=self._sources[i]) from error
-                self._seats[i] = self._seat(i)
-                ref = self._seats[i].ask.remote(*question)
+                self._actors[i] = self._new_actor(i)
+                ref = self._actors[i].call.remote(*call)
                 attempt += 1
 
 
 @contextmanager
-def seated(
+def ray_shard_workers(
     sources: Sequence[str],
-    reading: Reading,
+    options: ShardOptions,
     *,
     ray: Any,
     attempts: int = ATTEMPTS,
     on_lost: Callable[[str, str], object] = lambda *_: None,
-) -> Iterator[Seats]:
-    """Shards on a cluster, whose workers go at the end of the block; see `Seats`."""
-    seats = Seats(ray, sources, reading, attempts, on_lost)
+) -> Iterator[RayShardWorkers]:
+    """Lend workers on a cluster to the block, and end them; see `RayShardWorkers`."""
+    workers = RayShardWorkers(ray, sources, options, attempts, on_lost)
     try:
-        yield seats
+        yield workers
     finally:
-        seats.end()
+        workers.end()

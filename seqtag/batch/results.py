@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from seqtag.batch.jobs import Job
-    from seqtag.batch.ray_tagging import Report
+    from seqtag.batch.ray_tagging import BatchReport
     from seqtag.tagging.streams import TagOptions
 
 
@@ -60,7 +60,7 @@ def changed_since(copies: Sequence[ModelCopy]) -> list[str]:
 
 
 def write_results(
-    report: Report,
+    report: BatchReport,
     folder: str,
     copies: Sequence[ModelCopy],
     options: TagOptions,

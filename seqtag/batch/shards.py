@@ -1,16 +1,16 @@
-"""Shards: the parts of a corpus that are learnt from in different places, and one round of it.
+"""Shards: the parts of a corpus that are trained on in different places, and one round on a shard.
 
-A shard knows its own sentences only. What all must agree on is settled in one pass over them, after
-which each is a record of arrays, `Numbered`, that `train_shard` learns from:
+A shard knows its own sentences only. What must be the same for all is settled in one pass over
+them, after which each is a record of arrays, `EncodedShard`, for `train_shard`:
 
-1. Each shard is read, and says what it has (`Survey`): its feature keys with their counts, its
-   words, which label follows which.
-2. The surveys are put together (`Agreement`). A feature is known by its 64-bit key, made from its
-   template and the hashes of its values, so that all shards call it the same without ever having
-   talked to each other. Counts are summed and ``min-count`` holds for the sum; rows are numbered by
-   the first shard that has them, and within it by first appearance: as plain training numbers the
-   features of all shards, read one after another.
-3. Each shard is told the number of each of its features, and all labels.
+1. Each shard is read, and returns `ShardStats`: its feature keys with their counts, its words,
+   which label follows which.
+2. The statistics are merged (`SharedVocabulary`). A feature is known by its 64-bit key, made from
+   its template and the hashes of its values, so it has the same key in all shards. Counts are
+   summed, and ``min-count`` is compared with the sum; rows are numbered by the first shard that has
+   them, and within it by first appearance: as ordinary training numbers the features of all shards,
+   read one after another.
+3. Each shard gets a `Plan`: the number of each of its features, and all labels.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.batch.mixing import Difference, Part, Table
+from seqtag.batch.mixing import ShardRows, ShardUpdate, Table
 from seqtag.corpus import ReadOptions
 from seqtag.engine import backend
 from seqtag.engine.arrays import Instances, Layout
@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """Options for learning from shards, as `seqtag.training.train.train` has them."""
+class ShardOptions:
+    """Options of training on shards, as `seqtag.train` has them."""
 
     label: str | None = None
     templates: TemplateSet | None = None
@@ -67,7 +67,7 @@ class Reading:
     tables: Sequence[WordTable] = ()
 
 
-def shard_task(reading: Reading, column: LabelColumn, columns: Sequence[str]) -> LearningTask:
+def shard_task(options: ShardOptions, column: LabelColumn, columns: Sequence[str]) -> LearningTask:
     """Return the task of learning a column on shards with some columns: all have the same ones.
 
     Raises
@@ -77,38 +77,38 @@ def shard_task(reading: Reading, column: LabelColumn, columns: Sequence[str]) ->
     """
     available = [name for name in columns if name not in column.columns]
     task = learning_task(
-        column, available, reading.templates, reading.settings, tables=reading.tables
+        column, available, options.templates, options.settings, tables=options.tables
     )
     settings = task.settings.in_one_pass("shards", "train on the whole corpus at once")
-    check_used(reading.tables, [task.templates])
+    check_used(options.tables, [task.templates])
     return replace(task, settings=settings.without_auto())  # a trial on one shard is not enough
 
 
-class Survey(NamedTuple):
-    """What a shard has.
+class ShardStats(NamedTuple):
+    """Statistics of a shard.
 
     Attributes
     ----------
     source
         The file, for messages.
     columns
-        Those of the file.
+        Columns of the file.
     column
         The column to learn.
     sentences, tokens, digest
-        Their numbers, and the SHA-256 of what is learnt from.
+        Number of sentences and tokens, and SHA-256 of the training data.
     label_types
-        The labels as written, each once.
+        The distinct labels as written.
     follows
-        How often which label follows which.
+        Counts of label bigrams.
     pairs
-        Form and label of tokens, each pair once, if labels may hang on the form.
+        Distinct pairs of form and label, if labels may depend on the form.
     words
         Hashes of the words, ascending.
     keys, counts
-        Feature keys in order of first appearance, and how often the shard has each.
+        Feature keys in order of first appearance, and their counts.
     edge_keys, edge_counts
-        The same of label bigrams that see words.
+        The same for label bigrams with words.
     """
 
     source: str
@@ -133,17 +133,17 @@ class Plan(NamedTuple):
     Attributes
     ----------
     number
-        Of the shard, from 1.
+        Number of the shard, from 1.
     digest
-        The one that it said in its survey: a file that has changed since is noticed.
+        That of its statistics, to detect a file that has changed.
     coding, labels
-        How labels are learnt, and all of them, sorted.
+        The label coding, and all labels, sorted.
     dropout
-        The setting, by the size of all shards.
+        The setting for the size of all shards.
     layout
-        The shape of the weights of all shards.
+        Shape of the weights of all shards.
     rows, edges
-        The number of each feature key of the survey; -1 if it is too rare.
+        For each feature key of the statistics its row; -1 if it is too rare.
     """
 
     number: int
@@ -156,31 +156,33 @@ class Plan(NamedTuple):
     edges: IntArray
 
     @property
-    def part(self) -> Part:
-        """The shard's rows, and those of all shards."""
+    def shard_rows(self) -> ShardRows:
+        """The rows of the shard among those of all shards."""
         edges = self.edges if self.layout.edges else self.edges[:0]
-        return Part(self.layout, np.sort(self.rows[self.rows >= 0]), np.sort(edges[edges >= 0]))
+        return ShardRows(
+            self.layout, np.sort(self.rows[self.rows >= 0]), np.sort(edges[edges >= 0])
+        )
 
 
-class Numbered(NamedTuple):
-    """A shard that is ready to be learnt from: arrays and settings, which pickle.
+class EncodedShard(NamedTuple):
+    """A shard ready for training: arrays and settings, which pickle.
 
     Attributes
     ----------
     number
-        Of the shard, from 1.
-    part
+        Number of the shard, from 1.
+    shard_rows
         Its rows among those of all shards.
     x, y
         Its sentences, with rows counted within the shard, and the label ids of their tokens.
     settings
-        How to learn.
+        Settings of training.
     words
-        The labels that its words have, if words are to keep to the labels they had.
+        The labels of its words, if they are needed for a tag dictionary.
     """
 
     number: int
-    part: Part
+    shard_rows: ShardRows
     x: Instances
     y: NDArray[np.int32]
     settings: Settings
@@ -188,7 +190,7 @@ class Numbered(NamedTuple):
 
     @property
     def sentences(self) -> int:
-        """How many there are."""
+        """Number of sentences."""
         return len(self.x.sentence_ptr) - 1
 
 
@@ -199,8 +201,8 @@ class Shard:
     ----------
     source
         A corpus file, or sentences.
-    reading
-        How it is read.
+    options
+        How to learn from it.
 
     Raises
     ------
@@ -208,28 +210,28 @@ class Shard:
         As `seqtag.training.train.train`.
     """
 
-    def __init__(self, source: Source, reading: Reading):
+    def __init__(self, source: Source, options: ShardOptions):
         with ExitStack() as files:
-            corpus = open_corpus(source, files, reading.files)
-            column = corpus.label_column(reading.label)
-            self._task = shard_task(reading, column, corpus.columns)
+            corpus = open_corpus(source, files, options.files)
+            column = corpus.label_column(options.label)
+            self._task = shard_task(options, column, corpus.columns)
             self._compiled = self._task.templates.compile(self._task.available)
             needed = self._compiled.columns
-            self._examples = corpus.gather(needed, column, reading.unlabeled, check=False)
+            self._examples = corpus.gather(needed, column, options.unlabeled, check=False)
         self._inputs = [self._examples.columns[name] for name in needed]
         self._forms = self._examples.columns.get("form")
         self._columns, self._name = corpus.columns, corpus.name or "<sentences>"
         self._found: IndexedCorpus | None = None
 
-    def survey(self) -> Survey:
-        """What the shard has."""
+    def stats(self) -> ShardStats:
+        """Return the statistics of the shard."""
         examples, forms, found = self._examples, self._forms, self._index()
         pairs, types = np.zeros(0, np.int64), examples.labels.types
         if self._task.column.is_lemma and forms is not None:
             pairs = np.unique(forms.ids * np.int64(len(types)) + examples.labels.ids)
         words = forms.types if forms else []
         edges = found.instances.edges
-        return Survey(
+        return ShardStats(
             self._name,
             self._columns,
             self._task.column,
@@ -247,16 +249,16 @@ class Shard:
         )
 
     def labels(self, coding: LabelCoding) -> list[str]:
-        """The labels as they are learnt, sorted."""
+        """Return the labels of the shard, encoded and sorted."""
         return sorted(learned_labels(self._examples, coding, self._forms).labels)
 
-    def numbered(self, plan: Plan) -> Numbered:
-        """The shard by the numbers that all shards agree on.
+    def encode(self, plan: Plan) -> EncodedShard:
+        """Encode the shard by its plan.
 
         Raises
         ------
         CorpusError
-            If the sentences are not those of the survey.
+            If the sentences are not those of the statistics.
         """
         if self._examples.digest() != plan.digest:
             msg = (
@@ -269,20 +271,20 @@ class Shard:
         words = None
         if self._task.settings.known_labels:
             words = labels_of_words(self._compiled, self._inputs, y)
-        x = _renumbered(found.instances, plan, plan.part)
+        x = _renumbered(found.instances, plan, plan.shard_rows)
         settings = replace(self._task.settings, dropout=plan.dropout)
-        return Numbered(plan.number, plan.part, x, y, settings, words)
+        return EncodedShard(plan.number, plan.shard_rows, x, y, settings, words)
 
     def _index(self) -> IndexedCorpus:
-        """The sentences as rows of all features, by the numbers of this shard."""
+        """Index the sentences by the feature numbers of this shard."""
         if self._found is None:
             self._found = index_corpus(self._compiled, self._inputs, self._examples.lengths, 1)
         return self._found
 
 
 @dataclass(frozen=True)
-class Agreed(LemmaCoding):
-    """Lemmas whose scripts were chosen for all shards together.
+class SharedLemmaCoding(LemmaCoding):
+    """Lemmas with edit scripts chosen on all shards together.
 
     Parameters
     ----------
@@ -293,10 +295,10 @@ class Agreed(LemmaCoding):
     scripts: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
-    def on(cls, pairs: Sequence[tuple[str, str]]) -> Agreed:
-        """What is chosen for some pairs of form and lemma.
+    def on(cls, pairs: Sequence[tuple[str, str]]) -> SharedLemmaCoding:
+        """Choose scripts for pairs of form and lemma.
 
-        >>> Agreed.on([("PARIS", "Paris"), ("be", "be")]).encode(["Paris"], ["PARIS"])
+        >>> SharedLemmaCoding.on([("PARIS", "Paris"), ("be", "be")]).encode(["Paris"], ["PARIS"])
         ['title 0 0  ']
         """
         different = list(dict.fromkeys(pairs))
@@ -304,66 +306,66 @@ class Agreed(LemmaCoding):
         return cls(scripts=dict(zip(different, LemmaCoding().encode(lemmas, forms), strict=True)))
 
     def encode(self, labels: Sequence[str], forms: Sequence[str] = ()) -> list[str]:
-        """The scripts of lemmas."""
+        """Return the scripts of lemmas."""
         return [self.scripts[pair] for pair in zip(forms, labels, strict=True)]
 
 
-class Agreement(NamedTuple):
-    """What all shards have together.
+class SharedVocabulary(NamedTuple):
+    """Features and labels of all shards together.
 
     Attributes
     ----------
-    surveys
-        What each has.
+    stats
+        The statistics of each shard.
     keys, edge_keys
         The feature keys that are not too rare, in the order of their rows.
     rows, edges
         For each shard the row of each of its feature keys; -1 if it is too rare.
     """
 
-    surveys: Sequence[Survey]
+    stats: Sequence[ShardStats]
     keys: NDArray[np.uint64]
     rows: list[IntArray]
     edge_keys: NDArray[np.uint64]
     edges: list[IntArray]
 
     @classmethod
-    def of(cls, surveys: Sequence[Survey], min_count: int) -> Agreement:
-        """What the shards agree on.
+    def of(cls, stats: Sequence[ShardStats], min_count: int) -> SharedVocabulary:
+        """Merge the statistics of shards.
 
         Raises
         ------
         CorpusError
-            If they have not the same columns, or a column is learnt here and another there.
+            If they do not have the same columns, or do not learn the same one.
         LabelError
-            If no word of any has a label.
+            If no word has a label.
         """
-        first = surveys[0]
-        for other in surveys[1:]:
+        first = stats[0]
+        for other in stats[1:]:
             if (other.columns, other.column) != (first.columns, first.column):
                 msg = (
                     f"expected the columns {', '.join(first.columns)} of the first shard "
                     f"({first.source}), found {', '.join(other.columns)}"
                 )
                 raise CorpusError(msg, source=other.source)
-        types = list(dict.fromkeys(label for each in surveys for label in each.label_types))
+        types = list(dict.fromkeys(label for each in stats for label in each.label_types))
         check_labels(types, first.column, first.source)
-        plain = _numbers([(each.keys, each.counts) for each in surveys], min_count)
-        seeing = _numbers([(each.edge_keys, each.edge_counts) for each in surveys], min_count)
-        return cls(surveys, *plain, *seeing)
+        plain = _numbers([(each.keys, each.counts) for each in stats], min_count)
+        seeing = _numbers([(each.edge_keys, each.edge_counts) for each in stats], min_count)
+        return cls(stats, *plain, *seeing)
 
     @property
     def sentences(self) -> list[int]:
-        """Those of each shard."""
-        return [each.sentences for each in self.surveys]
+        """Number of sentences of each shard."""
+        return [each.sentences for each in self.stats]
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What a model says of its training data; of one shard, what it says without shards."""
-        digests = [each.digest for each in self.surveys]
+        """Return the description of the training data for the model file."""
+        digests = [each.digest for each in self.stats]
         return {
             "sentences": sum(self.sentences),
-            "tokens": sum(each.tokens for each in self.surveys),
+            "tokens": sum(each.tokens for each in self.stats),
             "corpus_sha256": digests[0]
             if len(digests) == 1
             else sha256("".join(digests).encode()).hexdigest(),
@@ -372,47 +374,47 @@ class Agreement(NamedTuple):
 
     @property
     def words(self) -> KnownWords:
-        """The words of all shards."""
-        return KnownWords(np.unique(np.concatenate([each.words for each in self.surveys])))
+        """Return the words of all shards."""
+        return KnownWords(np.unique(np.concatenate([each.words for each in self.stats])))
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Form and label of the tokens of all shards, if labels may hang on the form."""
-        return [pair for each in self.surveys for pair in each.pairs]
+        """Return the pairs of form and label of all shards, if labels may depend on the form."""
+        return [pair for each in self.stats for pair in each.pairs]
 
     def transitions(self) -> Counter[Transition]:
-        """How often which label follows which."""
+        """Return the counts of label bigrams."""
         found: Counter[Transition] = Counter()
-        for each in self.surveys:
+        for each in self.stats:
             found.update(each.follows)
         return found
 
 
-def train_shard(state: Table, shard: Numbered, round: int, seed: int) -> Difference:
-    """Visit the sentences of a shard once, beginning with the weights of all shards.
+def train_shard(state: Table, shard: EncodedShard, round: int, seed: int) -> ShardUpdate:
+    """Train on the sentences of a shard once, starting from the weights of all shards.
 
     Pure: the same arguments give the same bytes, wherever and however often it is called.
 
     Parameters
     ----------
     state
-        The weights after the rounds before; those of other shards may be there too.
+        The weights after the rounds before; those of other shards may be included.
     shard
         Its sentences.
     round
-        Its number, from 1.
+        Number of the round, from 1.
     seed
-        Of the shuffling, and of dropout. Shard s draws what run s of plain training draws.
+        Seed of shuffling and dropout. Shard s draws what run s of ordinary training draws.
 
     Returns
     -------
-    Difference
+    ShardUpdate
         The cells that changed.
     """
-    settings, part = shard.settings, shard.part
+    settings, rows = shard.settings, shard.shard_rows
     recipe, sentences = recipe_of(settings), shard.sentences
-    before = part.state(state, (round - 1) * sentences)
-    weights = backend.Weights(part.own, "float32", settings.update, before)
+    before = rows.state(state, (round - 1) * sentences)
+    weights = backend.Weights(rows.own, "float32", settings.update, before)
     random = np.random.RandomState([seed, shard.number, round, 1])
     counts = weights.train_epoch(
         hiding(shard.x, settings.dropout)(random),
@@ -422,14 +424,14 @@ def train_shard(state: Table, shard: Numbered, round: int, seed: int) -> Differe
         recipe.step,
         recipe.cost,
     )
-    after = part.table(weights.state(), len(state.values) == 3)
-    return Difference.of(part, state, after, counts)
+    after = rows.table(weights.state(), len(state.values) == 3)
+    return ShardUpdate.of(rows, state, after, counts)
 
 
 def _numbers(
     shards: Sequence[tuple[NDArray[np.uint64], NDArray[np.int64]]], min_count: int
 ) -> tuple[NDArray[np.uint64], list[IntArray]]:
-    """Keys that are seen so often, by first appearance; and the row of each key of each shard."""
+    """Return the frequent keys, by first appearance, and the row of each key of each shard."""
     keys, counts = (np.concatenate(each) for each in zip(*shards, strict=True))
     distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
     total = np.zeros(len(distinct), np.int64)
@@ -442,8 +444,8 @@ def _numbers(
     return distinct[kept], np.split(row_of[which.reshape(-1)], ends)
 
 
-def _renumbered(x: Instances, plan: Plan, part: Part) -> Instances:
-    """The sentences by the rows that are kept, counted within the shard."""
+def _renumbered(x: Instances, plan: Plan, own: ShardRows) -> Instances:
+    """Return the sentences with the rows that are kept, counted within the shard."""
 
     def kept(
         ptr: IntArray, features: IntArray, row_of: IntArray, rows: IntArray
@@ -453,8 +455,8 @@ def _renumbered(x: Instances, plan: Plan, part: Part) -> Instances:
         before = np.concatenate([[0], np.cumsum(stays)])
         return before[ptr].astype(np.int64), np.searchsorted(rows, found[stays]).astype(np.int32)
 
-    renumbered = Instances(x.sentence_ptr, *kept(x.token_ptr, x.features, plan.rows, part.rows))
+    renumbered = Instances(x.sentence_ptr, *kept(x.token_ptr, x.features, plan.rows, own.rows))
     if x.edges is None or x.edge_ptr is None or not plan.layout.edges:
         return renumbered
-    edge_ptr, edges = kept(x.edge_ptr, x.edges, plan.edges, part.edges)
+    edge_ptr, edges = kept(x.edge_ptr, x.edges, plan.edges, own.edges)
     return renumbered._replace(edge_ptr=edge_ptr, edges=edges)

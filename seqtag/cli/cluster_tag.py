@@ -21,7 +21,7 @@ from seqtag.cli.options import (
 from seqtag.corpus import READABLE
 
 if TYPE_CHECKING:
-    from seqtag.batch.ray_tagging import Failure, Report
+    from seqtag.batch.ray_tagging import BatchReport, Failure
     from seqtag.batch.tag_file import FileResult
     from seqtag.corpus import ReadLimits
 
@@ -146,7 +146,7 @@ def command(
         copies = copies_of(models or DEFAULT_MODELS, options, jobs)
     with connected(address, workers) as ray, notes.bar("file", len(jobs)) as bar:
 
-        def show(done: FileResult | Failure | None, report: Report) -> None:
+        def show(done: FileResult | Failure | None, report: BatchReport) -> None:
             if isinstance(done, Failure):
                 notes(f"{done.file} failed: {done.error}")
             bar(0 if done is None else 1, f"{report.tokens_per_second:,} tokens/s")

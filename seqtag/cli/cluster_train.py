@@ -95,7 +95,7 @@ def command(
     from seqtag.batch.jobs import files_of
     from seqtag.batch.parameter_mixing import train_shards
     from seqtag.batch.ray_cluster import connected, require_ray
-    from seqtag.batch.ray_training import seated
+    from seqtag.batch.ray_training import ray_shard_workers
     from seqtag.batch.storage import is_address
 
     notes = Notes(quiet)
@@ -132,11 +132,11 @@ def command(
         saying_how_to_go_on(options["checkpoint"], notes),
         connected(address, workers) as ray,
     ):
-        crew = partial(
-            seated,
+        shard_workers = partial(
+            ray_shard_workers,
             ray=ray,
             attempts=attempts,
             on_lost=lambda shard, reason: notes(f"{shard}: the worker was lost: {reason}"),
         )
-        tagger = train_shards(files, dev=dev, on_epoch=show, crew=crew, **options)
+        tagger = train_shards(files, dev=dev, on_epoch=show, shard_workers=shard_workers, **options)
     return concluded(tagger, model, epochs, notes, as_json, options["checkpoint"])

@@ -125,7 +125,7 @@ def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[
         }
         for i, each in enumerate(filled):
             shown = DocumentSentence(each.sentence, offset)
-            offset = shown._behind
+            offset = shown.next_offset
             margins = {name: found[i].margins for name, found in scored.items()}
             probabilities = {name: found[i].probabilities for name, found in scored.items()}
             known = {name: values for name, values in probabilities.items() if values is not None}

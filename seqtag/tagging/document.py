@@ -1,4 +1,4 @@
-"""What a pipeline makes of a text: a document of sentences of words."""
+"""Documents: texts as sentences of words, with character offsets."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from seqtag.corpus import Sentence
 SHOWN = ("lemma", "upos", "xpos", "feats")
-"""Columns that words have as attributes, and tables show if they are filled."""
+"""Columns that are attributes of words; tables show them if they are filled."""
 
-_MOST_ROWS = 200  # words that a notebook shows
+_MAX_ROWS = 200  # words that a notebook shows
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Word:
     text
         Its form.
     lemma, upos, xpos, feats
-        What the pipeline says of it; ``_`` if it says nothing.
+        Its annotation; ``_`` if there is none.
     start, end
-        Where the token that it is of stands in the text, in characters.
+        Position of its token in the text, in characters.
     """
 
     text: str
@@ -55,14 +55,14 @@ class Word:
 
 @dataclass(frozen=True)
 class DocumentToken:
-    """A token, as the text has it: one word, or several if it is a multiword token.
+    """A token of the text: one word, or several if it is a multiword token.
 
     Attributes
     ----------
     text
         As it is written.
     start, end
-        Where it stands in the text, in characters.
+        Position in the text, in characters.
     words
         Its words.
     """
@@ -79,9 +79,9 @@ class DocumentSentence:
     Parameters
     ----------
     sentence
-        As CoNLL-U has it.
+        The sentence of CoNLL-U.
     offset
-        Characters of the text before it.
+        Number of characters of the text before it.
 
     Attributes
     ----------
@@ -92,14 +92,16 @@ class DocumentSentence:
     words : tuple of Word
         Its words.
     start, end : int
-        Where it begins and ends in the text.
+        Position in the text, in characters.
     """
 
     def __init__(self, sentence: Sentence, offset: int):
         self._sentence = sentence
+        self.text = ""
+        self.tokens: tuple[DocumentToken, ...] = ()
+        self.words: tuple[Word, ...] = ()
+        self.start = self.end = self.next_offset = offset
         if not len(sentence):
-            self.text, self.tokens, self.words = "", (), ()
-            self.start = self.end = self._behind = offset
             return
         rows = list(zip(*(sentence.column(name) for name in ("form", *SHOWN)), strict=True))
         tokens = []
@@ -119,7 +121,7 @@ class DocumentSentence:
         self.tokens = tuple(tokens)
         self.words = tuple(word for token in tokens for word in token.words)
         self.start, self.end = tokens[0].start, tokens[-1].end
-        self._behind = offset
+        self.next_offset = offset  # of the sentence after it
 
     def __len__(self) -> int:
         """Number of words."""
@@ -132,14 +134,14 @@ class DocumentSentence:
         return self.words[number]
 
     def __str__(self) -> str:
-        """The sentence as CoNLL-U."""
+        """Return the sentence as CoNLL-U."""
         return self._sentence.raw
 
     def __repr__(self) -> str:
         return f"<Sentence {self.text!r:.70}>"
 
     def to_token_list(self) -> TokenList:
-        """The sentence as a ``conllu.TokenList``."""
+        """Return the sentence as a ``conllu.TokenList``."""
         return to_token_list(self._sentence)
 
 
@@ -151,7 +153,7 @@ class Document:
     text
         The text.
     sentences
-        Its sentences as CoNLL-U has them, in their order, with all white space.
+        Its sentences of CoNLL-U, in their order, with all white space.
 
     Examples
     --------
@@ -172,7 +174,7 @@ class Document:
         offset = 0
         for sentence in sentences:
             found = DocumentSentence(sentence, offset)
-            offset = found._behind
+            offset = found.next_offset
             self.sentences.append(found)
 
     def __len__(self) -> int:
@@ -196,18 +198,18 @@ class Document:
         return [token for sentence in self.sentences for token in sentence.tokens]
 
     def __str__(self) -> str:
-        """The document as CoNLL-U."""
+        """Return the document as CoNLL-U."""
         return "".join(map(str, self.sentences))
 
     def __repr__(self) -> str:
         return f"<seqtag.Document: {len(self)} sentences, {len(self.words)} words>"
 
     def to_token_lists(self) -> list[TokenList]:
-        """The sentences as ``conllu.TokenList``."""
+        """Return the sentences as ``conllu.TokenList``."""
         return [sentence.to_token_list() for sentence in self.sentences]
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """A dictionary for each word, as ``pandas.DataFrame`` takes them.
+        """Return a dictionary for each word, as ``pandas.DataFrame`` takes them.
 
         Examples
         --------
@@ -222,10 +224,10 @@ class Document:
         ]
 
     def _repr_html_(self) -> str:
-        """The document as a table, for notebooks; of a long one its beginning."""
+        """Return the document as an HTML table; of a long one the beginning."""
         rows = self.to_rows()
         names = ["text", *(n for n in SHOWN if any(row[n] != "_" for row in rows))]
-        sentences = groupby(rows[:_MOST_ROWS], key=itemgetter("sentence"))
+        sentences = groupby(rows[:_MAX_ROWS], key=itemgetter("sentence"))
         groups = [
             [
                 (number if row["word"] == 1 else "", row["word"], *map(row.get, names))
@@ -233,7 +235,7 @@ class Document:
             ]
             for number, words in sentences
         ]
-        more = len(rows) - _MOST_ROWS
+        more = len(rows) - _MAX_ROWS
         foot = paragraph(f"and {more} words more") if more > 0 else ""
         return table(["sentence", "word", *names], *groups) + foot
 
@@ -242,14 +244,14 @@ class Document:
 
 
 def encoded(text: str) -> bytes:
-    """A text in UTF-8.
+    """Encode a text in UTF-8.
 
     Raises
     ------
     SeqtagError
-        If the text is none that UTF-8 can hold.
+        If UTF-8 cannot encode it.
     TypeError
-        If it is no text at all.
+        If it is not a string.
     """
     if not isinstance(text, str):
         msg = f"expected a text, found {type(text).__name__}; decode bytes, join words"
@@ -267,9 +269,9 @@ def encoded(text: str) -> bytes:
 def cut_by_rules(
     text: str, watched: Callable[[Iterable[Sentence]], Iterable[Sentence]] = iter
 ) -> list[Sentence]:
-    r"""The sentences of a text as CoNLL-U has them, as `seqtag.corpus.text` cuts it.
+    r"""Cut a text by the rules of `seqtag.corpus.text`; return sentences of CoNLL-U.
 
-    `watched` is given the sentences as they are found, and may stop there.
+    `watched` gets the sentences as they are found, and may stop there.
 
     Raises
     ------
@@ -305,7 +307,7 @@ def cut_by_rules(
 def with_columns(
     sentences: Sequence[Sentence], columns: Sequence[Mapping[str, Sequence[str]]]
 ) -> Iterator[Sentence]:
-    """The words of sentences with these columns, as CoNLL-U has them."""
+    """Return sentences of CoNLL-U with the words of sentences and these columns."""
     texts = (
         render({"form": each.words, "misc": each.column("misc"), **more}, "conllu")
         for each, more in zip(sentences, columns, strict=True)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from seqtag.engine.arrays import Parts, Rows
     from seqtag.features.templates import CompiledTemplates, Template
     from seqtag.model.model import Model
-    from seqtag.tagging.workspace import AnySentence
+    from seqtag.tagging.encode import AnySentence
 LEFT, RIGHT = "<s>", "</s>"
 """What stands for the words before and behind a sentence."""
 

@@ -536,7 +536,7 @@ class Tagger(ModelRuntime):
         return self._nbest_many(sentences, n, threads, given)
 
 
-def load_models(path_or_name: str | PathLike[str]) -> list[Model]:
+def load_models(path_or_name: str | PathLike[str]) -> tuple[Model, ...]:
     """Return the models of a file, by its path or the name of an embedded model.
 
     Raises

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.batch.mixing import Difference, Part, Table, mixed, weights_of
+from seqtag.batch.mixing import ShardRows, ShardUpdate, Table, mix_weights, weights_of
 from seqtag.engine.arrays import RULES, Layout
 from tests.engine.test_state import bits
 from tests.strategies import cases, dense, each_backend, make_parts, random_case
@@ -16,9 +16,9 @@ SHAPES = [(9, 0, 0, 0), (9, 1, 3, 0), (7, 2, 2, 0), (8, 1, 0, 5), (6, 2, 1, 4)]
 """Labels, order, edge rows, parts of labels."""
 
 
-def everything(layout: Layout) -> Part:
+def everything(layout: Layout) -> ShardRows:
     """All rows."""
-    return Part(layout, np.arange(layout.rows), np.arange(layout.edges))
+    return ShardRows(layout, np.arange(layout.rows), np.arange(layout.edges))
 
 
 def table(cells: dict[int, tuple[float, ...]], adaptive: bool = False) -> Table:
@@ -52,7 +52,7 @@ def test_a_table_holds_the_whole_state(backend, rule, K, order, B, P):
 def test_a_part_has_its_own_rows_and_the_whole_chain(K, order, B, P):
     parts = make_parts([[k % P, (k + 1) % P] for k in range(K)]) if P else None
     layout = Layout(6, K, order, B, parts)
-    part = Part(layout, np.array([1, 4]), np.arange(B)[1:])
+    part = ShardRows(layout, np.array([1, 4]), np.arange(B)[1:])
     every = everything(layout).cells
     assert every.tolist() == list(range(layout.size))
     full = Table(every, np.arange(1, 1 + 3 * layout.size, dtype=np.float32).reshape(3, -1))
@@ -74,31 +74,31 @@ def test_differences_are_the_same_sparse_and_dense(data):
         table({cell: found[cell] for cell in sorted(found) if any(found[cell])})
         for found in (data.draw(cells), data.draw(cells))
     )
-    found = Difference.of(part, before, after)
-    whole = Difference(None, after.at(part.cells))
+    found = ShardUpdate.of(part, before, after)
+    whole = ShardUpdate(None, after.at(part.cells))
     changed = found.sparse(part, before)
     assert bits(changed) == bits(whole.sparse(part, before))
-    assert bits(mixed(before, [changed], [3], 1)) == bits(after)
+    assert bits(mix_weights(before, [changed], [3], 1)) == bits(after)
 
 
 def test_the_smaller_form_travels():
-    part = Part(Layout(1000, 2, 0), np.array([3, 5]), np.zeros(0, np.int64))
-    few = Difference.of(part, Table.empty(False), table({6: (1, 2)}), (3, 4))
+    part = ShardRows(Layout(1000, 2, 0), np.array([3, 5]), np.zeros(0, np.int64))
+    few = ShardUpdate.of(part, Table.empty(False), table({6: (1, 2)}), (3, 4))
     assert few.cells.tolist() == [6]
     assert few.cells.dtype == np.uint32
     assert (few.updates, few.wrong_tokens) == (3, 4)
-    many = Difference.of(part, Table.empty(False), table(dict.fromkeys(part.cells, (1, 2))))
+    many = ShardUpdate.of(part, Table.empty(False), table(dict.fromkeys(part.cells, (1, 2))))
     assert many.cells is None
     assert many.values.shape == (2, 8)  # 2 rows of 2 labels, start and stop
-    vast = Part(Layout(2**32, 2, 0), np.arange(9), np.zeros(0, np.int64))
-    assert Difference.of(vast, Table.empty(False), table({6: (1, 2)})).cells.dtype == np.int64
+    vast = ShardRows(Layout(2**32, 2, 0), np.arange(9), np.zeros(0, np.int64))
+    assert ShardUpdate.of(vast, Table.empty(False), table({6: (1, 2)})).cells.dtype == np.int64
 
 
 def test_cells_of_other_shards_are_not_in_a_difference():
-    part = Part(Layout(4, 2, 0), np.array([1]), np.zeros(0, np.int64))
+    part = ShardRows(Layout(4, 2, 0), np.array([1]), np.zeros(0, np.int64))
     before = table({0: (5, 5), 2: (1, 1), 3: (2, 2)})
     after = table({2: (4, 1)})  # 3 is back at 0, 0 is none of its own
-    found = Difference.of(part, before, after).sparse(part, before)
+    found = ShardUpdate.of(part, before, after).sparse(part, before)
     assert found.cells.tolist() == [2, 3]
     assert found.values.tolist() == [[4, 0], [1, 0]]
 
@@ -108,7 +108,7 @@ def test_cells_are_the_mean_of_the_shards_that_changed_them():
     before = table({0: (8, 0, 1), 1: (1, 0, 1), 5: (7, 0, 7)}, adaptive=True)
     one = table({0: (2, 0, 3), 2: (6, 0, 4)}, adaptive=True)
     two = table({0: (5, 0, 6), 1: (3, 0, 2)}, adaptive=True)
-    found = mixed(before, [one, two], [1, 2], 1)
+    found = mix_weights(before, [one, two], [1, 2], 1)
     assert found.cells.tolist() == [0, 1, 2, 5]
     w, _, g = found.values.tolist()
     assert w == [4, 3, 6, 7]
@@ -117,14 +117,14 @@ def test_cells_are_the_mean_of_the_shards_that_changed_them():
 
 def test_cells_that_are_back_at_0_are_left_out():
     before = table({0: (1, 1), 4: (1, 0)})
-    assert mixed(before, [table({0: (0, 0)})], [5], 3).cells.tolist() == [4]
+    assert mix_weights(before, [table({0: (0, 0)})], [5], 3).cells.tolist() == [4]
 
 
 def test_nothing_changed():
     before = table({0: (1, 1)})
     nothing = Table.empty(False)
-    assert bits(mixed(before, [nothing, nothing], [1, 1], 2)) == bits(before)
-    assert not len(mixed(nothing, [nothing], [1], 1).cells)
+    assert bits(mix_weights(before, [nothing, nothing], [1, 1], 2)) == bits(before)
+    assert not len(mix_weights(nothing, [nothing], [1], 1).cells)
 
 
 @given(cases(), st.integers(1, 3), st.integers(1, 3))
@@ -149,7 +149,7 @@ def test_the_average_is_over_the_weights_after_every_sentence_of_every_shard(
                 weights.train_epoch(case.x, case.y, np.array([s]), rule, 0.5, 0.25)
                 stored.append(dense(weights.cells(), layout))
             after = part.table(weights.state(), rule == "adaptive")
-            found.append(Difference.of(part, state, after).sparse(part, state))
-        state = mixed(state, found, [len(visits) for visits in split], number)
+            found.append(ShardUpdate.of(part, state, after).sparse(part, state))
+        state = mix_weights(state, found, [len(visits) for visits in split], number)
     average = weights_of(state, layout, len(stored))
     assert dense(average, layout) == pytest.approx(np.mean(stored, axis=0), abs=1e-4)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import seqtag
-from seqtag.batch.parameter_mixing import Here, mix
-from seqtag.batch.shards import Reading, Shard, train_shard
+from seqtag.batch.parameter_mixing import LocalWorkers, mix
+from seqtag.batch.shards import Shard, ShardOptions, train_shard
 from seqtag.errors import CheckpointError
 from seqtag.features.language import parse
 from seqtag.tagging.summary import facts_of
@@ -61,7 +61,7 @@ def test_one_shard_is_plain_training_with_the_preset_of_a_file(sample_dir):
 
 
 # ----------------------------------------------------------------- several
-class Restless(Here):
+class Restless(LocalWorkers):
     """Shards that are lost before every round, read again, and learnt from twice."""
 
     def __init__(self, sources, reading):
@@ -74,15 +74,15 @@ class Restless(Here):
 
     def round(self, table, number, seed):
         for source, plan in zip(self._sources, self._plans, strict=True):
-            train_shard(table, Shard(source, self._reading).numbered(plan), number, seed)
-            yield train_shard(table, Shard(source, self._reading).numbered(plan), number, seed)
+            train_shard(table, Shard(source, self._reading).encode(plan), number, seed)
+            yield train_shard(table, Shard(source, self._reading).encode(plan), number, seed)
 
 
 @pytest.mark.parametrize("update", ["pa", "adaptive"])
 def test_who_works_and_how_often_does_not_matter(update):
     settings = {"epochs": 4, "margin": 0.5, "update": update, "dropout": 0.2}
     models = [learn(THREE, threads=threads, **settings) for threads in (1, 2)]
-    reading = Reading("tag", TEMPLATES, settings)
+    reading = ShardOptions("tag", TEMPLATES, settings)
     models.append(Tagger(mix(Restless(THREE, reading), reading, Schedule(1, 1, None, 1, None))))
     assert weights_of(models[0]) == weights_of(models[1]) == weights_of(models[2])
     assert models[0].info == models[1].info == models[2].info

@@ -15,7 +15,7 @@ import pytest
 from seqtag.batch import ray_tagging as tagging
 from seqtag.batch.jobs import Job
 from seqtag.batch.ranges import Range
-from seqtag.batch.ray_tagging import Failure, ModelCopy, Report, Trouble, attempt, tag_files
+from seqtag.batch.ray_tagging import BatchReport, Failure, ModelCopy, Trouble, attempt, tag_files
 from seqtag.batch.tag_file import FileResult, tag_file
 from seqtag.storage.output import _temporary_name
 from seqtag.tagging.streams import TagOptions
@@ -37,7 +37,7 @@ def place(tmp_path, monkeypatch, home) -> Path:
     return tmp_path
 
 
-def run(ray: FakeRay, **more) -> Report:
+def run(ray: FakeRay, **more) -> BatchReport:
     jobs = [Job(str(path), str(Path("out", path.name))) for path in sorted(Path("in").iterdir())]
     data = Path("my.seqtag").read_bytes()
     copies = [ModelCopy("my", hashlib.sha256(data).hexdigest(), data)]
@@ -130,7 +130,7 @@ def test_interrupted_it_ends_all_tasks_and_leaves_no_rest(place, fake):
 
 
 # ----------------------------------------------------------------- files in parts
-def in_parts(ray: FakeRay, **more) -> Report:
+def in_parts(ray: FakeRay, **more) -> BatchReport:
     return run(ray, split=500, **more)
 
 

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 import seqtag
-from seqtag.batch.ray_training import Seat, seated
+from seqtag.batch.ray_training import ShardActor, ray_shard_workers
 from seqtag.corpus import ReadOptions
 from seqtag.errors import ClusterError, CorpusError
 from tests.batch.engines import FakeRay, RayError, fake, on_ray, ray
@@ -65,7 +65,7 @@ class Actors(FakeRay):
             arguments = pickle.loads(pickle.dumps(arguments))  # they travel
             name, seat = os.path.basename(arguments[0]), kind(*arguments)  # noqa: PTH119
             self.made.append(name)
-            return SimpleNamespace(ask=SimpleNamespace(remote=partial(self._ask, name, seat)))
+            return SimpleNamespace(call=SimpleNamespace(remote=partial(self._ask, name, seat)))
 
         return SimpleNamespace(options=options)
 
@@ -75,7 +75,7 @@ class Actors(FakeRay):
             if self.lose(name, what, self.asked.count((name, what))):
                 raise RayError("The actor died unexpectedly\nand more of that")
             given = [getattr(each, "value", each) for each in arguments]
-            return pickle.loads(pickle.dumps(seat.ask(what, *pickle.loads(pickle.dumps(given)))))
+            return pickle.loads(pickle.dumps(seat.call(what, *pickle.loads(pickle.dumps(given)))))
 
         return SimpleNamespace(run=run)
 
@@ -109,8 +109,8 @@ def test_the_model_is_that_of_shards_in_one_process(lose, known_labels, actors, 
     here = seqtag.train_shards(shards, known_labels=known_labels, **HOW)
     actors.lose = lose
     lost = []
-    crew = partial(seated, ray=actors, on_lost=lambda *each: lost.append(each))
-    there = seqtag.train_shards(shards, crew=crew, known_labels=known_labels, **HOW)
+    workers = partial(ray_shard_workers, ray=actors, on_lost=lambda *each: lost.append(each))
+    there = seqtag.train_shards(shards, shard_workers=workers, known_labels=known_labels, **HOW)
     assert weights_of(there) == weights_of(here)
     assert there.info == here.info
     assert len(actors.made) == 3 + len(lost)
@@ -120,9 +120,9 @@ def test_the_model_is_that_of_shards_in_one_process(lose, known_labels, actors, 
 
 def test_a_shard_that_kills_its_workers_is_named(actors, shards):
     actors.lose = lambda name, what, _: name == "1.txt" and what == "round"
-    crew = partial(seated, ray=actors, attempts=2)
+    workers = partial(ray_shard_workers, ray=actors, attempts=2)
     with pytest.raises(ClusterError) as error:
-        seqtag.train_shards(shards, crew=crew, **HOW)
+        seqtag.train_shards(shards, shard_workers=workers, **HOW)
     assert str(error.value) == (
         f"{os.path.abspath('1.txt')}: expected an answer from this shard, found its worker lost "  # noqa: PTH100
         "2 times (The actor died unexpectedly); is there memory enough? with a checkpoint, the "
@@ -136,11 +136,11 @@ def test_what_is_wrong_with_a_file_is_said_once(actors, shards):
     with open(shards[2], "a") as file:  # noqa: PTH123
         file.write("\nshort\n")
     with pytest.raises(CorpusError, match=r"2\.txt:11: expected 2 columns, found 1"):
-        seqtag.train_shards(shards, crew=partial(seated, ray=actors), **HOW)
+        seqtag.train_shards(shards, shard_workers=partial(ray_shard_workers, ray=actors), **HOW)
     os.remove(shards[2])  # noqa: PTH107
     with pytest.raises(FileNotFoundError):
-        seqtag.train_shards(shards, crew=partial(seated, ray=actors), **HOW)
-    assert actors.asked.count(("2.txt", "survey")) == 2
+        seqtag.train_shards(shards, shard_workers=partial(ray_shard_workers, ray=actors), **HOW)
+    assert actors.asked.count(("2.txt", "stats")) == 2
     assert len(actors.made) == actors.killed == 6
 
 
@@ -154,25 +154,27 @@ def test_a_file_that_changes_under_a_lost_worker_is_noticed(actors, shards):
 
     actors.lose = lose
     with pytest.raises(CorpusError, match="expected the sentences that this shard began with"):
-        seqtag.train_shards(shards, crew=partial(seated, ray=actors), **HOW)
+        seqtag.train_shards(shards, shard_workers=partial(ray_shard_workers, ray=actors), **HOW)
 
 
 def test_a_shard_may_be_at_an_address(tmp_path, shards):
     pytest.importorskip("fsspec")
-    from seqtag.batch.shards import Reading
+    from seqtag.batch.shards import ShardOptions
 
-    reading = Reading("tag", files=ReadOptions(columns=["form", "tag"]))
+    reading = ShardOptions("tag", files=ReadOptions(columns=["form", "tag"]))
     address = "file://" + str(tmp_path / shards[0])
-    assert Seat(address, reading).survey().digest == Seat(shards[0], reading).survey().digest
+    assert (
+        ShardActor(address, reading).stats().digest == ShardActor(shards[0], reading).stats().digest
+    )
 
 
 def test_rounds_begin_with_a_plan(shards):
-    from seqtag.batch.shards import Reading
+    from seqtag.batch.shards import ShardOptions
 
     with pytest.raises(RuntimeError) as error:
-        Seat(shards[0], Reading("tag", files=ReadOptions(columns=["form", "tag"]))).round(
-            None, 1, 1
-        )
+        ShardActor(
+            shards[0], ShardOptions("tag", files=ReadOptions(columns=["form", "tag"]))
+        ).round(None, 1, 1)
     assert str(error.value) == "a shard must begin with its plan"
 
 
@@ -240,7 +242,7 @@ def test_any_number_of_workers_gives_the_same_model(workers, shards):
         assert here.read() == there.read()
 
 
-class Telling(Seat):
+class Telling(ShardActor):
     """A shard that says which process it is in."""
 
     def pid(self) -> int:
@@ -251,22 +253,22 @@ class Telling(Seat):
 def test_workers_that_are_killed_leave_no_trace(ray, shards, monkeypatch):
     here = seqtag.train_shards(shards, **HOW)
     seats, lost = [], []
-    monkeypatch.setattr("seqtag.batch.ray_training.Seat", Telling)
+    monkeypatch.setattr("seqtag.batch.ray_training.ShardActor", Telling)
 
     @contextmanager
-    def crew(sources, reading):
+    def workers(sources, reading):
         on_lost = lambda *each: lost.append(each)  # noqa: E731
-        with seated(sources, reading, ray=ray, on_lost=on_lost) as found:
+        with ray_shard_workers(sources, reading, ray=ray, on_lost=on_lost) as found:
             seats.append(found)
             yield found
 
     def kill(epoch) -> None:
         """Kill a worker before the next round, each time another shard's."""
         if epoch.epoch < 4:
-            [crew] = seats
-            os.kill(ray.get(crew._seats[epoch.epoch - 1].ask.remote("pid")), signal.SIGKILL)
+            [workers] = seats
+            os.kill(ray.get(workers._actors[epoch.epoch - 1].call.remote("pid")), signal.SIGKILL)
 
-    there = seqtag.train_shards(shards, crew=crew, on_epoch=kill, **HOW)
+    there = seqtag.train_shards(shards, shard_workers=workers, on_epoch=kill, **HOW)
     assert weights_of(there) == weights_of(here)
     assert there.info == here.info
     assert [os.path.basename(shard) for shard, _ in lost] == shards  # noqa: PTH119

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from seqtag.batch.mixing import Table
-from seqtag.batch.shards import Agreement, Plan, Reading, Shard, train_shard
+from seqtag.batch.shards import Plan, Shard, ShardOptions, SharedVocabulary, train_shard
 from seqtag.corpus import ReadOptions
 from seqtag.errors import CorpusError, LabelError
 from seqtag.features.language import parse
@@ -29,8 +29,8 @@ WORDS = corpus(
 SPLITS = [[6], [2, 4], [3, 1, 2], [1] * 6]
 
 
-def reading(**settings) -> Reading:
-    return Reading("tag", TEMPLATES, {"epochs": 3, "margin": 0.5, **settings})
+def reading(**settings) -> ShardOptions:
+    return ShardOptions("tag", TEMPLATES, {"epochs": 3, "margin": 0.5, **settings})
 
 
 def split(sizes: list[int]) -> list[list]:
@@ -41,15 +41,15 @@ def split(sizes: list[int]) -> list[list]:
 
 def planned(
     shards: list[Shard], min_count: int = 1, dropout: float | str = 0.0
-) -> tuple[Agreement, list[Plan]]:
+) -> tuple[SharedVocabulary, list[Plan]]:
     """What shards agree on, and are told."""
-    agreement = Agreement.of([shard.survey() for shard in shards], min_count)
+    vocabulary = SharedVocabulary.of([shard.stats() for shard in shards], min_count)
     labels = sorted({label for shard in shards for label in shard.labels(LabelCoding())})
     layout = whole(min_count).corpus.layout
-    return agreement, [
+    return vocabulary, [
         Plan(
             number,
-            shard.survey().digest,
+            shard.stats().digest,
             LabelCoding(),
             labels,
             dropout,
@@ -58,7 +58,7 @@ def planned(
             edges,
         )
         for number, (shard, rows, edges) in enumerate(
-            zip(shards, agreement.rows, agreement.edges, strict=True), 1
+            zip(shards, vocabulary.rows, vocabulary.edges, strict=True), 1
         )
     ]
 
@@ -75,24 +75,24 @@ def whole(min_count: int = 1):
 @pytest.mark.parametrize("sizes", SPLITS)
 def test_features_are_numbered_as_in_plain_training(sizes, min_count):
     shards = [Shard(sentences, reading()) for sentences in split(sizes)]
-    agreement, plans = planned(shards, min_count)
+    vocabulary, plans = planned(shards, min_count)
     plain = whole(min_count)
-    assert bits(agreement.keys) == bits(plain.corpus.keys)
-    assert bits(agreement.edge_keys) == bits(plain.corpus.edge_keys)
-    assert bits(agreement.words.hashes) == bits(plain.known_words.hashes)
+    assert bits(vocabulary.keys) == bits(plain.corpus.keys)
+    assert bits(vocabulary.edge_keys) == bits(plain.corpus.edge_keys)
+    assert bits(vocabulary.words.hashes) == bits(plain.known_words.hashes)
     examples = open_corpus(WORDS, None).gather(["form"], LabelColumn("tag"))
-    assert agreement.transitions() == examples.transitions()
-    assert agreement.origin["sentences"] == plain.origin["sentences"]
-    assert agreement.origin["tokens"] == plain.origin["tokens"]
-    assert agreement.origin["shards"] == len(sizes)
-    same = agreement.origin["corpus_sha256"] == plain.origin["corpus_sha256"]
+    assert vocabulary.transitions() == examples.transitions()
+    assert vocabulary.origin["sentences"] == plain.origin["sentences"]
+    assert vocabulary.origin["tokens"] == plain.origin["tokens"]
+    assert vocabulary.origin["shards"] == len(sizes)
+    same = vocabulary.origin["corpus_sha256"] == plain.origin["corpus_sha256"]
     assert same == (len(sizes) == 1)
-    ready = [shard.numbered(plan) for shard, plan in zip(shards, plans, strict=True)]
+    ready = [shard.encode(plan) for shard, plan in zip(shards, plans, strict=True)]
     assert plain.y.tolist() == [label for each in ready for label in each.y.tolist()]
     x = plain.corpus.instances
-    found = [each.part.rows[each.x.features] for each in ready]
+    found = [each.shard_rows.rows[each.x.features] for each in ready]
     assert np.concatenate(found).tolist() == x.features.tolist()
-    found = [each.part.edges[each.x.edges] for each in ready]
+    found = [each.shard_rows.edges[each.x.edges] for each in ready]
     assert np.concatenate(found).tolist() == x.edges.tolist()
     lengths = [np.diff(each.x.token_ptr) for each in ready]
     assert np.concatenate(lengths).tolist() == np.diff(x.token_ptr).tolist()
@@ -106,7 +106,7 @@ def test_labels_of_words_add_up(sizes):
     every = labels_of_words(plain.compiled, [column], plain.y)
     shards = [Shard(sentences, reading(known_labels=1)) for sentences in split(sizes)]
     _, plans = planned(shards)
-    found = [shard.numbered(plan).words for shard, plan in zip(shards, plans, strict=True)]
+    found = [shard.encode(plan).words for shard, plan in zip(shards, plans, strict=True)]
     assert bits(tuple(WordLabels.sum(found))) == bits(tuple(every))
     assert len(every.often(2).keys) < len(every.often(1).keys) == len(every.keys)
 
@@ -114,12 +114,12 @@ def test_labels_of_words_add_up(sizes):
 def test_shards_must_have_the_same_columns(tmp_path):
     (tmp_path / "a.txt").write_text("the DT\nman NN\n")
     (tmp_path / "b.txt").write_text("the X DT\nman X NN\n")
-    surveys = [Shard(tmp_path / name, Reading()).survey() for name in ("a.txt", "b.txt")]
+    stats = [Shard(tmp_path / name, ShardOptions()).stats() for name in ("a.txt", "b.txt")]
     with pytest.raises(CorpusError) as error:
-        Agreement.of(surveys, 1)
+        SharedVocabulary.of(stats, 1)
     assert str(error.value) == (
-        f"{tmp_path / 'b.txt'}: expected the columns {', '.join(surveys[0].columns)} of the first "
-        f"shard ({tmp_path / 'a.txt'}), found {', '.join(surveys[1].columns)}"
+        f"{tmp_path / 'b.txt'}: expected the columns {', '.join(stats[0].columns)} of the first "
+        f"shard ({tmp_path / 'a.txt'}), found {', '.join(stats[1].columns)}"
     )
 
 
@@ -127,24 +127,24 @@ def test_some_word_must_have_a_label():
     sentences = corpus("the _; man _")
     with pytest.raises(LabelError, match='expected a label in the column tag, found "_"'):
         Shard(sentences, reading())
-    lemmas = Shard(corpus("the _; man _", "form feats"), Reading("feats", TEMPLATES))
-    other = Shard(corpus("the A; man _", "form feats"), Reading("feats", TEMPLATES))
+    lemmas = Shard(corpus("the _; man _", "form feats"), ShardOptions("feats", TEMPLATES))
+    other = Shard(corpus("the A; man _", "form feats"), ShardOptions("feats", TEMPLATES))
     with pytest.raises(LabelError) as error:
-        Agreement.of([lemmas.survey()], 1)
+        SharedVocabulary.of([lemmas.stats()], 1)
     assert str(error.value).startswith(
         '<sentences>: expected labels in the column feats, found "_" for every word'
     )
-    assert Agreement.of([lemmas.survey(), other.survey()], 1).sentences == [2, 2]
+    assert SharedVocabulary.of([lemmas.stats(), other.stats()], 1).sentences == [2, 2]
 
 
 def test_a_file_that_has_changed_is_noticed(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("the DT\nman NN\n")
-    how = Reading("tag", TEMPLATES, files=ReadOptions(columns=["form", "tag"]))
+    how = ShardOptions("tag", TEMPLATES, files=ReadOptions(columns=["form", "tag"]))
     _, [plan] = planned([Shard(path, how)])
     path.write_text("the DT\nman VB\n")
     with pytest.raises(CorpusError) as error:
-        Shard(path, how).numbered(plan)
+        Shard(path, how).encode(plan)
     assert str(error.value) == (
         f"{path}: expected the sentences that this shard began with, found others; leave the "
         "file as it is, or begin anew"
@@ -156,8 +156,8 @@ def after(rounds: int, **settings) -> list[Table]:
     """What the second of two shards changed in each of some rounds that it learns alone."""
     shards = [Shard(sentences, reading(**settings)) for sentences in split([4, 2])]
     _, plans = planned(shards, dropout=settings["dropout"])
-    numbered = shards[1].numbered(plans[1])
-    part, state, found = numbered.part, Table.empty(settings["update"] == "adaptive"), []
+    numbered = shards[1].encode(plans[1])
+    part, state, found = numbered.shard_rows, Table.empty(settings["update"] == "adaptive"), []
     for number in range(1, rounds + 1):
         once = train_shard(state, numbered, number, 7)
         again = train_shard(state, pickle.loads(pickle.dumps(numbered)), number, 7)
@@ -186,7 +186,7 @@ def test_shards_rounds_and_seeds_have_draws_of_their_own(backend, monkeypatch):
     install(backend, monkeypatch)
     shard = Shard(WORDS, reading(dropout=0.5))
     _, [plan] = planned([shard], dropout=0.5)
-    numbered, state = shard.numbered(plan), Table.empty(adaptive=False)
+    numbered, state = shard.encode(plan), Table.empty(adaptive=False)
     draws = [(1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2)]
     found = [
         bits(tuple(train_shard(state, numbered._replace(number=number), round, seed))[1])
