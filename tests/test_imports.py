@@ -117,14 +117,13 @@ serve.annotation
 serve.models
 serve.server
 serve
-classifiers.vectors classifiers.conventions
+classifiers.vectors
 classifiers.feature_maps classifiers.losses classifiers.margins
 classifiers.linear
-classifiers.base
 classifiers.perceptrons classifiers.sigmoid
 classifiers
-integrations.conllu integrations.nltk integrations.spacy_documents
-integrations.items integrations.sentences
+integrations.conllu integrations.nltk
+integrations.items
 integrations.sklearn integrations.spacy
 integrations.spacy_factories
 integrations

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from seqtag.classifiers.base import Perceptron
 from seqtag.classifiers.linear import LinearClassifier
 from seqtag.classifiers.perceptrons import (
     BinaryPerceptron,
     MulticlassPerceptron,
+    Perceptron,
     VotedPerceptron,
 )
 from seqtag.classifiers.sigmoid import SigmoidNeuron

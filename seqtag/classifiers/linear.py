@@ -1,14 +1,20 @@
-"""Base class of all classifiers: prediction by ``w . x``, parameters, labels."""
+"""Base class of all classifiers: prediction by ``w . x``, parameters, labels.
+
+Classifiers follow the conventions of scikit-learn, whose checks expect its own classes of errors,
+warnings and tags. Importing it takes a second and seqtag does not need it, so its modules are
+looked up among the imported ones: code that expects its classes has imported it.
+"""
 
 from __future__ import annotations
 
 import inspect
+import sys
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from seqtag.classifiers.conventions import labels_of, not_fitted, tags
 from seqtag.classifiers.feature_maps import apply_map
 from seqtag.classifiers.vectors import Reader, Vectors, check_length, read
 from seqtag.errors import LabelError, SeqtagError
@@ -120,7 +126,13 @@ class LinearClassifier:
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags of a classifier (only scikit-learn calls this)."""
-        return tags(multi_class=not self._two_labels_only)
+        utils = sys.modules["sklearn.utils"]
+        return utils.Tags(
+            estimator_type="classifier",
+            target_tags=utils.TargetTags(required=True),
+            classifier_tags=utils.ClassifierTags(multi_class=not self._two_labels_only),
+            input_tags=utils.InputTags(sparse=True),
+        )
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Continue training: visit labeled vectors once, in the given order (online learning).
@@ -218,7 +230,7 @@ class LinearClassifier:
         """Check the parameters, read training data, and determine the labels."""
         self._check_params()
         vectors, self._reader = read(apply_map(self.feature_map, X))
-        labels = labels_of(y)
+        labels = _labels_of(y)
         check_length(vectors, labels)
         self.classes_, ids = _classes(labels, classes)
         if self._two_labels_only and len(self.classes_) > 2:
@@ -241,7 +253,7 @@ class LinearClassifier:
             raise LabelError(msg)
         mapped = apply_map(self.feature_map, X)
         reader = self._reader.grown(mapped)
-        vectors, labels = reader(mapped, type(self).__name__), labels_of(y)
+        vectors, labels = reader(mapped, type(self).__name__), _labels_of(y)
         check_length(vectors, labels)
         unseen = _missing(labels, self.classes_)
         if unseen:
@@ -282,12 +294,12 @@ class LinearClassifier:
                 f"expected a fitted {type(self).__name__}, found one without weights; "
                 "call fit(X, y) first"
             )
-            raise not_fitted(msg)
+            raise _not_fitted(msg)
         return self._with_bias(reader(apply_map(self.feature_map, X), type(self).__name__))
 
     def _read_labeled(self, X: Any, y: Any) -> tuple[Vectors, np.ndarray]:
         """Read X like the X of fit, and y as numbers in `classes_`."""
-        vectors, labels = self._read(X), labels_of(y)
+        vectors, labels = self._read(X), _labels_of(y)
         unseen = _missing(labels, self.classes_)
         if unseen:
             msg = (
@@ -338,3 +350,52 @@ def _missing(labels: np.ndarray, classes: np.ndarray) -> list[Any]:
 
 def _shown(labels: Sequence[Any] | np.ndarray) -> str:
     return ", ".join(str(label) for label in labels[:5]) + (", ..." if len(labels) > 5 else "")
+
+
+def _not_fitted(message: str) -> SeqtagError:
+    """Return the error about a missing fit; also a NotFittedError if scikit-learn is imported."""
+    exceptions = sys.modules.get("sklearn.exceptions")
+    if exceptions is None:
+        return SeqtagError(message)
+
+    class NotFittedError(SeqtagError, exceptions.NotFittedError):  # type: ignore[misc,name-defined]
+        def __reduce__(self) -> tuple[Any, ...]:
+            return _not_fitted, (self.message,)
+
+    return NotFittedError(message)
+
+
+def _labels_of(y: Any) -> np.ndarray:
+    """Return labels as an array (n,); a column (n, 1) is accepted with a warning.
+
+    Raises
+    ------
+    LabelError
+        If there are none, or they are numbers with a fraction: measurements, not labels.
+    """
+    if y is None:
+        msg = (
+            "expected labels, found None: learning requires y to be passed, but the target y is "
+            "None; give one label per vector"
+        )
+        raise LabelError(msg)
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1 and len(labels):
+        exceptions = sys.modules.get("sklearn.exceptions")
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected; write y.ravel()",
+            UserWarning if exceptions is None else exceptions.DataConversionWarning,
+            stacklevel=4,
+        )
+        labels = labels.ravel()
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        msg = "expected labels, found NaN or infinity among them; label every vector"
+        raise LabelError(msg)
+    if labels.dtype.kind == "f" and (labels != np.rint(labels)).any():
+        fraction = labels[labels != np.rint(labels)][0]
+        msg = (
+            f"expected labels, found numbers with a fraction such as {fraction!s}: a continuous y "
+            "is for regression; make classes of it first"
+        )
+        raise LabelError(msg)
+    return labels

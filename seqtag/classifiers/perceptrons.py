@@ -17,24 +17,291 @@ is a mistake in training, whatever is predicted.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.classifiers.base import EpochResult, Perceptron, Run, UpdateLog
+from seqtag.classifiers.linear import LinearClassifier
 from seqtag.classifiers.vectors import Vectors, read
+from seqtag.engine import backend
+from seqtag.engine.arrays import Cells, Layout, Mistakes, State
+from seqtag.engine.epochs import Recipe, Verdict, learn
 from seqtag.errors import SeqtagError
+from seqtag.randomness import seed_of, visiting_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from typing_extensions import Self
 
 __all__ = [
     "BinaryPerceptron",
     "EpochResult",
     "MulticlassPerceptron",
+    "Perceptron",
     "UpdateLog",
     "VotedPerceptron",
     "Voters",
     "joint_features",
 ]
+
+
+class UpdateLog(NamedTuple):
+    """Updates of a training run, in order; they determine all weights.
+
+    Attributes
+    ----------
+    example
+        (M,) number of the example: a row of X.
+    seen
+        (M,) number of examples visited before it, over all epochs; its differences are the
+        survival times.
+    gold, decoded
+        (M,) numbers of labels in ``classes_``.
+    """
+
+    example: np.ndarray
+    seen: np.ndarray
+    gold: np.ndarray
+    decoded: np.ndarray
+
+
+class EpochResult(NamedTuple):
+    """Number of updates of an epoch, and its score."""
+
+    updates: int
+    score: float | None  # on the validation set; None without one
+
+
+class Run(NamedTuple):
+    """Result of a training run."""
+
+    weights: np.ndarray  # (K, d) of the epoch kept
+    mistakes: UpdateLog
+    kept: int  # examples visited until the end of the epoch kept
+    history: tuple[EpochResult, ...]
+    converged: bool
+    state: State | None  # to continue from; None if an earlier epoch was kept
+    given: int  # number of training vectors, each counted once
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Perceptron(LinearClassifier, ABC):
+    """Perceptron trained by the tagger's trainer: a mistake moves x between two rows of weights.
+
+    Parameters
+    ----------
+    ties_are_mistakes
+        True: update unless the correct label alone has the best score (with two labels: if
+        y a <= 0; CIML, algorithm 5). False: update unless the correct label is predicted.
+    until_converged
+        True: stop after an epoch without mistakes, as no later one would change w. False: always
+        run `max_iter` epochs, as the textbooks do; then the final w, which makes no mistakes, has
+        more weight in the mean and in the vote.
+    step
+        Factor of the update. From zero weights it scales w, and changes no prediction.
+    cost
+        (K, K) cost of predicting one label (column) where another is correct (row), in the order
+        of ``classes_``. In training, decoding is loss-augmented: it is a mistake if the score of
+        the correct label does not exceed that of another by more than its cost. With two labels
+        the scores are a and -a: a mistake is 2 y a <= cost.
+    patience
+        With a validation set: epochs without a better score before training stops.
+
+    Attributes
+    ----------
+    converged_
+        Whether the last epoch made no mistake.
+    history_
+        An `EpochResult` for each epoch.
+    mistakes_
+        All updates: see `UpdateLog` and `trajectory`. After `partial_fit`, the X of all calls
+        count as one, in their order.
+    """
+
+    ties_are_mistakes: bool = True
+    until_converged: bool = True
+    step: float = 1.0
+    cost: Any = None
+    patience: int = 5
+
+    _runs: tuple[Run, ...] = field(init=False)
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        classes: Any = None,
+        validation: tuple[Any, Any] | None = None,
+    ) -> Self:
+        """Fit the weights to labeled vectors.
+
+        Parameters
+        ----------
+        X
+            Array (n, d), scipy sparse matrix, or n feature dicts; see
+            `seqtag.classifiers.vectors.read`.
+        y
+            (n,) labels of any one sortable type.
+        classes
+            All labels, if some may be missing in y; by default those of y.
+        validation
+            ``(X, y)`` to score after each epoch: the weights of the best epoch are kept (the first
+            among equals), and training stops after `patience` epochs without a better one.
+
+        Raises
+        ------
+        SeqtagError
+            If X or a parameter is unusable, or X and y differ in length.
+        LabelError
+            If there is only one label, there are too many, or y or validation has others.
+        """
+        x, ids = self._begin(X, y, classes)
+        held_out = None if validation is None else self._read_labeled(*validation)
+        self._learn(x, ids, held_out, None)
+        return self
+
+    def _learn_more(self, x: Vectors, y: np.ndarray) -> None:
+        runs: tuple[Run, ...] = getattr(self, "_runs", ())
+        if any(run.state is None for run in runs):
+            msg = (
+                "expected a fit without validation set to continue from, found one that kept an "
+                "earlier epoch; call fit without it"
+            )
+            raise SeqtagError(msg)
+        self._learn(x, y, None, runs)
+
+    def trajectory(self, X: Any) -> np.ndarray:
+        """Return every weight vector of the training run, rebuilt from its updates.
+
+        Parameters
+        ----------
+        X
+            The X of fit.
+
+        Returns
+        -------
+        array
+            (M + 1, d) for two labels, else (M + 1, K, d): zero, then w after each of the M
+            updates, bit for bit; with the bias as last feature if there is one. Memory:
+            M + 1 dense weight vectors.
+
+        Raises
+        ------
+        SeqtagError
+            If there was no fit, or X is not like X in fit.
+        """
+        vectors = self._read(X)
+        return _trajectory(vectors, self.mistakes_, len(self.classes_), self.step)
+
+    # ----------------------------------------------------------------- for subclasses
+    @abstractmethod
+    def _learn(
+        self,
+        x: Vectors,
+        y: np.ndarray,
+        held_out: tuple[Vectors, np.ndarray] | None,
+        before: tuple[Run, ...] | None,
+    ) -> None:
+        """Run the trainer and set the weights; with `before`, visit once and continue its runs."""
+
+    def _run(
+        self,
+        x: Vectors,
+        y: np.ndarray,
+        K: int,
+        average: bool = False,
+        held_out: tuple[Vectors, np.ndarray] | None = None,
+        before: tuple[Run, ...] | None = None,
+        read_out: Callable[[UpdateLog, int], None] | None = None,
+    ) -> Run:
+        """Run the trainer; `read_out` gets the updates and the examples visited before a scoring.
+
+        With `before` it runs one epoch in the given order, which continues the first run there.
+        """
+        instances, n = x.instances(), x.size
+        scored, gold = held_out or (x, y)
+        seed = seed_of(self.random_state)
+        past = before[0] if before else None
+        log: list[Mistakes] = []
+        visited: list[np.ndarray] = []
+        history: list[EpochResult] = []
+
+        def visits(number: int) -> np.ndarray:
+            as_given = np.arange(n, dtype=np.int64)
+            shuffled = self.shuffle and before is None
+            visited.append(visiting_order(n, seed, 1, number) if shuffled else as_given)
+            return visited[-1]
+
+        def judge(cells: Cells, number: int) -> Verdict:
+            self._weights = _rows(cells, K)
+            if read_out is not None:
+                read_out(_gather(log, visited, y), number * n)
+            return Verdict((self._decide(self._scores(scored)) == gold).mean())
+
+        start = past and past.state and _with_rows(past.state, x.width, self.fit_intercept)
+        weights = backend.Weights(Layout(x.width, K, 0), "float64", "perceptron", start)
+        kept = learn(
+            weights,
+            lambda _: instances,
+            y,
+            visits,
+            Recipe(
+                epochs=self.max_iter if before is None else 1,
+                step=self.step,
+                cost=self._cost(K),
+                ties_are_mistakes=self.ties_are_mistakes,
+                average=average,
+                until_right=self.until_converged,
+                patience=self.patience,
+            ),
+            judge=judge if held_out is not None else None,
+            out_mistakes=log,
+            on_epoch=lambda done: history.append(
+                EpochResult(done.updates, done.verdict and float(done.verdict.score))
+            ),
+        )
+        if kept.interrupted:
+            raise KeyboardInterrupt
+        state = weights.state() if held_out is None else None
+        made = _gather(log, visited, y)
+        rows, end = _rows(kept.cells, K), kept.epoch * n
+        run = Run(rows, made, end, tuple(history), kept.converged, state, n)
+        return run if past is None else _concatenate(past, run)
+
+    def _report(self, run: Run) -> None:
+        """Set the attributes that describe the training run."""
+        self._runs = (run,)
+        self._weights = run.weights
+        self.mistakes_ = run.mistakes
+        self.history_ = run.history
+        self.converged_ = run.converged
+        self.n_iter_ = len(run.history)
+        self.n_updates_ = len(run.mistakes.example)
+
+    def _cost(self, K: int) -> np.ndarray | None:
+        """Check the costs and return them as an array."""
+        if self.cost is None:
+            return None
+        cost = np.asarray(self.cost, np.float64)
+        if cost.shape != (K, K) or not np.isfinite(cost).all() or cost.diagonal().any():
+            msg = (
+                f"expected cost as finite numbers of shape ({K}, {K}) with zeros on the "
+                f"diagonal, found shape {cost.shape}; rows are gold labels, columns decoded ones"
+            )
+            raise SeqtagError(msg)
+        return np.ascontiguousarray(cost)
+
+    def _check_params(self) -> None:
+        if not (self.step > 0 and self.max_iter >= 1 and self.patience >= 1):
+            msg = (
+                f"expected step > 0, max_iter >= 1, patience >= 1; found {self.step!r}, "
+                f"{self.max_iter!r}, {self.patience!r}"
+            )
+            raise SeqtagError(msg)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -271,3 +538,58 @@ def joint_features(X: Any, labels: int) -> np.ndarray:
     each = np.arange(labels)
     phi[:, each, each] = x[:, None]
     return phi.reshape(n, labels, labels * d)
+
+
+# --------------------------------------------------------------------------- private
+def _rows(cells: Cells, K: int) -> np.ndarray:
+    """Return dense rows (K, d)."""
+    d = len(cells.row_ptr) - 1
+    rows = np.zeros((K, d))
+    rows[cells.label, np.repeat(np.arange(d), np.diff(cells.row_ptr))] = cells.weight
+    return rows
+
+
+def _gather(log: Sequence[Mistakes], visited: Sequence[np.ndarray], y: np.ndarray) -> UpdateLog:
+    """Return the updates of all epochs, with the row numbers of their examples."""
+    n = len(y)
+    example = np.concatenate([visits[m.position] for m, visits in zip(log, visited, strict=True)])
+    seen = np.concatenate([m.position + i * n for i, m in enumerate(log)])
+    decoded = np.concatenate([m.y_hat for m in log])
+    return UpdateLog(example, seen, y[example].astype(np.int64), decoded.astype(np.int64))
+
+
+def _concatenate(past: Run, run: Run) -> Run:
+    """Return a run and the one that it continued as one."""
+    mistakes = UpdateLog(
+        np.concatenate([past.mistakes.example, run.mistakes.example + past.given]),
+        np.concatenate([past.mistakes.seen, run.mistakes.seen + past.kept]),
+        np.concatenate([past.mistakes.gold, run.mistakes.gold]),
+        np.concatenate([past.mistakes.decoded, run.mistakes.decoded]),
+    )
+    return run._replace(
+        mistakes=mistakes,
+        kept=past.kept + run.kept,
+        history=past.history + run.history,
+        given=past.given + run.given,
+    )
+
+
+def _with_rows(state: State, rows: int, bias: bool) -> State:
+    """Add zero rows to the state of weights; a bias stays the last row."""
+    ptr = state.emission.ptr
+    last = len(ptr) - 1 - bias  # rows that stay where they are
+    more = np.full(rows + 1 - len(ptr), ptr[last], np.int64)
+    ptr = np.concatenate([ptr[: last + 1], more, ptr[last + 1 :]])
+    return state._replace(emission=state.emission._replace(ptr=ptr))
+
+
+def _trajectory(x: Vectors, mistakes: UpdateLog, K: int, step: float) -> np.ndarray:
+    """Return all weight vectors: cumulative sums of the updates."""
+    wrong = step * x.take(mistakes.example).dense()  # (M, d)
+    M, d = wrong.shape
+    each = np.arange(M)
+    changes = np.zeros((M + 1, K, d))
+    changes[1 + each, mistakes.gold] += wrong
+    changes[1 + each, mistakes.decoded] -= wrong
+    w = np.cumsum(changes, axis=0)
+    return w[:, 1] if K == 2 else w

@@ -5,7 +5,9 @@ Importing this module imports scikit-learn, which takes a second: nothing else i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +21,7 @@ except ImportError as error:
     _MESSAGE = f"seqtag.integrations.sklearn needs scikit-learn; {install_hint('sklearn')}"
     raise ImportError(_MESSAGE) from error
 
+from seqtag.corpus import Sentence, sentence_of
 from seqtag.errors import CorpusError, LabelError, SeqtagError
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.features.encoder import Column
@@ -26,37 +29,35 @@ from seqtag.features.items import is_items
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
 from seqtag.integrations.items import ItemTagger, ItemTask, OnlineItems, label_data
-from seqtag.integrations.sentences import (
-    LABEL,
-    check_lengths,
-    classes_of,
-    column_names,
-    labeled_sentences,
-    quoted,
-    training_data,
-    with_columns,
-)
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.labels.schemes import scheme_of
 from seqtag.randomness import seed_of
 from seqtag.settings import SETTINGS, Settings
 from seqtag.training.candidates import AUTO
+from seqtag.training.data import Corpus
 from seqtag.training.online import OnlineTagger, learned_ids
 from seqtag.training.problem import LearningTask, build_problem
 from seqtag.training.runs import Schedule
 from seqtag.training.train import train
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
     from typing_extensions import Self
 
     from seqtag.tagging.tagger import Tagger
+    from seqtag.training.data import TrainingData
 
 __all__ = ["SequencePerceptron", "chunk_f1_scorer", "token_accuracy_scorer"]
+
+COLUMNS = ("form", "pos")
+"""Default names of the columns of tuples."""
+
+LABEL = "label"
+"""Name of the label column."""
 
 _SETTINGS = tuple(setting.attribute for setting in SETTINGS.values())
 _FOR_ITEMS: dict[str, Any] = {"update": "adaptive", "step": 0.2, "margin": 1.0}
@@ -187,10 +188,10 @@ class SequencePerceptron(BaseEstimator):
         TemplateError
             If a setting is out of range, or templates do not fit the columns.
         """
-        sentences, gold = labeled_sentences(X, y)
+        sentences, gold = _labeled_sentences(X, y)
         held_out = None
         if X_dev is not None or y_dev is not None:
-            held_out = labeled_sentences(X_dev, y_dev, "<X_dev>")
+            held_out = _labeled_sentences(X_dev, y_dev, "<X_dev>")
         if not sentences:
             msg = "expected sentences to learn from, found none with tokens; give X and y"
             raise CorpusError(msg)
@@ -199,7 +200,7 @@ class SequencePerceptron(BaseEstimator):
             tagger: Tagger | ItemTagger = self._task(sentences, gold).fit(schedule, held_out)
         else:
             tagger = self._train(sentences, gold, held_out)
-        self._set(None, tagger, classes_of(gold))
+        self._set(None, tagger, _classes_of(gold))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
@@ -229,13 +230,13 @@ class SequencePerceptron(BaseEstimator):
             If a label is not among those of the first call, or `encoding` is another scheme than
             that of the labels.
         """
-        sentences, gold = labeled_sentences(X, y)
+        sentences, gold = _labeled_sentences(X, y)
         first = not hasattr(self, "classes_")
         known = [] if first else self.classes_.tolist()
         if not first and classes is not None and {*classes} != {*known}:
             msg = (
-                f"expected the classes of the first call ({quoted(known)}), found "
-                f"{quoted(sorted(classes))}; name all of them there, or call fit"
+                f"expected the classes of the first call ({_quoted(known)}), found "
+                f"{_quoted(sorted(classes))}; name all of them there, or call fit"
             )
             raise LabelError(msg)
         if not sentences:
@@ -243,15 +244,15 @@ class SequencePerceptron(BaseEstimator):
         begin = None if first or self._online is not None else self._tagger
         if begin is not None and not isinstance(begin, ItemTagger):
             tagger = self._train(sentences, gold, None, begin)
-            return self._set(None, tagger, classes_of([known, *gold]))
-        names = known or classes_of(gold if classes is None else [classes])
+            return self._set(None, tagger, _classes_of([known, *gold]))
+        names = known or _classes_of(gold if classes is None else [classes])
         online = None if first else self._online
         if online is None:
             online = self._start_online(sentences, gold, names, begin)
         if isinstance(online, OnlineItems):
             online.learn(sentences, gold)
         else:
-            online.learn(training_data(sentences, self._columns, gold, online.columns))
+            online.learn(_training_data(sentences, self._columns, gold, online.columns))
         return self._set(online, None, names)
 
     # ----------------------------------------------------------------- labelling
@@ -275,7 +276,7 @@ class SequencePerceptron(BaseEstimator):
         if isinstance(tagger, ItemTagger):
             found = tagger.tag_many(sentences)
         else:
-            found = tagger.tag_many(with_columns(sentences, self._columns))
+            found = tagger.tag_many(_with_columns(sentences, self._columns))
         labels = np.empty(len(found), object)
         for i, each in enumerate(found):  # one by one: of equal lengths numpy would make a matrix
             labels[i] = each
@@ -297,7 +298,7 @@ class SequencePerceptron(BaseEstimator):
             If sentences and labels differ in number.
         """
         tagger = self.tagger_
-        check_lengths(X, y, "<X>")
+        _check_lengths(X, y, "<X>")
         return evaluate(map(list, y), self.predict(X), scheme=tagger.label_scheme, task=LABEL)
 
     def score(self, X: Any, y: Any) -> float:
@@ -413,13 +414,13 @@ class SequencePerceptron(BaseEstimator):
             order = self._item_order()
             coding = replace(coding, constrained=coding.constrained and order > 0)
             return OnlineItems.untrained(self._item_settings(), classes, coding, order)
-        self._columns = column_names(self.columns, sentences[0][0])
+        self._columns = _column_names(self.columns, sentences[0][0])
         templates = self._templates(gold)
         values = Settings().with_values(templates.settings).with_values(self._settings())
         values.in_one_pass("learning online", "leave it out, or call fit")
         values = replace(values, min_count=1, dropout=0.0, known_labels=0, encoding="keep")
         needed = templates.looks_at(self._columns)
-        examples = training_data(sentences, self._columns, gold, needed)
+        examples = _training_data(sentences, self._columns, gold, needed)
         types, ids = examples.labels
         labels = Column([*types, *(name for name in classes if name not in types)], ids)
         column = LabelColumn(LABEL)
@@ -437,20 +438,20 @@ class SequencePerceptron(BaseEstimator):
         """Train a tagger of words or tuples; with an initial one, visit the sentences once."""
         if begin is not None:
             return train(
-                with_columns(sentences, self._columns, gold),
+                _with_columns(sentences, self._columns, gold),
                 init=begin,
                 label=LABEL,
                 epochs=1,
                 shuffle=False,
                 min_count=1,
             )
-        self._columns = column_names(self.columns, sentences[0][0])
+        self._columns = _column_names(self.columns, sentences[0][0])
         wanted = self.templates == AUTO and self.order is None
         templates = AUTO if wanted else self._templates(gold)
-        dev = held_out and list(with_columns(held_out[0], self._columns, held_out[1], "<X_dev>"))
+        dev = held_out and list(_with_columns(held_out[0], self._columns, held_out[1], "<X_dev>"))
         schedule = self._schedule()
         return train(
-            with_columns(sentences, self._columns, gold),
+            _with_columns(sentences, self._columns, gold),
             dev=dev,
             label=LABEL,
             templates=templates,
@@ -498,7 +499,7 @@ def chunk_f1_scorer(estimator: Any, X: Any, y: Any) -> float:
     >>> chunk_f1_scorer(SequencePerceptron().fit(X, y), X, y)
     1.0
     """
-    check_lengths(X, y, "<X>")
+    _check_lengths(X, y, "<X>")
     report = evaluate(map(list, y), map(list, estimator.predict(X)), task=LABEL)
     outside = all(gold == "O" for gold, _ in report.confusion)
     if report.scheme is None and not outside:
@@ -521,6 +522,103 @@ def token_accuracy_scorer(estimator: Any, X: Any, y: Any) -> float:
     >>> token_accuracy_scorer(SequencePerceptron(min_count=1).fit(X, y), X, y)
     1.0
     """
-    check_lengths(X, y, "<X>")
+    _check_lengths(X, y, "<X>")
     gold, predicted = map(list, y), map(list, estimator.predict(X))
     return evaluate(gold, predicted, scheme=None, task=LABEL).accuracy
+
+
+# ----------------------------------------------------------------- sentences and labels
+def _labeled_sentences(X: Any, y: Any, source: str = "<X>") -> tuple[list[Any], list[list[str]]]:
+    """Return the sentences with tokens, and their labels."""
+    _check_lengths(X, y, source)
+    sentences, gold = [], []
+    for number, (sentence, labels) in enumerate(zip(X, y, strict=True), 1):
+        for what, given in (("tokens", sentence), ("labels", labels)):
+            if not isinstance(given, Iterable):
+                msg = f"expected a list of {what} for every sentence, found {given!r:.60}"
+                raise CorpusError(msg, source=source, line=number)
+        tokens, names = list(sentence), list(labels)
+        if len(tokens) != len(names):
+            msg = f"expected {len(tokens)} labels, one per token, found {len(names)}"
+            raise CorpusError(msg, source=source, line=number)
+        others = [name for name in names if not isinstance(name, str)]
+        if others:
+            msg = f"expected labels as strings, found {others[0]!r:.60}; convert them first"
+            raise LabelError(msg, source=source, line=number)
+        if tokens:
+            sentences.append(tokens)
+            gold.append([str(name) for name in names])
+    return sentences, gold
+
+
+def _check_lengths(X: Any, y: Any, source: str) -> None:
+    """Raise a CorpusError unless X and y are lists of equally many sentences."""
+    for name, given in (("X", X), ("y", y)):
+        if given is None or isinstance(given, str) or not hasattr(given, "__len__"):
+            msg = f"expected {name} as a list of sentences, found {given!r:.60}"
+            raise CorpusError(msg, source=source)
+        first = next(iter(given), None)  # a table's column has numbers of its own
+        if isinstance(first, str):
+            msg = (
+                f"expected {name} as a list of sentences, found the string {first!r:.60} for the "
+                "first; give a list of lists"
+            )
+            raise CorpusError(msg, source=source)
+    if len(X) != len(y):
+        msg = f"expected one list of labels per sentence, found {len(X)} and {len(y)}"
+        raise CorpusError(msg, source=source)
+
+
+def _column_names(given: Sequence[str] | None, token: Any) -> tuple[str, ...]:
+    """Return the names of the columns of tokens like this one."""
+    width = 1 if isinstance(token, str) else len(token)
+    names = COLUMNS[:width] if given is None else tuple(given)
+    if len(names) != width:
+        msg = (
+            f"expected a name for each of {width} columns, found {len(names)} "
+            f"({', '.join(names)}); name them as columns=..."
+        )
+        raise CorpusError(msg)
+    return names
+
+
+def _with_columns(
+    sentences: Sequence[Any],
+    columns: Sequence[str],
+    gold: Sequence[list[str]] = (),
+    source: str = "<X>",
+) -> Iterator[Sentence]:
+    """Yield words or tuples as sentences with named columns, and a column of labels."""
+    for number, (tokens, labels) in enumerate(zip_longest(sentences, gold), 1):
+        rows = [(token,) if isinstance(token, str) else token for token in tokens]
+        for row in rows:
+            if not isinstance(row, tuple) or len(row) != len(columns):
+                what = "a word" if len(columns) == 1 else f"a tuple ({', '.join(columns)})"
+                msg = f"expected {what} for every token, as for the first, found {row!r:.60}"
+                raise CorpusError(msg, source=source, line=number)
+        values = zip(*rows, strict=True) if rows else [()] * len(columns)
+        named = dict(zip(columns, values, strict=True))
+        yield sentence_of(
+            named if labels is None else named | {LABEL: labels}, source=source, line=number
+        )
+
+
+def _training_data(
+    sentences: Sequence[Any],
+    columns: Sequence[str],
+    gold: Sequence[list[str]],
+    needed: Sequence[str],
+) -> TrainingData:
+    """Return words or tuples as training data."""
+    corpus = Corpus([list(_with_columns(sentences, columns, gold))], (*columns, LABEL), None)
+    return corpus.gather(needed, LabelColumn(LABEL))
+
+
+def _quoted(labels: Sequence[str]) -> str:
+    """Return the first few labels for a message."""
+    return ", ".join(labels[:5]) + (", ..." if len(labels) > 5 else "")
+
+
+def _classes_of(gold: Iterable[Iterable[str]]) -> list[str]:
+    """Return the distinct labels, sorted."""
+    return sorted({str(label) for labels in gold for label in labels})

@@ -222,7 +222,7 @@ def test_an_interrupted_fit_says_so(monkeypatch):
             raise KeyboardInterrupt
         return np.arange(n, dtype=np.int64)
 
-    monkeypatch.setattr("seqtag.classifiers.base.visiting_order", interrupt)
+    monkeypatch.setattr("seqtag.classifiers.perceptrons.visiting_order", interrupt)
     with pytest.raises(KeyboardInterrupt):
         BinaryPerceptron().fit([[1.0], [2.0]], [0, 1])
 

@@ -214,7 +214,7 @@ def test_a_token_of_several_words_is_tagged_as_these(german):
     ],
 )
 def test_values_of_several_words_become_one(column, values, merged):
-    from seqtag.integrations.spacy_documents import _merged
+    from seqtag.integrations.spacy import _merged
 
     assert _merged(column, values) == merged
 
