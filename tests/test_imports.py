@@ -23,7 +23,7 @@ storage.compression storage.locks storage.strict_json
 storage.output
 storage
 catalogue.entries
-catalogue.cache catalogue.names
+catalogue.cache
 catalogue.fetch
 catalogue.locate
 catalogue
@@ -50,13 +50,14 @@ features.language
 features.encoder features.items
 features.index
 features
-corpus.warnings corpus.keys
+corpus.warnings
 corpus.stream
 corpus.sentence
-corpus.table corpus.text corpus.memory corpus.records
-corpus.conllu corpus.penn corpus.surface tables.tsv
+corpus.table
+corpus.text corpus.write corpus.surface tables.tsv
+corpus.conllu
 corpus.formats corpus.nltk_corpora
-corpus.detect corpus.documents corpus.write
+corpus.detect
 corpus.read
 corpus.scanner
 corpus
@@ -67,7 +68,7 @@ tables.model_io
 model.model tables
 model.bundle
 model
-segmentation.multiword segmentation.paragraphs segmentation.writing
+segmentation.multiword segmentation.paragraphs
 segmentation.characters
 segmentation.segmenter
 segmentation.reading

@@ -22,7 +22,7 @@ from seqtag.catalogue.cache import (
     local_path,
     locked,
 )
-from seqtag.catalogue.names import parse
+from seqtag.catalogue.entries import parse
 from seqtag.errors import CatalogueError
 from seqtag.storage.output import naming
 from seqtag.version import __version__

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from seqtag.catalogue.cache import is_whole, local_path
-from seqtag.catalogue.names import parse
+from seqtag.catalogue.entries import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

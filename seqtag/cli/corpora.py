@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.catalogue.cache import is_whole, local_path
-from seqtag.catalogue.entries import entries
+from seqtag.catalogue.entries import entries, parse
 from seqtag.catalogue.locate import fetched
-from seqtag.catalogue.names import parse
 from seqtag.cli.common import Notes, check_stdout, complain, print_json, say
 from seqtag.cli.options import complete_corpora, json_option, quiet_option
 from seqtag.errors import CatalogueError, did_you_mean
 
 if TYPE_CHECKING:
-    from seqtag.catalogue.entries import Entry
-    from seqtag.catalogue.names import CorpusName
+    from seqtag.catalogue.entries import CorpusName, Entry
 
 
 @click.group("corpora")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.catalogue.entries import parse
 from seqtag.catalogue.locate import locate
-from seqtag.catalogue.names import parse
 from seqtag.cli.common import (
     Notes,
     check_stdin,

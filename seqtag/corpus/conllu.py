@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from seqtag.corpus.table import ColumnReader, TableSentence, shorten, write_rows
+from seqtag.corpus.table import ColumnReader, TableSentence, shorten
+from seqtag.corpus.write import write_rows
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from seqtag.corpus.keys import split_key, values_of, with_values
-from seqtag.corpus.sentence import Sentence
+from seqtag.corpus.sentence import Sentence, split_key, values_of, with_values
 from seqtag.corpus.warnings import FormatWarnings
 from seqtag.errors import CorpusError
 
@@ -346,35 +345,6 @@ class ColumnReader:
             f"({shorten(fields[0] if fields else text)}); complete the line, or name the "
             "columns with --columns"
         )
-
-
-def write_columns(columns: Mapping[str, Sequence[str]]) -> str:
-    """Return one line per word, its values separated by tabs, and a blank line."""
-    return write_rows(list(columns.values()), "\t")
-
-
-def write_conll2000(columns: Mapping[str, Sequence[str]]) -> str:
-    """Return form, part of speech and chunk separated by spaces; ``xpos`` may replace ``pos``."""
-    pos = "pos" if "pos" in columns else "xpos"
-    return write_rows([columns["form"], columns[pos], columns["chunk"]], " ")
-
-
-def write_conll2003(columns: Mapping[str, Sequence[str]]) -> str:
-    """Return form, pos, chunk and name separated by spaces; other tags may replace ``pos``."""
-    pos = next(name for name in ("pos", "xpos", "upos") if name in columns)
-    return write_rows([columns["form"], columns[pos], columns["chunk"], columns["ner"]], " ")
-
-
-def with_docstart(text: str, sentence: Sentence) -> str:
-    """Return the text of a sentence after a ``-DOCSTART-`` line if it begins a document."""
-    heads = getattr(sentence, "comments", ())
-    begins = any(line.startswith((DOCSTART, "# newdoc")) for line in heads)
-    return f"{DOCSTART} -X- -X- O\n\n{text}" if begins else text
-
-
-def write_rows(columns: Sequence[Sequence[str]], separator: str) -> str:
-    """Return one line per word and a blank line."""
-    return "\n".join(map(separator.join, zip(*columns, strict=True))) + "\n\n"
 
 
 def find_separator(text: str) -> str:

@@ -1,147 +1,135 @@
-"""Writing of sentences in any format."""
+"""Writers of the formats. What a format cannot hold, such as a tab in a table, is refused."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
-from seqtag.corpus.conllu import ConlluSentence
-from seqtag.corpus.formats import FORMATS, WRITABLE
-from seqtag.corpus.keys import into_misc, split_key, with_values
-from seqtag.corpus.sentence import bad_value
+from seqtag.corpus.table import DOCSTART
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from conllu import TokenList
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from seqtag.corpus.sentence import Sentence
 
+_WORD = "word"  # the first column of a table
+_FACTS = ("sent_id", "text")  # comments of CoNLL-U
+_KEYS = ("tokens", *_FACTS, "multiword")  # of an object, beside the columns
 
-def render(columns: Mapping[str, Sequence[str]], format: str) -> str:
-    r"""Return one sentence in a format, with the blank line or line break that ends it.
 
-    Parameters
-    ----------
-    columns
-        One value per word for each column, ``form`` among them.
-    format
-        ``"conllu"``: ten columns, ``_`` where a column is missing, and ``# text``. A column
-        ``pos`` goes to XPOS if there is no ``xpos``; columns that CoNLL-U does not have go to
-        MISC, see `seqtag.corpus.into_misc`.
-        ``"columns"``: the given columns, in their order, separated by tabs.
-        ``"conll2000"``: ``form pos chunk`` with spaces (``xpos`` stands in for ``pos``).
-        ``"conll2003"``: ``form pos chunk ner``, with ``xpos`` or else ``upos`` for ``pos``.
-        ``"tsv"``: the given columns behind the number of the word, below a line of their names.
-        ``"jsonl"``: one JSON object with ``tokens`` and a list for each other column.
-        ``"tagged"``: ``word/TAG`` on one line; TAG is the last column other than ``misc``.
-        ``"tokens"``: the words on one line.
+def write_columns(columns: Mapping[str, Sequence[str]]) -> str:
+    """Return one line per word, its values separated by tabs, and a blank line."""
+    return write_rows(list(columns.values()), "\t")
 
-    Returns
-    -------
-    str
-        The text; ``""`` if there are no words.
+
+def write_conll2000(columns: Mapping[str, Sequence[str]]) -> str:
+    """Return form, part of speech and chunk separated by spaces; ``xpos`` may replace ``pos``."""
+    pos = "pos" if "pos" in columns else "xpos"
+    return write_rows([columns["form"], columns[pos], columns["chunk"]], " ")
+
+
+def write_conll2003(columns: Mapping[str, Sequence[str]]) -> str:
+    """Return form, pos, chunk and name separated by spaces; other tags may replace ``pos``."""
+    pos = next(name for name in ("pos", "xpos", "upos") if name in columns)
+    return write_rows([columns["form"], columns[pos], columns["chunk"], columns["ner"]], " ")
+
+
+def with_docstart(text: str, sentence: Sentence) -> str:
+    """Return the text of a sentence after a ``-DOCSTART-`` line if it begins a document."""
+    heads = getattr(sentence, "comments", ())
+    begins = any(line.startswith((DOCSTART, "# newdoc")) for line in heads)
+    return f"{DOCSTART} -X- -X- O\n\n{text}" if begins else text
+
+
+def write_rows(columns: Sequence[Sequence[str]], separator: str) -> str:
+    """Return one line per word and a blank line."""
+    return "\n".join(map(separator.join, zip(*columns, strict=True))) + "\n\n"
+
+
+def write_tsv(columns: Mapping[str, Sequence[str]]) -> str:
+    r"""Return the names of the columns, and a row for each word that begins with its number.
+
+    Examples
+    --------
+    >>> write_tsv({"form": ["Stop", "!"], "upos": ["VERB", "PUNCT"]})
+    'word\tform\tupos\n1\tStop\tVERB\n2\t!\tPUNCT\n'
+    """
+    _check_names(columns, (_WORD,), "tsv")
+    numbers = map(str, range(1, len(columns["form"]) + 1))
+    rows = [(_WORD, *columns), *zip(numbers, *columns.values(), strict=True)]
+    return "".join("\t".join(row) + "\n" for row in rows)
+
+
+def one_head(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Join tables of the same columns, with their names in the first line only.
 
     Raises
     ------
     CorpusError
-        If the format is unknown, a column it needs is missing, lengths differ, or a value
-        cannot be written in it (empty, or holding a separator).
+        If a table has other columns.
 
     Examples
     --------
-    >>> columns = {"form": ["Hi", "!"], "pos": ["UH", "."], "misc": ["SpaceAfter=No", "_"]}
-    >>> render(columns, "tagged")
-    'Hi/UH !/.\n'
-    >>> print(render(columns, "conllu").replace("\t", " ").rstrip())
-    # text = Hi!
-    1 Hi _ _ UH _ _ _ _ SpaceAfter=No
-    2 ! _ _ . _ _ _ _ _
+    >>> b"".join(one_head([b"word\tform\n1\ta\n", b"word\tform\n1\tb\n2\tc\n"]))
+    b'word\tform\n1\ta\n1\tb\n2\tc\n'
     """
-    known = FORMATS.get(format)
-    if known is None or known.write is None:
-        msg = (
-            f"expected one of the formats {', '.join(WRITABLE)} to write, found "
-            f"{format!r}; choose one of these"
-        )
-        raise CorpusError(msg)
-    _check_there(columns, ("form",), format)
-    _check_values(columns, known.excludes, format)
-    if not columns["form"]:
-        return ""
-    _check_there(columns, known.needs, format)
-    if known.fixed is not None and "misc" in known.fixed:
-        columns = _folded(columns, known.fixed)
-    return known.write(columns)
+    head = b""
+    start = f"{_WORD}\t".encode()
+    for piece in pieces:
+        lines = piece.splitlines(keepends=True)
+        for line in {line for line in lines if line.startswith(start)} - {head}:
+            if head:
+                first, other = (", ".join(each.decode().split()[1:]) for each in (head, line))
+                msg = (
+                    f"expected the columns {first} of the first sentence, found {other}; write "
+                    "files of other columns one by one, or --to jsonl"
+                )
+                raise CorpusError(msg)
+            head = line
+            yield head
+        yield b"".join(line for line in lines if line != head)
 
 
-def to_token_list(sentence: Sentence) -> TokenList:
-    """Return the sentence as a ``TokenList``, with its comments, ranges and empty nodes.
-
-    Formats other than CoNLL-U pass through `seqtag.corpus.render`. Without words the list is
-    empty.
+def write_jsonl(columns: Mapping[str, Sequence[str]]) -> str:
+    r"""Return one object on a line: ``tokens``, and a list for each other column.
 
     Examples
     --------
-    >>> from seqtag.corpus import sentence_of
-    >>> to_token_list(sentence_of({"form": ["Hi"], "upos": ["INTJ"]}))
-    TokenList<Hi, metadata={text: "Hi"}>
+    >>> write_jsonl({"form": ["Stop", "!"], "upos": ["VERB", "PUNCT"]})
+    '{"tokens": ["Stop", "!"], "upos": ["VERB", "PUNCT"]}\n'
     """
-    from conllu import TokenList, parse
-
-    if isinstance(sentence, ConlluSentence):
-        text = sentence.raw.removeprefix("\ufeff").replace("\r\n", "\n").strip("\n")
-        lists = parse(text, fields=sentence.columns)
-    else:
-        columns = {name: sentence.column(name) for name in sentence.columns}
-        lists = parse(render(columns, "conllu"))
-    return lists[0] if lists else TokenList()
+    _check_names(columns, _KEYS, "jsonl")
+    labels = {name: list(values) for name, values in columns.items() if name != "form"}
+    return json.dumps({"tokens": list(columns["form"]), **labels}, ensure_ascii=False) + "\n"
 
 
-def _folded(
-    columns: Mapping[str, Sequence[str]], names: Sequence[str]
-) -> Mapping[str, Sequence[str]]:
-    """Return the columns under the names of a format, with all others in MISC."""
-    placed = dict(columns)
-    if "xpos" not in placed and "pos" in placed:
-        placed["xpos"] = placed.pop("pos")
-    foreign = {name: placed.pop(name) for name in list(placed) if name not in names}
-    blank = ["_"] * len(columns["form"])
-    for name in list(foreign):
-        if (keyed := split_key(name, names)) is not None:
-            base, key = keyed
-            placed[base] = with_values(base, placed.get(base, blank), key, foreign.pop(name))
-    if foreign:
-        placed["misc"] = into_misc(placed.get("misc", blank), foreign)
-    return placed
+def with_facts(line: str, sentence: Sentence) -> str:
+    """Add the comments and multiword tokens of a sentence of CoNLL-U to its line of JSON."""
+    if not line:
+        return line
+    facts: dict[str, Any] = {}
+    for comment in getattr(sentence, "comments", ()):
+        key, equals, value = comment.removeprefix("#").partition("=")
+        if equals and key.strip() in _FACTS:
+            facts[key.strip()] = value.strip()
+    spans = []
+    if "id" in sentence.columns:
+        ids, forms = sentence.lines("id"), sentence.lines("form")  # type: ignore[attr-defined]
+        for number, form in zip(ids, forms, strict=True):
+            first, dash, last = number.partition("-")
+            if dash:
+                spans.append([int(first), int(last), form])
+    more = {"multiword": spans} if spans else {}
+    return json.dumps({**facts, **json.loads(line), **more}, ensure_ascii=False) + "\n"
 
 
-def _check_there(columns: Mapping[str, Sequence[str]], names: Sequence[str], format: str) -> None:
-    """Refuse to write without a column that the format requires."""
-    for name in names:
-        if not any(choice in columns for choice in name.split("|")):
+def _check_names(columns: Iterable[str], own: Sequence[str], format: str) -> None:
+    """Refuse columns with names that a format reserves."""
+    for name in columns:
+        if name in own:
             msg = (
-                f"expected a column {name.split('|')[0]!r} to write the format {format}, found "
-                f"{', '.join(columns) or 'no columns'}; add it or choose another "
-                "format"
-            )
-            raise CorpusError(msg)
-
-
-def _check_values(columns: Mapping[str, Sequence[str]], excluded: str, format: str) -> None:
-    """Refuse columns of different lengths, and values that would be read back differently."""
-    count = len(columns["form"])
-    for name, values in columns.items():
-        if len(values) != count:
-            msg = (
-                f"expected {count} values in the column {name!r}, one per word, "
-                f"found {len(values)}; give one value per word"
-            )
-            raise CorpusError(msg)
-        bad = bad_value(values, excluded)
-        if bad is not None:
-            msg = (
-                f"expected values that fit the format {format}, found {values[bad]!r} in the "
-                f"column {name!r}, word {bad + 1}; change the value or choose another format"
+                f"expected columns by other names than {', '.join(own)} in the format {format}, "
+                f"found {name!r}; rename it with --columns"
             )
             raise CorpusError(msg)

@@ -11,7 +11,7 @@ from seqtag.corpus.stream import TextBytes
 from seqtag.errors import SeqtagError
 from seqtag.report.analysis import finite
 from seqtag.report.page import explanation_data
-from seqtag.segmentation.writing import ConlluWriter
+from seqtag.segmentation.reading import ConlluWriter
 from seqtag.tagging.document import DocumentSentence, cut_by_rules
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text

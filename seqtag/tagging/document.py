@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqtag.corpus import read, render
+from seqtag.corpus.formats import to_token_list
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import surface_of
-from seqtag.corpus.write import to_token_list
 from seqtag.errors import SeqtagError
 from seqtag.html_tables import paragraph, table
-from seqtag.segmentation.writing import ConlluWriter
+from seqtag.segmentation.reading import ConlluWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from seqtag.corpus import FORMATS, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.formats import joined
-from seqtag.corpus.keys import has_column
-from seqtag.corpus.memory import sentence_of
+from seqtag.corpus.sentence import has_column, sentence_of
 from seqtag.corpus.stream import TextBytes
 from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError
 from seqtag.model import bundle, container
 from seqtag.model.bundle import input_columns
 from seqtag.segmentation.multiword import Splitter
-from seqtag.segmentation.reading import SegmentedText
+from seqtag.segmentation.reading import ConlluWriter, SegmentedText
 from seqtag.segmentation.segmenter import Segmenter
-from seqtag.segmentation.writing import ConlluWriter
 from seqtag.tagging.document import Document, DocumentSentence, encoded
 from seqtag.tagging.encode import check_threads, columns_of
 from seqtag.tagging.streams import TagCounts, TagOptions, tag_stream, tag_text

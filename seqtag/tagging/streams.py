@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import FORMATS, LIMITS, WRITABLE, Block, ReadOptions, Sentence, into_misc, render
 from seqtag.corpus.conllu import COLUMNS as CONLLU
-from seqtag.corpus.keys import has_column
-from seqtag.corpus.sentence import find_column
+from seqtag.corpus.sentence import find_column, has_column
 from seqtag.engine import backend
 from seqtag.errors import CorpusError, OptionError
 from seqtag.parallel import Pool, in_order

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from seqtag.corpus.keys import split_key
 from seqtag.corpus.scanner import BlockScanner
-from seqtag.corpus.sentence import bad_value, find_column
+from seqtag.corpus.sentence import bad_value, find_column, split_key
 from seqtag.model.bundle import predicted_columns
 
 if TYPE_CHECKING:

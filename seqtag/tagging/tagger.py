@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
-    from seqtag.corpus.memory import Labels
+    from seqtag.corpus.sentence import Labels
     from seqtag.model.known_words import KnownWords
     from seqtag.model.model import Model
     from seqtag.tagging.encode import AnySentence, FixedLabels

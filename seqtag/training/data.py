@@ -25,8 +25,8 @@ from seqtag.corpus import (
     sentence_of,
     sentences_of,
 )
-from seqtag.corpus.keys import has_column, split_key
 from seqtag.corpus.scanner import BlockScanner
+from seqtag.corpus.sentence import has_column, split_key
 from seqtag.engine import backend
 from seqtag.engine.arrays import pointers
 from seqtag.errors import CorpusError, LabelError
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.corpus import Block
-    from seqtag.corpus.memory import Labels
+    from seqtag.corpus.sentence import Labels
     from seqtag.labels.coding import LabelCoding
     from seqtag.labels.schemes import Transition
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from seqtag.corpus.memory import Labels, Values
+    from seqtag.corpus.sentence import Labels, Values
     from seqtag.engine.arrays import IntArray
     from seqtag.engine.interface import Weights
     from seqtag.features.encoder import Column

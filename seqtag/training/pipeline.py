@@ -14,7 +14,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import LIMITS, ReadOptions
-from seqtag.corpus.keys import has_column
+from seqtag.corpus.sentence import has_column
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
 from seqtag.features.language import load as load_templates

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.corpus.documents import blocks_of, documents_of
+from seqtag.corpus.surface import blocks_of, documents_of
 from seqtag.errors import SeqtagError
 from seqtag.evaluation.scoring import score
 from seqtag.evaluation.significance import CONFIDENCE, Interval, student_quantile

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from seqtag.corpus import ReadLimits
-    from seqtag.corpus.memory import Labels, Values
+    from seqtag.corpus.sentence import Labels, Values
     from seqtag.features.templates import TemplateSet
     from seqtag.tables.lexicon import TableSource
     from seqtag.tagging.pipeline import Loaded

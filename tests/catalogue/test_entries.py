@@ -10,9 +10,8 @@ import pytest
 
 from seqtag.catalogue import cache
 from seqtag.catalogue.cache import cache_folder, local_path
-from seqtag.catalogue.entries import CATALOGUE, entries, read_tables
+from seqtag.catalogue.entries import CATALOGUE, entries, parse, read_tables
 from seqtag.catalogue.fetch import path
-from seqtag.catalogue.names import parse
 from seqtag.corpus import READABLE
 from seqtag.corpus.conllu import COLUMNS
 from seqtag.errors import CatalogueError

@@ -1,4 +1,4 @@
-"""seqtag.corpus.documents: what tells documents apart."""
+"""seqtag.corpus.surface: what tells documents apart."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import pytest
 
 from seqtag.corpus import read
-from seqtag.corpus.documents import blocks_of, documents_of
+from seqtag.corpus.surface import blocks_of, documents_of
 from seqtag.errors import CorpusError
 
 

@@ -22,8 +22,8 @@ from seqtag.corpus import (
     stream,
     to_token_list,
 )
-from seqtag.corpus.records import one_head
 from seqtag.corpus.text import word_spans
+from seqtag.corpus.write import one_head
 from seqtag.errors import CorpusError
 
 CONLLU = "# text = a\n1\ta" + "\t_" * 8 + "\n\n"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import seqtag
 from seqtag.cli import main
 from seqtag.corpus import into_misc, read, render
-from seqtag.corpus.keys import has_column, split_key, values_of, with_value, with_values
+from seqtag.corpus.sentence import has_column, split_key, values_of, with_value, with_values
 from seqtag.errors import CorpusError
 from seqtag.tagging.pipeline import Chain
 from seqtag.tagging.streams import TagOptions

@@ -33,7 +33,8 @@ from seqtag.features.language import parse
 from seqtag.features.normal_forms import FORMS
 from seqtag.labels import lemmas, schemes
 from seqtag.labels.column import LabelColumn
-from seqtag.segmentation import characters, multiword, writing
+from seqtag.segmentation import characters, multiword
+from seqtag.segmentation import reading as writing
 from seqtag.storage.compression import compression_of
 from seqtag.tables.lexicon import read_table
 from seqtag.tables.table import WordTable

@@ -15,10 +15,10 @@ import seqtag
 from seqtag.corpus import read
 from seqtag.corpus.surface import surface_of
 from seqtag.errors import CorpusError
-from seqtag.segmentation import reading, writing
+from seqtag.segmentation import reading
+from seqtag.segmentation import reading as writing
 from seqtag.segmentation.paragraphs import SEPARATOR
-from seqtag.segmentation.reading import SegmentedText
-from seqtag.segmentation.writing import ConlluWriter
+from seqtag.segmentation.reading import ConlluWriter, SegmentedText
 
 
 class Segments(NamedTuple):

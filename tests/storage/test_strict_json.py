@@ -39,7 +39,7 @@ def test_what_is_read():
 
 
 OTHERS = {
-    "corpus/records.py": "a line that was just written",
+    "corpus/write.py": "a line that was just written",
     "storage/strict_json.py": "the reader",
     "batch/rows.py": "lines that were just written",
 }
