@@ -90,15 +90,16 @@ evaluation.aligned
 evaluation.scoring evaluation.significance
 evaluation.systems
 evaluation
-training.shards training.data training.known_labels training.calibration training.interruption
-training.data_checks
-training.checkpoint_format
-training.partial_labels
+training.shards training.data training.calibration training.interruption
+
+
+
 training.text_examples training.warm_start
 training.problem training.checkpoints
 training.runs training.candidates
-training.auto_settings training.jackknife
-training.stacking training.pipeline
+training.auto_settings
+training.stacking
+training.pipeline
 training.train
 training.online
 training.selection

@@ -35,8 +35,7 @@ from seqtag.tagging.tagger import Tagger
 from seqtag.training.candidates import AUTO
 from seqtag.training.checkpoints import checkpoints_in
 from seqtag.training.data import open_corpus
-from seqtag.training.known_labels import WordLabels
-from seqtag.training.problem import Problem, warn_about_many_labels
+from seqtag.training.problem import Problem, WordLabels, warn_about_many_labels
 from seqtag.training.runs import Epoch, Schedule, fit
 from seqtag.training.train import unlabeled_words
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from seqtag.batch.mixing import ShardUpdate, Table
     from seqtag.batch.shards import Plan, ShardOptions, ShardStats
     from seqtag.labels.coding import LabelCoding
-    from seqtag.training.known_labels import WordLabels
+    from seqtag.training.problem import WordLabels
 
 
 class ShardActor:

@@ -35,8 +35,7 @@ from seqtag.randomness import visiting_order
 from seqtag.tables.lexicon import check_used
 from seqtag.training.candidates import learning_task
 from seqtag.training.data import REFUSED, Unlabeled, check_labels, open_corpus
-from seqtag.training.known_labels import WordLabels, labels_of_words
-from seqtag.training.partial_labels import learned_labels
+from seqtag.training.problem import WordLabels, labels_of_words, learned_labels
 from seqtag.training.runs import hiding, recipe_of
 
 if TYPE_CHECKING:

@@ -21,8 +21,13 @@ from seqtag.features.encoder import Column
 from seqtag.features.templates import AttributeUse
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.interruption import put_off
-from seqtag.training.known_labels import first_parts, labels_of_words
-from seqtag.training.problem import build_problem, judge_of, known_labels_of
+from seqtag.training.problem import (
+    build_problem,
+    first_parts,
+    judge_of,
+    known_labels_of,
+    labels_of_words,
+)
 from seqtag.training.runs import hiding, recipe_of
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Training a pipeline: a list of learning tasks, each with the tags predicted by those before it.
 
-The tags that later components see in training are jackknifed, see `seqtag.training.jackknife`.
+The tags that later components see in training are jackknifed, see `seqtag.training.stacking`.
 """
 
 from __future__ import annotations
@@ -38,11 +38,10 @@ from seqtag.training.candidates import (
     with_lemmas,
 )
 from seqtag.training.checkpoints import checkpoints_in
-from seqtag.training.data import Source, TrainingData, open_corpus
-from seqtag.training.data_checks import check_data
+from seqtag.training.data import Source, TrainingData, check_data, open_corpus
 from seqtag.training.interruption import AtOnce
-from seqtag.training.jackknife import component_schedule, jackknifed
 from seqtag.training.runs import Epoch, Schedule, fit
+from seqtag.training.stacking import component_schedule, jackknifed
 from seqtag.training.text_examples import token_examples, word_examples
 from seqtag.training.warm_start import check_to_go_on, part_of
 
@@ -174,8 +173,8 @@ def train_parts(
                 corpus.gather_columns(("form",))  # refuses a corpus without sentences
             texts, names = _components(corpus.columns, labels, corpus.name)
             if not isinstance(data, (str, PathLike)) or is_read_once(data):
-                data = [sentence for source in corpus.sources for sentence in source]
-                corpus = corpus._replace(sources=[data])
+                held: list[Sentence] = [each for source in corpus.sources for each in source]
+                data, corpus = held, corpus._replace(sources=[held])
             with_stems = any(load_templates(PRESETS[n]).table_names for n in names if n in PRESETS)
             stems = LEMMA_COLUMNS if with_stems and {*LEMMA_COLUMNS} <= {*corpus.columns} else ()
             found, lengths = corpus.gather_columns(

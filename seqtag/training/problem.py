@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,25 +21,25 @@ from seqtag.engine.arrays import (
     Cells,
     KnownLabels,
     Parts,
+    pointers,
 )
 from seqtag.errors import LabelError, TemplateError
 from seqtag.evaluation.report import Report
 from seqtag.evaluation.scoring import score
-from seqtag.features.encoder import Encoder
+from seqtag.features.encoder import Column, Encoder
 from seqtag.features.index import IndexedCorpus, index_corpus
 from seqtag.features.language import preset_names
 from seqtag.features.templates import CompiledTemplates, TemplateSet
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import label_components
 from seqtag.labels.lemmas import LemmaCoding
+from seqtag.labels.schemes import parse
 from seqtag.model.bundle import digest
 from seqtag.model.freeze import freeze
-from seqtag.model.known_words import KnownWords
+from seqtag.model.known_words import KnownWords, known_attribute
 from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.data import check_labels
-from seqtag.training.known_labels import labels_of_words, to_first_parts
-from seqtag.training.partial_labels import learned_labels, score_labeled
 from seqtag.training.warm_start import (
     WarmStart,
     check_columns,
@@ -47,9 +48,14 @@ from seqtag.training.warm_start import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
     from numpy.typing import NDArray
 
-    from seqtag.features.encoder import Column
+    from seqtag.corpus import Sentence
+    from seqtag.evaluation.report import Words
+    from seqtag.features.templates import CompiledTemplates
     from seqtag.labels.column import LabelColumn
     from seqtag.labels.schemes import Transition
     from seqtag.settings import Settings
@@ -422,3 +428,274 @@ def warn_about_many_labels(labels: int, tokens: int, column: LabelColumn) -> Non
             labels,
             tokens,
         )
+
+
+# --------------------------------------------------------------------------- tag-dictionary
+class WordLabels(NamedTuple):
+    """The labels that words had, by the hash of their normal form; sums over several corpora.
+
+    Attributes
+    ----------
+    attribute
+        Number of the attribute of the normal form.
+    keys
+        (words,) uint64, ascending.
+    counts
+        How often each word has a label, (words,) int64.
+    row_ptr, labels
+        The labels of each, ascending: (words + 1,) int64, uint16.
+    """
+
+    attribute: int
+    keys: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+    row_ptr: NDArray[np.int64]
+    labels: NDArray[np.uint16]
+
+    def kept_to(self, known_labels: int | str, labels: Sequence[str]) -> KnownLabels:
+        """What the setting ``known-labels`` says, which is not ``auto``; `labels` by number."""
+        if isinstance(known_labels, str):
+            return to_first_parts(self.often(1), labels)
+        return self.often(known_labels) if known_labels else ANY_LABEL
+
+    def often(self, min_count: int) -> KnownLabels:
+        """Those of words seen so often."""
+        kept = self.counts >= min_count
+        lengths = np.diff(self.row_ptr)
+        return KnownLabels(
+            self.attribute,
+            self.keys[kept],
+            pointers(lengths[kept]),
+            self.labels[np.repeat(kept, lengths)],
+        )
+
+    @classmethod
+    def sum(cls, corpora: Sequence[WordLabels]) -> WordLabels:
+        """Those of several corpora, at least one, whose labels have the same numbers."""
+        keys, which = np.unique(np.concatenate([c.keys for c in corpora]), return_inverse=True)
+        counts = np.zeros(len(keys), np.int64)
+        np.add.at(counts, which, np.concatenate([c.counts for c in corpora]))
+        lengths = np.concatenate([np.diff(c.row_ptr) for c in corpora])
+        pairs = np.stack([np.repeat(which, lengths), np.concatenate([c.labels for c in corpora])])
+        word, label = np.unique(pairs, axis=1)
+        row_ptr = pointers(np.bincount(word, minlength=len(keys)))
+        return cls(corpora[0].attribute, keys, counts, row_ptr, label.astype(np.uint16))
+
+
+def first_parts(labels: Sequence[str]) -> np.ndarray:
+    """For each label the number of its first part, ``NOUN`` of ``NOUN|Case=Nom``.
+
+    >>> first_parts(["ADJ", "NOUN", "NOUN|Case=Nom"]).tolist()
+    [0, 1, 1]
+    """
+    number: dict[str, int] = {}
+    return np.array(
+        [number.setdefault(label.partition("|")[0], len(number)) for label in labels], np.int64
+    )
+
+
+def to_first_parts(known: KnownLabels, labels: Sequence[str]) -> KnownLabels:
+    """The same words, with all labels whose first part one of theirs has."""
+    first = first_parts(labels)
+    alike = [np.flatnonzero(first == part) for part in range(int(first.max(initial=-1)) + 1)]
+    found: dict[tuple[int, ...], np.ndarray] = {}  # many words have the same parts
+    rows = []
+    for row in np.split(first[known.labels], known.row_ptr[1:-1])[: len(known.keys)]:
+        parts = tuple(np.unique(row).tolist())
+        if parts not in found:
+            found[parts] = np.sort(np.concatenate([alike[part] for part in parts]))
+        rows.append(found[parts])
+    flat = np.concatenate([*rows, np.zeros(0, np.int64)]).astype(np.uint16)
+    return KnownLabels(known.attribute, known.keys, pointers(map(len, rows)), flat)
+
+
+def labels_of_words(
+    compiled: CompiledTemplates,
+    columns: Sequence[Column],
+    y: np.ndarray,
+    choices: np.ndarray | None = None,
+) -> WordLabels:
+    """The labels that words had, by the words' normal forms.
+
+    Words without a label are not counted; where there is a choice, all of it counts.
+    """
+    attribute = known_attribute(compiled)
+    words = columns[compiled.columns.index("form")]
+    normal = Column.of(str(value) for value in compiled.apply_many(attribute, words.types))
+    form = normal.ids[words.ids]
+    token, label = _labels_of_tokens(y, choices)
+    counts = np.bincount(form[np.unique(token)], minlength=len(normal.types))
+    seen = np.flatnonzero(counts)
+    keys = backend.hash_strings([normal.types[i] for i in seen])
+    ascending = np.argsort(keys)
+    width = int(label.max(initial=0)) + 1
+    pairs = np.unique(form[token] * np.int64(width) + label)  # in order of form, then of label
+    begin = np.searchsorted(pairs, np.arange(len(normal.types) + 1) * width)
+    labels = [pairs[begin[i] : begin[i + 1]] % width for i in seen[ascending].tolist()]
+    flat = np.concatenate([*labels, np.zeros(0, np.int64)]).astype(np.uint16)
+    return WordLabels(
+        attribute, keys[ascending], counts[seen][ascending], pointers(map(len, labels)), flat
+    )
+
+
+def _labels_of_tokens(y: np.ndarray, choices: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of tokens, and a label of each; several times those that have several."""
+    tokens, labels = [np.flatnonzero(y >= 0)], [y[y >= 0]]
+    for number, fine in enumerate(choices if choices is not None else ()):
+        if fine.all():
+            continue
+        here, several = np.flatnonzero(y == -1 - number), np.flatnonzero(fine)
+        tokens.append(np.repeat(here, len(several)))
+        labels.append(np.tile(several, len(here)))
+    return np.concatenate(tokens), np.concatenate(labels)
+
+
+# --------------------------------------------------------------------------- labels of tokens
+class LearnedLabels(NamedTuple):
+    """The labels of some tokens, as they are learnt.
+
+    Attributes
+    ----------
+    types
+        What tokens may have, each once: one label, several, or none for any.
+    ids
+        Which of these each token has, (N,) int32.
+    """
+
+    types: list[tuple[str, ...]]
+    ids: NDArray[np.int32]
+
+    @property
+    def labels(self) -> set[str]:
+        """All labels that some token may have, but for those that may have any."""
+        return {label for labels in self.types for label in labels}
+
+    def numbered(self, labels: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.bool_] | None]:
+        """Label ids, and choices of labels where there are several.
+
+        See `seqtag.engine.reference.Weights.train_epoch`.
+        """
+        number = {label: i for i, label in enumerate(labels)}
+        y, choices = [], []
+        for each in self.types:
+            if len(each) == 1:
+                y.append(number[each[0]])
+                continue
+            fine = np.array([not each or label in each for label in labels])
+            choices.append(fine)
+            y.append(-len(choices))
+        return np.array(y, np.int32)[self.ids], np.array(choices) if choices else None
+
+
+def learned_labels(
+    examples: TrainingData, coding: LabelCoding, forms: Column | None
+) -> LearnedLabels:
+    """What each token may be learnt as.
+
+    Parameters
+    ----------
+    examples
+        Sentences and their labels as written.
+    coding
+        How labels are learnt.
+    forms
+        The forms, for a coding that needs them.
+    """
+    mark = examples.unlabeled
+    if mark is None or mark not in examples.labels.types:
+        found = examples.encoded_by(coding, forms)
+        return LearnedLabels([(label,) for label in found.types], found.ids)
+    if not coding.changes_labels:
+        types: list[tuple[str, ...]] = [
+            () if label == mark else (label,) for label in examples.labels.types
+        ]
+        return LearnedLabels(types, examples.labels.ids)
+    if coding.needs_forms and forms is not None:
+        return _learnt_by_forms(examples, coding, forms, mark)
+    return _learnt_by_windows(examples, coding, mark)
+
+
+def _learnt_by_forms(
+    examples: TrainingData, coding: LabelCoding, forms: Column, mark: str
+) -> LearnedLabels:
+    """Labels that hang on the form: those of the tokens that have one."""
+    labeled = examples.labels.ids != examples.labels.types.index(mark)
+    given = Column(examples.labels.types, examples.labels.ids[labeled])
+    their = Column(forms.types, forms.ids[labeled])
+    found = examples._replace(labels=given).encoded_by(coding, their)
+    ids = np.full(len(labeled), len(found.types), np.int32)
+    ids[labeled] = found.ids
+    return LearnedLabels([*((label,) for label in found.types), ()], ids)
+
+
+def _learnt_by_windows(examples: TrainingData, coding: LabelCoding, mark: str) -> LearnedLabels:
+    """Labels that hang on their neighbours, each of which may be unknown."""
+    names = [*examples.labels.types, None]
+    known = [label for label in examples.labels.types if label != mark]
+    before, after = examples.neighbours()
+    windows, which = np.unique(
+        np.stack([before, examples.labels.ids, after]), axis=1, return_inverse=True
+    )
+    number: dict[tuple[str, ...], int] = {}
+    ids = []
+    for window in windows.T.tolist():
+        left, label, right = (names[n] for n in window)
+        learnt: set[str] = set()
+        if label is not None and label != mark:
+            for b, a in product(*(_possible(side, label, known, mark) for side in (left, right))):
+                whole = [each for each in (b, label, a) if each is not None]
+                learnt.add(coding.encode(whole)[int(b is not None)])
+        ids.append(number.setdefault((*sorted(learnt),), len(number)))
+    return LearnedLabels([*number], np.array(ids, np.int32)[which.reshape(-1)])
+
+
+def _possible(
+    neighbour: str | None, label: str, known: Sequence[str], mark: str
+) -> Iterable[str | None]:
+    """What a neighbour may be: if it is unknown, one label of each kind that makes a difference."""
+    if neighbour != mark:
+        return [neighbour]
+    kind = parse(label)[1]
+    return {(parse(each)[0], parse(each)[1] == kind): each for each in known}.values()
+
+
+class LabeledWords:
+    """A tagger that labels whole sentences, and says so of the words whose labels are known.
+
+    Parameters
+    ----------
+    tagger
+        The tagger.
+    mark
+        The label of words that have none.
+    """
+
+    def __init__(self, tagger: Tagger, mark: str):
+        self._tagger, self._mark = tagger, mark
+        self.label, self.label_scheme = tagger.label, tagger.label_scheme
+        self.known_words: Words = tagger.known_words
+        self.info: Mapping[str, Any] = tagger.info
+
+    def gold(self, sentence: Sentence) -> list[str]:
+        """The labels that a sentence has."""
+        return [label for label in self._all(sentence) if label != self._mark]
+
+    def tag_many(self, sentences: Iterable[Sentence], threads: int = 1) -> list[list[str]]:
+        """The tagger's labels of these words."""
+        given = list(sentences)
+        return [
+            [new for new, label in zip(found, self._all(each), strict=True) if label != self._mark]
+            for each, found in zip(given, self._tagger.tag_many(given, threads), strict=True)
+        ]
+
+    def _all(self, sentence: Sentence) -> list[str]:
+        return self._tagger.model.column.of(sentence)
+
+
+def score_labeled(tagger: Tagger, sentences: Sequence[Sentence], mark: str) -> Report:
+    """A report on the words that have a label; chunks are of complete sentences only."""
+    if tagger.label_scheme is not None:
+        column = tagger.model.column
+        sentences = [sentence for sentence in sentences if mark not in column.of(sentence)]
+    labeller = LabeledWords(tagger, mark)
+    return score(labeller, sentences, gold=labeller.gold, words=False)

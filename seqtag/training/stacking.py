@@ -1,9 +1,13 @@
-"""Stacking: a second model that sees what a first-pass model predicts for the words around.
+"""Stacking: models that see the labels that other models predict, such as those of a second pass.
 
-The first-pass model is a model like any other, learned from all sentences. The second pass sees
-jackknifed predictions for the training sentences (`seqtag.training.jackknife`), and those of the
-complete first-pass model for a dev set and for all text later. Where a corpus has both UPOS and
-XPOS, the first pass predicts both: one often disambiguates the other.
+A model that sees predicted labels must be trained on labels with the same kind of errors: gold
+labels, or predictions of a model that was trained on the sentences, would be trusted too much.
+Therefore training sentences are jackknifed: split into folds, and those of each fold are labeled by
+a model trained on the others. Pipelines use this as well.
+
+The first of two passes is a model like any other, learned from all sentences. For a dev set, and
+for all text later, the second pass sees its predictions. Where a corpus has both UPOS and XPOS, the
+first pass predicts both: one often disambiguates the other.
 """
 
 from __future__ import annotations
@@ -12,20 +16,22 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
 from seqtag.features.language import with_predicted, without_predicted
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.model.bundle import predicted_name
+from seqtag.parallel import in_order
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.interruption import AtOnce
-from seqtag.training.jackknife import component_schedule, jackknifed
+from seqtag.training.interruption import AtOnce, put_off
 from seqtag.training.problem import build_problem
 from seqtag.training.runs import fit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from seqtag.model.model import Model
     from seqtag.training.data import TrainingData
@@ -215,3 +221,59 @@ def _predict(model: Model, examples: TrainingData) -> Column:
     """Return the labels that a model predicts, as it has learned them."""
     ids = Tagger(model).decode_columns(examples.columns, examples.lengths)
     return Column(list(model.labels), ids)
+
+
+# --------------------------------------------------------------------------- jackknifing
+_BLOCK = 50  # adjacent sentences stay in one fold: they share their rare words
+
+
+def jackknifed(
+    examples: TrainingData,
+    folds: int,
+    label: Callable[[TrainingData, TrainingData, Schedule], Column],
+    schedule: Schedule,
+) -> Column:
+    """Return the label of each token, predicted by a model not trained on its sentence.
+
+    Parameters
+    ----------
+    examples
+        Two sentences or more.
+    folds
+        Number of folds; each takes blocks of adjacent sentences, in turn.
+    label
+        Trains a model on some sentences by a schedule, and returns its labels of others.
+    schedule
+        That of the training. The folds have one run each, checkpoints of their own, and share its
+        threads.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it is interrupted.
+    """
+    sentences = len(examples.lengths)
+    block = max(1, min(_BLOCK, sentences // (2 * folds)))
+    fold_of = np.arange(sentences) // block % folds
+    quiet = replace(schedule, runs=1, threads=1, on_epoch=None)
+
+    def labeled(fold: int) -> Column:
+        others, held_out = examples.where(fold_of != fold), examples.where(fold_of == fold)
+        return label(others, held_out, component_schedule(quiet, f"fold-{fold + 1}"))
+
+    number: dict[str, int] = {}
+    ids = np.zeros(len(examples.labels.ids), np.int32)
+    fold_of_token = np.repeat(fold_of, examples.lengths)
+    every = range(min(folds, int(fold_of.max()) + 1))
+    with put_off(schedule.stop):
+        for fold, column in zip(every, in_order(labeled, every, schedule.threads), strict=True):
+            numbers = [number.setdefault(name, len(number)) for name in column.types]
+            ids[fold_of_token == fold] = np.array(numbers, np.int32)[column.ids]
+    return Column(list(number), ids)
+
+
+def component_schedule(schedule: Schedule, name: str) -> Schedule:
+    """Return the schedule with checkpoints of a component's own."""
+    if schedule.checkpoints is None:
+        return schedule
+    return replace(schedule, checkpoints=schedule.checkpoints.part(name))

@@ -21,8 +21,7 @@ from seqtag.training.candidates import (
     with_lemmas,
 )
 from seqtag.training.checkpoints import checkpoints_in
-from seqtag.training.data import Source, Unlabeled, from_lists, open_corpus
-from seqtag.training.data_checks import check_data
+from seqtag.training.data import Source, Unlabeled, check_data, from_lists, open_corpus
 from seqtag.training.pipeline import TEXT_COMPONENTS, train_parts
 from seqtag.training.runs import Epoch, Schedule, fit
 from seqtag.training.stacking import (

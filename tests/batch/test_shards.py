@@ -16,8 +16,7 @@ from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.settings import Settings
 from seqtag.training.data import open_corpus
-from seqtag.training.known_labels import WordLabels, labels_of_words
-from seqtag.training.problem import LearningTask, build_problem
+from seqtag.training.problem import LearningTask, WordLabels, build_problem, labels_of_words
 from tests.engine.test_state import bits
 from tests.strategies import NATIVE, REFERENCE, corpus, each_backend, install, needs_native
 

@@ -18,9 +18,8 @@ from seqtag.features.language import parse
 from seqtag.settings import SETTINGS, Settings
 from seqtag.training import auto_settings
 from seqtag.training.auto_settings import Trial, holdout_split, resolve_auto, run_trial
-from seqtag.training.known_labels import to_first_parts
 from seqtag.training.pipeline import train_parts
-from seqtag.training.problem import judge_of, known_labels_of
+from seqtag.training.problem import judge_of, known_labels_of, to_first_parts
 from seqtag.training.runs import Schedule
 from seqtag.training.selection import tagger_fit
 from seqtag.training.train import train

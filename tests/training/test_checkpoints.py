@@ -19,8 +19,7 @@ from seqtag.model import container
 from seqtag.model.bundle import to_bytes
 from seqtag.storage import output as files
 from seqtag.training import checkpoints, pipeline
-from seqtag.training.checkpoint_format import differences
-from seqtag.training.checkpoints import Checkpoints, files_of
+from seqtag.training.checkpoints import Checkpoints, differences, files_of
 from seqtag.training.pipeline import train_parts
 from seqtag.training.train import train
 from tests.command_line import posix

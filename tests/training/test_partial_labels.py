@@ -17,7 +17,7 @@ from seqtag.labels.coding import LabelCoding
 from seqtag.labels.schemes import SCHEMES, convert
 from seqtag.model.bundle import to_bytes
 from seqtag.training.data import TrainingData
-from seqtag.training.partial_labels import learned_labels
+from seqtag.training.problem import learned_labels
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, corpus, install, needs_native
 

@@ -13,7 +13,7 @@ from seqtag.errors import CorpusError
 from seqtag.model.bundle import to_bytes
 from seqtag.tagging.streams import tag_stream
 from seqtag.tagging.tagger import Tagger
-from seqtag.training import jackknife, pipeline
+from seqtag.training import pipeline, stacking
 from seqtag.training.pipeline import train_parts
 from seqtag.training.train import train
 
@@ -126,7 +126,7 @@ def test_lemmas_without_tags():
 def test_the_tags_that_later_parts_see_are_of_models_that_did_not_see_the_sentence(monkeypatch):
     """In each fold a word of its own: no model that tags it has met it, nor the label it has."""
     monkeypatch.setattr(pipeline, "_FOLDS", 3)
-    monkeypatch.setattr(jackknife, "_BLOCK", 1)
+    monkeypatch.setattr(stacking, "_BLOCK", 1)
     sentences = [
         sentence_of({"form": ["the", word], "upos": ["DET", f"X{word}"], "lemma": ["the", word]})
         for word in ("dog", "cat", "hen")

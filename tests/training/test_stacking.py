@@ -17,7 +17,7 @@ from seqtag.integrations.sklearn import SequencePerceptron
 from seqtag.model.bundle import digest, models_of, to_bytes
 from seqtag.model.container import from_bytes
 from seqtag.tables.table import WordTable
-from seqtag.training import auto_settings, checkpoints, jackknife, runs, stacking
+from seqtag.training import auto_settings, checkpoints, runs, stacking
 from seqtag.training.data import TrainingData
 from seqtag.training.pipeline import train_parts
 from seqtag.training.runs import Schedule
@@ -90,7 +90,7 @@ def test_the_first_model_is_that_of_one_pass():
 def test_labels_seen_in_training_are_of_models_that_did_not_see_the_sentence(monkeypatch):
     """Each sentence has a word, and a label, of its own."""
     monkeypatch.setattr(stacking, "_FOLDS", 3)
-    monkeypatch.setattr(jackknife, "_BLOCK", 1)
+    monkeypatch.setattr(stacking, "_BLOCK", 1)
     posed = spied(monkeypatch)
     words = ("dog", "cat", "hen")
     sentences = [sentence_of({"form": ["the", w], "tag": ["DET", f"X{w}"]}) for w in words]
@@ -355,5 +355,5 @@ def test_columns_are_numbered_anew_for_each_fold():
         assert (len(others.lengths), len(held_out.lengths)) == (2, 2)
         return Column(column.types, column.ids[:2])
 
-    found = jackknife.jackknifed(examples, 2, label, schedule)
+    found = stacking.jackknifed(examples, 2, label, schedule)
     assert (found.types, found.ids.tolist()) == (["A", "B"], [0, 0, 1, 1])

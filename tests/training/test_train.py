@@ -26,7 +26,7 @@ from seqtag.model.model import Model
 from seqtag.settings import Settings
 from seqtag.tagging.tagger import Tagger
 from seqtag.training import runs as training_runs
-from seqtag.training.known_labels import labels_of_words
+from seqtag.training.problem import labels_of_words
 from seqtag.training.train import train
 from tests.conftest import ROOT
 from tests.strategies import corpus
