@@ -1,4 +1,4 @@
-"""Word tables for training: read from files, made of annotated sentences, given to templates."""
+"""Word tables for training: read from files, built from annotated sentences, given to templates."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     TableSource = WordTable | str | PathLike[str]
 
 LEMMAS = "lemmas"
-"""Name of the table that is made of the training data when templates ask for it."""
+"""Name of the table that is built from the training data if templates need it."""
 
 LEMMA_COLUMNS = ("lemma", "upos")
-"""The columns that it is made of."""
+"""Columns it is built from."""
 
-_LEAST = 2  # times that a lemma is there to be one that words begin with
+_LEAST = 2  # occurrences of a lemma in the table
 
 
 def read_table(
@@ -45,27 +45,27 @@ def read_table(
     words: str = "form",
     kind: str | None = None,
 ) -> WordTable:
-    r"""Read a word table: one of ``seqtag classes`` or ``seqtag lexicon``, or a TSV of one's own.
+    r"""Read a word table: one of ``seqtag classes`` or ``seqtag lexicon``, or any TSV.
 
     Parameters
     ----------
     path
-        The file: on each line a word, a tab, and a value or several with tabs between.
+        The file: on each line a word and its values, separated by tabs.
     name
-        By which templates ask for it; else what its header says, or the name of the file.
+        Name in templates; by default the one of the header or of the file.
     words
-        How words are looked up if the header does not say: ``form`` as they are, ``lower`` in lower
-        case, or ``lower0`` in lower case with every digit as 0.
+        Lookup form if the header has none: ``form`` for unchanged words, ``lower`` for lower case,
+        ``lower0`` for lower case with every digit as 0.
     kind
-        ``class`` or ``lexicon``: what presets take it for. By default classes are what ``seqtag
-        classes`` has made.
+        ``class`` or ``lexicon``, which have other templates in presets. By default ``class`` for
+        files of ``seqtag classes`` only.
 
     Raises
     ------
     CorpusError
-        If the file is no table, naming the line.
+        If the file is not a table; with the line.
     TemplateError
-        If there are more words or values than a table may have.
+        If a limit on words or values is exceeded.
     OSError
         If the file cannot be read.
 
@@ -83,8 +83,8 @@ def read_table(
     name = name or facts.pop("name", None) or name_of(path)
     words = facts.pop("words", words)
     kind = kind or ("class" if "classes" in facts else "lexicon")
-    odd = [found for found, known in ((words, WORDS), (kind, KINDS)) if found not in known]
-    if odd or not re.fullmatch(NAME, name):
+    unknown = [found for found, known in ((words, WORDS), (kind, KINDS)) if found not in known]
+    if unknown or not re.fullmatch(NAME, name):
         msg = (
             f"expected a table with a name of letters, digits and _ . : -, words that are one of "
             f"{', '.join(WORDS)}, and of the kind {' or '.join(KINDS)}, found {name!r:.60}, "
@@ -99,7 +99,7 @@ def read_table(
 
 
 def name_of(path: str | PathLike[str]) -> str:
-    """What a table is called by its file.
+    """Return the default name of a table, from its file name.
 
     >>> name_of("raw/news.classes"), name_of("20-news.tsv")
     ('news', '_20-news')
@@ -109,12 +109,12 @@ def name_of(path: str | PathLike[str]) -> str:
 
 
 def tables_of(given: Iterable[TableSource]) -> list[WordTable]:
-    """The tables that a caller gives, by themselves or by their files.
+    """Return tables given as such or as files.
 
     Raises
     ------
     TemplateError
-        If two have one name; or as `read_table`.
+        If two have the same name; or as `read_table`.
     """
     tables = [each if isinstance(each, WordTable) else read_table(each) for each in given]
     names = [table.name for table in tables]
@@ -143,7 +143,7 @@ def given_tables(
         if table.name in before and before[table.name].digest != table.digest:
             msg = (
                 f"expected the table {table.name!r} of the model to begin with, by which its "
-                "weights were learnt, found another of that name; leave it out, or call it "
+                "weights were learned, found another of that name; leave it out, or call it "
                 "something else with NAME=FILE"
             )
             raise TemplateError(msg)
@@ -172,24 +172,24 @@ def check_used(tables: Sequence[WordTable], templates: Sequence[TemplateSet]) ->
 
 
 def lemma_columns(templates: Iterable[TemplateSet], columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns of training data from which the table of lemmas is to be made, if it is."""
+    """Return the columns of the training data that a needed table of lemmas is made from."""
     found = any(map(asks_for_lemmas, templates)) and {*LEMMA_COLUMNS} <= {*columns}
     return LEMMA_COLUMNS if found else ()
 
 
 def asks_for_lemmas(templates: TemplateSet) -> bool:
-    """Whether templates look into a table of lemmas that they have not been given."""
+    """Return whether templates need a table of lemmas that was not given."""
     return LEMMAS in templates.table_names and LEMMAS not in templates.tables
 
 
 def lemma_table(lemmas: Column, tags: Column) -> WordTable:
-    """The lemmas that are there twice or more, each with its most frequent part of speech.
+    """Build a table of lemmas that occur twice or more, with their most frequent part of speech.
 
     Parameters
     ----------
     lemmas, tags
-        The columns of all tokens. Lemmas are compared in lower case; ``_`` is none. Of parts of
-        speech that are as frequent, that one holds which comes first in the alphabet.
+        The columns of all tokens. Lemmas are compared in lower case; ``_`` is no lemma. Of equally
+        frequent parts of speech, the first in the alphabet is taken.
 
     Examples
     --------
@@ -307,7 +307,7 @@ pos[0] + {0}[+1]
 
 
 def preset_of(templates: TemplateSet) -> str | None:
-    """Name of the preset that templates were read from, if they were.
+    """Return the name of the preset that templates were loaded from, or None.
 
     >>> from seqtag.features.language import load
     >>> preset_of(load("pos")), preset_of(parse("form[0]"))
@@ -318,14 +318,14 @@ def preset_of(templates: TemplateSet) -> str | None:
 
 
 def with_tables(templates: TemplateSet, tables: Sequence[WordTable]) -> TemplateSet:
-    """The templates with tables to look into; those of a preset get templates that do so.
+    """Return templates with word tables; a preset also gets templates that use them.
 
     Parameters
     ----------
     templates
-        Of a preset, or others, which ask for what they want themselves.
+        A preset, or others, which stay as they are.
     tables
-        In the order in which their templates are added.
+        Tables, in the order in which their templates are added.
 
     Examples
     --------
@@ -339,19 +339,13 @@ def with_tables(templates: TemplateSet, tables: Sequence[WordTable]) -> Template
     found = templates.with_tables(tables)
     if preset is None or preset in _WITHOUT:
         return found
-    added = [
-        template
-        for table in tables
-        if table.name not in templates.table_names
-        for template in _templates_for(table, preset)
-    ]
+    added: list[Template] = []
+    for table in tables:
+        if table.name in templates.table_names:
+            continue
+        lines = _AROUND
+        if preset == "chunk" and table.kind == "class":
+            lines += _CLASSES_OF_CHUNKS
+        new = parse(lines.format(f"{table.kind}({table.name})")).templates
+        added += [replace(template, line=None) for template in new]
     return replace(found, templates=(*found.templates, *added))
-
-
-def _templates_for(table: WordTable, preset: str) -> Sequence[Template]:
-    """What a preset asks of a table."""
-    lines = _AROUND
-    if preset == "chunk" and table.kind == "class":
-        lines += _CLASSES_OF_CHUNKS
-    found = parse(lines.format(f"{table.kind}({table.name})")).templates
-    return [replace(template, line=None) for template in found]

@@ -1,7 +1,7 @@
-"""Word tables in a model file: each once, however many of the file's models look into it.
+"""Word tables in model files: each once, for all models of the file that use it.
 
-A file with tables has format 3: the configuration has a list of them under ``tables``, their arrays
-are ``tN.NAME``, counted from 0, and each model lists the numbers of its own.
+A file with tables has format 3: ``tables`` in the configuration describes them, their arrays are
+``tN.NAME``, counted from 0, and each model lists the numbers of its own.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from seqtag.model.container import expect, pack_strings, show, unpack_strings
 from seqtag.tables.table import WordTable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from seqtag.model.container import Contents
 
 MOST_TABLES = 64
-"""Tables that a file may hold."""
+"""Most tables of a file."""
 
 _TENSOR = re.compile(r"t(0|[1-9][0-9]?)\.(.+)", re.ASCII)
 _TENSORS = {
@@ -36,7 +36,7 @@ _TENSORS = {
 
 
 def facts_of(table: WordTable) -> dict[str, Any]:
-    """What a configuration says of a table."""
+    """Return the description of a table for the configuration."""
     return {
         "name": table.name,
         "words": table.words,
@@ -47,12 +47,12 @@ def facts_of(table: WordTable) -> dict[str, Any]:
 
 
 def packed(tables: Sequence[WordTable]) -> dict[str, NDArray[Any]]:
-    """The arrays of some tables.
+    """Return the arrays of tables.
 
     Raises
     ------
     ModelFileError
-        If there are too many, or a value cannot be written.
+        If there are too many tables, or a value cannot be written.
     """
     _check_number(len(tables), None)
     tensors: dict[str, NDArray[Any]] = {}
@@ -64,14 +64,14 @@ def packed(tables: Sequence[WordTable]) -> dict[str, NDArray[Any]]:
 
 
 def unpacked(contents: Contents, source: str) -> tuple[Contents, list[WordTable]]:
-    """The contents of a file without its tables, and these.
+    """Separate the tables of a file from its other contents.
 
     Raises
     ------
     ModelFileError
-        If they are not as `packed` and `facts_of` make them.
+        If they do not have the form of `packed` and `facts_of`.
     TemplateError
-        If a table has hashes that do not ascend, or numbers without values, or is too large.
+        If the hashes of a table do not ascend, a number has no value, or it is too large.
     """
     config, tensors = dict(contents.config), dict(contents.tensors)
     listed = config.pop("tables", [])
@@ -87,17 +87,22 @@ def unpacked(contents: Contents, source: str) -> tuple[Contents, list[WordTable]
         match = _TENSOR.fullmatch(name)
         if match and int(match[1]) < len(found):
             found[int(match[1])][match[2]] = tensors.pop(name)
-    tables = [_table(facts, each, source) for facts, each in zip(listed, found, strict=True)]
+    tables = []
+    for facts, arrays in zip(listed, found, strict=True):
+        expect(arrays, _TENSORS, source=source)
+        hashes, ids, blob, offsets = (np.ascontiguousarray(arrays[name]) for name in _TENSORS)
+        values = tuple(unpack_strings(blob, offsets, source=source))
+        tables.append(WordTable(hashes=hashes, numbers=ids, values=values, **facts))
     return contents._replace(config=config, tensors=tensors), tables
 
 
 def chosen(numbers: Any, tables: Sequence[WordTable], source: str) -> list[WordTable]:
-    """The tables of a model, by the numbers that its configuration lists.
+    """Return the tables of a model, by the numbers in its configuration.
 
     Raises
     ------
     ModelFileError
-        If they are not different numbers of tables with different names.
+        If they are not numbers of tables with different names.
     """
     fits = isinstance(numbers, list) and all(
         type(n) is int and 0 <= n < len(tables) for n in numbers
@@ -113,14 +118,13 @@ def chosen(numbers: Any, tables: Sequence[WordTable], source: str) -> list[WordT
 
 
 def _check_number(tables: int, source: str | None) -> None:
-    """Refuse too many tables."""
     if tables > MOST_TABLES:
         msg = f"expected at most {MOST_TABLES} tables in a file, found {tables}"
         raise ModelFileError(msg, source=source)
 
 
 def _are_facts(value: Any) -> bool:
-    """Whether a value is what `facts_of` says of a table."""
+    """Return whether a value has the form of `facts_of`."""
     if not isinstance(value, dict) or value.keys() != {"name", "words", "kind", "absent", "origin"}:
         return False
     origin, texts = value["origin"], [value[name] for name in ("name", "words", "kind")]
@@ -130,11 +134,3 @@ def _are_facts(value: Any) -> bool:
         and isinstance(value["absent"], (str, type(None)))
         and bool(re.fullmatch(NAME, value["name"]))
     )
-
-
-def _table(facts: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]], source: str) -> WordTable:
-    """One table of a file."""
-    expect(tensors, _TENSORS, source=source)
-    hashes, numbers, blob, offsets = (np.ascontiguousarray(tensors[name]) for name in _TENSORS)
-    values = tuple(unpack_strings(blob, offsets, source=source))
-    return WordTable(hashes=hashes, numbers=numbers, values=values, **facts)

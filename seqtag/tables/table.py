@@ -1,12 +1,12 @@
-"""Word tables: what is known of words from elsewhere, which templates can ask for.
+"""Word tables: external knowledge about words that templates can look up.
 
 A table gives words a value: the class of each word of a large raw text, the tags that a word has in
 another corpus, the gazetteers that list it, the part of speech of a lemma. The attributes
-``class(NAME)`` and ``lexicon(NAME)`` are the value that a table has for a word; ``stem_rest`` and
-``stem_pos`` look for the longest beginning of the word that is in a table of lemmas.
+``class(NAME)`` and ``lexicon(NAME)`` are the value of a word in a table; ``stem_rest`` and
+``stem_pos`` look for the longest prefix of the word that is in a table of lemmas.
 
-A model keeps the tables that its templates look into: for each word a hash of the form in which it
-is looked up, and the number of its value, 10 bytes together. The words themselves are not kept.
+A model contains the tables of its templates: for each word a hash of its lookup form and the number
+of its value, 10 bytes together. The words themselves are not kept.
 """
 
 from __future__ import annotations
@@ -30,52 +30,52 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WORDS: Mapping[str, str] = {"lower0": "normal", "lower": "lower", "form": "form"}
-"""How words are looked up, and the attribute whose value is compared: in lower case with every
-digit as 0, in lower case, or as they are."""
+"""Lookup forms, and the attributes that compute them: in lower case with every digit as 0, in lower
+case, or unchanged."""
 
 KINDS = ("class", "lexicon")
-"""What tables are: classes of raw text, or all others. Presets ask for more of classes."""
+"""Kinds of tables: classes of raw text, and all others. Presets have more templates for classes."""
 
 MOST_WORDS = 2**24
-"""Words that a table may have."""
+"""Most words of a table."""
 
 MOST_VALUES = 2**16
-"""Different values that they may have."""
+"""Most different values of a table."""
 
 MOST_FACTS = 100
-"""What may be said of where a table comes from."""
+"""Most facts about the origin of a table."""
 
 LONGEST_STEM = 40
-"""Code points of a beginning of a word that is looked up as its stem."""
+"""Most code points of a stem."""
 
 
 @dataclass(frozen=True, eq=False)
 class WordTable:
-    """Values of words, known by hashes. Make one with `of`, or read one with `seqtag.read_table`.
+    """Values of words, found by hashes. Build one with `of`, or read one with `seqtag.read_table`.
 
     Parameters
     ----------
     name
-        By which templates ask for it.
+        Name in templates.
     words
-        How words are looked up, one of `WORDS`.
+        Lookup form, one of `WORDS`.
     hashes
-        (words,) uint64, ascending: those of the words in that form.
+        (words,) uint64, ascending: hashes of the words in that form.
     numbers
-        (words,) uint16: for each its value.
+        (words,) uint16: number of the value of each.
     values
-        The values, all different.
+        Values, all different.
     absent
-        The value of all other words; None if they have none.
+        Value of all other words; None if they have none.
     kind
         One of `KINDS`.
     origin
-        What is said of where it comes from.
+        Facts about its origin.
 
     Raises
     ------
     TemplateError
-        If the hashes do not ascend, a number has no value, or there is more than a table may have.
+        If the hashes do not ascend, a number has no value, or a limit is exceeded.
     """
 
     name: str
@@ -88,7 +88,23 @@ class WordTable:
     origin: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._check_facts()
+        if self.words not in WORDS or self.kind not in KINDS:
+            msg = (
+                f"expected a table whose words are one of {', '.join(WORDS)}, and which is one of "
+                f"{', '.join(KINDS)}, found {self.words!r} and {self.kind!r}"
+            )
+            raise TemplateError(msg)
+        unprintable = [
+            text
+            for text in (self.name, *self.origin, *self.origin.values())
+            if not text.isprintable() or len(text) > MAX_LENGTH
+        ]
+        if unprintable or not self.name or len(self.origin) > MOST_FACTS:
+            msg = (
+                f"expected a table with a name and at most {MOST_FACTS} printable facts, found "
+                f"{len(self.origin)}, and {unprintable[0] if unprintable else self.name!r:.40}"
+            )
+            raise TemplateError(msg)
         if len(self.hashes) > MOST_WORDS or len(self.values) > MOST_VALUES:
             msg = (
                 f"expected a table of at most {MOST_WORDS:,} words and {MOST_VALUES:,} different "
@@ -117,26 +133,6 @@ class WordTable:
             msg = "expected different values in a table, found one twice"
             raise TemplateError(msg)
 
-    def _check_facts(self) -> None:
-        """Refuse what a table cannot be called, or say of itself."""
-        if self.words not in WORDS or self.kind not in KINDS:
-            msg = (
-                f"expected a table whose words are one of {', '.join(WORDS)}, and which is one of "
-                f"{', '.join(KINDS)}, found {self.words!r} and {self.kind!r}"
-            )
-            raise TemplateError(msg)
-        odd = [
-            text
-            for text in (self.name, *self.origin, *self.origin.values())
-            if not text.isprintable() or len(text) > MAX_LENGTH
-        ]
-        if odd or not self.name or len(self.origin) > MOST_FACTS:
-            msg = (
-                f"expected a table with a name and at most {MOST_FACTS} printable facts, found "
-                f"{len(self.origin)}, and {odd[0] if odd else self.name!r:.40}"
-            )
-            raise TemplateError(msg)
-
     @classmethod
     def of(
         cls,
@@ -147,15 +143,15 @@ class WordTable:
         kind: str = "lexicon",
         origin: Mapping[str, str] | None = None,
     ) -> WordTable:
-        """The table of some words.
+        """Build a table of words.
 
         Parameters
         ----------
         name, words, absent, kind, origin
-            As they are.
+            As for the class.
         rows
-            Words with values. Of several, also of words that are looked up alike, the value is
-            the sorted set, joined with ``|``.
+            Words with values. Several values, also of words with the same lookup form, become
+            one: the sorted set, joined with ``|``.
 
         Examples
         --------
@@ -191,12 +187,12 @@ class WordTable:
 
     @cached_property
     def by(self) -> BoundAttribute:
-        """The attribute by whose value words are looked up."""
+        """Attribute that computes the lookup form."""
         return _looked_up_by(self.words)
 
     @cached_property
     def value_hashes(self) -> NDArray[np.uint64]:
-        """(values + 1,) uint64: hashes of the values, and last that of absent words, 0 if none."""
+        """Hashes of the values and of `absent` (0 for None): (values + 1,) uint64."""
         hashes = backend.hash_strings([*self.values, self.absent or ""])
         if self.absent is None:
             hashes[-1] = 0
@@ -204,14 +200,14 @@ class WordTable:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of all that templates can see of it."""
+        """SHA-256 of everything that templates can see."""
         facts = [self.name, self.words, self.kind, self.absent, self.values]
         sha = hashlib.sha256(json.dumps(facts).encode())
         sha.update(self.hashes.astype("<u8").tobytes() + self.numbers.astype("<u2").tobytes())
         return sha.hexdigest()
 
     def slots(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """For the hashes of some looked-up forms the number of their value; of absent words, V.
+        """Return the numbers of values, given hashes of lookup forms; V for absent words.
 
         Parameters
         ----------
@@ -237,20 +233,14 @@ class WordTable:
         return np.where(self.hashes[at] == hashes, self.numbers[at], absent).astype(np.int64)
 
     def of_words(self, words: Sequence[str]) -> list[str | None]:
-        """The value of each word, in normal form; None where there is none."""
+        """Return the values of words in normal form; None if they have none."""
         hashes = backend.hash_strings([str(form) for form in self.by.many(words)])
         values = [*self.values, self.absent]
         return [values[slot] for slot in self.slots(hashes).tolist()]
 
 
 def _looked_up_by(words: str) -> BoundAttribute:
-    """The attribute by whose value words are looked up.
-
-    Raises
-    ------
-    TemplateError
-        If there is no such way.
-    """
+    """Return the attribute that computes a lookup form, or refuse an unknown one."""
     if words not in WORDS:
         msg = f"expected words of a table to be one of {', '.join(WORDS)}, found {words!r}"
         raise TemplateError(msg)
@@ -259,7 +249,7 @@ def _looked_up_by(words: str) -> BoundAttribute:
 
 @dataclass(frozen=True)
 class Lookup:
-    """``class(NAME)`` and ``lexicon(NAME)``: what a table says of a word."""
+    """Attributes ``class(NAME)`` and ``lexicon(NAME)``: the value of a word in a table."""
 
     name: str
     args: tuple[int | str, ...]
@@ -267,28 +257,28 @@ class Lookup:
 
     @property
     def by(self) -> BoundAttribute:
-        """The attribute by whose value words are looked up."""
+        """Attribute that computes the lookup form."""
         return self.table.by
 
     def __call__(self, word: str) -> str | None:
-        """The value of one word."""
+        """Return the value of one word."""
         return self.many([word])[0]
 
     def many(self, words: Sequence[str]) -> list[str | None]:
-        """The values of many words."""
+        """Return the values of many words."""
         return self.table.of_words(words)
 
     def hashes(self, forms: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Hashes of the values of many words, 0 where there is none, by the hashes of `by`."""
+        """Return hashes of values, 0 for none, given hashes of lookup forms."""
         return self.table.value_hashes[self.table.slots(forms)]
 
 
 @dataclass(frozen=True)
 class Stem:
-    """``stem_rest`` and ``stem_pos``: what is behind the stem of a word, and the value of the stem.
+    """Attributes ``stem_rest`` and ``stem_pos``: the text after the stem, and the stem's value.
 
-    The stem is the longest beginning of the lower-cased word that is in the table; a word without
-    one has neither.
+    The stem is the longest prefix of the lower-cased word that is in the table; a word without one
+    has neither attribute.
     """
 
     name: str
@@ -296,19 +286,19 @@ class Stem:
     table: WordTable = field(repr=False)
 
     def __call__(self, word: str) -> str | None:
-        """The value of one word."""
+        """Return the value of one word."""
         return self.many([word])[0]
 
     def many(self, words: Sequence[str]) -> list[str | None]:
-        """The values of many words."""
+        """Return the values of many words."""
         lower = [word.lower() for word in words]
         sizes = np.array([min(len(word), LONGEST_STEM) for word in lower], np.int64)
-        beginnings = [
+        prefixes = [
             word[:n]
             for word, size in zip(lower, sizes.tolist(), strict=True)
             for n in range(1, size + 1)
         ]
-        forms = [str(form) for form in self.table.by.many(beginnings)]
+        forms = [str(form) for form in self.table.by.many(prefixes)]
         slots = self.table.slots(backend.hash_strings(forms))
         found = slots < len(self.table.values)
         first = np.cumsum(sizes) - sizes
@@ -326,18 +316,18 @@ class Stem:
 
 
 Attribute: TypeAlias = BoundAttribute | Lookup | Stem
-"""An attribute with its arguments, and its table if it looks into one: word -> value."""
+"""Attribute with its arguments, and its table if it is a lookup: word -> value."""
 
 
 def bind(
     name: str, args: tuple[int | str, ...], table: str, tables: Mapping[str, WordTable]
 ) -> Lookup | Stem:
-    """An attribute that looks into a table, with that table.
+    """Bind an attribute to the table that it looks into.
 
     Raises
     ------
     TemplateError
-        If it is not among the tables.
+        If there is no such table.
     """
     found = tables.get(table)
     if found is None:

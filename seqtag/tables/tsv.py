@@ -1,4 +1,4 @@
-r"""Tables of words: a word and its values on a line, with what there is to say of all before them.
+r"""Files of word tables: a word and its values per line, after a header with facts.
 
 .. code-block:: text
 
@@ -9,8 +9,8 @@ r"""Tables of words: a word and its values on a line, with what there is to say 
     the     17
     of      3
 
-Lines of the header begin with ``#`` and hold no tab; columns are parted by tabs. A line with a tab
-is a row, whatever it begins with: ``#`` is a word.
+Lines of the header begin with ``#`` and have no tab; columns are separated by tabs. A line with a
+tab is always a row: ``#`` is a word, too.
 """
 
 from __future__ import annotations
@@ -30,22 +30,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 FIRST_LINE = "# seqtag table 1"
-"""What a table of words begins with."""
+"""First line of a table with a header."""
+
+_FIRST_WORDS = FIRST_LINE.rpartition(" ")[0] + " "
 
 MOST_ROWS = 2**24
-"""Rows that a table may have."""
+"""Most rows of a table."""
 
 MOST_VALUES = 1000
-"""Values of a word on a line."""
+"""Most values of a word on a line."""
 
 LONGEST_VALUE = 1000
-"""Characters of a value."""
+"""Most characters of a value."""
 
 LONGEST_LINE = 1 << 20
-"""Bytes of a line."""
+"""Most bytes of a line."""
 
 MOST_FACTS = 100
-"""Keys of a header."""
+"""Most keys of a header."""
 
 _LINE = "\t\r\n"
 _CONLLU = 10  # columns
@@ -56,22 +58,22 @@ _ROWS = 10_000  # written at a time
 def write_word_table(
     path: str | os.PathLike[str], header: Mapping[str, object], rows: Iterable[Sequence[str]]
 ) -> None:
-    r"""Write a table of words, whole or not at all.
+    r"""Write a table of words atomically.
 
     Parameters
     ----------
     path
         File to write, or ``"-"`` for standard output.
     header
-        What is said of the whole table, by keys without a colon.
+        Facts about the table, by keys without a colon.
     rows
-        A word and its values each, in the order in which they are written.
+        Words with their values, in the order to write.
 
     Raises
     ------
     CorpusError
-        If a word or value is empty or holds a tab or line break, a word has no value, or a line
-        of the header cannot be read back. Nothing is written then.
+        If a word or value is empty or has a tab or line break, a word has no value, or a line
+        of the header could not be read again. Nothing is written then.
     OSError
         As the system reports it.
 
@@ -110,14 +112,14 @@ def write_word_table(
 
 
 class WordRows(NamedTuple):
-    """What a file of a table holds.
+    """Contents of a table file.
 
     Attributes
     ----------
     header
-        What is said of the whole table; empty for a file without header.
+        Facts about the table; empty for a file without header.
     rows
-        Words with their values, as they come.
+        Words with their values, in the order of the file.
     """
 
     header: dict[str, str]
@@ -125,7 +127,7 @@ class WordRows(NamedTuple):
 
 
 def read_word_table(path: str | os.PathLike[str]) -> WordRows:
-    r"""Read a table of words, whether it has a header or is a plain list of words and values.
+    r"""Read a table of words, with a header or as a plain list of words and values.
 
     Parameters
     ----------
@@ -135,7 +137,7 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
     Raises
     ------
     CorpusError
-        At the first line that is neither row nor comment, or above a limit, naming file and line.
+        At the first line that is neither row nor comment, or exceeds a limit; with file and line.
     OSError
         If the file cannot be read.
 
@@ -148,7 +150,8 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
     >>> read_word_table(path)
     WordRows(header={'words': 'form'}, rows=[('Paris', ['city', 'person']), ('#', ['sign'])])
     """
-    found = WordRows({}, [])
+    header: dict[str, str] = {}
+    rows: list[tuple[str, list[str]]] = []
     with closing(ByteStream(path, LIMITS._replace(line=LONGEST_LINE))) as stream:
         has_header = False
         for block in stream.blocks(after_last_line):
@@ -158,54 +161,38 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
                 try:
                     if number == 1:
                         text = text.removeprefix("\ufeff")
-                        has_header = _begins_table(text)
+                        has_header = text.strip() == FIRST_LINE
+                        later = text.startswith(_FIRST_WORDS) and not has_header
+                        if later and "\t" not in text:
+                            msg = f"expected {FIRST_LINE!r}, found {text!r:.60}; upgrade seqtag"
+                            raise CorpusError(msg)
                     if "\t" in text:
-                        found.rows.append(_row(text))
-                    elif has_header and not found.rows and number > 1:
-                        _add_fact(text, found.header)
+                        rows.append(_row(text))
+                    elif has_header and not rows and number > 1:
+                        _add_fact(text, header)
                     elif text.strip() and not text.startswith("#"):
                         msg = f"expected a word, a tab and its value, found {text!r:.60}"
                         raise CorpusError(msg)
-                    if len(found.rows) > MOST_ROWS:
+                    if len(rows) > MOST_ROWS:
                         msg = f"expected at most {MOST_ROWS:,} words, found more; leave some out"
                         raise CorpusError(msg)
                 except CorpusError as error:
                     raise CorpusError(error.message, source=stream.name, line=number) from None
-    if not found.rows:
+    if not rows:
         msg = "expected a table of words, with a tab between word and value, found no word"
         raise CorpusError(msg, source=stream.name)
-    if not has_header and all(map(_is_conllu, found.rows)):
+    if not has_header and all(
+        len(values) == _CONLLU - 1 and _ID.fullmatch(word) for word, values in rows
+    ):
         msg = (
             "expected a table of words and values, found rows of CoNLL-U; make a table of the file "
             "with seqtag lexicon"
         )
         raise CorpusError(msg, source=stream.name)
-    return found
-
-
-def _is_conllu(row: tuple[str, list[str]]) -> bool:
-    """Whether a row has ten fields, the first of which is an id: a treebank by mistake."""
-    word, values = row
-    return len(values) == _CONLLU - 1 and _ID.fullmatch(word) is not None
-
-
-def _begins_table(line: str) -> bool:
-    """Whether a first line begins a table with a header.
-
-    Raises
-    ------
-    CorpusError
-        If it is of a later version.
-    """
-    start = FIRST_LINE.rpartition(" ")[0]
-    if line.startswith(start + " ") and line.strip() != FIRST_LINE and "\t" not in line:
-        msg = f"expected {FIRST_LINE!r}, found {line!r:.60}; upgrade seqtag"
-        raise CorpusError(msg)
-    return line.strip() == FIRST_LINE
+    return WordRows(header, rows)
 
 
 def _row(line: str) -> tuple[str, list[str]]:
-    """The word and the values of a line."""
     if "\r" in line:
         msg = (
             r"expected lines that end with \n or \r\n, found a carriage return (\r) without \n; "
@@ -228,7 +215,7 @@ def _row(line: str) -> tuple[str, list[str]]:
 
 
 def _add_fact(line: str, out_header: dict[str, str]) -> None:
-    """Add what a line of the header says; others that begin with # are comments."""
+    """Add the fact of a header line; other lines that begin with # are comments."""
     if not line.strip():
         return
     if not line.startswith("#"):
