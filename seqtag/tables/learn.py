@@ -1,8 +1,8 @@
-"""Word classes from raw text: words that stand in the same places get the same class.
+"""Word classes from raw text: words in the same contexts get the same class.
 
-The text is counted (`seqtag.tables.learn`), and words are exchanged between classes until
-these foretell each other well (`seqtag.engine.clustering`). Nothing is random: the same text gives
-the same classes, byte for byte, on every machine.
+`WordBigrams` counts the text, and `seqtag.engine.clustering` moves words between classes to improve
+the likelihood of a class bigram model. Nothing is random: the same text gives the same classes,
+byte for byte, on every machine.
 """
 
 from __future__ import annotations
@@ -42,36 +42,36 @@ if TYPE_CHECKING:
     from seqtag.engine.interface import TokenScanner
 
 LOOKED_UP = "lower0"
-"""What a table says of words that are looked up as these are."""
+"""Lookup form of the words."""
 
 _SENTENCES = 10_000  # counted at a time where Python reads them
 
 Numbered = tuple["IntArray", "IntArray"]
-"""The numbers of some words, (tokens,) int32, and sentence_ptr."""
+"""Word numbers, (tokens,) int32, and sentence_ptr."""
 
 
 def looked_up(words: Sequence[str]) -> list[str]:
-    """The form in which each word is looked up.
+    """Return the lookup form of each word.
 
     >>> looked_up(["Don’t", "1984", "İ"])
     ["don't", '0000', 'i̇']
     """
     forms = resolve("normal").many(FORMS["normal"](words))
-    return cast("list[str]", forms)  # the attribute is there for every word
+    return cast("list[str]", forms)  # never None
 
 
 class Frequent(NamedTuple):
-    """Words that are frequent enough, the most frequent first, and what stands beside what.
+    """Frequent words, the most frequent first, and their bigrams.
 
     Attributes
     ----------
     words
-        In the form in which they are looked up; of equally frequent ones in the order of letters.
+        Lookup forms; equally frequent ones in alphabetical order.
     counts
-        How often each was counted, then all the rare ones together, then the boundary of
-        sentences: (words + 2,) int64.
+        Count of each, then of all rare words together, then of the sentence boundary:
+        (words + 2,) int64.
     bigrams
-        Of the words and these two.
+        Bigrams of the words and these two.
     """
 
     words: list[str]
@@ -80,7 +80,7 @@ class Frequent(NamedTuple):
 
 
 class WordBigrams:
-    """Counts the words and bigrams of texts.
+    """Counter of the words and bigrams of texts.
 
     Attributes
     ----------
@@ -103,23 +103,23 @@ class WordBigrams:
 
     @property
     def types(self) -> int:
-        """Distinct words counted, in the form in which they are looked up."""
+        """Number of distinct lookup forms counted."""
         return len(self._numbers)
 
     def number(self, words: Sequence[str]) -> IntArray:
-        """The numbers of some words, (words,) int32; new ones get the next."""
+        """Return the numbers of words, (words,) int32; new words get the next ones."""
         forms, numbers = looked_up(words), self._numbers
         with self._lock:
             found = (numbers.setdefault(form, len(numbers) + 1) for form in forms)
             return np.fromiter(found, np.int32, len(forms))
 
     def numbered(self, sentences: Iterable[Sentence | Sequence[str]]) -> Iterator[Numbered]:
-        """The words of sentences, numbered, many sentences at a time.
+        """Yield the word numbers of sentences, many sentences at a time.
 
         Raises
         ------
         TypeError
-            If a sentence is none.
+            If something is not a sentence.
         """
         rest = iter(sentences)
         while some := [_words_of(each) for each in islice(rest, _SENTENCES)]:
@@ -130,37 +130,37 @@ class WordBigrams:
             yield words, pointers(map(len, some))
 
     def read(self, stream: AnyStream, threads: int = 1) -> Iterator[int]:
-        """Count the words of an open file; after each piece of it comes how many words it had.
+        """Count the words of an open file; yield the number of words of each block.
 
         Raises
         ------
         CorpusError
-            As `seqtag.read` does; and if there are more words than are counted.
+            As `seqtag.read`; and if there are more words than can be counted.
         """
         for words, sentence_ptr in self._pieces(stream, threads):
             self._count(words, sentence_ptr, stream.source)
             yield len(words)
 
     def add(self, sentences: Iterable[Sentence | Sequence[str]]) -> None:
-        """Count the words of some sentences.
+        """Count the words of sentences.
 
         Raises
         ------
         CorpusError
-            If there are more words than are counted.
+            If there are more words than can be counted.
         TypeError
-            If a sentence is none.
+            If something is not a sentence.
         """
         for words, sentence_ptr in self.numbered(sentences):
             self._count(words, sentence_ptr, None)
 
     def frequent(self, min_count: int) -> Frequent:
-        """The words that were counted often enough; all others are one word, the rare one.
+        """Return the frequent words and their bigrams; all others count as one word, the rare one.
 
         Parameters
         ----------
         min_count
-            How often that is. Words that no table can hold (with tabs or line breaks) are rare.
+            Least count. Words that no table can hold (with tabs or line breaks) are rare.
         """
         counts = self._counter.counts(len(self._numbers) + 1)
         enough = [
@@ -175,10 +175,12 @@ class WordBigrams:
         numbers[[self._numbers[word] for word in words]] = np.arange(rare, dtype=np.int32)
         bigrams = self._counter.table(numbers)
         summed = np.bincount(numbers, counts, len(words) + 2).astype(np.int64)
-        return Frequent(words, summed, _sized(bigrams, len(words) + 2))
+        # The table may end before the last words, which have no bigrams then.
+        missing = np.full(len(words) + 3 - len(bigrams.ptr), bigrams.ptr[-1])
+        bigrams = bigrams._replace(ptr=np.append(bigrams.ptr, missing))
+        return Frequent(words, summed, bigrams)
 
     def _count(self, words: IntArray, sentence_ptr: IntArray, source: str | None) -> None:
-        """Count some sentences, if there is room."""
         if self._counter.total + len(words) + len(sentence_ptr) > MAX_BIGRAMS:
             msg = (
                 f"expected at most {MAX_BIGRAMS:,} words and sentences to learn classes from, "
@@ -189,12 +191,12 @@ class WordBigrams:
         self.tokens += len(words)
 
     def _pieces(self, stream: AnyStream, threads: int) -> Iterator[Numbered]:
-        """The words of a file, numbered, piece by piece."""
+        """Yield the word numbers of a file, block by block."""
         blocks: Iterator[Block]
         make: Callable[[], _TokenNumbering | _TableNumbering]
         if stream.is_table and backend.Scanner is not None:
             blocks = stream.blocks()
-            first = next(blocks, None)  # which shows what stands between columns
+            first = next(blocks, None)  # after it, the separator of columns is known
             if first is None:
                 return
             blocks, make = chain([first], blocks), lambda: _TableNumbering(self, stream)
@@ -226,20 +228,7 @@ class WordBigrams:
         stream.report()
 
 
-def _sized(bigrams: Bigrams, words: int) -> Bigrams:
-    """The same table for more words, of which the last have no bigrams."""
-    more = np.full(words + 1 - len(bigrams.ptr), bigrams.ptr[-1])
-    return bigrams._replace(ptr=np.append(bigrams.ptr, more))
-
-
 def _words_of(sentence: Sentence | Sequence[str]) -> Sequence[str]:
-    """The words of a sentence.
-
-    Raises
-    ------
-    TypeError
-        If it is none.
-    """
     words = sentence.words if isinstance(sentence, Sentence) else sentence
     if isinstance(words, str) or not all(isinstance(word, str) for word in words):
         msg = f"expected sentences as lists of words, found {sentence!r:.60}"
@@ -247,75 +236,62 @@ def _words_of(sentence: Sentence | Sequence[str]) -> Sequence[str]:
     return words
 
 
-class _Renumbered:
-    """The scanner's numbers as those of the counter; a scanner belongs to one thread at a time."""
+class _BlockNumbering:
+    """Numbering of the words of blocks by a scanner, which one thread at a time may use."""
 
     def __init__(self, counter: WordBigrams):
         self._counter = counter
         self._known = np.zeros(0, np.int32)
 
-    def of(self, types: IntArray, known: int, new: Sequence[str]) -> IntArray:
-        """The words of a block; those from `known` on are new."""
+    def _numbers(self, types: IntArray, known: int, new: Sequence[str]) -> IntArray:
+        """Replace the scanner's numbers by those of the counter; words from `known` on are new."""
         if new:
             self._known = np.append(self._known[:known], self._counter.number(new))
         return self._known[types]
 
 
-class _TableNumbering:
-    """Numbers the words of column files, block by block."""
-
+class _TableNumbering(_BlockNumbering):
     def __init__(self, counter: WordBigrams, stream: AnyStream):
-        self._counter, self._stream = counter, stream
-        self._scanner = BlockScanner(stream, ["form"])
-        self._words = _Renumbered(counter)
+        super().__init__(counter)
+        self._stream, self._scanner = stream, BlockScanner(stream, ["form"])
 
     def number(self, block: Block) -> Numbered:
-        """The words of a block."""
         found = self._scanner.scan(block)
-        if found is None:  # odd, or wrong: there are messages for that
+        if found is None:  # malformed: the reader has messages for that
             sentences = self._stream.parse([block], block.line)
             pieces = list(self._counter.numbered(sentences))
             words = [np.zeros(0, np.int32), *(words for words, _ in pieces)]
             lengths = chain.from_iterable(np.diff(sentence_ptr) for _, sentence_ptr in pieces)
             return np.concatenate(words), pointers(lengths)
-        return self._words.of(found.types[0], found.known[0], found.new[0]), found.sentence_ptr
+        return self._numbers(found.types[0], found.known[0], found.new[0]), found.sentence_ptr
 
 
-class _TokenNumbering:
-    """Numbers the words of text in tokens, block by block."""
-
+class _TokenNumbering(_BlockNumbering):
     def __init__(self, counter: WordBigrams, stream: SentenceStream):
-        make = cast("Callable[[], TokenScanner]", backend.TokenScanner)  # the caller asks first
+        super().__init__(counter)
+        make = cast("Callable[[], TokenScanner]", backend.TokenScanner)  # checked by the caller
         self._scanner, self._stream = make(), stream
-        self._words = _Renumbered(counter)
-        self._met = 0
+        self._count = 0
 
     def number(self, block: Block) -> Numbered:
-        """The words of a block.
-
-        Raises
-        ------
-        SentenceTooLongError
-            If a line has too many.
-        """
         types, sentence_ptr = self._scanner.scan(block.text.encode(), block.line == 1)
         too_long = np.flatnonzero(np.diff(sentence_ptr) > self._stream.limits.sentence)
         if len(too_long):
             line = block.line + int(too_long[0])
             raise self._stream.limits.too_long(self._stream.source, line)
         new = [value.decode() for value in self._scanner.new_values()]
-        known, self._met = self._met, self._met + len(new)
-        return self._words.of(types, known, new), sentence_ptr
+        known, self._count = self._count, self._count + len(new)
+        return self._numbers(types, known, new), sentence_ptr
 
 
 CLASSES, MIN_COUNT, PASSES = 500, 3, 4
-"""What is learnt if nobody says otherwise."""
+"""Defaults of `learn_classes`."""
 
 RARE = "rare"
-"""The class of all other words."""
+"""Class of all other words."""
 
 _FILES = (str, os.PathLike, SentenceStream)
-_AT_ONCE = 256  # words visited before one may interrupt
+_AT_ONCE = 256  # words visited between two interruption points
 
 
 class Pass(NamedTuple):
@@ -324,12 +300,11 @@ class Pass(NamedTuple):
     Attributes
     ----------
     number
-        From 1 on.
+        Number of the pass, from 1 on.
     moved
-        Words that changed their class.
+        Number of words that changed their class.
     perplexity
-        Of the text under the class bigram model: from how many words each one is as hard to guess
-        as by chance. The lower, the better.
+        Perplexity of the text under the class bigram model; lower is better.
     """
 
     number: int
@@ -338,23 +313,23 @@ class Pass(NamedTuple):
 
 
 class WordClasses:
-    """Words and their classes, as `learn_classes` finds them.
+    """Words and their classes, as returned by `learn_classes`.
 
     Attributes
     ----------
     words : list of str
-        Those with a class of their own choice, the most frequent first, in the form in which they
-        are looked up: the normal form in lower case, digits as 0.
+        Words other than the rare ones, the most frequent first, as lookup forms: the normal form
+        in lower case, digits as 0.
     classes : ndarray
         The class of each word, from 0 on, (words,) int32. Some classes may be empty.
     number : int
-        How many classes there were to choose from.
+        Number of classes.
     passes : list of Pass
-        How it went.
+        Progress of the passes.
     tokens, types : int
-        Words of the text, and distinct ones among them.
+        Words and distinct words of the text.
     min_count : int
-        How often a word had to be seen.
+        Least count of a word with a class.
 
     Examples
     --------
@@ -388,30 +363,30 @@ class WordClasses:
         )
 
     def __len__(self) -> int:
-        """Count the words that have a class of their own choice."""
+        """Return the number of words with a class."""
         return len(self.words)
 
     def of(self, word: str) -> str:
-        """The class of a word, however it is spelled: a number, or ``rare``."""
+        """Return the class of a word in any spelling: a number, or ``rare``."""
         if not self._class_of:
             numbers = map(str, self.classes.tolist())
             self._class_of = dict(zip(self.words, numbers, strict=True))
         return self._class_of.get(looked_up([word])[0], RARE)
 
     def members(self, number: int) -> list[str]:
-        """The words of a class, the most frequent ones first."""
+        """Return the words of a class, the most frequent ones first."""
         return [self.words[i] for i in np.flatnonzero(self.classes == number)]
 
     def save(self, path: str | os.PathLike[str], source: str = "") -> None:
-        """Write the classes to a file, whole or not at all; its format is told in the docs.
+        """Write the classes to a table file, atomically.
 
         Parameters
         ----------
         path
-            File to write; its name without the ending is what the table will be called. ``"-"``
-            is standard output.
+            File to write; its name without the extension is the name of the table. ``"-"`` is
+            standard output.
         source
-            What the text was, to be noted in the file.
+            Description of the text, recorded in the file.
 
         Raises
         ------
@@ -428,14 +403,14 @@ class WordClasses:
         write_word_table(path, header, rows)
 
     def table(self, name: str = "classes", source: str = "") -> WordTable:
-        """The classes as `seqtag.train` takes them, ``tables=[classes.table()]``.
+        """Return the classes as a table for `seqtag.train(..., tables=[classes.table()])`.
 
         Parameters
         ----------
         name
-            By which templates ask for it: ``class(NAME)[0]``.
+            Name in templates: ``class(NAME)[0]``.
         source
-            What the text was, to be noted in models.
+            Description of the text, recorded in models.
 
         Examples
         --------
@@ -447,7 +422,6 @@ class WordClasses:
         return WordTable.of(name, rows, LOOKED_UP, RARE, "class", self._origin(source))
 
     def _origin(self, source: str) -> dict[str, str]:
-        """Where the classes come from."""
         facts = {
             "tokens": self.tokens,
             "types": self.types,
@@ -462,12 +436,12 @@ class WordClasses:
 
 
 def check_options(classes: int, min_count: int, passes: int) -> None:
-    """Refuse numbers that make no sense.
+    """Refuse numbers out of range.
 
     Raises
     ------
     OptionError
-        If so.
+        If one is.
     """
     if not 1 <= classes <= MAX_CLASSES:
         msg = f"expected from 1 to {MAX_CLASSES} classes, found {classes}"
@@ -487,16 +461,16 @@ def cluster(
     on_pass: Callable[[Pass], object] | None = None,
     on_words: Callable[[int], object] | None = None,
 ) -> WordClasses:
-    """The classes of words that were counted.
+    """Cluster counted words.
 
     Parameters
     ----------
     counted
-        The words.
+        Words and bigrams.
     classes, min_count, passes, on_pass
         As `learn_classes` takes them.
     on_words
-        Is told after some words how many they were.
+        Called after some words with their number.
 
     Raises
     ------
@@ -556,9 +530,9 @@ def learn_classes(
     threads: int = 1,
     on_pass: Callable[[Pass], object] | None = None,
 ) -> WordClasses:
-    r"""Put the words of raw text into classes, by what stands beside them.
+    r"""Learn classes of words from raw text, by the words next to them.
 
-    Labels are not looked at. What the classes are good for: `seqtag train --classes`.
+    Labels are ignored. `seqtag train --classes` uses the classes.
 
     Parameters
     ----------
@@ -567,33 +541,33 @@ def learn_classes(
         several of these; or sentences, as lists of words or as `seqtag.read` gives them. Raw text
         is cut by NLTK's rules for English; text in tokens, one sentence a line, is read fast.
     classes
-        Classes to choose from, 1 to 4096. Time grows with their number.
+        Number of classes, 1 to 4096. Time grows with it.
     min_count
-        Words seen less often are all in one more class, ``rare``. The boundary of sentences has
-        a class of its own too.
+        Less frequent words are in one more class, ``rare``. The sentence boundary has its own
+        class, too.
     passes
         Visits to every word.
     format, columns, limits
         As `seqtag.read` takes them.
     threads
-        To read on. The classes are the same on any number.
+        Threads for reading; they do not change the classes.
     on_pass
-        Is told of each pass.
+        Called after each pass.
 
     Returns
     -------
     WordClasses
-        The words and their classes; of equally good ones, a word is in the one with the lowest
-        number.
+        The words and their classes. Of equally good classes, the one with the lowest number is
+        taken.
 
     Raises
     ------
     OptionError
-        If a number makes no sense.
+        If a number is out of range.
     CorpusError
-        As `seqtag.read` does; and if there are no words, or fewer frequent ones than classes.
+        As `seqtag.read`; and if there are no words, or fewer frequent ones than classes.
     TypeError
-        If a sentence is none.
+        If something is not a sentence.
 
     Examples
     --------
@@ -630,7 +604,7 @@ def learn_classes(
 
 
 def source_of(names: Iterable[str]) -> str:
-    """The names of some files, as a table notes where it is from: without their folders.
+    """Return the names of files without their folders, to describe the origin of a table.
 
     >>> source_of(["/corpora/a.txt", "nltk:brown", "-"])
     'a.txt, nltk:brown, stdin'
