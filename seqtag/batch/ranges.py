@@ -1,8 +1,8 @@
 """Large files as ranges of bytes, each of which can be tagged by itself.
 
-A range ends where a sentence does, and one of raw text that a model cuts where a paragraph does, so
-that nothing in a range depends on what is outside of it. What does depend on more, the format and
-the columns, whether lines are paragraphs, is decided by the head of the file, and told to all.
+A range ends with a sentence, or, in raw text that a model cuts, with a paragraph: nothing in a range
+depends on what is outside of it. The format, the columns and the paragraph mode depend on more than
+a range: the head of the file decides them for all.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ from seqtag.storage.compression import compression_of
 
 if TYPE_CHECKING:
     from seqtag.batch.storage import Place
-    from seqtag.corpus import SentenceStream
     from seqtag.tagging.streams import TagOptions
 
 _CHUNK = 1 << 20
 _SPACE = b" \t\r\n"
 _MARK = "\ufeff"
-_LOOK = 64  # bytes behind a border that tell whether a file may begin there
+_LOOK = 64  # bytes after a border that decide whether a range may begin there
 
 _PARAGRAPH = re.compile(rb"\n[ \t\r\n]*")
 
@@ -38,13 +37,13 @@ class Head(NamedTuple):
     Attributes
     ----------
     format
-        What it is read as.
+        Its format.
     columns
         Names of its columns.
     separator
-        What stands between them; empty if there are none.
+        The separator of columns; empty if there are none.
     paragraphs
-        Text that a model cuts: what ends a paragraph. Empty for all else.
+        For text that a model cuts, what ends a paragraph; empty for all else.
     """
 
     format: str
@@ -54,23 +53,12 @@ class Head(NamedTuple):
 
     @property
     def numbered(self) -> bool:
-        """Whether the sentences are numbered when they are cut, all through the file."""
+        """True if sentences get numbers through the file when they are cut."""
         return bool(self.paragraphs)
 
 
-_JSON_LINES: tuple[Head, int | None] = Head("jsonl"), 0
-
-
 class Range(NamedTuple):
-    """A part of a file.
-
-    Attributes
-    ----------
-    start, end
-        Its bytes.
-    head
-        What the head of the file has decided.
-    """
+    """A range of the bytes of a file, with what the head of the file decides."""
 
     start: int
     end: int
@@ -78,9 +66,9 @@ class Range(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """The parts of a file in their order, two or more; or none, and why it is not cut.
+    """Two or more ranges of a file in their order; or none, and the reason.
 
-    The reason is empty where the file is just not that large.
+    The reason is empty if the file is not larger than the size of a range.
     """
 
     ranges: list[Range]
@@ -88,25 +76,25 @@ class Ranges(NamedTuple):
 
 
 def ranges_of(place: Place, options: TagOptions, size: int, *, cuts: bool) -> Ranges:
-    r"""The ranges that a file can be cut into.
+    r"""Cut a file into ranges.
 
     Parameters
     ----------
     place
         The file.
     options
-        How it is read.
+        How to read it.
     size
-        About how many bytes a range shall have: one ends behind the first border from there on.
+        Approximate size of a range in bytes: it ends at the first border from there on.
     cuts
-        Whether there is a model that cuts raw text.
+        True if a model cuts raw text.
 
     Raises
     ------
     OptionError
-        If the size is below 1.
+        If the size is less than 1.
     CorpusError
-        If the format of the file cannot be recognised, or its head is none.
+        If the format of the file cannot be recognized, or its head is malformed.
     OSError
         As the system reports it.
 
@@ -138,64 +126,52 @@ def ranges_of(place: Place, options: TagOptions, size: int, *, cuts: bool) -> Ra
             return Ranges([], "they are compressed")
         file.seek(0)
         if format == "jsonl":
-            head, first = _JSON_LINES
+            head, first = Head("jsonl"), 0
         else:
             stream = options.reading.open(file)
-            head, first = _head_of(stream, options, cuts=cuts)
-        if first is None:
-            return Ranges([], "they begin with white space")
-        borders = [0, *_borders(file, facts.bytes, size, head, first), facts.bytes]
-    ranges = [Range(start, end, head) for start, end in pairwise(borders)]
+            if stream.is_raw and cuts and options.tokenizer == "model":
+                text, mode = stream.head(), options.paragraphs
+                if mode == "auto":
+                    mode = find_mode(text.removeprefix(_MARK)).mode
+                at = next((i for i, char in enumerate(text) if code_kind(char) == BASE), None)
+                if at is None:
+                    return Ranges([], "they begin with white space")
+                head, first = Head("text", stream.columns, "", mode), len(text[:at].encode())
+            else:
+                if stream.is_table and not stream.separator:
+                    for _ in stream.blocks():
+                        if stream.separator:
+                            break
+                head, first = Head(stream.format, stream.columns, stream.separator), 0
+        borders, count = [0], ceil(facts.bytes / size)
+        for number in range(1, count):
+            wanted = max(number * facts.bytes // count, first)
+            if wanted <= borders[-1]:
+                continue
+            border = _next_border(file, wanted, head)
+            if border is None:
+                break
+            borders.append(border)
+    ranges = [Range(start, end, head) for start, end in pairwise([*borders, facts.bytes])]
     if len(ranges) == 1:
         return Ranges([], "no sentence ends where one could be cut")
     return Ranges(ranges, "")
 
 
-def _head_of(stream: SentenceStream, options: TagOptions, *, cuts: bool) -> tuple[Head, int | None]:
-    """What the head of a file decides, and where its first word is; None if that is not there."""
-    if stream.is_raw and cuts and options.tokenizer == "model":
-        text, mode = stream.head(), options.paragraphs
-        if mode == "auto":
-            mode = find_mode(text.removeprefix(_MARK)).mode
-        at = next((i for i, char in enumerate(text) if code_kind(char) == BASE), None)
-        first = None if at is None else len(text[:at].encode())
-        return Head("text", stream.columns, "", mode), first
-    if stream.is_table and not stream.separator:
-        for _ in stream.blocks():
-            if stream.separator:
-                break
-    return Head(stream.format, stream.columns, stream.separator), 0
-
-
-def _borders(file: BinaryIO, total: int, size: int, head: Head, first: int) -> list[int]:
-    """Where ranges of about the same size end, but for the last."""
-    count = ceil(total / size)
-    found: list[int] = []
-    for number in range(1, count):
-        target = max(number * total // count, first)
-        if found and target <= found[-1]:
-            continue
-        border = _border(file, target, head)
-        if border is None:
-            break
-        found.append(border)
-    return found
-
-
-def _border(file: BinaryIO, start: int, head: Head) -> int | None:
-    """The first border behind a position; None if there is none before the end of the file."""
-    pattern = _pattern_of(head)
+def _next_border(file: BinaryIO, start: int, head: Head) -> int | None:
+    """Return the first border after a position; None if there is none before the end."""
+    pattern = _PARAGRAPH if head.paragraphs else FORMATS[head.format].border
     file.seek(start)
     data = bytearray()
     while True:
         chunk = file.read(_CHUNK)
         data += chunk
-        kept = len(data.rstrip(_SPACE))  # what ends here may go on
+        kept = len(data.rstrip(_SPACE))  # white space at the end may continue
         for match in pattern.finditer(data):
             if chunk and match.end() + _LOOK > len(data):
                 kept = match.start()
                 break
-            if match.end() < len(data) and _may_begin(data, match, head):
+            if match.end() < len(data) and _is_border(data, match, head):
                 return start + match.end()
         if not chunk:
             return None
@@ -203,21 +179,14 @@ def _border(file: BinaryIO, start: int, head: Head) -> int | None:
         start += kept
 
 
-def _pattern_of(head: Head) -> re.Pattern[bytes]:
-    """How the end of a sentence, or of a paragraph, looks."""
-    if head.paragraphs:
-        return _PARAGRAPH
-    return FORMATS[head.format].border
-
-
-def _may_begin(data: bytearray, match: re.Match[bytes], head: Head) -> bool:
-    """Whether a range may begin behind a match: it must not look like what it is not."""
-    behind = bytes(data[match.end() : match.end() + _LOOK])
-    if 0 in behind or behind.startswith(_MARK.encode()) or compression_of(behind) is not None:
+def _is_border(data: bytearray, match: re.Match[bytes], head: Head) -> bool:
+    """Return whether a range may begin after a match: it must not be taken for another format."""
+    after = bytes(data[match.end() : match.end() + _LOOK])
+    if 0 in after or after.startswith(_MARK.encode()) or compression_of(after) is not None:
         return False
     if not head.paragraphs:
         return True
-    # White space in front of a paragraph is behind the last word of the one before.
-    char = behind[:4].decode("utf-8", errors="ignore")[:1]
+    # White space before a paragraph belongs to the last word of the one before it.
+    char = after[:4].decode("utf-8", errors="ignore")[:1]
     enough = match[0].count(b"\n") > (head.paragraphs == "blank")
     return enough and char != "" and code_kind(char) == BASE

@@ -19,7 +19,7 @@ from seqtag.batch.ranges import Range, Ranges
 from seqtag.batch.ray_cluster import require_ray
 from seqtag.batch.split import PARTS, cut_file, join_parts, part_of, remove_parts
 from seqtag.batch.storage import is_address, place_of
-from seqtag.batch.tag_file import FileResult, Models, Work, kept, models_of_bytes, tag_file
+from seqtag.batch.tag_file import FileResult, Models, TagTask, kept, models_of_bytes, tag_file
 from seqtag.errors import SeqtagError
 from seqtag.storage.output import remove_leftovers
 from seqtag.version import __version__
@@ -228,7 +228,7 @@ def _done(
     if step:
         facts = place_of(source).facts()
         large = facts is not None and facts.bytes > step
-        if large and Work(source, target, models, options).reason:
+        if large and TagTask(source, target, models, options).reason:
             return cut_file(source, models, options, size=step)
     done = tag_file(source, target, models, options, threads=threads, tidy=False)
     remove_parts(target)

@@ -1,6 +1,6 @@
-"""A large file in parts: each tagged by itself, wherever, then joined to what one call would write.
+"""A large file in parts: each is tagged by itself, then they are joined to the bytes of one call.
 
-Parts lie in a folder beside the file, each with its manifest, until they are joined.
+Until they are joined, the parts lie in a folder next to the file, each with its manifest.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from seqtag.batch import ranges
 from seqtag.batch.storage import is_address, place_of
-from seqtag.batch.tag_file import DONE, Models, Work
+from seqtag.batch.tag_file import DONE, Models, TagTask
 from seqtag.corpus.formats import FORMATS, joined
 from seqtag.errors import CorpusError
 from seqtag.storage.output import remove_leftovers
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from seqtag.batch.tag_file import AnyModel, FileResult
 
 PARTS = ".parts"
-"""What the name of the folder of parts ends in, behind the name of the file."""
+"""Ending of the folder of parts, after the name of the file."""
 
 _CHUNK = 1 << 20
 _PART = re.compile(rf"[0-9]+-[0-9]+({re.escape(DONE)})?")
@@ -43,19 +43,19 @@ def cut_file(
     *,
     size: int,
 ) -> Ranges:
-    r"""The parts that a file can be tagged in.
+    r"""Cut a file into parts that can be tagged one by one.
 
     Parameters
     ----------
     source, model, options
         As `seqtag.tag_file` takes them.
     size
-        About how many bytes a part shall have. One longer sentence makes a longer part.
+        Approximate size of a part in bytes; a longer sentence makes a longer part.
 
     Returns
     -------
     Ranges
-        The parts, or none and why: the file is not larger, it is compressed, of Parquet, or has no
+        The parts, or none and the reason: the file is not larger, compressed, Parquet, or has no
         place where it could be cut.
 
     Raises
@@ -85,18 +85,13 @@ def cut_file(
 
 
 def part_of(target: str | PathLike[str], part: Range) -> str:
-    """The file that a part is written to.
+    """Return the file that a part is written to.
 
     >>> from seqtag.batch.ranges import Head, Range
     >>> part_of("tagged/a.conllu", Range(0, 100, Head("conllu")))
     'tagged/a.conllu.parts/0-100'
     """
-    return _inside(target, f"{part.start}-{part.end}")
-
-
-def _inside(target: str | PathLike[str], name: str) -> str:
-    """A name in the folder of parts."""
-    return f"{os.fspath(target)}{PARTS}/{name}"
+    return f"{os.fspath(target)}{PARTS}/{part.start}-{part.end}"
 
 
 def join_parts(
@@ -108,9 +103,9 @@ def join_parts(
     *,
     tidy: bool = True,
 ) -> FileResult:
-    """Write a file from its parts, all of which are tagged, and remove these.
+    """Join the tagged parts of a file, and remove them.
 
-    It has the bytes, and the manifest, that `seqtag.tag_file` would have written.
+    The file has the bytes, and the manifest, that `seqtag.tag_file` would have written.
 
     Parameters
     ----------
@@ -122,59 +117,58 @@ def join_parts(
     Raises
     ------
     CorpusError
-        If the file is not what its parts were made of, or parts cannot be one file.
+        If the file has changed since its parts were tagged, or the parts do not fit together.
     OSError
-        As the system reports it; `FileNotFoundError` if a part is not there as it was tagged.
+        As the system reports it; `FileNotFoundError` if a part is missing or has changed.
     """
     begun = time.perf_counter()
     models, options = Models.of(model), options or TagOptions()
-    whole = Work(source, target, models, options, tidy=tidy)
-    done = whole.before
-    if whole.reason:
-        works = [Work(source, part_of(target, part), models, options, part) for part in parts]
-        for work in works:
-            if work.reason in ("new", "output", "model", "options", "version"):
-                name = work.output.name
+    joint = TagTask(source, target, models, options, tidy=tidy)
+    manifest = joint.before
+    if joint.reason:
+        tasks = [TagTask(source, part_of(target, part), models, options, part) for part in parts]
+        for task in tasks:
+            if task.reason in ("new", "output", "model", "options", "version"):
+                name = task.output.name
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
         counts = TagCounts()
-        with whole.output.output(tidy=tidy) as out:
-            for piece in _joined(works, counts, options.to):
+        numbered = tasks[0].part is not None and tasks[0].part.head.numbered
+        around = FORMATS[options.to or "conllu"].number if numbered else None
+        pieces = _complete_lines(_pieces(tasks, counts, around))
+        with joint.output.output(tidy=tidy) as out:
+            for piece in joined(pieces, options.to):
                 out.write(piece)
-            digest = _digest_of(whole, works)
-            whole.manifest.remove()  # which is of the file that is replaced now
-        done = whole.concluded(begun, works[0].before["format"], counts, digest)
+            digest = _input_digest(joint, tasks)
+            joint.manifest.remove()  # that of the file which is replaced now
+        manifest = joint.write_manifest(begun, tasks[0].before["format"], counts, digest)
     remove_parts(target)
-    return whole.result(begun, done)
+    return joint.result(begun, manifest)
 
 
-def _joined(works: Sequence[Work], counts: TagCounts, to: str | None) -> Iterator[bytes]:
-    """The bytes of parts as those of one file, and what is in them."""
-    numbered = works[0].part is not None and works[0].part.head.numbered
-    around = FORMATS[to or "conllu"].number if numbered else None
-    pieces = _renumbered(works, counts, around)
-    return joined(_whole_lines(pieces), to)
-
-
-def _renumbered(
-    works: Sequence[Work], counts: TagCounts, around: tuple[bytes, bytes] | None
+def _pieces(
+    tasks: Sequence[TagTask], counts: TagCounts, around: tuple[bytes, bytes] | None
 ) -> Iterator[bytes]:
-    """The bytes of parts, their sentences numbered through if these have numbers."""
-    for work in works:
-        with work.output.open() as file:
+    """Yield the bytes of parts and count sentences; number sentences through if they have numbers.
+
+    `around` are the bytes before and after the number of a sentence.
+    """
+    for task in tasks:
+        with task.output.open() as file:
             chunks = iter(partial(file.read, _CHUNK), b"")
             if around is None or not counts.sentences:
                 yield from chunks
             else:
-                yield from _numbered(chunks, counts.sentences, *around)
-        counts.add(work.before["sentences"], work.before["tokens"])
+                yield from _renumbered(chunks, counts.sentences, *around)
+        counts.add(task.before["sentences"], task.before["tokens"])
 
 
-def _numbered(
-    chunks: Iterable[bytes], number: int, before: bytes, behind: bytes
+def _renumbered(
+    chunks: Iterable[bytes], number: int, before: bytes, after: bytes
 ) -> Iterator[bytes]:
-    r"""Lines with other numbers: those from `number` + 1 on.
+    r"""Yield lines with their numbers replaced by those from `number` + 1 on.
 
-    >>> b"".join(_numbered([b"# sent_id = 1\n\n# sen", b"t_id = 2\n"], 8, b"\n# sent_id = ", b"\n"))
+    >>> lines = [b"# sent_id = 1\n\n# sen", b"t_id = 2\n"]
+    >>> b"".join(_renumbered(lines, 8, b"\n# sent_id = ", b"\n"))
     b'# sent_id = 9\n\n# sent_id = 10\n'
     """
     rest, begun = b"\n", False  # as if a line had ended before
@@ -185,17 +179,17 @@ def _numbered(
         done = [first]
         for other in others:
             number += 1
-            at = other.find(behind)
+            at = other.find(after)
             done += (before, b"%d" % number, other[at:] if at >= 0 else b"")
         piece = b"".join(done)
         yield piece if begun else piece[1:]
         begun, rest = begun or bool(piece), data[end:]
 
 
-def _whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    r"""The same bytes in pieces of whole lines.
+def _complete_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Yield the same bytes in pieces of complete lines.
 
-    >>> [*_whole_lines([b"a\nb", b"c", b"\n"])]
+    >>> [*_complete_lines([b"a\nb", b"c", b"\n"])]
     [b'a\n', b'bc\n', b'']
     """
     rest = b""
@@ -208,36 +202,35 @@ def _whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     yield rest
 
 
-def _digest_of(whole: Work, works: Sequence[Work]) -> str:
-    """The digest of the input, which must be what the parts were made of.
+def _input_digest(joint: TagTask, tasks: Sequence[TagTask]) -> str:
+    """Return the digest of the input.
 
     Raises
     ------
     CorpusError
-        If it is not.
+        If it has changed since the parts were tagged.
     """
-    digest, size = hashlib.sha256(), 0
-    same = True
-    for work in works:
+    digest, size, is_same = hashlib.sha256(), 0, True
+    for task in tasks:
         of_part = hashlib.sha256()
-        with work.input.open() as file:
+        with task.input.open() as file:
             for chunk in iter(partial(file.read, _CHUNK), b""):
                 digest.update(chunk)
                 of_part.update(chunk)
                 size += len(chunk)
-        same &= of_part.hexdigest() == work.before["input"]["sha256"]
-    facts = place_of(whole.input.name).facts()
-    if not same or facts is None or size != facts.bytes:
+        is_same &= of_part.hexdigest() == task.before["input"]["sha256"]
+    facts = place_of(joint.input.name).facts()
+    if not is_same or facts is None or size != facts.bytes:
         msg = (
             "expected the file that its parts were made of, found another: it has changed "
             "meanwhile; tag it again"
         )
-        raise CorpusError(msg, source=whole.input.name)
+        raise CorpusError(msg, source=joint.input.name)
     return digest.hexdigest()
 
 
 def remove_parts(target: str | PathLike[str]) -> None:
-    """Remove the parts of a file, if there are any, and their folder, if nothing else is in it.
+    """Remove the parts of a file, if there are any, and their folder if it is empty then.
 
     >>> remove_parts("no/such.conllu")
     """
@@ -247,6 +240,6 @@ def remove_parts(target: str | PathLike[str]) -> None:
         remove_leftovers(folder.name)
     for name in names:
         if _PART.fullmatch(name):
-            place_of(_inside(target, name)).remove()
+            place_of(f"{folder.name}/{name}").remove()
     if names:
         folder.remove_folder()

@@ -1,7 +1,6 @@
-"""One file tagged, once: the unit of work for any engine.
+"""Tag one file, once: the unit of work for any engine.
 
-`tag_file` needs no engine and no state: what was done stands in a small manifest beside the file
-that it wrote.
+`tag_file` keeps no state but a small manifest next to the file that it writes.
 """
 
 from __future__ import annotations
@@ -39,15 +38,15 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from seqtag.batch.ranges import Range
-    from seqtag.batch.storage import Facts, Place, ReadablePlace
+    from seqtag.batch.storage import Place
     from seqtag.storage.output import Output
     from seqtag.tagging.pipeline import Loaded
 
 DONE = ".done"
-"""What the name of a manifest ends in, behind the name of the file."""
+"""Ending of the name of a manifest, after the name of the file."""
 
 AnyModel: TypeAlias = "str | PathLike[str] | Loaded | Models"
-"""A model by path, address or name; one that is loaded; or several that are."""
+"""A model by path, address or name; a loaded model; or several loaded ones."""
 
 Reason = Literal["", "new", "input", "output", "model", "options", "version"]
 
@@ -55,12 +54,12 @@ _FORMAT = 1  # of manifests
 _KINDS = {"format": str, "sentences": int, "tokens": int, "input": dict, "output": dict}
 _RECIPE: Final = ("version", "model", "options")
 
-_MOST_KEPT = 16  # models that a process keeps loaded
+_MAX_KEPT = 16  # models that a process keeps loaded
 
 
 @dataclass(frozen=True)
 class FileResult:
-    """What became of a file.
+    """Result of `tag_file`.
 
     Attributes
     ----------
@@ -69,16 +68,16 @@ class FileResult:
     status
         ``tagged``, or ``skipped`` if that was done before.
     reason
-        Why it was tagged: ``new``, or what is another than before (``input``, ``output``,
-        ``model``, ``options``, ``version`` of seqtag); empty if it was skipped.
+        Why it was tagged: ``new``, or what has changed (``input``, ``output``, ``model``,
+        ``options``, ``version`` of seqtag); empty if it was skipped.
     format
-        What the input was read as.
+        Format of the input.
     sentences, tokens
-        Sentences with words and their words.
+        Number of sentences with words, and of words.
     bytes_read, bytes_written
         Sizes of the files.
     seconds
-        What this call took.
+        Duration of this call.
     """
 
     source: str
@@ -94,7 +93,7 @@ class FileResult:
 
 
 class Models:
-    """Models as they are sent to where the work is: loaded once there, told apart by digest.
+    """Loaded models, identified by the digests of their files.
 
     Parameters
     ----------
@@ -110,7 +109,7 @@ class Models:
 
     @classmethod
     def of(cls, model: AnyModel | Sequence[AnyModel]) -> Models:
-        """The models of files, by path, address or name, or loaded; a process keeps the last few.
+        """Return models by path, address or name, or loaded; a process keeps the last few.
 
         Raises
         ------
@@ -125,14 +124,29 @@ class Models:
             digests = [each for part in parts for each in part.digests]
             return kept(tuple(digests), lambda: cls(loaded, digests))
         if isinstance(model, str | os.PathLike):
-            return _of_file(os.fspath(model))
-        return _of_object(cast("Loaded", model))
+            name = os.fspath(model)
+            path = name if is_address(name) else str(find_model(name))
+            facts = place_of(path).facts()
+            if facts is None or facts.stamp is None:  # which may have changed since it was kept
+                return models_of_bytes(bytes_of_model(name), name)
+            return kept((path, facts), lambda: models_of_bytes(bytes_of_model(name), name))
+        item = cast("Loaded", model)
+        with _lock:
+            digest = _digests.get(item)
+            if digest is None:
+                taggers = (item,) if isinstance(item, Tagger) else item.taggers
+                every = (item.model,) if isinstance(item, Tagger) else item.models
+                hidden = [tagger.label for tagger in taggers if tagger.hidden]
+                sha256 = hashlib.sha256(bundle.to_bytes(every))
+                sha256.update("".join(f"{name}\n" for name in hidden).encode())
+                digest = _digests[item] = sha256.hexdigest()
+        return kept((digest,), lambda: cls([item], [digest]))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Models, (self.loaded, self.digests)
 
     def chain(self, only: Sequence[str] | None) -> Chain:
-        """The models, ready to tag; see `Chain`."""
+        """Return the models as a `Chain`."""
         key = None if only is None else tuple(only)
         if key not in self._chains:
             self._chains[key] = Chain(self.loaded, key)
@@ -145,17 +159,17 @@ _lock = threading.RLock()  # one thread loads, others wait for what it has loade
 
 
 def kept(key: tuple[object, ...], load: Callable[[], Models]) -> Models:
-    """The models by that key, loaded if they are none of the last few."""
+    """Return models by their key; load them if they are not among the last few."""
     with _lock:
         found = _kept.pop(key, None) or load()
         _kept[key] = found
-        while len(_kept) > _MOST_KEPT:
+        while len(_kept) > _MAX_KEPT:
             _kept.popitem(last=False)
         return found
 
 
 def models_of_bytes(data: bytes, name: str) -> Models:
-    """The models of a file, given its bytes.
+    """Return the models of a file, given its bytes.
 
     Raises
     ------
@@ -167,45 +181,19 @@ def models_of_bytes(data: bytes, name: str) -> Models:
     return Models([of_models(models, name)], [digest])
 
 
-def _of_file(name: str) -> Models:
-    """The models of a file, read when it is another than before."""
-    path = name if is_address(name) else str(find_model(name))
-    facts = place_of(path).facts()
-
-    def load() -> Models:
-        return models_of_bytes(bytes_of_model(name), name)
-
-    known = facts is not None and facts.stamp is not None
-    return kept((path, facts), load) if known else load()
-
-
 def bytes_of_model(name: str) -> bytes:
-    """The bytes of a model's file, by path, address or name.
+    """Read the file of a model, by path, address or name.
 
     Raises
     ------
     OSError
-        If it cannot be read; the message of one that is not there lists the embedded models.
+        If it cannot be read; the message about a missing file lists the embedded models.
     """
     try:
         with place_of(name if is_address(name) else find_model(name)).open() as file:
             return file.read()
     except FileNotFoundError as error:
         raise no_such_model(name, error) from error
-
-
-def _of_object(loaded: Loaded) -> Models:
-    """A model that is loaded, with the digest that its file would have."""
-    with _lock:
-        digest = _digests.get(loaded)
-        if digest is None:
-            taggers = (loaded,) if isinstance(loaded, Tagger) else loaded.taggers
-            models = (loaded.model,) if isinstance(loaded, Tagger) else loaded.models
-            hidden = [tagger.label for tagger in taggers if tagger.hidden]
-            found = hashlib.sha256(bundle.to_bytes(models))
-            found.update("".join(f"{name}\n" for name in hidden).encode())
-            digest = _digests[loaded] = found.hexdigest()
-    return kept((digest,), lambda: Models([loaded], [digest]))
 
 
 def tag_file(
@@ -220,27 +208,27 @@ def tag_file(
 ) -> FileResult:
     r"""Tag a file into another, unless that was done before.
 
-    `target` appears whole or not at all; then ``TARGET.done`` says what it was made of: digests of
-    the input and the models, the options and the version of seqtag. Where these are what they
-    were, nothing is done. An input of the same name, size and time of change is taken for the same
-    unless it changed in the two seconds before it was read; any other is read, and its digest
-    decides. What was made of another input or model, with other options or by another version, or
-    whose output is not there as it was, is tagged anew and replaced.
+    `target` is written atomically; then ``TARGET.done``, a manifest with the digests of the input
+    and the models, the options and the version of seqtag. If all of these are unchanged, nothing is
+    done. An input with the same name, size and modification time counts as unchanged, unless it
+    changed in the two seconds before it was read; any other is read, and its digest decides. If
+    anything has changed, or the output has, the file is tagged again and replaced.
 
-    Any number of processes on any machines may call it; an error leaves no half file, and the next
-    call begins that file again.
+    Any number of processes on any machines may call it; after an error there is no incomplete file,
+    and the next call begins that file again.
 
     Parameters
     ----------
     source
         A file in any format that ``seqtag tag`` reads, or one of rows: JSON Lines (``.jsonl``,
         ``.ndjson``) or Parquet (``.parquet``), with a field of texts or of lists of tokens. A path,
-        or an address for fsspec, as ``s3://crawl/part-1.txt``. Compressed, if its bytes say so.
+        or an address for fsspec, as ``s3://crawl/part-1.txt``. Compression is detected.
     target
-        Path or address to write to. Its folder is made. Compressed, if its name says so.
+        Path or address of the output. Its folder is made. The ending of the name decides about
+        compression.
     model
-        A model by path, address or name; one that is loaded; or several, which run one after
-        another. What is named is loaded once in a process.
+        A model by path, address or name; a loaded model; or several, which run one after another. A
+        process loads each file once.
     options
         How to read, tag and write; None for the defaults.
     threads
@@ -249,17 +237,17 @@ def tag_file(
         The range of the file to tag, into a file of its own; None for all of it. See
         `seqtag.batch.split`.
     tidy
-        Whether to look for what a killed process has left of `target`, which lists its folder; see
+        True to remove what killed processes have left of `target`, which lists its folder; see
         `seqtag.storage.output.remove_leftovers`.
 
     Raises
     ------
     CorpusError
-        If the file does not hold what its format promises, or is the target.
+        If the file is malformed, or is the target.
     OptionError
         If options do not fit the file or the model.
     ModelFileError
-        If a model is none.
+        If a file is not a model.
     OSError
         As the system reports it; `FileNotFoundError` if there is no such file.
 
@@ -276,28 +264,28 @@ def tag_file(
     'skipped'
     """
     begun = time.perf_counter()
-    work = Work(source, target, Models.of(model), options or TagOptions(), part, tidy=tidy)
-    return work.result(begun, work.tagged(threads) if work.reason else work.before)
+    task = TagTask(source, target, Models.of(model), options or TagOptions(), part, tidy=tidy)
+    return task.result(begun, task.run(threads) if task.reason else task.before)
 
 
-class Work:
-    """A file to tag, or a part of one: what there is, and what was done before.
+class TagTask:
+    """The task of tagging a file, or a part of one, and its state from the manifest.
 
     Parameters
     ----------
     source, target, models, options, part, tidy
-        As `tag_file` takes them.
+        As for `tag_file`.
 
     Attributes
     ----------
     input, output, manifest
-        Where these are.
+        The places of these files.
     facts
-        What the input looked like at the start.
+        Size and stamp of the input at the start.
     recipe
-        What it is to be made with.
+        Version, models and options to tag with.
     before
-        What the manifest says; empty if there is none.
+        The manifest; empty if there is none.
     reason
         Why the file is to be tagged; empty if it was.
     """
@@ -322,27 +310,45 @@ class Work:
         if facts is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place.name)
         self.facts = facts
-        asked = options.as_json()
+        recorded = options.as_json()
         if part:
             format, columns, separator, paragraphs = part.head
-            asked["range"] = [part.start, part.end, format, [*columns], separator, paragraphs]
-        self.recipe = {"version": __version__, "model": list(models.digests), "options": asked}
-        self.before = _read(self.manifest)
-        self.reason = _reason(self.before, self.recipe, self.input, self.facts, self.output)
+            recorded["range"] = [part.start, part.end, format, [*columns], separator, paragraphs]
+        self.recipe = {"version": __version__, "model": list(models.digests), "options": recorded}
+        self.before = _read_manifest(self.manifest)
+        self.reason = self._find_reason()
 
-    def tagged(self, threads: int) -> dict[str, Any]:
-        """Tag the file; return its manifest, which is written."""
+    def _find_reason(self) -> Reason:
+        before = self.before
+        if not before:
+            return "new"
+        for key in _RECIPE:
+            if before[key] != self.recipe[key]:
+                return key
+        written = self.output.facts()
+        if written is None or written.bytes != before["output"]["bytes"]:
+            return "output"
+        known, facts = before["input"], self.facts
+        if facts.bytes != known["bytes"]:
+            return "input"
+        same_name = self.input.name == known["name"]
+        if same_name and facts.stamp is not None and facts.stamp == known["stamp"]:
+            return ""
+        return "" if digest_of(self.input) == known["sha256"] else "input"
+
+    def run(self, threads: int) -> dict[str, Any]:
+        """Tag the file; write and return its manifest."""
         begun = time.perf_counter()
         chain = self.models.chain(self.options.only)
         with self.output.output(tidy=self._tidy) as out:
             format, counts, digest = self._write(out, chain, threads)
-            self.manifest.remove()  # which is of the file that is replaced now
-        return self.concluded(begun, format, counts, digest)
+            self.manifest.remove()  # that of the file which is replaced now
+        return self.write_manifest(begun, format, counts, digest)
 
-    def concluded(
+    def write_manifest(
         self, begun: float, format: str, counts: TagCounts, digest: str
     ) -> dict[str, Any]:
-        """Write the manifest of the file that is there now, and return it."""
+        """Write the manifest of the output, and return it."""
         written = self.output.facts()
         found = {
             "manifest": _FORMAT,
@@ -363,59 +369,55 @@ class Work:
             out.write(json_bytes(found, indent=2))
         return found
 
-    def result(self, begun: float, done: Mapping[str, Any]) -> FileResult:
-        """What became of the file, by its manifest."""
+    def result(self, begun: float, manifest: Mapping[str, Any]) -> FileResult:
+        """Return the result by the manifest."""
         return FileResult(
             self.input.name,
             self.output.name,
             "tagged" if self.reason else "skipped",
             self.reason,
-            done["format"],
-            done["sentences"],
-            done["tokens"],
-            done["input"]["bytes"],
-            done["output"]["bytes"],
+            manifest["format"],
+            manifest["sentences"],
+            manifest["tokens"],
+            manifest["input"]["bytes"],
+            manifest["output"]["bytes"],
             time.perf_counter() - begun,
         )
 
     def _write(self, out: Output, chain: Chain, threads: int) -> tuple[str, TagCounts, str]:
-        """Write the file tagged; return its format, what is in it, and its digest."""
+        """Write the tagged file; return the format, counts and digest of the input."""
         input, options = self.input, self.options
         format = self.part.head.format if self.part else row_format(input.name, options.format)
-        if format == "parquet":  # which is read from its end
+        if format == "parquet":  # read from its end
             digest, rows = digest_of(input), RowTagger(chain, options, threads)
             with input.open() as file:
                 rows.parquet(file, out, input.name)
             return format, rows.counts, digest
         begin = self.part.start if self.part else 0
-        with input.open() as file, self._lines_counted():
+        with input.open() as file, self._lines_of_file():
             digesting: Any = DigestingFile(file, input.name)
             if format == "jsonl":
                 rows = RowTagger(chain, options, threads)
                 for piece in rows.json_lines(digesting, begin):
                     out.write(piece)
                 return format, rows.counts, digesting.digest()
-            counts, stream = TagCounts(), self._stream(digesting)
-            how = options
-            if self.part and self.part.head.paragraphs:
-                how = replace(options, paragraphs=self.part.head.paragraphs)
-            pieces = chain.tagged([stream], how, threads, counts=counts, continues=begin > 0)
+            counts, reading = TagCounts(), options.reading
+            if self.part is None:
+                stream = reading.open(digesting)
+            else:
+                head = self.part.head
+                layout = FileLayout(head.format, head.columns, head.separator)
+                stream = SentenceStream(ByteStream(digesting, reading.limits, begin), layout)
+                if head.paragraphs:
+                    options = replace(options, paragraphs=head.paragraphs)
+            pieces = chain.tagged([stream], options, threads, counts=counts, continues=begin > 0)
             for piece in pieces:
                 out.write(piece)
             return stream.format, counts, digesting.digest()
 
-    def _stream(self, file: Any) -> SentenceStream:
-        """The input, open to be read; a part is what the head of the file is."""
-        reading = self.options.reading
-        if self.part is None:
-            return reading.open(file)
-        head = self.part.head
-        layout = FileLayout(head.format, head.columns, head.separator)
-        return SentenceStream(ByteStream(file, reading.limits, self.part.start), layout)
-
     @contextmanager
-    def _lines_counted(self) -> Iterator[None]:
-        """Let errors in a part name the line of the file."""
+    def _lines_of_file(self) -> Iterator[None]:
+        """Correct the line numbers of errors in a part, which count from its start."""
         try:
             yield
         except CorpusError as error:
@@ -428,60 +430,31 @@ class Work:
             raise type(error)(error.message, source=error.source, line=place) from error
 
 
-def _read(manifest: Place) -> dict[str, Any]:
-    """What a manifest says; nothing if there is none, or something else in its place."""
-    if manifest.facts() is None:
+def _read_manifest(place: Place) -> dict[str, Any]:
+    """Return a manifest; an empty one if there is none, or the file is something else."""
+    if place.facts() is None:
         return {}
-    with manifest.open() as file:
+    with place.open() as file:
         try:
             found = strict_json.loads(file.read())
-            return found if _is_manifest(found) else {}
+            input, output = found["input"], found["output"]
+            is_manifest = (
+                found["manifest"] == _FORMAT
+                and {*_RECIPE} <= {*found}
+                and all(type(found[key]) is kind for key, kind in _KINDS.items())
+                and {"name", "stamp", "sha256"} <= {*input}
+                and type(input["bytes"]) is type(output["bytes"]) is int
+            )
         except (ValueError, TypeError, KeyError):
             return {}
-
-
-def _is_manifest(found: Any) -> bool:
-    """Whether all is there that is asked of a manifest; may end in an error if not."""
-    input, output = found["input"], found["output"]
-    return (
-        found["manifest"] == _FORMAT
-        and {*_RECIPE} <= {*found}
-        and all(type(found[key]) is kind for key, kind in _KINDS.items())
-        and {"name", "stamp", "sha256"} <= {*input}
-        and type(input["bytes"]) is type(output["bytes"]) is int
-    )
+    return found if is_manifest else {}
 
 
 def json_bytes(value: object, indent: int | None = None) -> bytes:
-    r"""A JSON document and a line break, in UTF-8; names of files that are none are escaped.
+    r"""Return a JSON document and a line break in UTF-8; file names that are not UTF-8 are escaped.
 
     >>> json_bytes({"file": "\udcff.txt"})
     b'{"file": "\\udcff.txt"}\n'
     """
     text = json.dumps(value, indent=indent, ensure_ascii=False) + "\n"
     return text.encode("utf-8", "backslashreplace")
-
-
-def _reason(
-    before: Mapping[str, Any],
-    recipe: Mapping[str, Any],
-    input: ReadablePlace,
-    facts: Facts,
-    output: Place,
-) -> Reason:
-    """Why a file is to be tagged; nothing if it was."""
-    if not before:
-        return "new"
-    for part in _RECIPE:
-        if before[part] != recipe[part]:
-            return part
-    written = output.facts()
-    if written is None or written.bytes != before["output"]["bytes"]:
-        return "output"
-    known = before["input"]
-    if facts.bytes != known["bytes"]:
-        return "input"
-    same_name = input.name == known["name"]
-    if same_name and facts.stamp is not None and facts.stamp == known["stamp"]:
-        return ""
-    return "" if digest_of(input) == known["sha256"] else "input"

@@ -222,7 +222,7 @@ def test_what_cannot_be_done_is_said(place, model):
 
 def test_a_process_keeps_the_last_models_only(monkeypatch):
     monkeypatch.setattr(files, "_kept", type(files._kept)())
-    monkeypatch.setattr(files, "_MOST_KEPT", 2)
+    monkeypatch.setattr(files, "_MAX_KEPT", 2)
     made = []
 
     def load(name):
