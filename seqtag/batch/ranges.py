@@ -1,8 +1,8 @@
 """Large files as ranges of bytes, each of which can be tagged by itself.
 
-A range ends with a sentence, or, in raw text that a model cuts, with a paragraph: nothing in a range
-depends on what is outside of it. The format, the columns and the paragraph mode depend on more than
-a range: the head of the file decides them for all.
+A range ends with a sentence, or, in raw text that a model cuts, with a paragraph: nothing in it
+depends on what is outside of it. The format, the columns and the paragraph mode need more than
+a range: the head of the file decides them.
 """
 
 from __future__ import annotations
