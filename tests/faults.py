@@ -26,6 +26,7 @@ WRITERS = (
     "seqtag/training/checkpoints.py",
 )
 """The modules that write files: only what they call fails."""
+assert all((Path(__file__).parents[1] / name).exists() for name in WRITERS)
 
 CALLS = (
     "chmod",

@@ -37,6 +37,7 @@ TRACKED = (
 
 
 CI_RUN = (ROOT / ".ci" / "run").read_text("utf-8")
+CI_FUNCTIONS = (ROOT / ".ci" / "functions.sh").read_text("utf-8")
 
 
 def quick_start() -> list[str]:
@@ -45,8 +46,9 @@ def quick_start() -> list[str]:
     return re.findall(r"^```sh\n(.*)\n```$", text, re.M)
 
 
-def git(folder: Path, *arguments: str) -> None:
-    subprocess.run(["git", "-C", folder, *arguments], check=True, capture_output=True)
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", folder, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def small_tree(folder: Path) -> Path:
@@ -163,7 +165,7 @@ def test_the_build_uses_no_deprecated_setting_and_bounds_its_backend():
 # ----------------------------------------------------------------- .ci/run
 @posix
 def test_ci_runs_the_commands_of_the_readme():
-    function = re.search(r"^quick_start\(\) \{.*?^\}$", CI_RUN, re.M | re.S)[0]
+    function = re.search(r"^quick_start\(\) \{.*?^\}$", CI_FUNCTIONS, re.M | re.S)[0]
     found = [
         subprocess.run(
             ["bash", "-c", f"{function}\nquick_start {n}"],
@@ -182,7 +184,8 @@ def test_ci_runs_the_commands_of_the_readme():
 def test_ci_leaves_the_folder_alone_and_nothing_behind(tmp_path):
     tree = small_tree(tmp_path / "tree")
     (tree / ".ci").mkdir()
-    shutil.copy(ROOT / ".ci" / "run", tree / ".ci" / "run")
+    for name in ("run", "functions.sh", "nightly"):
+        shutil.copy(ROOT / ".ci" / name, tree / ".ci" / name)
     git(tree, "init", "--quiet")
     git(tree, "add", "--all")
     (tree / ".venv").mkdir()
@@ -212,3 +215,44 @@ def test_ci_leaves_the_folder_alone_and_nothing_behind(tmp_path):
     assert ".venv" not in done.stdout.splitlines()
     assert {path for path in tree.rglob("*") if ".git" not in path.parts} == before
     assert list(temporary.iterdir()) == []
+
+
+@posix
+def test_nightly_parts_of_changed_packages(tmp_path):
+    """None without git, all where the recorded commit is unknown, else those whose paths changed."""
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "nightly", tmp_path / ".ci" / "nightly")
+    for folder in ("seqtag/batch", "seqtag/report"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "a.py").touch()
+
+    def changed():
+        command = ["bash", tmp_path / ".ci" / "nightly", "--changed"]
+        env = os.environ | {"GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout
+
+    assert changed() == ""
+    git(tmp_path, "init", "--quiet")
+    assert changed() == ""
+    git(tmp_path, "add", "--all")
+    git(tmp_path, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "a")
+    every = changed().split()
+    assert {"ray", "threads", "browsers"} < {*every}
+    for unknown in ("", "0" * 40):
+        (tmp_path / ".ci" / "nightly-passed").write_text(unknown)
+        assert changed().split() == every
+    (tmp_path / ".ci" / "nightly-passed").write_text(git(tmp_path, "rev-parse", "HEAD"))
+    assert changed() == ""
+    (tmp_path / "seqtag/batch/a.py").write_text("changed")
+    assert changed().split() == ["threads", "ray"]
+    (tmp_path / "seqtag/report/a.py").write_text("changed")
+    assert changed().split() == ["threads", "ray", "browsers"]
+
+
+@posix
+def test_nightly_names_its_parts():
+    command = ["bash", ROOT / ".ci" / "nightly", "--in-place", "nothing"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout.startswith("expected parts of exhaustive ")
+    assert done.stdout.endswith(", found nothing\n")

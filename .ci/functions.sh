@@ -1,0 +1,51 @@
+# Functions that .ci/run and .ci/nightly share; source it in bash.
+
+export SEQTAG_CORPORA=${SEQTAG_CORPORA:-$PWD/../shared/corpora} # tests that need it are skipped without
+unset PYTHONPATH SEQTAG_BACKEND SEQTAG_VECTORS
+
+# fresh_copy: copy the tracked files into a temporary folder, which is removed at the end, and go there.
+fresh_copy() {
+  temporary=$(mktemp -d)
+  trap '{ kill $(jobs -p) || true; } 2>/dev/null; rm -rf "$temporary"' EXIT
+  copy=$temporary/seqtag
+  mkdir "$copy"
+  if tracked=$(git ls-files 2>/dev/null) && [ -n "$tracked" ]; then
+    git ls-files -z | tar --create --null --files-from=- | tar --extract --directory="$copy"
+    git init --quiet "$copy" && git -C "$copy" add --all --force
+  else # an unpacked sdist
+    tar --create --exclude=./.venv --exclude=./build . | tar --extract --directory="$copy"
+  fi
+  cd "$copy"
+}
+
+# step COMMAND...: run a command without standard input, and print it and how long it took.
+step() {
+  local began=$SECONDS status=0
+  echo "+ $*"
+  "$@" </dev/null || status=$?
+  echo "= $((SECONDS - began)) s"
+  return $status
+}
+
+# quick_start N: print the command of the README's Nth quick start block.
+quick_start() {
+  awk -v wanted="$1" '/^## / {on = /^## Quick start/} on && /^```sh$/ {block++; inside = 1; next}
+                      /^```$/ {inside = 0} on && inside && block == wanted' README.md
+}
+
+# install_extras EXTRA...: install the libraries of extras. Their names are read from what was
+# installed, so that seqtag is not built again, and no package of its name is fetched from an index.
+install_extras() {
+  local tools
+  tools=$(.venv/bin/python - "$@" <<'PYTHON'
+import sys
+from importlib.metadata import requires
+from packaging.requirements import Requirement
+for each in map(Requirement, requires("seqtag")):
+    if each.marker and any(each.marker.evaluate({"extra": extra}) for extra in sys.argv[1:]):
+        extras = "[" + ",".join(each.extras) + "]" if each.extras else ""
+        print(f"{each.name}{extras}{each.specifier}")
+PYTHON
+  )
+  step .venv/bin/pip install -q $tools
+}
