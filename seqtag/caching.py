@@ -1,4 +1,4 @@
-"""Cache of answers that is limited in bytes, so that input can be of any length."""
+"""Cache that is limited in bytes, so that its memory does not grow with the input."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ _Key = TypeVar("_Key")
 _Answer = TypeVar("_Answer")
 
 MOST_BYTES = 16 << 20
-"""Bytes that one cache holds before it starts afresh: some 100,000 usual words."""
+"""Bytes that a cache holds before it is cleared: some 100,000 words of usual length."""
 
 _ENTRY = 104  # bytes of a place in a dict
 
 
 class BoundedCache(dict[_Key, _Answer]):
-    """Answers of a function, by what it was asked; threads may share it.
+    """Results of a function by its argument; threads may share it.
 
-    What is asked and answered may come from strangers: whatever its length, the cache holds no
-    more than about `most_bytes`. An answer that alone takes an eighth of that is not kept.
+    Arguments may come from untrusted input: the cache holds about `most_bytes` at most, whatever
+    their length. A result that takes more than an eighth of that, with its argument, is not kept.
 
     Parameters
     ----------
     answer
-        The function. Its argument is a string, None, or a tuple of these.
+        The function. Its argument is a string, None, or a tuple of these or of tuples.
     most_bytes
-        Bytes held before the cache starts afresh.
+        Bytes held before the cache is cleared.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class BoundedCache(dict[_Key, _Answer]):
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, about."""
+        """Approximate number of bytes held."""
         return self._held
 
     def __missing__(self, key: _Key) -> _Answer:
@@ -61,4 +61,4 @@ class BoundedCache(dict[_Key, _Answer]):
 
 def _size(value: Any) -> int:
     items = value if isinstance(value, (tuple, list)) else ()
-    return getsizeof(value) + sum(map(getsizeof, items))
+    return getsizeof(value) + sum(map(_size, items))

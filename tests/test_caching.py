@@ -7,6 +7,7 @@ from sys import getsizeof
 import pytest
 
 from seqtag.caching import MOST_BYTES, BoundedCache
+from seqtag.corpus import sentence
 from seqtag.evaluation import aligned
 from seqtag.labels import schemes
 from seqtag.model.known_words import KnownWords
@@ -44,10 +45,13 @@ def test_long_answers_are_not_kept():
         KnownWords.of(["to"])._answers,
         schemes.parse.__self__,
         aligned._universal.__self__,
+        sentence._found_columns,
     ],
-    ids=["known words", "labels", "features"],
+    ids=["known words", "labels", "features", "columns"],
 )
 def test_strings_of_strangers_fill_no_cache(cache):
     for n in range(100):
-        cache[f"B-{n}" + "x" * 1_000_000]
+        text = f"B-{n}" + "x" * 1_000_000
+        cache[("form", (text,)) if cache is sentence._found_columns else text]
         assert sum(map(getsizeof, cache)) <= cache.nbytes <= MOST_BYTES
+        assert n == 0 or cache.nbytes > 1_000_000  # nested strings count

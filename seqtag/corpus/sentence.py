@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from seqtag.caching import BoundedCache
 from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -208,16 +208,23 @@ ALIASES = {"pos": ("xpos", "upos"), "xpos": ("pos",), "upos": ("pos",)}
 """Columns that stand in for one that a file does not have."""
 
 
-@lru_cache(maxsize=256)
 def find_column(name: str, available: tuple[str, ...]) -> str | None:
     """Return the column itself, or the first of its aliases that is available, or None.
 
     >>> find_column("pos", ("id", "form", "upos", "xpos"))
     'xpos'
     """
+    return _found_columns[name, available]
+
+
+def _find_column(key: tuple[str, tuple[str, ...]]) -> str | None:
+    name, available = key
     candidates = (name, *ALIASES.get(name, ()))
     found = next((candidate for candidate in candidates if candidate in available), None)
     return name if found is None and split_key(name, available) else found
+
+
+_found_columns = BoundedCache(_find_column)
 
 
 KEYED_COLUMNS = ("feats", "misc")
