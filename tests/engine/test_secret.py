@@ -56,7 +56,11 @@ def test_words_that_had_one_hash_are_spread():
 
 @pytest.mark.parametrize("keys", [keys_of_one_place(), keys_in_a_row()])
 def test_keys_that_had_one_place_are_spread(keys):
-    assert max(_kernel.longest_ways_of_keys(np.sort(keys))) < FEW
+    ways = []
+    for _ in range(5):  # about one secret of 200 spreads keys at equal distances badly
+        draw_secret()
+        ways.append(max(_kernel.longest_ways_of_keys(np.sort(keys))))
+    assert sorted(ways)[2] < FEW
 
 
 def test_ways_are_counted():
