@@ -14,7 +14,15 @@ from hypothesis.extra.numpy import arrays
 
 from seqtag.corpus import Sentence, read
 from seqtag.engine import backend as backends
-from seqtag.engine.arrays import FORBIDDEN, Cells, Instances, Layout, Parts, Potentials, pointers
+from seqtag.engine.arrays import (
+    FORBIDDEN,
+    Cells,
+    Instances,
+    LabelComponents,
+    Layout,
+    Potentials,
+    pointers,
+)
 from tests import brute_force
 
 if TYPE_CHECKING:
@@ -85,14 +93,14 @@ def potentials(draw, forbidden: bool = False) -> Potentials:
 
 
 # ----------------------------------------------------------------- labels made of parts
-def make_parts(labels: list[list[int]]) -> Parts:
-    """Parts of labels given as lists of parts."""
+def make_parts(labels: list[list[int]]) -> LabelComponents:
+    """Components of labels given as lists of parts."""
     ptr, part = _ragged(labels)
-    return Parts(ptr, part, int(part.max()) + 1)
+    return LabelComponents(ptr, part, int(part.max()) + 1)
 
 
 @st.composite
-def parts_of_labels(draw, K: int) -> Parts:
+def parts_of_labels(draw, K: int) -> LabelComponents:
     """One to three parts for each of K labels, out of one to four."""
     part = st.integers(0, draw(st.integers(0, 3)))
     label = st.lists(part, min_size=1, max_size=3, unique=True)
@@ -177,7 +185,7 @@ def random_case(
     longest: int = 40,
     R: int = 60,
     per_token: int = 8,
-    parts: Parts | None = None,
+    parts: LabelComponents | None = None,
 ) -> Case:
     """A corpus too large to enumerate; gold labels follow from the features, with noise."""
     lengths = random.randint(0, longest + 1, sentences)

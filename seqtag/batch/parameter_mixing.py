@@ -24,7 +24,7 @@ from seqtag.batch.shards import (
     train_shard,
 )
 from seqtag.corpus import LIMITS, ReadLimits, ReadOptions
-from seqtag.engine.arrays import ANY_LABEL, Instances, Layout
+from seqtag.engine.arrays import NO_TAG_DICTIONARY, Instances, Layout
 from seqtag.features.index import IndexedCorpus
 from seqtag.features.language import load as load_templates
 from seqtag.features.templates import TemplateSet
@@ -341,7 +341,9 @@ def _plan(
         known_words=shared.words,
         parts=parts,
         known_labels=(
-            WordLabels.sum(words).kept_to(settings.known_labels, labels) if words else ANY_LABEL
+            WordLabels.sum(words).kept_to(settings.known_labels, labels)
+            if words
+            else NO_TAG_DICTIONARY
         ),
         origin=shared.origin,
     )

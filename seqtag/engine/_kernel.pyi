@@ -11,10 +11,10 @@ I32 = NDArray[numpy.int32]
 U64 = NDArray[numpy.uint64]
 F32 = NDArray[numpy.float32]
 KeyPlan = tuple[I64, I32, I32, U64, U64, I32]
-Parts = tuple[I64, I32, int]
+LabelComponents = tuple[I64, I32, int]
 Rows = tuple[U64, I64, NDArray[numpy.uint16], NDArray[numpy.int8]]
 QuantizedWeights = tuple[Rows, Rows, Rows, F32, F32, F32, float]
-KnownLabels = tuple[int, U64, I64, NDArray[numpy.uint16]]
+TagDictionary = tuple[int, U64, I64, NDArray[numpy.uint16]]
 CellStates = tuple[I64, I32, object, object, object]
 State = tuple[CellStates, CellStates, CellStates, object, int]
 Allowed = tuple[I64, I32]
@@ -70,8 +70,8 @@ class Decoder:
         plan: KeyPlan,
         edge_plan: KeyPlan,
         weights: QuantizedWeights,
-        parts: Parts | None = None,
-        known: KnownLabels | None = None,
+        parts: LabelComponents | None = None,
+        known: TagDictionary | None = None,
     ) -> None: ...
     def workspace(self) -> Workspace: ...
     def decode(

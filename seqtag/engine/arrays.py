@@ -140,7 +140,7 @@ class WeightViews(NamedTuple):
     edge: FloatArray  # (B, K, K)
 
 
-class Parts(NamedTuple):
+class LabelComponents(NamedTuple):
     """Components of labels: ``NOUN|Case=Nom`` has two. Emission weights belong to components."""
 
     ptr: IntArray  # (K + 1,) int64
@@ -159,7 +159,7 @@ class Layout(NamedTuple):
     labels: int  # K
     order: int = 1  # how many labels before it a label is scored with: 0, 1 or 2
     edges: int = 0  # B
-    parts: Parts | None = None
+    parts: LabelComponents | None = None
 
     @property
     def width(self) -> int:
@@ -362,7 +362,7 @@ class QuantizedWeights(NamedTuple):
     unit: float = 1.0
 
 
-class KnownLabels(NamedTuple):
+class TagDictionary(NamedTuple):
     """Tag dictionary: labels of known words, by the hash of an attribute of the word."""
 
     attribute: int  # number of the attribute; -1: any word may have any label
@@ -371,7 +371,9 @@ class KnownLabels(NamedTuple):
     labels: NDArray[np.uint16]  # ascending within a word
 
 
-ANY_LABEL = KnownLabels(-1, np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.uint16))
+NO_TAG_DICTIONARY = TagDictionary(
+    -1, np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.uint16)
+)
 """An empty tag dictionary."""
 
 

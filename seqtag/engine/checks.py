@@ -29,12 +29,12 @@ from seqtag.engine.arrays import (
     Instances,
     IntArray,
     KeyPlan,
-    KnownLabels,
+    LabelComponents,
     Layout,
-    Parts,
     QuantizedWeights,
     Rows,
     State,
+    TagDictionary,
 )
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def check_layout(layout: Layout) -> None:
         check_parts(parts, labels)
 
 
-def check_parts(parts: Parts, labels: int) -> None:
+def check_parts(parts: LabelComponents, labels: int) -> None:
     """Refuse components that do not fit the labels."""
     require(
         len(parts.ptr) == labels + 1 and _ascending(parts.ptr, len(parts.part)),
@@ -234,8 +234,8 @@ def check_frozen(
     plan: KeyPlan,
     edge_plan: KeyPlan,
     weights: QuantizedWeights,
-    parts: Parts | None,
-    known: KnownLabels,
+    parts: LabelComponents | None,
+    known: TagDictionary,
 ) -> None:
     """Refuse a model whose arrays do not fit together, or whose scores could be inexact."""
     check_plan(plan)

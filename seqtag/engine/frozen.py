@@ -14,20 +14,20 @@ import numpy as np
 
 from seqtag.engine.alternatives import margins, n_best, restrict
 from seqtag.engine.arrays import (
-    ANY_LABEL,
     FORBIDDEN,
+    NO_TAG_DICTIONARY,
     Allowed,
     FloatArray,
     HashArray,
     IntArray,
     KeyPlan,
-    KnownLabels,
+    LabelComponents,
     Margins,
-    Parts,
     Paths,
     Potentials,
     QuantizedWeights,
     Rows,
+    TagDictionary,
     pointers,
 )
 from seqtag.engine.checks import check_allowed, check_frozen, check_groups, check_number
@@ -68,8 +68,8 @@ class Decoder:
         plan: KeyPlan,
         edge_plan: KeyPlan,
         weights: QuantizedWeights,
-        parts: Parts | None = None,
-        known: KnownLabels = ANY_LABEL,
+        parts: LabelComponents | None = None,
+        known: TagDictionary = NO_TAG_DICTIONARY,
     ):
         check_frozen(order, plan, edge_plan, weights, parts, known)
         self.labels, self.order, self.weights = len(weights.start), order, weights

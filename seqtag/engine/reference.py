@@ -56,9 +56,9 @@ from seqtag.engine.arrays import (
     FloatArray,
     Instances,
     IntArray,
+    LabelComponents,
     Layout,
     Mistakes,
-    Parts,
     Pause,
     Potentials,
     State,
@@ -123,7 +123,7 @@ def potentials(layout: Layout, x: Instances, s: int, w: FloatArray) -> Potential
     return Potentials(emission, views.start, views.stop, transition, trigram)
 
 
-def sum_parts(scores: FloatArray, parts: Parts) -> FloatArray:
+def sum_parts(scores: FloatArray, parts: LabelComponents) -> FloatArray:
     """Return scores (T, K) of labels, the sums of those (T, P) of their components."""
     K = len(parts.ptr) - 1
     total = np.zeros((len(scores), K), scores.dtype)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from seqtag.engine import backend
-from seqtag.engine.arrays import Instances, KeyPlan, Layout, Parts, pointers
+from seqtag.engine.arrays import Instances, KeyPlan, LabelComponents, Layout, pointers
 from seqtag.features.encoder import Column, Encoder
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def index_corpus(
     lengths: Sequence[int] | NDArray[np.int64],
     labels: int,
     min_count: int = 1,
-    parts: Parts | None = None,
+    parts: LabelComponents | None = None,
     pieces: NDArray[np.int64] | None = None,
     known: tuple[NDArray[np.uint64], NDArray[np.uint64]] | None = None,
     bundled: bool = False,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqtag.engine import backend
-from seqtag.engine.arrays import FORBIDDEN, Cells, Instances, Layout, Parts, State
+from seqtag.engine.arrays import FORBIDDEN, Cells, Instances, LabelComponents, Layout, State
 from seqtag.errors import SeqtagError
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.features.encoder import Column
@@ -254,7 +254,7 @@ def label_data(gold: Sequence[Sequence[str]]) -> TrainingData:
     return TrainingData({}, labels, np.array([len(sentence) for sentence in gold], np.int64))
 
 
-def parts_of(labels: Sequence[str], settings: Settings) -> Parts | None:
+def parts_of(labels: Sequence[str], settings: Settings) -> LabelComponents | None:
     """Return the components of labels, if weights belong to these."""
     return label_components(labels) if settings.label_parts == "split" else None
 

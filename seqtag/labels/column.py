@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from seqtag.engine.arrays import Parts, pointers
+from seqtag.engine.arrays import LabelComponents, pointers
 from seqtag.errors import CorpusError, LabelError
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def split_components(label: str) -> tuple[str, str]:
     return upos, feats or "_"
 
 
-def label_components(labels: Sequence[str]) -> Parts:
+def label_components(labels: Sequence[str]) -> LabelComponents:
     """Number the components of labels such as ``NOUN|Case=Nom``: the texts between the bars.
 
     >>> label_components(["ADJ", "NOUN|Case=Nom"]).part.tolist()
@@ -267,7 +267,7 @@ def label_components(labels: Sequence[str]) -> Parts:
     split = [list(dict.fromkeys(label.split("|"))) for label in labels]
     number = {part: i for i, part in enumerate(component_names(labels))}
     part = np.array([number[part] for part in chain.from_iterable(split)], np.int32)
-    return Parts(pointers(map(len, split)), part, len(number))
+    return LabelComponents(pointers(map(len, split)), part, len(number))
 
 
 def component_names(labels: Sequence[str]) -> list[str]:

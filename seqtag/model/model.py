@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from seqtag.engine import backend
 from seqtag.engine.arrays import (
-    ANY_LABEL,
     FORBIDDEN,
     MAX_LABELS,
     MAX_TRIGRAM_LABELS,
     MOST_WITH_BIGRAMS,
-    KnownLabels,
-    Parts,
+    NO_TAG_DICTIONARY,
+    LabelComponents,
     QuantizedWeights,
     Rows,
+    TagDictionary,
     pointers,
 )
 from seqtag.errors import ModelFileError, SeqtagError, TemplateError
@@ -92,8 +92,8 @@ class Model:
     compiled: CompiledTemplates
     weights: QuantizedWeights
     known_words: KnownWords
-    parts: Parts | None = None
-    known_labels: KnownLabels = ANY_LABEL
+    parts: LabelComponents | None = None
+    known_labels: TagDictionary = NO_TAG_DICTIONARY
     training: Mapping[str, Any] = field(default_factory=dict)
     calibration: Calibration | None = None
     writer: str = f"seqtag {__version__}"
@@ -258,8 +258,8 @@ class Model:
                 compiled,
                 _weights(tensors, len(labels), compiled.order),
                 KnownWords(tensors["known"], config["forms"]),
-                Parts(pointers(counts), part, components) if len(counts) else None,
-                KnownLabels(attribute, *known_labels[:3]),
+                LabelComponents(pointers(counts), part, components) if len(counts) else None,
+                TagDictionary(attribute, *known_labels[:3]),
                 config["training"],
                 config["calibration"] and Calibration.from_dict(config["calibration"]),
                 contents.writer,

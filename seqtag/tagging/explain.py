@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.engine.arrays import Parts, Rows
+    from seqtag.engine.arrays import LabelComponents, Rows
     from seqtag.features.templates import CompiledTemplates, Template
     from seqtag.model.model import Model
     from seqtag.tagging.encode import AnySentence
@@ -266,7 +266,7 @@ def feature_text(
     return " + ".join(found) or str(template)
 
 
-def _weight(rows: Rows, key: Any, column: int, parts: Parts | None = None) -> float:
+def _weight(rows: Rows, key: Any, column: int, parts: LabelComponents | None = None) -> float:
     """The weight of a label, or of its parts, in the row of a feature key."""
     at = int(rows.keys.searchsorted(np.uint64(key)))
     if at == len(rows.keys) or rows.keys[at] != np.uint64(key):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from seqtag.engine import backend
-from seqtag.engine.arrays import ANY_LABEL, Instances, pointers
+from seqtag.engine.arrays import NO_TAG_DICTIONARY, Instances, pointers
 from seqtag.engine.epochs import learn
 from seqtag.features.encoder import Column
 from seqtag.features.templates import AttributeUse
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.engine.arrays import Cells, KnownLabels
+    from seqtag.engine.arrays import Cells, TagDictionary
     from seqtag.engine.epochs import Progress
     from seqtag.model.model import Model
     from seqtag.training.data import TrainingData
@@ -240,7 +240,7 @@ def run_trial(
     ]
     gold = (problem.y[tokens], problem.choices)
     values = _candidates(problem)
-    known: dict[int | str, KnownLabels] = {0: ANY_LABEL}
+    known: dict[int | str, TagDictionary] = {0: NO_TAG_DICTIONARY}
     if values != [0]:
         words = labels_of_words(problem.compiled, columns, *gold)
         known = {value: words.kept_to(value, problem.labels) for value in values}
@@ -255,12 +255,12 @@ def _scorer(
     problem: Problem,
     examples: TrainingData,
     cut: Split,
-    known: Mapping[int | str, KnownLabels],
+    known: Mapping[int | str, TagDictionary],
 ) -> Callable[[Cells], Trial]:
     """Return the function that scores weights on the held-out sentences."""
     held_out, values = examples.where(cut.held_out), list(known)
     right = problem.y[np.repeat(cut.held_out, examples.lengths)]
-    free = replace(problem, known_labels=ANY_LABEL)
+    free = replace(problem, known_labels=NO_TAG_DICTIONARY)
 
     def scored(cells: Cells) -> Trial:
         model = free.model(cells)
@@ -282,7 +282,7 @@ def _accuracies(
     model: Model,
     examples: TrainingData,
     right: NDArray[np.int32],
-    known: Mapping[int | str, KnownLabels],
+    known: Mapping[int | str, TagDictionary],
 ) -> dict[int | str, float]:
     """Return the accuracy of a model if known words are restricted to these labels.
 
@@ -316,7 +316,7 @@ def _accuracies(
 
 
 def _forbidden(
-    words: KnownLabels, keys: NDArray[np.uint64], labels: NDArray[np.int32]
+    words: TagDictionary, keys: NDArray[np.uint64], labels: NDArray[np.int32]
 ) -> NDArray[np.bool_]:
     """Return which tokens have a label that their word must not have."""
     if not len(words.keys):

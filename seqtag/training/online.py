@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from seqtag.engine import backend
-from seqtag.engine.arrays import ANY_LABEL, Cells, CellStates, Instances, Layout, State
+from seqtag.engine.arrays import NO_TAG_DICTIONARY, Cells, CellStates, Instances, Layout, State
 from seqtag.errors import LabelError
 from seqtag.features.index import index_corpus
 from seqtag.model.known_words import KnownWords
@@ -203,7 +203,7 @@ class OnlineTagger:
             corpus=problem.corpus._replace(layout=layout),
             y=problem.y[:0],
             known_words=KnownWords.of(()),
-            known_labels=ANY_LABEL,
+            known_labels=NO_TAG_DICTIONARY,
             origin={"sentences": 0, "tokens": 0, "corpus_sha256": ""},
         )
         self._rows: dict[int, int] = {}  # of each feature key

@@ -14,13 +14,13 @@ import numpy as np
 
 from seqtag.engine import backend
 from seqtag.engine.arrays import (
-    ANY_LABEL,
     MAX_LABELS,
     MAX_TRIGRAM_LABELS,
     MOST_WITH_BIGRAMS,
+    NO_TAG_DICTIONARY,
     Cells,
-    KnownLabels,
-    Parts,
+    LabelComponents,
+    TagDictionary,
     pointers,
 )
 from seqtag.errors import LabelError, TemplateError
@@ -221,8 +221,8 @@ class Problem:
     columns: Sequence[str]
     compiled: CompiledTemplates
     known_words: KnownWords
-    parts: Parts | None
-    known_labels: KnownLabels
+    parts: LabelComponents | None
+    known_labels: TagDictionary
     origin: Mapping[str, Any]
     start: WarmStart | None = None
     choices: NDArray[np.bool_] | None = None
@@ -375,14 +375,14 @@ def known_labels_of(
     labels: Sequence[str],
     settings: Settings,
     init: Model | None = None,
-) -> KnownLabels:
+) -> TagDictionary:
     """The labels that known words may have, in this corpus and in the model to go on from.
 
     Where that is still to be chosen they may have any.
     """
     setting = settings.known_labels
     if setting in (0, "auto"):
-        return ANY_LABEL
+        return NO_TAG_DICTIONARY
     found = labels_of_words(compiled, columns, *gold)
     if init is None:
         return found.kept_to(setting, labels)
@@ -452,17 +452,17 @@ class WordLabels(NamedTuple):
     row_ptr: NDArray[np.int64]
     labels: NDArray[np.uint16]
 
-    def kept_to(self, known_labels: int | str, labels: Sequence[str]) -> KnownLabels:
+    def kept_to(self, known_labels: int | str, labels: Sequence[str]) -> TagDictionary:
         """What the setting ``known-labels`` says, which is not ``auto``; `labels` by number."""
         if isinstance(known_labels, str):
             return to_first_parts(self.often(1), labels)
-        return self.often(known_labels) if known_labels else ANY_LABEL
+        return self.often(known_labels) if known_labels else NO_TAG_DICTIONARY
 
-    def often(self, min_count: int) -> KnownLabels:
+    def often(self, min_count: int) -> TagDictionary:
         """Those of words seen so often."""
         kept = self.counts >= min_count
         lengths = np.diff(self.row_ptr)
-        return KnownLabels(
+        return TagDictionary(
             self.attribute,
             self.keys[kept],
             pointers(lengths[kept]),
@@ -494,7 +494,7 @@ def first_parts(labels: Sequence[str]) -> np.ndarray:
     )
 
 
-def to_first_parts(known: KnownLabels, labels: Sequence[str]) -> KnownLabels:
+def to_first_parts(known: TagDictionary, labels: Sequence[str]) -> TagDictionary:
     """The same words, with all labels whose first part one of theirs has."""
     first = first_parts(labels)
     alike = [np.flatnonzero(first == part) for part in range(int(first.max(initial=-1)) + 1)]
@@ -506,7 +506,7 @@ def to_first_parts(known: KnownLabels, labels: Sequence[str]) -> KnownLabels:
             found[parts] = np.sort(np.concatenate([alike[part] for part in parts]))
         rows.append(found[parts])
     flat = np.concatenate([*rows, np.zeros(0, np.int64)]).astype(np.uint16)
-    return KnownLabels(known.attribute, known.keys, pointers(map(len, rows)), flat)
+    return TagDictionary(known.attribute, known.keys, pointers(map(len, rows)), flat)
 
 
 def labels_of_words(

@@ -17,9 +17,9 @@ import numpy as np
 from seqtag.engine.arrays import (
     Cells,
     HashArray,
-    KnownLabels,
     Layout,
     State,
+    TagDictionary,
     pointers,
 )
 from seqtag.errors import LabelError, ModelFileError, TemplateError
@@ -415,10 +415,10 @@ def coding_to_go_on(
 def merged_known_labels(
     model: Model,
     labels: Sequence[str],
-    seen: KnownLabels,
-    often: KnownLabels,
+    seen: TagDictionary,
+    often: TagDictionary,
     before: HashArray,
-) -> KnownLabels:
+) -> TagDictionary:
     """The labels that known words may have, after both trainings.
 
     Words that the model restricts get the labels that they now have as well. A word that is often
@@ -443,7 +443,7 @@ def merged_known_labels(
         if key in allowed or key in new:
             allowed.setdefault(key, set()).update(found)
     rows = [sorted(allowed[key]) for key in sorted(allowed)]
-    return KnownLabels(
+    return TagDictionary(
         often.attribute,
         np.frombuffer(b"".join(sorted(allowed)), _NAME).astype(np.uint64),
         pointers(map(len, rows)),
@@ -451,7 +451,7 @@ def merged_known_labels(
     )
 
 
-def _labels_of(known: KnownLabels) -> dict[bytes, list[int]]:
+def _labels_of(known: TagDictionary) -> dict[bytes, list[int]]:
     """The labels of each word, by the name of its key."""
     labels = np.split(known.labels.astype(np.int64), known.row_ptr[1:-1])
     return {key: found.tolist() for key, found in zip(_names(known.keys), labels, strict=False)}

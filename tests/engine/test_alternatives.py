@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from seqtag.engine.alternatives import margins, max_marginals, n_best, restrict
 from seqtag.engine.arrays import (
-    ANY_LABEL,
     FORBIDDEN,
+    NO_TAG_DICTIONARY,
     Allowed,
-    KnownLabels,
     Potentials,
     QuantizedWeights,
     Rows,
+    TagDictionary,
     pointers,
 )
 from seqtag.engine.keys import key_plan, keys
@@ -116,7 +116,7 @@ def sparse(names, matrix) -> Rows:
     return Rows(names, ptr, label.astype(np.uint16), matrix[row, label].astype(np.int8))
 
 
-def model(random, K, order, edges=False, parts=None, known=ANY_LABEL, forbid=False, size=3):
+def model(random, K, order, edges=False, parts=None, known=NO_TAG_DICTIONARY, forbid=False, size=3):
     """Arguments of a Decoder with whole-number weights, and what encodes its sentences."""
     templates = [((0, 0),), ((0, -1),), ((0, 0), (0, 1))]
     plan, edge_plan = key_plan(templates, [0]), key_plan([((0, 0),)] * edges, [0], 3)
@@ -190,7 +190,7 @@ def made(random, K, kind):
         labels[3:].sort()
         counts = [2, 1, 2] if K > 1 else [1, 1, 1]
         labels = labels if K > 1 else labels[:3] * 0
-        arguments = (*arguments[:5], KnownLabels(0, names, pointers(counts), labels))
+        arguments = (*arguments[:5], TagDictionary(0, names, pointers(counts), labels))
     return arguments, hashes
 
 

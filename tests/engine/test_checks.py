@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from seqtag.engine.arrays import (
-    ANY_LABEL,
+    NO_TAG_DICTIONARY,
     Instances,
-    KnownLabels,
+    LabelComponents,
     Layout,
-    Parts,
     QuantizedWeights,
     Rows,
+    TagDictionary,
 )
 from seqtag.engine.keys import key_plan, keys
 from tests.conftest import ROOT
@@ -110,12 +110,12 @@ NO_PARTS = "labels made of parts must have at least one part"
         (Layout(1, 46_340, 1), "first order is for 46339 labels at most"),
         (Layout(1, 256, 2), "second order is for 255 labels at most"),
         (Layout(1, 256, 1, 1), "label bigrams that see words are for 255 labels at most"),
-        (Layout(1, 2, parts=Parts(np.array([0, 2]), int32(0, 1), 2)), PARTS),
-        (Layout(1, 2, parts=Parts(np.array([0, 1, 3]), int32(0, 1), 2)), PARTS),
-        (Layout(1, 2, parts=Parts(np.array([0, 1, 2]), int32(0, 2), 2)), A_PART),
-        (Layout(1, 2, parts=Parts(np.array([0, 1, 2]), int32(-1, 1), 2)), A_PART),
-        (Layout(1, 2, parts=Parts(np.array([0, 0, 0]), int32(), 0)), NO_PARTS),
-        (Layout(1, 2, parts=Parts(np.array([0, 0, 0]), int32(), -8)), NO_PARTS),
+        (Layout(1, 2, parts=LabelComponents(np.array([0, 2]), int32(0, 1), 2)), PARTS),
+        (Layout(1, 2, parts=LabelComponents(np.array([0, 1, 3]), int32(0, 1), 2)), PARTS),
+        (Layout(1, 2, parts=LabelComponents(np.array([0, 1, 2]), int32(0, 2), 2)), A_PART),
+        (Layout(1, 2, parts=LabelComponents(np.array([0, 1, 2]), int32(-1, 1), 2)), A_PART),
+        (Layout(1, 2, parts=LabelComponents(np.array([0, 0, 0]), int32(), 0)), NO_PARTS),
+        (Layout(1, 2, parts=LabelComponents(np.array([0, 0, 0]), int32(), -8)), NO_PARTS),
     ],
 )
 def test_weights_refuse(backend, layout, dtype, message):
@@ -126,7 +126,7 @@ def test_weights_refuse(backend, layout, dtype, message):
 
 @each_backend
 def test_a_label_may_have_no_part(backend):
-    parts = Parts(np.array([0, 0, 1]), int32(0), 1)
+    parts = LabelComponents(np.array([0, 0, 1]), int32(0), 1)
     weights = backend.Weights(Layout(2, 2, 0, parts=parts), "float64", "perceptron")
     arguments = train_arguments(y=int32(1, 0))
     assert weights.train_epoch(**arguments) == (1, 1)
@@ -269,7 +269,7 @@ def weights_that_meet(plan, sentences, row) -> QuantizedWeights:
 
 @each_backend
 @pytest.mark.parametrize("templates", [255, 256, 258, 259, 300, 600])
-@pytest.mark.parametrize("parts", [None, Parts(np.arange(4), int32(0, 1, 2), 3)])
+@pytest.mark.parametrize("parts", [None, LabelComponents(np.arange(4), int32(0, 1, 2), 3)])
 def test_sums_of_many_rows_are_right(backend, templates, parts):
     """Label 1 is best by far; a sum that wraps at 16 bits would be the worst of all."""
     half = templates // 2
@@ -295,9 +295,11 @@ def test_300_templates_of_random_rows_decode_alike():
         np.concatenate(labels).astype(np.uint16),
         random.choice(np.array([127, 126, -127], np.int8), 3 * len(names), p=[0.8, 0.1, 0.1]),
     )
-    known = KnownLabels(0, np.array([12], np.uint64), np.array([0, 2]), np.array([0, 3], np.uint16))
+    known = TagDictionary(
+        0, np.array([12], np.uint64), np.array([0, 2]), np.array([0, 3], np.uint16)
+    )
     for order in range(3):
-        for words in (ANY_LABEL, known):
+        for words in (NO_TAG_DICTIONARY, known):
             weights = no_weights(5)._replace(emission=rows)
             model = order, plan, key_plan([], [0]), weights, None, words
             found, expected = (
@@ -313,7 +315,7 @@ def test_more_rows_than_float32_can_sum_are_refused(backend):
     with pytest.raises(ValueError) as error:
         backend.Decoder(0, plan, key_plan([], [0]), no_weights(1))
     assert str(error.value) == "more rows can meet than 24 bits can sum"
-    parts = Parts(np.array([0, 2]), int32(0, 1), 2)
+    parts = LabelComponents(np.array([0, 2]), int32(0, 1), 2)
     with pytest.raises(ValueError) as error:
         backend.Decoder(
             0, key_plan([()] * (most // 2 + 1), [0]), key_plan([], [0]), no_weights(1), parts

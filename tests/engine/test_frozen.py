@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.engine.arrays import (
-    ANY_LABEL,
     FORBIDDEN,
-    KnownLabels,
-    Parts,
+    NO_TAG_DICTIONARY,
+    LabelComponents,
     QuantizedWeights,
     Rows,
+    TagDictionary,
     pointers,
 )
 from seqtag.engine.keys import key_plan, keys
@@ -45,7 +45,7 @@ def names(count: int, seed: int = 0) -> np.ndarray:
 
 # ----------------------------------------------------------------- the decoder
 @st.composite
-def known_labels(draw, K: int) -> tuple[KnownLabels, dict[int, list[int]]]:
+def known_labels(draw, K: int) -> tuple[TagDictionary, dict[int, list[int]]]:
     """Some labels for some of the words that are in use, and for one that is not; as a table."""
     table = draw(
         st.dictionaries(
@@ -56,7 +56,7 @@ def known_labels(draw, K: int) -> tuple[KnownLabels, dict[int, list[int]]]:
     words = sorted(table)
     flat = np.array([label for word in words for label in table[word]], np.uint16)
     ptr = pointers(len(table[word]) for word in words)
-    return KnownLabels(0, np.array(words, np.uint64), ptr, flat), table
+    return TagDictionary(0, np.array(words, np.uint64), ptr, flat), table
 
 
 @each_backend
@@ -66,7 +66,7 @@ def test_decoding_sums_the_rows_found_and_takes_the_best(backend, data):
     K, order = data.draw(st.integers(1, 3)), data.draw(st.integers(0, 2))
     edges = bool(order) and data.draw(st.booleans())
     parts = data.draw(st.none() | some_parts(K))
-    known, labels_of_word = data.draw(st.just((ANY_LABEL, {})) | known_labels(K))
+    known, labels_of_word = data.draw(st.just((NO_TAG_DICTIONARY, {})) | known_labels(K))
     plan, edge_plan = key_plan([((0, 0),), ((0, -1),)], [0]), key_plan([((0, 0),)] * edges, [0], 2)
     ptr = pointers(data.draw(st.lists(st.integers(0, 4), max_size=3)))
     N = int(ptr[-1])
@@ -164,7 +164,7 @@ def test_keys_that_agree_in_one_half_are_told_apart(backend, offset):
     assert label_ids(decoder, types, hashes, ptr).tolist() == [1, 0, 2, 3]
 
 
-def legal_model(order=1, parts=None, known=ANY_LABEL, place="emission", **changes):
+def legal_model(order=1, parts=None, known=NO_TAG_DICTIONARY, place="emission", **changes):
     """Arguments of Decoder for two labels and two rows, changed; row changes are for `place`."""
     rows = Rows(
         np.array([3, 7], np.uint64),
@@ -186,10 +186,10 @@ def legal_model(order=1, parts=None, known=ANY_LABEL, place="emission", **change
     return order, plan, key_plan([], [0], 1), weights, parts, known
 
 
-def word_labels(**changes) -> KnownLabels:
+def word_labels(**changes) -> TagDictionary:
     """Labels of two known words, changed."""
     words, ptr = np.array([3, 7], np.uint64), np.array([0, 1, 2])
-    return KnownLabels(0, words, ptr, np.array([0, 1], np.uint16))._replace(**changes)
+    return TagDictionary(0, words, ptr, np.array([0, 1], np.uint16))._replace(**changes)
 
 
 LABELS = "labels must be 1 to 65535"
@@ -250,8 +250,8 @@ TWO_PARTS = make_parts([[0], [1]])
         ({"parts": TWO_PARTS._replace(ptr=np.array([0, 1, 3]))}, PARTS),
         ({"parts": TWO_PARTS._replace(ptr=np.array([0, 3, 2]))}, PARTS),
         ({"parts": TWO_PARTS._replace(ptr=np.array([1, 1, 2]))}, PARTS),
-        ({"parts": Parts(np.zeros(3, np.int64), np.zeros(0, np.int32), 0)}, NO_PARTS),
-        ({"parts": Parts(np.zeros(3, np.int64), np.zeros(0, np.int32), -8)}, NO_PARTS),
+        ({"parts": LabelComponents(np.zeros(3, np.int64), np.zeros(0, np.int32), 0)}, NO_PARTS),
+        ({"parts": LabelComponents(np.zeros(3, np.int64), np.zeros(0, np.int32), -8)}, NO_PARTS),
         ({"parts": TWO_PARTS._replace(part=np.array([0, 2], np.int32))}, A_PART),
         ({"parts": TWO_PARTS._replace(part=np.array([-1, 1], np.int32))}, A_PART),
         ({"known": word_labels(attribute=1)}, "unknown attribute"),
@@ -291,11 +291,11 @@ def test_known_words_get_the_labels_they_had_and_unknown_words_any(backend):
     rows = Rows(bias, np.array([0, 3]), np.arange(3, dtype=np.uint16), scores)
     label_weights = [np.zeros(shape, np.float32) for shape in (3, 3, (3, 3))]
     weights = QuantizedWeights(rows, NO_ROWS, NO_ROWS, *label_weights)
-    known = KnownLabels(
+    known = TagDictionary(
         0, np.array([11, 12], np.uint64), np.array([0, 2, 2]), np.array([0, 1], np.uint16)
     )
     for order in range(3):
-        for parts in (None, Parts(np.arange(4), np.arange(3, dtype=np.int32), 3)):
+        for parts in (None, LabelComponents(np.arange(4), np.arange(3, dtype=np.int32), 3)):
             decoder = backend.Decoder(order, plan, key_plan([], [0]), weights, parts, known)
             assert label_ids(decoder, types, hashes, ptr).tolist() == [1, 2, 2, 1]
 

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from seqtag.engine import arrays
 from seqtag.engine.arrays import (
-    ANY_LABEL,
     FORBIDDEN,
+    NO_TAG_DICTIONARY,
     RULES,
     Instances,
     KeyPlan,
-    KnownLabels,
+    LabelComponents,
     Layout,
-    Parts,
     QuantizedWeights,
     Rows,
+    TagDictionary,
     pointers,
 )
 from seqtag.engine.keys import key_plan, keys
@@ -220,8 +220,8 @@ class Model(NamedTuple):
     plan: KeyPlan
     edge_plan: KeyPlan
     weights: QuantizedWeights
-    parts: Parts | None = None
-    known: KnownLabels = ANY_LABEL
+    parts: LabelComponents | None = None
+    known: TagDictionary = NO_TAG_DICTIONARY
 
 
 def random_rows(random, names, width, most, weight=127) -> Rows:
@@ -292,10 +292,10 @@ def frozen_instance(
         drawn(K),
         drawn(K, K),
     )
-    known = ANY_LABEL
+    known = NO_TAG_DICTIONARY
     if words:
         *of_words, _ = random_rows(random, np.sort(hashes[0, :words]), K, K)
-        known = KnownLabels(0, *of_words)
+        known = TagDictionary(0, *of_words)
     parts = some_parts(random, K, P) if P else None
     return Model(order, plan, edge_plan, weights, parts, known), (types, hashes, ptr)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqtag.engine import arrays
-from seqtag.engine.arrays import RULES, CellStates, Layout, Parts, State
+from seqtag.engine.arrays import RULES, CellStates, LabelComponents, Layout, State
 from tests import strategies
 from tests.strategies import NATIVE, REFERENCE, cases, dense, each_backend, random_case
 
@@ -187,7 +187,7 @@ def test_memory_is_known_before_training():
     assert Layout(0, 5, 1).memory() == (10 + 25) * 12 + 2 * 25 * 4
     assert Layout(0, 5, 2).memory() == Layout(0, 5, 1).memory() + 6 * 25 * 16
     assert Layout(0, 5, 0).memory(itemsize=8) == 2 * 5 * 24
-    parts = Parts(np.arange(301), np.zeros(300, np.int32), 1)
+    parts = LabelComponents(np.arange(301), np.zeros(300, np.int32), 1)
     assert Layout(1000, 300, 0).sparse
     assert not Layout(1000, 300, 0, parts=parts).sparse
     assert Layout(10**6, 40_000, 0).memory() < 2**27

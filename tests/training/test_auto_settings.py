@@ -10,7 +10,7 @@ import pytest
 
 import seqtag
 from seqtag.corpus import sentence_of
-from seqtag.engine.arrays import KnownLabels
+from seqtag.engine.arrays import TagDictionary
 from seqtag.errors import TemplateError
 from seqtag.features import index
 from seqtag.features.encoder import Column
@@ -430,13 +430,13 @@ def test_a_trial_of_chunks_is_judged_by_f1():
 
 # ----------------------------------------------------------------- the setting
 def test_first_parts():
-    known = KnownLabels(
+    known = TagDictionary(
         0, np.array([3, 7], np.uint64), np.array([0, 1, 3]), np.array([1, 0, 2], np.uint16)
     )
     found = to_first_parts(known, ["A", "N|x", "N|y", "V"])
     assert found.labels.tolist() == [1, 2, 0, 1, 2]
     assert found.row_ptr.tolist() == [0, 2, 5]
-    nothing = KnownLabels(0, known.keys[:0], np.zeros(1, np.int64), known.labels[:0])
+    nothing = TagDictionary(0, known.keys[:0], np.zeros(1, np.int64), known.labels[:0])
     assert not len(to_first_parts(nothing, ["A"]).keys)
 
 

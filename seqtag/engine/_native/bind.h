@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "label_components.h"
 #include "limits.h"
-#include "parts.h"
 
 namespace seqtag {
 
@@ -68,15 +68,15 @@ template <class Index> bool within(const Index* values, size_t n, int64_t limit)
 }
 
 // Records of arrays.py are tuples.
-using PyParts = std::optional<std::tuple<In<int64_t>, In<int32_t>, int>>;
+using PyComponents = std::optional<std::tuple<In<int64_t>, In<int32_t>, int>>;
 template <class Real> using PyCells = std::tuple<In<int64_t>, In<int32_t>, In<Real>, In<Real>, In<Real>>;
 using PyRows = std::tuple<In<uint64_t>, In<int64_t>, In<uint16_t>, In<int8_t>>;
-using PyKnown = std::tuple<int, In<uint64_t>, In<int64_t>, In<uint16_t>>;
+using PyTagDictionary = std::tuple<int, In<uint64_t>, In<int64_t>, In<uint16_t>>;
 using PyKeyPlan = std::tuple<In<int64_t>, In<int32_t>, In<int32_t>, In<uint64_t>, In<uint64_t>, In<int32_t>>;
 using PyQuantizedWeights = std::tuple<PyRows, PyRows, PyRows, In<float>, In<float>, In2<float>, double>;
 using PyAllowed = std::optional<std::tuple<In<int64_t>, In<int32_t>>>;
 
-inline Parts parts_of(int labels, const PyParts& parts) {
+inline LabelComponents parts_of(int labels, const PyComponents& parts) {
   if (!parts) return {};
   const auto& [ptr, part, number] = *parts;
   require(ptr.shape(0) == size_t(labels) + 1 && ascending(ptr, part.shape(0)),

@@ -78,11 +78,12 @@ nb::tuple bundle_features(const PyKeyPlan& plan, In2<int32_t> types, In2<uint64_
 class PyDecoder {
  public:
   PyDecoder(int order, const PyKeyPlan& plan, const PyKeyPlan& edge_plan, const PyQuantizedWeights& weights,
-            const PyParts& parts, const std::optional<PyKnown>& known)
+            const PyComponents& parts, const std::optional<PyTagDictionary>& known)
       : plan_(plan), edge_plan_(edge_plan) {
     const auto& [emission, edge, trigram, start, stop, transition, unit] = weights;
     static const int64_t no_rows = 0;
-    const PyKnown none_known{-1, In<uint64_t>(nullptr, {0}), In<int64_t>(&no_rows, {1}), In<uint16_t>(nullptr, {0})};
+    const PyTagDictionary none_known{-1, In<uint64_t>(nullptr, {0}), In<int64_t>(&no_rows, {1}),
+                                     In<uint16_t>(nullptr, {0})};
     const auto& [known_attribute, known_keys, known_ptr, known_labels] = known ? *known : none_known;
     require(start.shape(0) <= size_t(kMaxLabels), "labels must be 1 to 65535");
     const int labels = int(start.shape(0));
@@ -92,7 +93,7 @@ class PyDecoder {
     require(order < 2 || labels <= kMaxTrigramLabels, "second order is for 255 labels at most");
     require(std::get<0>(edge).shape(0) == 0 || labels <= kMaxTrigramLabels,
             "label bigrams that see words are for 255 labels at most");
-    Parts label_parts = parts_of(labels, parts);
+    LabelComponents label_parts = parts_of(labels, parts);
     check(emission, label_parts.any() ? label_parts.count : labels);
     check(edge, int64_t(labels) * labels);
     check(trigram, labels);
@@ -113,8 +114,8 @@ class PyDecoder {
     auto second = order < 2 ? TrigramWeights<float>()
                             : trigrams_of(labels, trigram_keys.data(), trigrams, trigram_ptr.data(),
                                           trigram_labels.data(), trigram_weights.data(), chain);
-    KnownLabels words{known_attribute, QuantizedRows(known_keys.data(), known_keys.shape(0), known_ptr.data(),
-                                                     known_labels.data(), none.data())};
+    TagDictionary words{known_attribute, QuantizedRows(known_keys.data(), known_keys.shape(0), known_ptr.data(),
+                                                       known_labels.data(), none.data())};
     auto make = [&](auto& frozen) {
       using F = std::decay_t<decltype(*frozen)>;
       frozen = std::make_unique<F>(plan_.plan(), edge_plan_.plan(), build(emission), build(edge), std::move(chain),
@@ -271,8 +272,8 @@ void bind_decoder(nb::module_& m) {
   m.def("bundle_features", &bundle_features, "plan"_a, "types"_a, "hashes"_a, "sentence_ptr"_a, "min_count"_a);
   nb::class_<PyDecoder::Workspace>(m, "Workspace");
   nb::class_<PyDecoder>(m, "Decoder")
-      .def(nb::init<int, const PyKeyPlan&, const PyKeyPlan&, const PyQuantizedWeights&, const PyParts&,
-                    const std::optional<PyKnown>&>(),
+      .def(nb::init<int, const PyKeyPlan&, const PyKeyPlan&, const PyQuantizedWeights&, const PyComponents&,
+                    const std::optional<PyTagDictionary>&>(),
            "order"_a, "plan"_a, "edge_plan"_a, "weights"_a, "parts"_a = nb::none(), "known"_a = nb::none())
       .def("workspace", &PyDecoder::workspace)
       .def("decode", &PyDecoder::decode, "types"_a, "hashes"_a, "sentence_ptr"_a, "workspace"_a,

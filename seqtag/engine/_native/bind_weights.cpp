@@ -41,7 +41,7 @@ using PyInstances = std::tuple<In<int64_t>, In<int64_t>, In<int32_t>, nb::object
 using PyCellStates = std::tuple<In<int64_t>, In<int32_t>, nb::object, nb::object, nb::object>;
 using PyState = std::tuple<PyCellStates, PyCellStates, PyCellStates, nb::object, int64_t>;
 using PyPause = std::optional<std::tuple<nb::object, double>>;
-using PyLayout = std::tuple<int64_t, int, int, int64_t, PyParts>;
+using PyLayout = std::tuple<int64_t, int, int, int64_t, PyComponents>;
 
 // Weights of one type of numbers.
 template <class Real> class TypedWeights {
@@ -57,7 +57,7 @@ template <class Real> class TypedWeights {
     rows_ = size_t(rows);
     edges_ = size_t(edges);
     labels_ = labels;
-    const Parts p = parts_of(labels, parts);
+    const LabelComponents p = parts_of(labels, parts);
     try {
       if (sparse)
         weights_.template emplace<Sparse>(rows_, labels, order, edges_, p, adaptive);

@@ -14,9 +14,9 @@
 
 #include "decoder_workspace.h"
 #include "keys.h"
+#include "label_components.h"
 #include "limits.h"
 #include "local_templates.h"
-#include "parts.h"
 #include "quantized_rows.h"
 #include "scattered_templates.h"
 #include "second_order.h"
@@ -28,7 +28,7 @@ namespace seqtag {
 template <class Sum> class QuantizedModel {
  public:
   QuantizedModel(Plan plan, Plan edge_plan, QuantizedRows rows, QuantizedRows edge_rows, ChainWeights<float> chain,
-                 TrigramWeights<float> trigram, Parts parts, KnownLabels known, int order)
+                 TrigramWeights<float> trigram, LabelComponents parts, TagDictionary known, int order)
       : plan_(plan), edge_plan_(edge_plan), rows_(std::move(rows)), edges_(std::move(edge_rows)),
         chain_(std::move(chain)), trigram_(std::move(trigram)), parts_(std::move(parts)), known_(std::move(known)),
         order_(order), few_((parts_.any() ? parts_.count : chain_.labels) <= kFew),
@@ -138,8 +138,8 @@ template <class Sum> class QuantizedModel {
   QuantizedRows rows_, edges_;
   ChainWeights<float> chain_;
   TrigramWeights<float> trigram_;
-  Parts parts_;
-  KnownLabels known_;
+  LabelComponents parts_;
+  TagDictionary known_;
   int order_;
   bool few_;
   int width_;  // labels, or their parts, padded

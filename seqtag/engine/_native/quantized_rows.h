@@ -125,8 +125,8 @@ class QuantizedRows {
   }
 };
 
-// The labels that a known word may have: rows of label numbers, by the hash of an attribute.
-struct KnownLabels {
+// Tag dictionary: rows of labels of known words, by the hash of an attribute.
+struct TagDictionary {
   int attribute = -1;  // -1: any word may have any label
   QuantizedRows rows;
 };

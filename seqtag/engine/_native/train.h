@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "instances.h"
-#include "parts.h"
+#include "label_components.h"
 #include "second_order.h"
 #include "single_token.h"
 #include "viterbi.h"
@@ -97,7 +97,7 @@ template <class Real, class Rows> struct Weights {
   using Number = Real;
   int labels, order;
   bool adaptive;
-  Parts parts;                            // of labels; none: every label is its own
+  LabelComponents parts;                  // of labels; none: every label is its own
   Rows emission;                          // (rows, K), or (rows, P) with parts
   SparseRows<Real> edge;                  // (edges, K * K)
   ChainWeights<Real> chain;               // w of start, stop, transition
@@ -107,7 +107,7 @@ template <class Real, class Rows> struct Weights {
   int64_t seen = 0;
   Difference<Real> delta;
 
-  Weights(size_t rows, int label_count, int markov_order, size_t edges, Parts label_parts, bool with_g)
+  Weights(size_t rows, int label_count, int markov_order, size_t edges, LabelComponents label_parts, bool with_g)
       : labels(label_count), order(markov_order), adaptive(with_g), parts(std::move(label_parts)),
         emission(rows, parts.any() ? parts.count : labels, adaptive),
         edge(edges, edges ? labels * labels : 0, adaptive), chain(labels, order),

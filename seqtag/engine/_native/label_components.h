@@ -1,4 +1,4 @@
-// Labels made of parts, as NOUN|Case=Nom is of two. arrays.py: Parts; reference.py: sum_parts().
+// Components of labels: NOUN|Case=Nom has two. arrays.py: LabelComponents; reference.py: sum_parts().
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace seqtag {
 
-struct Parts {
+struct LabelComponents {
   std::vector<int64_t> ptr;   // (K + 1,), or empty: labels have no parts
   std::vector<int32_t> part;  // the parts of label j are part[ptr[j]:ptr[j + 1]]
   int count = 0;              // P
