@@ -8,30 +8,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.catalogue.locate import locate
-from seqtag.cli.common import Notes, check_stdout, check_target
+from seqtag.cli.common import Notes
 from seqtag.cli.options import (
     address_option,
     complete_files,
-    files_beside,
     force_option,
     training_arguments,
     training_options,
     workers_option,
 )
 from seqtag.cli.training import (
-    check_checkpoints,
+    TrainingReport,
+    check_training,
     checkpoint_option,
-    concluded,
     constrain_option,
-    is_unfinished,
-    line_of,
     resume_option,
-    saying_how_to_go_on,
 )
 
 if TYPE_CHECKING:
     from seqtag.cli.options import InputOptions
-    from seqtag.training.runs import Epoch
 
 
 @click.command("train")
@@ -105,38 +100,27 @@ def command(
     if options["patience"] and not dev:
         msg = "--patience needs a --dev set"
         raise click.UsageError(msg, context)
-    for name, value in (("--model", model), ("--checkpoint", options["checkpoint"])):
-        if value in ("", "-"):
-            msg = f"expected a name for {name}, found {value!r}"
-            raise click.UsageError(msg, context)
-    check_checkpoints(context, options)
     require_ray()
     files = files_of(shards)
-    read = [*files, dev, *files_beside(options)]
-    here = [each for each in read if each and not is_address(each)]
-    force = force or (options["resume"] and is_unfinished(model))
-    check_target(context, model, here, force=force, model=True)
-    if as_json:
-        check_stdout()
-    epochs: list[Epoch] = []
-
-    def show(epoch: Epoch) -> None:
-        notes(line_of(epoch, 1))
-        epochs.append(epoch)
-
+    here = [each for each in (*files, dev) if each and not is_address(each)]
+    check_training(context, here, model, options, force=force, as_json=as_json)
     training_arguments(options)
     options["epochs"] = rounds or options["epochs"]
-    options |= vars(reading)
+    report = TrainingReport(notes, model, options["checkpoint"])
     dev = locate([dev], "dev", notes.fetching)[0] if dev else None
-    with (
-        saying_how_to_go_on(options["checkpoint"], notes),
-        connected(address, workers) as ray,
-    ):
+    with report.interruptible(), connected(address, workers) as ray:
         shard_workers = partial(
             ray_shard_workers,
             ray=ray,
             attempts=attempts,
             on_lost=lambda shard, reason: notes(f"{shard}: the worker was lost: {reason}"),
         )
-        tagger = train_shards(files, dev=dev, on_epoch=show, shard_workers=shard_workers, **options)
-    return concluded(tagger, model, epochs, notes, as_json, options["checkpoint"])
+        tagger = train_shards(
+            files,
+            dev=dev,
+            on_epoch=report.add,
+            shard_workers=shard_workers,
+            **vars(reading),
+            **options,
+        )
+    return report.save(tagger, as_json=as_json)

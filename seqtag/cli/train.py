@@ -11,16 +11,12 @@ from seqtag.catalogue.locate import locate
 from seqtag.cli.common import (
     Notes,
     check_stdin,
-    check_stdout,
-    check_target,
     load_model,
     note_backend,
-    print_json,
 )
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
-    files_beside,
     force_option,
     quick_option,
     threads_option,
@@ -28,22 +24,15 @@ from seqtag.cli.options import (
     training_options,
 )
 from seqtag.cli.training import (
-    check_checkpoints,
+    TrainingReport,
+    check_training,
     checkpoint_option,
-    code_of,
-    concluded,
     constrain_option,
-    facts_of,
-    is_unfinished,
-    line_of,
     resume_option,
-    saying_how_to_go_on,
-    written_first,
 )
 
 if TYPE_CHECKING:
     from seqtag.cli.options import InputOptions
-    from seqtag.training.runs import Epoch
 
 
 @click.command("train")
@@ -111,70 +100,42 @@ def command(
       seqtag train partly.conllu --unlabeled learn-around -m english.seqtag
       seqtag train train.conllu -m english.seqtag --checkpoint checkpoints --resume
     """
-    from seqtag.model import bundle
-    from seqtag.tagging.pipeline import Pipeline
     from seqtag.training.train import train as train_model
 
     notes = Notes(quiet)
-    named = [(f"--{name}", options[name]) for name in ("label", "init", "checkpoint")]
-    for name, value in [("--model", model), *named]:
-        if value in ("", "-"):
-            msg = f"expected a name for {name}, found {value!r}"
-            raise click.UsageError(msg, context)
     inputs = [*train, *([dev] if dev else [])]
     check_stdin(context, inputs)
-    check_checkpoints(context, options)
-    force = force or (options["resume"] and is_unfinished(model))
-    read = [*inputs, *files_beside(options)]
-    check_target(context, model, read, force=force, model=True)
-    if as_json:
-        check_stdout()
+    check_training(context, inputs, model, options, force=force, as_json=as_json)
     note_backend(notes)
     train, dev = _by_name(train, dev, options, notes)
-
     if options["patience"] and not dev:
         msg = "--patience needs a --dev set"
         raise click.UsageError(msg, context)
-    epochs: list[Epoch] = []
-
-    def show(epoch: Epoch) -> None:
-        notes(line_of(epoch, options["runs"]))
-        epochs.append(epoch)
-
-    options |= vars(reading) | {"on_epoch": show}
-    options["init"] = options["init"] and load_model(options["init"])
-    training_arguments(options, learn_around=True)
     label = options["label"]
-    several = label is not None and ("," in label or label in ("all", "tokens", "words"))
-    if several:
-        refused = {
-            "--templates": options["templates"],
-            "--unlabeled skip": options["unlabeled"] == "skip",
-            "--unlabeled learn-around": options["unlabeled"] == "learn_around",
-        }
-        for name in (name for name, given in refused.items() if given):
+    if label is not None and ("," in label or label in ("all", "tokens", "words")):
+        refused = f"--unlabeled {options['unlabeled']}" * (options["unlabeled"] != "error")
+        refused = "--templates" if options["templates"] else refused
+        if refused:
             msg = (
-                f"expected {name} with one label, found {label}; train such components one by one "
-                "and combine them with seqtag bundle"
+                f"expected {refused} with one label, found {label}; train such components one by "
+                "one and combine them with seqtag bundle"
             )
             raise click.UsageError(msg, context)
         if label != "all":
             options["label"] = [name.strip() for name in label.split(",")]
-    with saying_how_to_go_on(options["checkpoint"], notes):
+    training_arguments(options, learn_around=True)
+    options["init"] = options["init"] and load_model(options["init"])
+    report = TrainingReport(notes, model, options["checkpoint"], options["runs"])
+    with report.interruptible():
         trained = train_model(
-            train, dev=dev, on_component=lambda name: notes(f"part {name}"), **options
+            train,
+            dev=dev,
+            on_epoch=report.add,
+            on_component=lambda name: notes(f"component {name}"),
+            **vars(reading),
+            **options,
         )
-    if not isinstance(trained, Pipeline):
-        return concluded(trained, model, epochs, notes, as_json, options["checkpoint"])
-    models = trained.models
-    listed = ", ".join(f"{each.column} ({len(each.labels)})" for each in models)
-    with written_first():
-        size = bundle.save(model, models)
-        notes(f"{model}: {listed}, {size / 1e6:.1f} MB")
-    if as_json:
-        facts = {"model": model, "bytes": size, "epochs": list(map(facts_of, epochs))}
-        print_json(facts | {"parts": [each.config() for each in models]})
-    return code_of(model, options["checkpoint"], interrupted=models[-1].interrupted, notes=notes)
+    return report.save(trained, as_json=as_json)
 
 
 def _by_name(

@@ -1,4 +1,4 @@
-"""Checkpoints, epochs and results of the commands that train models."""
+"""Checks before a training, and its epochs, checkpoints and model on the command line."""
 
 from __future__ import annotations
 
@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Notes, interruption_code, load_model, print_json
+from seqtag.cli.common import (
+    Notes,
+    check_stdout,
+    check_target,
+    interruption_code,
+    load_model,
+    print_json,
+)
+from seqtag.cli.options import files_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from seqtag.tagging.pipeline import Pipeline
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.runs import Epoch
 
@@ -36,24 +45,60 @@ resume_option = click.option(
 )
 
 
-def check_checkpoints(context: click.Context, options: dict[str, Any]) -> None:
-    """Refuse options of checkpoints without a folder, and a folder that contains the model."""
-    if options["checkpoint"] is not None:
+def check_training(
+    context: click.Context,
+    inputs: Sequence[str],
+    model: str,
+    options: dict[str, Any],
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Refuse names, folders and outputs that cannot work, before the training.
+
+    Parameters
+    ----------
+    context
+        Context of the command.
+    inputs
+        Files with sentences.
+    model
+        Output file.
+    options
+        Values of the other options, before `training_arguments`.
+    force, as_json
+        Whether the model may be overwritten, and standard output gets JSON.
+
+    Raises
+    ------
+    UsageError, OSError
+        If an option or the model file cannot be used.
+    """
+    names = {"model": model} | {n: options.get(n) for n in ("label", "init", "checkpoint")}
+    for name, value in names.items():
+        if value in ("", "-"):
+            msg = f"expected a name for --{name}, found {value!r}"
+            raise click.UsageError(msg, context)
+    if options["checkpoint"] is None:
+        for name in ("resume", "checkpoint_every"):
+            if options.get(name) not in (None, False):
+                msg = f"--{name.replace('_', '-')} needs a folder: --checkpoint DIR"
+                raise click.UsageError(msg, context)
+    else:
         folder = Path(os.path.realpath(options["checkpoint"]))
-        if folder.is_relative_to(os.path.realpath(context.params["model"])):
+        if folder.is_relative_to(os.path.realpath(model)):
             msg = (
                 f"expected a folder for --checkpoint that is not the model, found {folder.name!r} "
                 "as both; choose another"
             )
             raise click.UsageError(msg, context)
-    else:
-        for name in ("resume", "checkpoint_every"):
-            if options.get(name) not in (None, False):
-                msg = f"--{name.replace('_', '-')} needs a folder: --checkpoint DIR"
-                raise click.UsageError(msg, context)
+    force = force or (options["resume"] and _is_unfinished(model))
+    check_target(context, model, [*inputs, *files_beside(options)], force=force, model=True)
+    if as_json:
+        check_stdout()
 
 
-def is_unfinished(path: str) -> bool:
+def _is_unfinished(path: str) -> bool:
     """Return whether a file is the model of an interrupted training."""
     from seqtag.errors import SeqtagError
     from seqtag.model.container import is_model
@@ -68,84 +113,86 @@ def is_unfinished(path: str) -> bool:
     return (loaded.models[-1] if isinstance(loaded, Pipeline) else loaded.model).interrupted
 
 
-def code_of(model: str, checkpoint: str | None, *, interrupted: bool, notes: Notes) -> int:
-    """Return the exit code, and report an interruption."""
-    if not interrupted:
-        return 0
-    notes(f"interrupted: {model} holds what was learned until then{_how_to_go_on(checkpoint)}")
-    return interruption_code()
+class TrainingReport:
+    """Report of a training: a line for each epoch, then its model.
 
+    Parameters
+    ----------
+    notes
+        Where to show it.
+    model
+        Output file of the model.
+    checkpoint
+        Folder of the checkpoints, if there are any.
+    runs
+        Number of runs.
+    """
 
-@contextmanager
-def written_first() -> Iterator[None]:
-    """Delay a first interruption until the model is saved."""
-    from seqtag.training.interruption import Stop, put_off
+    def __init__(self, notes: Notes, model: str, checkpoint: str | None, runs: int = 1):
+        self._notes, self._model, self._checkpoint, self._runs = notes, model, checkpoint, runs
+        self._epochs: list[dict[str, Any]] = []
 
-    stop = Stop()
-    with put_off(stop):
-        yield
-    if stop.asked():
-        raise KeyboardInterrupt
-
-
-@contextmanager
-def saying_how_to_go_on(checkpoint: str | None, notes: Notes) -> Iterator[None]:
-    """Report whether there is a checkpoint, if an interruption leaves no model."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if checkpoint is not None:
-            notes(f"no model was written{_how_to_go_on(checkpoint)}")
-        raise
-
-
-def _how_to_go_on(checkpoint: str | None) -> str:
-    """Return how to resume after an interruption, for a message."""
-    from seqtag.training.checkpoints import files_of
-
-    if checkpoint is None:
-        return ""
-    if not files_of(checkpoint):
-        return f"; there is no checkpoint in {checkpoint} yet"
-    return f"; to resume from {checkpoint}, run the same command with --resume"
-
-
-def line_of(epoch: Epoch, runs: int) -> str:
-    """Return a line about an epoch."""
-    line = f"run {epoch.run} " if runs > 1 else ""
-    line += f"epoch {epoch.epoch}: {epoch.updates} updates, {epoch.wrong_tokens} wrong tokens"
-    if epoch.dev is not None:
-        line += f", dev {epoch.dev.metric} {100 * epoch.dev.score:.2f}" + " *" * epoch.best
-    return line
-
-
-def facts_of(epoch: Epoch) -> dict[str, Any]:
-    """Return the facts of an epoch for JSON."""
-    return {
-        "run": epoch.run,
-        "epoch": epoch.epoch,
-        "updates": epoch.updates,
-        "wrong_tokens": epoch.wrong_tokens,
-        "dev": epoch.dev and epoch.dev.score,
-    }
-
-
-def concluded(
-    tagger: Tagger,
-    model: str,
-    epochs: Sequence[Epoch],
-    notes: Notes,
-    as_json: bool,
-    checkpoint: str | None,
-) -> int:
-    """Save a tagger, describe it, and return the exit code."""
-    with written_first():
-        size = tagger.save(model)
-        notes(
-            f"{model}: {tagger.label} from {', '.join(tagger.columns)}, {len(tagger.labels)} "
-            f"labels, {tagger.info['training']['sentences']} sentences, {size / 1e6:.1f} MB"
+    def add(self, epoch: Epoch) -> None:
+        """Show an epoch."""
+        line = f"run {epoch.run} " if self._runs > 1 else ""
+        line += f"epoch {epoch.epoch}: {epoch.updates} updates, {epoch.wrong_tokens} wrong tokens"
+        if epoch.dev is not None:
+            line += f", dev {epoch.dev.metric} {100 * epoch.dev.score:.2f}" + " *" * epoch.best
+        self._notes(line)
+        self._epochs.append(
+            {
+                "run": epoch.run,
+                "epoch": epoch.epoch,
+                "updates": epoch.updates,
+                "wrong_tokens": epoch.wrong_tokens,
+                "dev": epoch.dev and epoch.dev.score,
+            }
         )
-    if as_json:
-        facts = {"model": model, "bytes": size, "epochs": list(map(facts_of, epochs))}
-        print_json(facts | tagger.info)
-    return code_of(model, checkpoint, interrupted=tagger.model.interrupted, notes=notes)
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Report whether there is a checkpoint, if an interruption leaves no model."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self._checkpoint is not None:
+                self._notes(f"no model was written{self._how_to_resume()}")
+            raise
+
+    def _how_to_resume(self) -> str:
+        from seqtag.training.checkpoints import files_of
+
+        if self._checkpoint is None:
+            return ""
+        if not files_of(self._checkpoint):
+            return f"; there is no checkpoint in {self._checkpoint} yet"
+        return f"; to resume from {self._checkpoint}, run the same command with --resume"
+
+    def save(self, trained: Tagger | Pipeline, *, as_json: bool) -> int:
+        """Save the model, describe it, and return the exit code."""
+        from seqtag.tagging.pipeline import Pipeline
+        from seqtag.training.interruption import Stop, put_off
+
+        stop = Stop()
+        with put_off(stop):  # a first interruption waits until the model is saved
+            size = trained.save(self._model)
+            if isinstance(trained, Pipeline):
+                last, facts = trained.models[-1], {"parts": [m.config() for m in trained.models]}
+                shown = ", ".join(f"{m.column} ({len(m.labels)})" for m in trained.models)
+            else:
+                last, facts = trained.model, trained.info
+                shown = (
+                    f"{trained.label} from {', '.join(trained.columns)}, {len(trained.labels)} "
+                    f"labels, {trained.info['training']['sentences']} sentences"
+                )
+            self._notes(f"{self._model}: {shown}, {size / 1e6:.1f} MB")
+        if stop.asked():
+            raise KeyboardInterrupt
+        if as_json:
+            print_json({"model": self._model, "bytes": size, "epochs": self._epochs} | facts)
+        if not last.interrupted:
+            return 0
+        self._notes(
+            f"interrupted: {self._model} holds what was learned until then{self._how_to_resume()}"
+        )
+        return interruption_code()

@@ -53,7 +53,7 @@ def folder(tmp_path_factory):
     (folder / "text.txt").write_text(TEXT)
     done = run("train", "train.conllu", "--label", "all", "-m", "all.seqtag", cwd=folder)
     assert (done.code, done.out) == (0, b""), done.err
-    assert "seqtag: part words\n" in done.err
+    assert "seqtag: component words\n" in done.err
     assert "note: the column xpos is '_' throughout: not learnt\n" in done.err
     (folder / "said").write_text(done.err)
     return folder

@@ -216,14 +216,14 @@ def test_an_interrupted_pipeline_says_so():
 # Gets signals at the second report of an epoch, and tells what is left.
 TWICE = """
 import os, signal, sys
-from seqtag.cli import main, train
-line_of = train.line_of
-def line(epoch, runs):
+from seqtag.cli import main, training
+add = training.TrainingReport.add
+def add_and_signal(self, epoch):
     if epoch.epoch == 2:
         for _ in range(2):
             signal.raise_signal(getattr(signal, sys.argv[1]))
-    return line_of(epoch, runs)
-train.line_of = line
+    add(self, epoch)
+training.TrainingReport.add = add_and_signal
 sys.exit(main(["train", "train.conllu", "-m", "m.seqtag", "--checkpoint", "stand"]))
 """
 

@@ -15,7 +15,7 @@ import pytest
 import seqtag
 from seqtag.cli import common
 from seqtag.model import bundle
-from seqtag.training import train
+from seqtag.training import runs
 from tests.command_line import SEQTAG, call, conllu, home, posix
 
 LOADING = """
@@ -81,13 +81,13 @@ def test_a_model_that_is_learnt_is_written_first(label, name, code, tmp_path, ca
 @pytest.mark.usefixtures("handled")
 def test_weights_that_are_learnt_become_a_model_first(tmp_path, monkeypatch):
     """The dev set is scored once more, and large tables are packed: that takes a while."""
-    real = train.mean
+    real = runs.mean
 
     def mean(found):
         signal.raise_signal(signal.SIGINT)
         return real(found)
 
-    monkeypatch.setattr(train, "mean", mean)
+    monkeypatch.setattr(runs, "mean", mean)
     (tmp_path / "train.conllu").write_text(conllu())
     tagger = seqtag.train(tmp_path / "train.conllu", epochs=2)
     assert tagger.info["training"]["best_epochs"] == [2]
