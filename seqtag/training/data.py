@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.corpus import Block
     from seqtag.corpus.sentence import Labels
     from seqtag.labels.coding import LabelCoding
     from seqtag.labels.schemes import Transition
@@ -131,12 +130,12 @@ class TrainingData(NamedTuple):
         ]
 
     def transitions(self) -> Counter[Transition]:
-        """How often which label follows which; see `seqtag.labels.schemes.count_transitions`.
+        """Return how often which label follows which.
 
-        Words without a label are left out, and so is what stands beside them.
+        See `seqtag.labels.schemes.count_transitions`. Pairs with an unlabeled word are left out.
         """
         names = [*self.labels.types, None]
-        before, after = self.neighbours()
+        before, after = self.neighbors()
         last = after == len(self.labels.types)  # the other pairs are counted from their right
         pairs = np.concatenate([before, self.labels.ids[last]]) * np.int64(len(names))
         pairs += np.concatenate([self.labels.ids, after[last]])
@@ -172,24 +171,24 @@ class TrainingData(NamedTuple):
         return found
 
     def encoded_by(self, coding: LabelCoding, forms: Column | None = None) -> Column:
-        """The labels as they are learnt.
+        """Return the labels as they are learned.
 
-        A label's chunk begins and ends by what its neighbours are, so that each window of three
-        labels is converted once; each pair of form and lemma is, given the forms, all at a time.
+        Chunk labels depend on their neighbors: each window of three labels is converted once.
+        Lemmas depend on the form: each pair of form and lemma is.
         """
         if not coding.changes_labels:
             return self.labels
         if forms is not None and coding.needs_forms:
             width = np.int64(len(self.labels.types))
             pairs, which = np.unique(forms.ids * width + self.labels.ids, return_inverse=True)
-            learnt = coding.encode(
+            learned = coding.encode(
                 [self.labels.types[pair % width] for pair in pairs.tolist()],
                 [forms.types[pair // width] for pair in pairs.tolist()],
             )
-            found = Column.of(learnt)
+            found = Column.of(learned)
             return Column(found.types, found.ids[which.reshape(-1)])
         names = [*self.labels.types, None]
-        before, after = self.neighbours()
+        before, after = self.neighbors()
         width = np.int64(len(names))
         windows = (before * width + self.labels.ids) * width + after
         _, first, which = np.unique(windows, return_index=True, return_inverse=True)
@@ -201,15 +200,15 @@ class TrainingData(NamedTuple):
         found = Column.of(labels)
         return Column(found.types, found.ids[which.reshape(-1)])
 
-    def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
-        """The label ids before and after each token; their number at the ends of sentences."""
+    def neighbors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the label ids before and after each token; the number of labels at the ends."""
         ids, ptr = self.labels.ids, pointers(self.lengths)
         before, after = np.roll(ids, 1), np.roll(ids, -1)
         before[ptr[:-1]] = after[ptr[1:] - 1] = len(self.labels.types)
         return before, after
 
     def digest(self) -> str:
-        """SHA-256 of the sentences, their labels and the columns in use."""
+        """Return the SHA-256 of the sentences, their labels and columns."""
         sha = hashlib.sha256()
         for types, ids in (*self.columns.values(), self.labels):
             sha.update("\n".join(types).encode("utf-8", "surrogatepass") + b"\0")
@@ -309,7 +308,13 @@ class Corpus(NamedTuple):
         """
         found, lengths = self._gathered(_Gathering(columns, label, unlabeled)).finish()
         labels, mark = found[len(columns) :], unlabeled.mark
-        both = labels[0] if len(labels) == 1 else _joined(label, labels[0], labels[1], mark)
+        both = labels[0]
+        if len(labels) > 1:
+            width, types = np.int64(len(labels[1].types)), labels[0].types
+            pairs, ids = np.unique(both.ids * width + labels[1].ids, return_inverse=True)
+            names = [(types[pair // width], labels[1].types[pair % width]) for pair in pairs]
+            joined = Column.of(each[0] if each[0] == mark else label.join(each) for each in names)
+            both = Column(joined.types, joined.ids[ids.reshape(-1)])
         if check and mark is None:
             check_labels(both.types, label, self.name)
         named = dict(zip(columns, found, strict=False))
@@ -383,47 +388,45 @@ def open_corpus(
     given: list[Any] = [data] if isinstance(data, (str, PathLike, SentenceStream)) else list(data)
     name = str(given[0]) if given and isinstance(given[0], (str, PathLike)) else None
     if given and isinstance(given[0], Sentence):
-        _check_names(given[0].columns, name)
-        return Corpus([given], given[0].columns, name)
-    if given and isinstance(given[0], (list, tuple, dict)):
+        corpus = Corpus([given], given[0].columns, name)
+    elif given and isinstance(given[0], (list, tuple, dict)):
         msg = (
             f"expected files or seqtag.corpus.Sentence objects, found {given[0]!r:.60}; give "
             "lists of words and lists of labels, as in seqtag.train(sentences, labels)"
         )
         raise TypeError(msg)
-    streams = [
-        source if isinstance(source, SentenceStream) else files.enter_context(reading.open(source))
-        for source in given
-    ]
-    if not streams:
-        raise _nothing(None)
-    for stream in streams[1:]:
-        if stream.columns != streams[0].columns:
-            for each in (streams[0], stream):  # an empty file has no columns
-                if not any(map(len, each)):
-                    raise _nothing(each.source)
+    else:
+        streams = [
+            source
+            if isinstance(source, SentenceStream)
+            else files.enter_context(reading.open(source))
+            for source in given
+        ]
+        if not streams:
+            raise _nothing(None)
+        for stream in streams[1:]:
+            if stream.columns != streams[0].columns:
+                for each in (streams[0], stream):  # an empty file has no columns
+                    if not any(map(len, each)):
+                        raise _nothing(each.source)
+                msg = (
+                    f"expected the columns {', '.join(streams[0].columns)} of the first file, "
+                    f"found {', '.join(stream.columns)}; give files of one format"
+                )
+                raise CorpusError(msg, source=stream.source)
+        corpus = Corpus(list(streams), streams[0].columns, name)
+    for column in corpus.columns:
+        if not is_column_name(column):
             msg = (
-                f"expected the columns {', '.join(streams[0].columns)} of the first file, "
-                f"found {', '.join(stream.columns)}; give files of one format"
+                "expected names of columns without white space and control characters, found "
+                f"{column!r:.80}; call it otherwise"
             )
-            raise CorpusError(msg, source=stream.source)
-    _check_names(streams[0].columns, name)
-    return Corpus(list(streams), streams[0].columns, name)
-
-
-def _check_names(columns: Sequence[str], source: str | None) -> None:
-    """Refuse columns with names that models cannot hold."""
-    for name in columns:
-        if not is_column_name(name):
-            msg = (
-                f"expected names of columns without white space and control characters, found "
-                f"{name!r:.80}; call it otherwise"
-            )
-            raise CorpusError(msg, source=source)
+            raise CorpusError(msg, source=name)
+    return corpus
 
 
 def check_labels(labels: Sequence[str], column: LabelColumn, source: str | None = None) -> None:
-    """Refuse labels that teach nothing: every word's is ``_``.
+    """Refuse labels that are ``_`` throughout: nothing can be learned from them.
 
     Raises
     ------
@@ -477,51 +480,53 @@ class _Gathering:
             )
             raise LabelError(msg, source=sentence.source, line=sentence.line_of(unannotated))
         for labels in values[self._gold :]:
-            self._check_controls(sentence, labels)
-        for ids, number, column in zip(self._ids, self._numbers, values, strict=True):
-            ids.extend([number.setdefault(value, len(number)) for value in column])
+            for number, label in enumerate(labels):
+                if has_controls(label):
+                    msg = (
+                        "expected a label without control characters in the column "
+                        f"{self._label}, found {label!r:.60}; correct it, or choose another "
+                        "column with --label"
+                    )
+                    raise LabelError(msg, source=sentence.source, line=sentence.line_of(number))
+        for ids, known, column in zip(self._ids, self._numbers, values, strict=True):
+            ids.extend([known.setdefault(value, len(known)) for value in column])
         self._lengths.append(len(sentence))
-
-    def _check_controls(self, sentence: Sentence, labels: Sequence[str]) -> None:
-        """Refuse labels that cannot be learnt, at the word that has one."""
-        if not any(map(has_controls, labels)):
-            return
-        odd = next(n for n, label in enumerate(labels) if has_controls(label))
-        msg = (
-            f"expected a label without control characters in the column {self._label}, found "
-            f"{labels[odd]!r:.60}; correct it, or choose another column with --label"
-        )
-        raise LabelError(msg, source=sentence.source, line=sentence.line_of(odd))
 
     def scan(self, stream: SentenceStream) -> None:
         """Take all sentences of a column file, natively where its lines are plain."""
         self._source = stream.source
-        scan: _Scan | None = None
         is_plain = all(name in stream.columns for name in self._names)  # no keys of MISC
+        scanner: BlockScanner | None = None
+        ours = [np.zeros(0, np.int32) for _ in self._names]  # our id of each of its; -1: none yet
+        with_controls = False
         for block in stream.blocks():
-            if is_plain and scan is None and stream.separator:
-                scan = _Scan(stream, self._names, self._gold)
-            found = scan and scan.read(block)
-            if scan and found and self._is_fine(scan):
-                self._add_scanned(scan, *found)
-                continue
-            for sentence in stream.parse([block], block.line):
+            if is_plain and scanner is None and stream.separator:
+                scanner = BlockScanner(stream, self._names)
+            found = scanner.scan(block) if scanner else None
+            if scanner and found:
+                ours = [ids[:count] for ids, count in zip(ours, found.known, strict=True)]
+                new_labels = chain.from_iterable(found.new[self._gold :])
+                with_controls = with_controls or any(map(has_controls, new_labels))
+                lacks_label = False
+                if not self._may_lack and "_" in scanner.values[self._gold]:
+                    unannotated = scanner.values[self._gold].index("_")
+                    lacks_label = bool((found.types[self._gold] == unannotated).any())
+                if not lacks_label and not with_controls:
+                    for c, number in enumerate(self._numbers):
+                        values, types = scanner.values[c], found.types[c]
+                        more = np.full(len(values) - len(ours[c]), -1, np.int32)
+                        ours[c] = known = np.concatenate([ours[c], more])
+                        for new in np.unique(types[known[types] < 0]).tolist():
+                            known[new] = number.setdefault(values[new], len(number))
+                        self._ids[c].frombytes(known[types].tobytes())
+                    self._lengths.frombytes(np.diff(found.sentence_ptr).tobytes())
+                    continue
+            for sentence in stream.parse([block], block.line):  # `add` names what is refused
                 self.add(sentence)
         stream.report()
 
-    def _is_fine(self, scan: _Scan) -> bool:
-        """Whether all labels of what was scanned can be learnt; if not, `add` says which."""
-        lacks = not self._may_lack and scan.has(self._gold, "_")
-        return not lacks and not scan.has_controls
-
-    def _add_scanned(self, scan: _Scan, types: np.ndarray, sentence_ptr: np.ndarray) -> None:
-        """Take what was scanned, renumbered."""
-        for c, (ids, number) in enumerate(zip(self._ids, self._numbers, strict=True)):
-            ids.frombytes(scan.renumbered(c, types[c], number).tobytes())
-        self._lengths.frombytes(np.diff(sentence_ptr).tobytes())
-
     def finish(self) -> tuple[list[Column], NDArray[np.int64]]:
-        """All that was taken: the columns, the label's last, and the words per sentence."""
+        """Return all columns, those of the label last, and the words per sentence."""
         if self._skipped:
             _log.warning(
                 "%d sentences with unannotated words were left out; seqtag train --unlabeled "
@@ -535,76 +540,6 @@ class _Gathering:
             for number, ids in zip(self._numbers, self._ids, strict=True)
         ]
         return columns, np.frombuffer(self._lengths, np.int64)
-
-
-class _Scan:
-    """Native scanner over the blocks of a file, with its ids mapped to ours.
-
-    Parameters
-    ----------
-    stream
-        A file of columns whose separator is known.
-    names
-        The columns to number, those of labels last.
-    labels
-        How many of them are none.
-
-    Attributes
-    ----------
-    has_controls : bool
-        Whether a label with a control character came up (`seqtag.labels.coding.has_controls`).
-    """
-
-    def __init__(self, stream: SentenceStream, names: Sequence[str], labels: int):
-        self._scanner = BlockScanner(stream, names)
-        self._renumber = [np.zeros(0, np.int32) for _ in names]  # to ours; -1: not met yet
-        self._types = np.zeros((len(names), 0), np.int32)
-        self._labels = labels
-        self.has_controls = False
-
-    def read(self, block: Block) -> tuple[np.ndarray, np.ndarray] | None:
-        """The scanner's type ids (columns, tokens) and sentence_ptr; None if it is not plain."""
-        found = self._scanner.scan(block)
-        if found is None:
-            return None
-        self._types = found.types
-        labels = chain.from_iterable(found.new[self._labels :])
-        self.has_controls = self.has_controls or any(map(has_controls, labels))
-        pairs = zip(self._renumber, found.known, strict=True)
-        self._renumber = [numbers[:count] for numbers, count in pairs]  # 0 after a new start
-        return self._types, found.sentence_ptr
-
-    def has(self, column: int, value: str) -> bool:
-        """Whether the column has the value in the block read last."""
-        values = self._scanner.values[column]
-        return value in values and bool((self._types[column] == values.index(value)).any())
-
-    def renumbered(
-        self, column: int, types: NDArray[np.int32], number: dict[str, int]
-    ) -> NDArray[np.int32]:
-        """The types as `number` has them, which grows by the values that it lacks."""
-        values, known = self._scanner.values[column], self._renumber[column]
-        if len(known) < len(values):
-            more = np.full(len(values) - len(known), -1, np.int32)
-            known = self._renumber[column] = np.concatenate([known, more])
-        for new in np.unique(types[known[types] < 0]).tolist():
-            known[new] = number.setdefault(values[new], len(number))
-        numbers: NDArray[np.int32] = known[types]
-        return numbers
-
-
-def _joined(label: LabelColumn, first: Column, second: Column, mark: str | None = None) -> Column:
-    """The labels that two columns make; none where the first says that there is none."""
-    width = len(second.types)
-    pairs, ids = np.unique(first.ids * np.int64(width) + second.ids, return_inverse=True)
-    names = [
-        label.join((first.types[pair // width], second.types[pair % width]))
-        if first.types[pair // width] != mark
-        else first.types[pair // width]
-        for pair in pairs.tolist()
-    ]
-    joined = Column.of(names)
-    return Column(joined.types, joined.ids[ids.reshape(-1)])
 
 
 def _nothing(source: str | None, skipped: int = 0) -> CorpusError:
@@ -666,7 +601,7 @@ def from_lists(
 
 # --------------------------------------------------------------------------- checks
 
-_NOTED = 0.01  # of the words of a dev set; less is greetings and the like, in six corpora
+_NOTED = 0.01  # share of the words of a dev set; less are greetings and the like
 
 
 def check_data(examples: TrainingData, held_out: TrainingData | None = None) -> None:
@@ -688,53 +623,44 @@ def check_data(examples: TrainingData, held_out: TrainingData | None = None) -> 
     several = [form for form, labels in alike.items() if len(labels) > 1]
     if several:
         _log.warning(
-            "labels such as %s come in several Unicode normal forms and are learnt as different "
+            "labels such as %s come in several Unicode normal forms and are learned as different "
             "ones (%d in all); bring the data to one, NFC",
             several[0],
             len(several),
         )
     if examples.unlabeled and examples.labeled().all():
-        _log.warning("no word has the label %r: every word is labelled", examples.unlabeled)
+        _log.warning("no word has the label %r: every word is labeled", examples.unlabeled)
     if "form" in examples.columns:
         forms = examples.columns["form"]
         counts = np.bincount(forms.ids, minlength=len(forms.types)).tolist()
         if note := note_of_spellings(zip(forms.types, counts, strict=True)):
             _log.info("%s", note)
-    if held_out is not None:
-        _check_overlap(examples, held_out)
-
-
-def _check_overlap(examples: TrainingData, held_out: TrainingData) -> None:
-    """Warn that a dev set is the training data, or how many of its sentences are in there."""
+    if held_out is None:
+        return
     compared = ["form"] if "form" in examples.columns else list(examples.columns)
     pairs = [(examples.labels, held_out.labels)]
     pairs += [(examples.columns[name], held_out.columns[name]) for name in compared]
     if np.array_equal(examples.lengths, held_out.lengths) and all(
-        _are_same(*pair) for pair in pairs
+        ours.types == theirs.types and np.array_equal(ours.ids, theirs.ids)
+        for ours, theirs in pairs
     ):
         _log.warning(
-            "the dev set is the training data: its scores say how well that was learnt, and stop "
+            "the dev set is the training data: its scores say how well that was learned, and stop "
             "nothing too early or too late; give sentences of other texts"
         )
-        return
-    if "form" not in examples.columns:
-        return
-    ours, theirs = pairs[1]
-    shared = shared_sentences(theirs, held_out.lengths, ours, examples.lengths)
-    words, count = int(held_out.lengths[shared].sum()), int(shared.sum())
-    if words >= _NOTED * held_out.lengths.sum():
-        _log.warning(
-            "%d of the %d sentences of the dev set %s in the training data, too (%.1f%% of its "
-            "words): its scores say too much; leave them out of one of the two",
-            count,
-            len(shared),
-            "is" if count == 1 else "are",
-            100 * words / held_out.lengths.sum(),
-        )
-
-
-def _are_same(one: Column, other: Column) -> bool:
-    return one.types == other.types and np.array_equal(one.ids, other.ids)
+    elif "form" in examples.columns:
+        ours, theirs = pairs[1]
+        shared = shared_sentences(theirs, held_out.lengths, ours, examples.lengths)
+        words, count = int(held_out.lengths[shared].sum()), int(shared.sum())
+        if words >= _NOTED * held_out.lengths.sum():
+            _log.warning(
+                "%d of the %d sentences of the dev set %s in the training data, too (%.1f%% of "
+                "its words): its scores say too much; leave them out of one of the two",
+                count,
+                len(shared),
+                "is" if count == 1 else "are",
+                100 * words / held_out.lengths.sum(),
+            )
 
 
 def shared_sentences(

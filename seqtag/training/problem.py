@@ -140,7 +140,7 @@ class LearningTask:
         if coding.needs_forms and "form" not in self.columns:
             msg = (
                 f"expected a template that looks at the column form, by which the column "
-                f"{self.column} is learnt, found none; add form[0]"
+                f"{self.column} is learned, found none; add form[0]"
             )
             raise TemplateError(msg, source=self.templates.source)
         return coding
@@ -178,7 +178,7 @@ class LearningTask:
             )
             raise LabelError(msg, source=self.templates.source)
         _log.warning(
-            "the column %s has %s labels: learnt without %s, which are for %s at most",
+            "the column %s has %s labels: learned without %s, which are for %s at most",
             self.column,
             f"{labels:,}",
             what,
@@ -376,9 +376,9 @@ def known_labels_of(
     settings: Settings,
     init: Model | None = None,
 ) -> TagDictionary:
-    """The labels that known words may have, in this corpus and in the model to go on from.
+    """Return the labels that known words may have, in a corpus and in the model to continue from.
 
-    Where that is still to be chosen they may have any.
+    They may have any while the setting is still automatic.
     """
     setting = settings.known_labels
     if setting in (0, "auto"):
@@ -395,7 +395,7 @@ def known_labels_of(
 
 
 def judge_of(problem: Problem, examples: TrainingData) -> Judge:
-    """Scores weights on the sentences of a dev set."""
+    """Return the function that scores weights on a dev set."""
     sentences = examples.select(problem.compiled.columns).sentences(problem.column)
     mark = examples.unlabeled
     if mark is not None:
@@ -404,9 +404,9 @@ def judge_of(problem: Problem, examples: TrainingData) -> Judge:
 
 
 def feature_digest(problem: Problem, held_out: TrainingData | None = None) -> str:
-    """SHA-256 of the features of the sentences to learn from, and of what those of a dev set say.
+    """Return the SHA-256 of the features of a problem, and of a dev set.
 
-    It tells attributes apart that have the same name, as templates and data do not.
+    It tells apart attributes of the same name, unlike digests of templates and data.
     """
     sha, (_, x, *keys) = sha256(), problem.corpus
     for array in (*keys, *x):
@@ -430,9 +430,9 @@ def warn_about_many_labels(labels: int, tokens: int, column: LabelColumn) -> Non
         )
 
 
-# --------------------------------------------------------------------------- tag-dictionary
+# --------------------------------------------------------------------------- tag dictionary
 class WordLabels(NamedTuple):
-    """The labels that words had, by the hash of their normal form; sums over several corpora.
+    """Labels of words by the hash of their normal form; can be summed over corpora.
 
     Attributes
     ----------
@@ -453,13 +453,13 @@ class WordLabels(NamedTuple):
     labels: NDArray[np.uint16]
 
     def kept_to(self, known_labels: int | str, labels: Sequence[str]) -> TagDictionary:
-        """What the setting ``known-labels`` says, which is not ``auto``; `labels` by number."""
+        """Return the restriction by a value of ``known-labels``, which is not ``auto``."""
         if isinstance(known_labels, str):
             return to_first_parts(self.often(1), labels)
         return self.often(known_labels) if known_labels else NO_TAG_DICTIONARY
 
     def often(self, min_count: int) -> TagDictionary:
-        """Those of words seen so often."""
+        """Return the labels of words seen so often."""
         kept = self.counts >= min_count
         lengths = np.diff(self.row_ptr)
         return TagDictionary(
@@ -471,7 +471,7 @@ class WordLabels(NamedTuple):
 
     @classmethod
     def sum(cls, corpora: Sequence[WordLabels]) -> WordLabels:
-        """Those of several corpora, at least one, whose labels have the same numbers."""
+        """Return the labels of words in several corpora, whose labels have the same ids."""
         keys, which = np.unique(np.concatenate([c.keys for c in corpora]), return_inverse=True)
         counts = np.zeros(len(keys), np.int64)
         np.add.at(counts, which, np.concatenate([c.counts for c in corpora]))
@@ -483,7 +483,7 @@ class WordLabels(NamedTuple):
 
 
 def first_parts(labels: Sequence[str]) -> np.ndarray:
-    """For each label the number of its first part, ``NOUN`` of ``NOUN|Case=Nom``.
+    """Return for each label the number of its first component, ``NOUN`` of ``NOUN|Case=Nom``.
 
     >>> first_parts(["ADJ", "NOUN", "NOUN|Case=Nom"]).tolist()
     [0, 1, 1]
@@ -495,7 +495,7 @@ def first_parts(labels: Sequence[str]) -> np.ndarray:
 
 
 def to_first_parts(known: TagDictionary, labels: Sequence[str]) -> TagDictionary:
-    """The same words, with all labels whose first part one of theirs has."""
+    """Return the same words with all labels that share a first component with one of theirs."""
     first = first_parts(labels)
     alike = [np.flatnonzero(first == part) for part in range(int(first.max(initial=-1)) + 1)]
     found: dict[tuple[int, ...], np.ndarray] = {}  # many words have the same parts
@@ -515,15 +515,26 @@ def labels_of_words(
     y: np.ndarray,
     choices: np.ndarray | None = None,
 ) -> WordLabels:
-    """The labels that words had, by the words' normal forms.
+    """Return the labels of words by normal form.
 
-    Words without a label are not counted; where there is a choice, all of it counts.
+    Parameters
+    ----------
+    compiled, columns
+        Templates and the values of their columns.
+    y, choices
+        As in `Problem`. Each label of a choice counts; tokens that may have any do not.
     """
     attribute = known_attribute(compiled)
     words = columns[compiled.columns.index("form")]
     normal = Column.of(str(value) for value in compiled.apply_many(attribute, words.types))
     form = normal.ids[words.ids]
-    token, label = _labels_of_tokens(y, choices)
+    tokens, found = [np.flatnonzero(y >= 0)], [y[y >= 0]]
+    for number, choice in enumerate(choices if choices is not None else ()):
+        if not choice.all():
+            here, several = np.flatnonzero(y == -1 - number), np.flatnonzero(choice)
+            tokens.append(np.repeat(here, len(several)))
+            found.append(np.tile(several, len(here)))
+    token, label = np.concatenate(tokens), np.concatenate(found)
     counts = np.bincount(form[np.unique(token)], minlength=len(normal.types))
     seen = np.flatnonzero(counts)
     keys = backend.hash_strings([normal.types[i] for i in seen])
@@ -538,28 +549,20 @@ def labels_of_words(
     )
 
 
-def _labels_of_tokens(y: np.ndarray, choices: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of tokens, and a label of each; several times those that have several."""
-    tokens, labels = [np.flatnonzero(y >= 0)], [y[y >= 0]]
-    for number, fine in enumerate(choices if choices is not None else ()):
-        if fine.all():
-            continue
-        here, several = np.flatnonzero(y == -1 - number), np.flatnonzero(fine)
-        tokens.append(np.repeat(here, len(several)))
-        labels.append(np.tile(several, len(here)))
-    return np.concatenate(tokens), np.concatenate(labels)
-
-
 # --------------------------------------------------------------------------- labels of tokens
 class LearnedLabels(NamedTuple):
-    """The labels of some tokens, as they are learnt.
+    """The labels of tokens, as they are learned.
+
+    A word without a label may have any. A chunk label next to one may be learned as several: IOB2
+    marks the end of a chunk on the next label, IOBES on the label itself, so ``B-NP`` before an
+    unknown label is ``B-NP`` or ``S-NP``.
 
     Attributes
     ----------
     types
-        What tokens may have, each once: one label, several, or none for any.
+        Distinct possibilities: one label, several, or none for any.
     ids
-        Which of these each token has, (N,) int32.
+        The possibility of each token, (N,) int32.
     """
 
     types: list[tuple[str, ...]]
@@ -567,11 +570,11 @@ class LearnedLabels(NamedTuple):
 
     @property
     def labels(self) -> set[str]:
-        """All labels that some token may have, but for those that may have any."""
+        """All labels in some possibility."""
         return {label for labels in self.types for label in labels}
 
     def numbered(self, labels: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.bool_] | None]:
-        """Label ids, and choices of labels where there are several.
+        """Return label ids, and choices of labels where there are several.
 
         See `seqtag.engine.reference.Weights.train_epoch`.
         """
@@ -581,8 +584,7 @@ class LearnedLabels(NamedTuple):
             if len(each) == 1:
                 y.append(number[each[0]])
                 continue
-            fine = np.array([not each or label in each for label in labels])
-            choices.append(fine)
+            choices.append(np.array([not each or label in each for label in labels]))
             y.append(-len(choices))
         return np.array(y, np.int32)[self.ids], np.array(choices) if choices else None
 
@@ -590,82 +592,63 @@ class LearnedLabels(NamedTuple):
 def learned_labels(
     examples: TrainingData, coding: LabelCoding, forms: Column | None
 ) -> LearnedLabels:
-    """What each token may be learnt as.
+    """Return the labels of each token as they are learned.
 
     Parameters
     ----------
     examples
-        Sentences and their labels as written.
+        Sentences with their labels as written.
     coding
-        How labels are learnt.
+        How labels are learned.
     forms
         The forms, for a coding that needs them.
     """
-    mark = examples.unlabeled
-    if mark is None or mark not in examples.labels.types:
+    mark, labels = examples.unlabeled, examples.labels
+    if mark is None or mark not in labels.types:
         found = examples.encoded_by(coding, forms)
         return LearnedLabels([(label,) for label in found.types], found.ids)
     if not coding.changes_labels:
-        types: list[tuple[str, ...]] = [
-            () if label == mark else (label,) for label in examples.labels.types
-        ]
-        return LearnedLabels(types, examples.labels.ids)
+        return LearnedLabels(
+            [() if label == mark else (label,) for label in labels.types], labels.ids
+        )
     if coding.needs_forms and forms is not None:
-        return _learnt_by_forms(examples, coding, forms, mark)
-    return _learnt_by_windows(examples, coding, mark)
+        labeled = labels.ids != labels.types.index(mark)
+        given = Column(labels.types, labels.ids[labeled])
+        found = examples._replace(labels=given).encoded_by(
+            coding, Column(forms.types, forms.ids[labeled])
+        )
+        learned_ids = np.full(len(labeled), len(found.types), np.int32)
+        learned_ids[labeled] = found.ids
+        return LearnedLabels([*((label,) for label in found.types), ()], learned_ids)
 
-
-def _learnt_by_forms(
-    examples: TrainingData, coding: LabelCoding, forms: Column, mark: str
-) -> LearnedLabels:
-    """Labels that hang on the form: those of the tokens that have one."""
-    labeled = examples.labels.ids != examples.labels.types.index(mark)
-    given = Column(examples.labels.types, examples.labels.ids[labeled])
-    their = Column(forms.types, forms.ids[labeled])
-    found = examples._replace(labels=given).encoded_by(coding, their)
-    ids = np.full(len(labeled), len(found.types), np.int32)
-    ids[labeled] = found.ids
-    return LearnedLabels([*((label,) for label in found.types), ()], ids)
-
-
-def _learnt_by_windows(examples: TrainingData, coding: LabelCoding, mark: str) -> LearnedLabels:
-    """Labels that hang on their neighbours, each of which may be unknown."""
-    names = [*examples.labels.types, None]
-    known = [label for label in examples.labels.types if label != mark]
-    before, after = examples.neighbours()
-    windows, which = np.unique(
-        np.stack([before, examples.labels.ids, after]), axis=1, return_inverse=True
-    )
+    # Labels depend on their neighbors. An unknown neighbor stands for one label of each kind that
+    # makes a difference: each prefix, of the same chunk type and of another.
+    names = [*labels.types, None]
+    known = [(label, *parse(label)) for label in labels.types if label != mark]
+    before, after = examples.neighbors()
+    windows, which = np.unique(np.stack([before, labels.ids, after]), axis=1, return_inverse=True)
     number: dict[tuple[str, ...], int] = {}
     ids = []
     for window in windows.T.tolist():
         left, label, right = (names[n] for n in window)
-        learnt: set[str] = set()
+        learned: set[str] = set()
         if label is not None and label != mark:
-            for b, a in product(*(_possible(side, label, known, mark) for side in (left, right))):
-                whole = [each for each in (b, label, a) if each is not None]
-                learnt.add(coding.encode(whole)[int(b is not None)])
-        ids.append(number.setdefault((*sorted(learnt),), len(number)))
+            kind = parse(label)[1]
+            kinds = {(prefix, of == kind): name for name, prefix, of in known}.values()
+            for b, a in product(*(kinds if side == mark else [side] for side in (left, right))):
+                context = [each for each in (b, label, a) if each is not None]
+                learned.add(coding.encode(context)[int(b is not None)])
+        ids.append(number.setdefault((*sorted(learned),), len(number)))
     return LearnedLabels([*number], np.array(ids, np.int32)[which.reshape(-1)])
 
 
-def _possible(
-    neighbour: str | None, label: str, known: Sequence[str], mark: str
-) -> Iterable[str | None]:
-    """What a neighbour may be: if it is unknown, one label of each kind that makes a difference."""
-    if neighbour != mark:
-        return [neighbour]
-    kind = parse(label)[1]
-    return {(parse(each)[0], parse(each)[1] == kind): each for each in known}.values()
-
-
 class LabeledWords:
-    """A tagger that labels whole sentences, and says so of the words whose labels are known.
+    """A tagger seen on the words whose labels are known only.
 
     Parameters
     ----------
     tagger
-        The tagger.
+        The tagger, which labels complete sentences.
     mark
         The label of words that have none.
     """
@@ -677,25 +660,23 @@ class LabeledWords:
         self.info: Mapping[str, Any] = tagger.info
 
     def gold(self, sentence: Sentence) -> list[str]:
-        """The labels that a sentence has."""
-        return [label for label in self._all(sentence) if label != self._mark]
+        """Return the labels that a sentence has."""
+        labels = self._tagger.model.column.of(sentence)
+        return [label for label in labels if label != self._mark]
 
     def tag_many(self, sentences: Iterable[Sentence], threads: int = 1) -> list[list[str]]:
-        """The tagger's labels of these words."""
-        given = list(sentences)
+        """Return the tagger's labels of the words that have one."""
+        given, column = list(sentences), self._tagger.model.column
         return [
-            [new for new, label in zip(found, self._all(each), strict=True) if label != self._mark]
+            [new for new, label in zip(found, column.of(each), strict=True) if label != self._mark]
             for each, found in zip(given, self._tagger.tag_many(given, threads), strict=True)
         ]
 
-    def _all(self, sentence: Sentence) -> list[str]:
-        return self._tagger.model.column.of(sentence)
-
 
 def score_labeled(tagger: Tagger, sentences: Sequence[Sentence], mark: str) -> Report:
-    """A report on the words that have a label; chunks are of complete sentences only."""
+    """Return a report on the words that have a label; chunks are of complete sentences only."""
     if tagger.label_scheme is not None:
         column = tagger.model.column
         sentences = [sentence for sentence in sentences if mark not in column.of(sentence)]
-    labeller = LabeledWords(tagger, mark)
-    return score(labeller, sentences, gold=labeller.gold, words=False)
+    labeled = LabeledWords(tagger, mark)
+    return score(labeled, sentences, gold=labeled.gold, words=False)

@@ -353,7 +353,7 @@ def test_53_training_data_that_are_scored(bench):
     bench.write(conllu())
     done = bench.train("--dev", "train.conllu")
     assert done.err.startswith(
-        "seqtag: note: the dev set is the training data: its scores say how well that was learnt, "
+        "seqtag: note: the dev set is the training data: its scores say how well that was learned, "
         "and stop nothing too early or too late; give sentences of other texts\n"
     )
     bench.write(conllu([*SENTENCES[:2], "the cat sees the big dog ."]), "dev")

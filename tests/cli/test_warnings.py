@@ -123,7 +123,7 @@ def test_a_dev_set_that_is_the_training_data(folder, call):
     (folder / "copy.conllu").write_text(conllu())
     options = ("-m", "x.seqtag", "--epochs", 1)
     expected = (
-        "seqtag: note: the dev set is the training data: its scores say how well that was learnt, "
+        "seqtag: note: the dev set is the training data: its scores say how well that was learned, "
         "and stop nothing too early or too late; give sentences of other texts"
     )
     assert said(call, "train", "train.conllu", "--dev", "copy.conllu", *options) == [expected]

@@ -55,7 +55,7 @@ def test_words_without_a_label_are_learnt_around(templates, caplog):
 def test_every_label_given_trains_as_ever(caplog):
     whole = model(corpus(FULL), unlabeled="error")
     assert to_bytes([model(corpus(FULL)).model]) == to_bytes([whole.model])
-    assert "no word has the label '_': every word is labelled" in caplog.text
+    assert "no word has the label '_': every word is labeled" in caplog.text
     assert "labelled" not in whole.info["training"]
 
 

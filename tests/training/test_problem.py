@@ -36,13 +36,13 @@ def many(labels: int):
         (
             256,
             1,
-            "the column xpos has 256 labels: learnt without label trigrams and label bigrams that "
+            "the column xpos has 256 labels: learned without label trigrams and label bigrams that "
             "see words, which are for 255 at most",
         ),
         (
             4097,
             0,
-            "the column xpos has 4,097 labels: learnt without label bigrams, which are for 4,096 "
+            "the column xpos has 4,097 labels: learned without label bigrams, which are for 4,096 "
             "at most",
         ),
     ],
@@ -50,7 +50,7 @@ def many(labels: int):
 def test_a_preset_falls_back_to_what_fits(labels, order, note, caplog):
     with caplog.at_level(logging.WARNING, "seqtag"):
         tagger = train(many(labels), label="xpos", epochs=5, min_count=1)
-    notes = [r.getMessage() for r in caplog.records if "learnt without" in r.getMessage()]
+    notes = [r.getMessage() for r in caplog.records if "learned without" in r.getMessage()]
     assert notes == ([note] if note else [])
     assert tagger.model.compiled.order == order
     words = [word(i) for i in range(50)]
@@ -82,7 +82,7 @@ def test_lemmas_need_templates_that_look_at_the_form():
         train([sentence], label="lemma", templates=parse("upos[0]"))
     assert str(error.value) == (
         "<templates>: expected a template that looks at the column form, by which the column "
-        "lemma is learnt, found none; add form[0]"
+        "lemma is learned, found none; add form[0]"
     )
 
 
