@@ -143,28 +143,22 @@ class BoundAttribute:
         except (SeqtagError, KeyboardInterrupt, MemoryError):
             raise
         except BaseException as error:  # user code; SystemExit would end the command silently
-            raise self._failure(error) from error
+            file = getattr(getattr(function, "__code__", None), "co_filename", None)
+            place = line_in(error, file) if file else None
+            where = f" at {file}:{place}" if place else ""
+            msg = f"attribute {self.name!r} fails{where} ({described(error)}); correct the function"
+            raise TemplateError(msg) from error
         if not set(map(type, values)) <= {str, type(None)}:
-            self._check(words, values)
+            for word, value in zip(words, values, strict=True):
+                if value is not None and not isinstance(value, str):
+                    msg = (
+                        f"attribute {self.name!r} must return a string or None, "
+                        f"found {value!r} for the word {word!r}; correct the function"
+                    )
+                    raise TemplateError(msg)
         if max(map(len, filter(None, values)), default=0) > MAX_LENGTH:
             return [value and value[:MAX_LENGTH] for value in values]
         return values
-
-    def _failure(self, error: BaseException) -> TemplateError:
-        file = getattr(getattr(self.function, "__code__", None), "co_filename", None)
-        place = line_in(error, file) if file else None
-        where = f" at {file}:{place}" if place else ""
-        msg = f"attribute {self.name!r} fails{where} ({described(error)}); correct the function"
-        return TemplateError(msg)
-
-    def _check(self, words: Sequence[str], values: Sequence[object]) -> None:
-        for word, value in zip(words, values, strict=True):
-            if value is not None and not isinstance(value, str):
-                msg = (
-                    f"attribute {self.name!r} must return a string or None, "
-                    f"found {value!r} for the word {word!r}; correct the function"
-                )
-                raise TemplateError(msg)
 
 
 def resolve(name: str, args: Sequence[int | str] = ()) -> BoundAttribute:
@@ -265,9 +259,7 @@ def _check_arguments(name: str, function: AttributeFunction, args: Sequence[int 
         raise TemplateError(msg)
 
 
-@lru_cache(maxsize=256)  # models name the same few attributes again and again
-def _signature(function: AttributeFunction) -> inspect.Signature:
-    return inspect.signature(function)
+_signature = lru_cache(maxsize=256)(inspect.signature)  # models name the same few attributes
 
 
 def _annotated_type(parameter: inspect.Parameter) -> str:

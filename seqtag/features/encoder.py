@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from sys import getsizeof
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +15,7 @@ from seqtag.features.normal_forms import FORMS
 from seqtag.tables.table import Lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -149,41 +150,31 @@ class Encoder:
             grown = np.zeros((self._table.shape[0], 2 * last), np.uint64)
             grown[:, : self._table.shape[1]] = self._table
             self._table = grown
-        compiled = self._compiled
-        keys = {n: (compiled.forms, compiled.functions[n]) for n in compiled.attributes_of(column)}
-        missing = [number for number, key in keys.items() if key not in shared]
-        functions = ((number, compiled.functions[number]) for number in missing)
-        lookups = {number: each for number, each in functions if isinstance(each, Lookup)}
-        plain = [number for number in missing if number not in lookups]
-        for number, hashes in self._hashes_of(plain, new):
-            shared[keys[number]] = hashes
-        for number, lookup in lookups.items():
-            shared[keys[number]] = self._looked_up(lookup, new, shared)
-        for number, key in keys.items():
-            self._table[number, first:last] = shared[key]
-
-    def _looked_up(self, lookup: Lookup, new: list[str], shared: SharedHashes) -> np.ndarray:
-        """Return the hashes of table entries of new types, without a Python call per word."""
-        forms = self._compiled.forms
-        key = forms, lookup.by
-        if key not in shared:
-            made = hash_attributes({0: lookup.by}, forms, new)
-            shared[key] = made[0] if made else self._hash_present(lookup.by.many(FORMS[forms](new)))
-        return lookup.hashes(shared[key])
-
-    def _hashes_of(
-        self, numbers: list[int], words: list[str]
-    ) -> Iterator[tuple[int, NDArray[np.uint64]]]:
-        """Yield attributes by number, each with the hashes of its values, 0 if absent: (words,)."""
-        compiled = self._compiled
-        functions = ((number, compiled.functions[number]) for number in numbers)
-        bound = {number: each for number, each in functions if isinstance(each, BoundAttribute)}
-        made = hash_attributes(bound, compiled.forms, words)
-        yield from made.items()
-        others = [number for number in numbers if number not in made]
-        if others:
-            for number, values in compiled.apply_all(others, words):
-                yield number, self._hash_present(values)
+        compiled, forms = self._compiled, self._compiled.forms
+        functions = {
+            number: compiled.functions[number]
+            for number, use in enumerate(compiled.attributes)
+            if use.column == column
+        }
+        missing = {n: each for n, each in functions.items() if (forms, each) not in shared}
+        bound = {n: each for n, each in missing.items() if isinstance(each, BoundAttribute)}
+        in_kernel = hash_attributes(bound, forms, new)
+        seen = cache(partial(FORMS[forms], new))  # not needed if the kernel has all attributes
+        # Lookups come last, as their lookup form may be an attribute, too.
+        for number, each in sorted(missing.items(), key=lambda item: isinstance(item[1], Lookup)):
+            if number in in_kernel:
+                hashes = in_kernel[number]
+            elif isinstance(each, Lookup):
+                by = forms, each.by
+                if by not in shared:
+                    found = hash_attributes({0: each.by}, forms, new)
+                    shared[by] = found[0] if found else self._hash_present(each.by.many(seen()))
+                hashes = each.hashes(shared[by])
+            else:
+                hashes = self._hash_present(each.many(seen()))
+            shared[forms, each] = hashes
+        for number, each in functions.items():
+            self._table[number, first:last] = shared[forms, each]
 
     def _hash_present(self, values: list[str | None]) -> np.ndarray:
         """Hash values, 0 for None; repeated values are hashed once."""

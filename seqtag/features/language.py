@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
 CRFPP_LINE = re.compile(r'[UuBb]\d*(?::|\Z)|\*|[UuBb][^"(\[]*%[A-Za-z]\[')
-"""How a template line of these files begins."""
+"""Begin of a template line of CRF++ or Wapiti."""
 
 _MACRO = re.compile(
     r"%(?P<kind>[xXmMtT])\[\s*(?P<offset>[+-]?[0-9]{1,9})\s*,\s*(?P<column>[0-9]{1,9})\s*"
@@ -154,10 +154,10 @@ _BEFORE_COMMENT = re.compile(
     r"(?:(?<!\s)(?!\A)\#|[^#])*"
 )
 LONGEST_LINE = 2000
-"""Characters that a line of a template file may have before its comment."""
+"""Most characters of a line before its comment."""
 
 LONGEST_COMMENT = 100_000
-"""Characters that it may have with its comment."""
+"""Most characters of a line with its comment."""
 
 _PRESETS = Path(__file__).with_name("presets")
 
@@ -196,11 +196,25 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
         if not stripped:
             continue
         try:
-            line = _without_comment(stripped)
+            line, most, what = stripped, LONGEST_COMMENT, " with its comment"
+            if len(line) <= most:  # the search for a comment takes memory per letter
+                found = _BEFORE_COMMENT.match(line)
+                line, most, what = found[0].strip() if found else "", LONGEST_LINE, ""
+            if len(line) > most:
+                msg = (
+                    f"expected a line of at most {most:,} characters{what}, found {len(line):,}; "
+                    "write one template a line"
+                )
+                raise TemplateError(msg)
             if not line:
                 continue
             if re.match(r"set\s", line):
-                name, value = _parse_setting(line)
+                words = line.split()
+                if len(words) != 3:
+                    msg = f"expected a setting such as set epochs 10, found {line!r}"
+                    raise TemplateError(msg)
+                name = words[1]
+                value = find_setting(name).parse(words[2])
                 if name in settings:
                     msg = f"the setting {name} is made twice; remove one"
                     raise TemplateError(msg)
@@ -229,23 +243,6 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
         return TemplateSet(tuple(templates), settings, source)
     except TemplateError as error:
         raise TemplateError(error.message, source=source, line=error.line) from error
-
-
-def _without_comment(line: str) -> str:
-    """Return a line without its comment; refuse long ones: the search takes memory per letter."""
-    if len(line) <= LONGEST_COMMENT:
-        found = _BEFORE_COMMENT.match(line)
-        line = found[0].strip() if found else ""
-        most, what = LONGEST_LINE, ""
-    else:
-        most, what = LONGEST_COMMENT, " with its comment"
-    if len(line) > most:
-        msg = (
-            f"expected a line of at most {most:,} characters{what}, found {len(line):,}; "
-            "write one template a line"
-        )
-        raise TemplateError(msg)
-    return line
 
 
 _Parts = tuple[tuple[Term, ...], tuple[int, ...]]
@@ -286,7 +283,11 @@ def _parse_term(found: re.Match[str]) -> Term:
     """Build the term that _TERM matched."""
     name, offset = found["name"], int(found["offset"])
     if name in TABLE_ATTRIBUTES and (found["args"] is not None or TABLE_ATTRIBUTES[name]):
-        return _parse_table_term(found)
+        text = found["args"] or ""  # an optional column, then the table
+        names = [each.strip().strip('"') for each in text.split(",")] if text.strip() else []
+        of = names.pop(0) if len(names) == 2 and _COLUMN.fullmatch(names[0]) else "form"
+        table = () if names == [TABLE_ATTRIBUTES[name]] else tuple(names)
+        return Term(name, _column(of), table, offset)
     is_column = name[0] == "%" or name not in attribute_names() or name in TABLE_ATTRIBUTES
     if found["args"] is None and is_column:
         if name in RESERVED:
@@ -313,28 +314,9 @@ def _parse_term(found: re.Match[str]) -> Term:
     return Term(name, column, tuple(args), offset)
 
 
-def _parse_table_term(found: re.Match[str]) -> Term:
-    """Build a lookup in a word table: an optional column, then the table."""
-    name, text = found["name"], found["args"] or ""
-    names = [each.strip().strip('"') for each in text.split(",")] if text.strip() else []
-    column = names.pop(0) if len(names) == 2 and _COLUMN.fullmatch(names[0]) else "form"
-    args = () if names == [TABLE_ATTRIBUTES[name]] else tuple(names)
-    return Term(name, _column(column), args, int(found["offset"]))
-
-
 def _column(text: str) -> str | int:
     """Parse a column: its name, or % and its number."""
     return int(text[1:]) if text[0] == "%" else text
-
-
-def _parse_setting(line: str) -> tuple[str, Value]:
-    """Parse a line such as ``set epochs 10`` into name and value."""
-    words = line.split()
-    if len(words) != 3:
-        msg = f"expected a setting such as set epochs 10, found {line!r}"
-        raise TemplateError(msg)
-    _, name, text = words
-    return name, find_setting(name).parse(text)
 
 
 def preset_names() -> list[str]:
@@ -412,20 +394,20 @@ _AROUND = """
 _WITH_WORD = """
 normal[0] + {0}[+1]
 """
-"""Of more, triples of labels and pairs with endings, EWT had nothing."""
+"""More templates, triples of labels and pairs with suffixes, did not help on EWT."""
 
 
-def without_predicted(templates: TemplateSet, said: Sequence[str]) -> TemplateSet:
+def without_predicted(templates: TemplateSet, predicted: Sequence[str]) -> TemplateSet:
     r"""Return the templates that look at no column of first-pass labels.
 
     >>> print(without_predicted(parse("form[0]\nfirst.upos[+1]"), ["first.upos"]), end="")
     form[0]
     """
-    kept = [each for each in templates.templates if not _look_at([each], said)]
+    kept = [each for each in templates.templates if not _look_at([each], predicted)]
     return replace(templates, templates=tuple(kept))
 
 
-def with_predicted(templates: TemplateSet, said: Sequence[str]) -> TemplateSet:
+def with_predicted(templates: TemplateSet, predicted: Sequence[str]) -> TemplateSet:
     r"""Return the templates of a stacked model: those of the first pass, and some for its labels.
 
     Templates that look at such columns already stay as they are.
@@ -433,9 +415,9 @@ def with_predicted(templates: TemplateSet, said: Sequence[str]) -> TemplateSet:
     Parameters
     ----------
     templates
-        Those of the whole training.
-    said
-        Names of the columns that the first pass fills.
+        Templates of the first pass.
+    predicted
+        Names of the columns of first-pass labels.
 
     Examples
     --------
@@ -446,16 +428,16 @@ def with_predicted(templates: TemplateSet, said: Sequence[str]) -> TemplateSet:
     form[0]
     first.tag[+1]
     """
-    if _look_at(templates.templates, said):
+    if _look_at(templates.templates, predicted):
         return templates
     lines = _AROUND + (_WITH_WORD if "form" in templates.columns else "")
     added = [
         replace(template, line=None)
-        for name in said
+        for name in predicted
         for template in parse(lines.format(name)).templates
     ]
     return replace(templates, templates=(*templates.templates, *added))
 
 
-def _look_at(templates: Sequence[Template], said: Sequence[str]) -> bool:
-    return any(term.column in said for template in templates for term in template.terms)
+def _look_at(templates: Sequence[Template], predicted: Sequence[str]) -> bool:
+    return any(term.column in predicted for template in templates for term in template.terms)

@@ -79,32 +79,24 @@ def hash_attributes(
     """
     if backend.hash_attributes is None:
         return {}
-    calls = {number: _call_of(attribute) for number, attribute in attributes.items()}
-    known = {number: call for number, call in calls.items() if call is not None}
+    known: dict[int, AttributeCall] = {}
+    for key, attribute in attributes.items():
+        name = _NAMES.get(attribute.function)
+        if name is not None:
+            number, classes = (*attribute.args, "")[:2] if attribute.args else (0, "")
+            letters = builtin.letters_of(str(classes))
+            pairs = [(ord(char), ord(written)) for char, written in letters.items()]
+            known[key] = name, int(number), pairs
     if not known:
         return {}
-    spell = _spell_normal if form == "normal" else _spell_written
+
+    def spell(word: str) -> tuple[str, str]:
+        """Return the form of a word, and that in lower case."""
+        seen = normal_form(word) if form == "normal" else word
+        return seen, seen.lower()
+
     found = backend.hash_attributes(words, list(known.values()), form == "normal", describe, spell)
     return dict(zip(known, found, strict=True))
-
-
-def _call_of(attribute: BoundAttribute) -> AttributeCall | None:
-    """Return the kernel call for an attribute; None if Python computes it."""
-    name = _NAMES.get(attribute.function)
-    if name is None:
-        return None
-    number, classes = (*attribute.args, "")[:2] if attribute.args else (0, "")
-    letters = builtin.letters_of(str(classes))
-    return name, int(number), [(ord(char), ord(written)) for char, written in letters.items()]
-
-
-def _spell_normal(word: str) -> tuple[str, str]:
-    form = normal_form(word)
-    return form, form.lower()
-
-
-def _spell_written(word: str) -> tuple[str, str]:
-    return word, word.lower()
 
 
 def describe(block: int) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint8]]:
@@ -141,15 +133,12 @@ def describe(block: int) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray
     for column, texts in written:
         for more, letters in enumerate(zip_longest(*texts)):
             codes[:, column + more] = [_NONE if char is None else ord(char) for char in letters]
-    codes[:, 9] = [_outline_code(builtin.character_kind(char)) for char in chars]
+    for row, kind in enumerate(map(builtin.character_kind, chars)):
+        if len(kind) == 2:  # a category
+            codes[row, 9] = -(256 * ord(kind[0]) + ord(kind[1]))
+        elif kind:
+            codes[row, 9] = ord(kind)
     return codes, _bits_of(chars), np.fromiter(map(combining, chars), np.uint8, BLOCK)
-
-
-def _outline_code(kind: str) -> int:
-    """Return the class of a character in an outline as one number."""
-    if len(kind) == 2:
-        return -(256 * ord(kind[0]) + ord(kind[1]))
-    return ord(kind) if kind else _NONE
 
 
 def _bits_of(chars: list[str]) -> NDArray[np.uint16]:

@@ -109,7 +109,9 @@ class Term:
 
     def __str__(self) -> str:
         column = f"%{self.column}" if isinstance(self.column, int) else self.column
-        bare = column == "form" or not _stands_for_attribute(column)
+        # A bare name is a column unless it is an attribute that needs no name of a table.
+        reserved = column in RESERVED or column in attribute_names()
+        bare = column == "form" or not reserved or TABLE_ATTRIBUTES.get(column, "") is None
         if self.function == "form" and not self.args and bare:
             text = column
         else:
@@ -131,11 +133,6 @@ class Term:
         if self.function not in TABLE_ATTRIBUTES:
             return None
         return str(self.args[0]) if self.args else TABLE_ATTRIBUTES[self.function]
-
-
-def _stands_for_attribute(name: str) -> bool:
-    """Return whether a bare name is not a column; attributes that need a table name may be."""
-    return name in (*RESERVED, *attribute_names()) and TABLE_ATTRIBUTES.get(name, "") is not None
 
 
 @dataclass(frozen=True)
@@ -403,7 +400,11 @@ class TemplateSet:
                                 f'attributes at most, found "{term}" beyond; leave some out'
                             )
                             raise TemplateError(msg)
-                        functions.append(_bound(term, self.tables))
+                        functions.append(
+                            resolve(term.function, term.args)
+                            if term.table is None
+                            else bind(term.function, term.args, term.table, self.tables)
+                        )
                         numbers[use] = len(numbers)
                 pairs.append((numbers[use], term.offset))
             if pairs or not template.label_offsets:
@@ -437,13 +438,6 @@ def check_size(templates: int, terms: int) -> None:
             f"found {templates:,} with {terms:,}; leave some out"
         )
         raise TemplateError(msg)
-
-
-def _bound(term: Term, tables: Mapping[str, WordTable]) -> Attribute:
-    """Resolve the attribute of a term with its arguments, and its table if it is a lookup."""
-    if term.table is None:
-        return resolve(term.function, term.args)
-    return bind(term.function, term.args, term.table, tables)
 
 
 def _find_column(term: Term, columns: Sequence[str], known: frozenset[str]) -> str:
@@ -545,23 +539,3 @@ class CompiledTemplates:
         ['ed', None]
         """
         return self.functions[attribute_index].many(FORMS[self.forms](values))
-
-    def apply_all(
-        self, numbers: Iterable[int], values: Sequence[str]
-    ) -> Iterator[tuple[int, list[str | None]]]:
-        """Yield some attributes by number, each with its values; see `apply_many`.
-
-        Examples
-        --------
-        >>> from seqtag.features.language import parse
-        >>> compiled = parse("form[0] + suffix(2)[0]").compile(["form"])
-        >>> list(compiled.apply_all([0, 1], ["don’t", "I"]))
-        [(0, ["don't", 'I']), (1, ["'t", None])]
-        """
-        seen = FORMS[self.forms](values)
-        for number in numbers:
-            yield number, self.functions[number].many(seen)
-
-    def attributes_of(self, column: str) -> list[int]:
-        """Return the numbers of the attributes of a column."""
-        return [number for number, use in enumerate(self.attributes) if use.column == column]

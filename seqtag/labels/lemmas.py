@@ -21,6 +21,7 @@ A space in inserted text is written as a tab, which no column value has.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,18 +35,15 @@ if TYPE_CHECKING:
 
 _WHOLE = "="
 _MOST_CELLS = 40_000  # characters of a form times those of a lemma
+_COUNT = re.compile("[0-9]{1,9}")
 _NO_LEMMA = "_"
 _OUTSIDE_FIELDS = "\t\r\n"  # what a column cannot hold
-
-
-def _title(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 _CASES: Mapping[str, Callable[[str], str]] = {
     "lower": str,
     "asis": str,  # what is kept is taken from the form as written
-    "title": _title,
+    "title": lambda text: text[:1].upper() + text[1:],
     "upper": str.upper,
 }
 """How each case changes the edited form, which is in lower case except for "asis"."""
@@ -84,7 +82,7 @@ class EditScript(NamedTuple):
             If the text is not a script.
         """
         case, *parts = text.split(" ")
-        if case in _CASES and len(parts) == 4 and all(map(_is_count, parts[:2])):
+        if case in _CASES and len(parts) == 4 and all(map(_COUNT.fullmatch, parts[:2])):
             front, back = (part.replace("\t", " ") for part in parts[2:])
             return cls(case, int(parts[0]), int(parts[1]), front, back)
         msg = (
@@ -102,13 +100,7 @@ class EditScript(NamedTuple):
         return _CASES[self.case](f"{self.put_front}{kept}{self.put_back}")
 
 
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 10
-
-
-@lru_cache(maxsize=1 << 14)
-def _parsed(text: str) -> EditScript:
-    return EditScript.of(text)
+_parse = lru_cache(maxsize=1 << 14)(EditScript.of)
 
 
 def lemma_of(form: str, script: str) -> str:
@@ -130,7 +122,7 @@ def lemma_of(form: str, script: str) -> str:
     if script.startswith(_WHOLE):
         lemma = script[1:]
     else:
-        parsed = _parsed(script)
+        parsed = _parse(script)
         lemma = parsed.edit(form) or EditScript(parsed.case, 0, 0, "", "").edit(form) or ""
     fits = lemma and not any(char in lemma for char in _OUTSIDE_FIELDS)
     return lemma if fits else _NO_LEMMA
@@ -178,21 +170,15 @@ def _shared(base: str, goal: str) -> Iterator[tuple[int, int, int]]:
             yield 0, 0, size
         return
     for size in range(min(len(base), len(goal)), 0, -1):
-        places = [
-            (begin, at, size)
-            for begin in range(len(goal) - size + 1)
-            for at in _places(base, goal[begin : begin + size])
-        ]
-        if places:
-            yield from places
+        found = False
+        for begin in range(len(goal) - size + 1):
+            shared = goal[begin : begin + size]
+            at = base.find(shared)
+            while at >= 0:
+                yield begin, at, size
+                found, at = True, base.find(shared, at + 1)
+        if found:
             return
-
-
-def _places(text: str, part: str) -> Iterator[int]:
-    at = text.find(part)
-    while at >= 0:
-        yield at
-        at = text.find(part, at + 1)
 
 
 def choose_scripts(pairs: Sequence[tuple[str, str]]) -> list[str]:

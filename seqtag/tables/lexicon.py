@@ -171,12 +171,6 @@ def check_used(tables: Sequence[WordTable], templates: Sequence[TemplateSet]) ->
         raise TemplateError(msg, source=templates[0].source if templates else None)
 
 
-def lemma_columns(templates: Iterable[TemplateSet], columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns of the training data that a needed table of lemmas is made from."""
-    found = any(map(asks_for_lemmas, templates)) and {*LEMMA_COLUMNS} <= {*columns}
-    return LEMMA_COLUMNS if found else ()
-
-
 def asks_for_lemmas(templates: TemplateSet) -> bool:
     """Return whether templates need a table of lemmas that was not given."""
     return LEMMAS in templates.table_names and LEMMAS not in templates.tables

@@ -69,8 +69,8 @@ def test_all_ways_of_tagging_write_the_scheme_of_the_file(encoding, constrain, t
     for sentence in sentences:
         gold = sentence.column("chunk")
         assert tagger.tag(sentence) == gold
-        assert tagger.tag(sentence, given=gold) == gold
+        assert tagger.tag(sentence, fixed_labels=gold) == gold
         fixed = [gold[0], *[None] * (len(gold) - 1)]
-        assert tagger.tag(sentence, given=fixed) == gold
+        assert tagger.tag(sentence, fixed_labels=fixed) == gold
         for _, labels in tagger.nbest(sentence, 3):
             assert spans(labels, "iob2") is not None
