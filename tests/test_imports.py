@@ -28,10 +28,11 @@ catalogue.fetch
 catalogue.locate
 catalogue
 engine.arrays
-engine.checks engine.interface
+engine.checks
 engine.keys engine.reference engine.clustering
 engine.alternatives
 engine.frozen
+engine.interface
 engine.native
 engine.backend
 engine.epochs

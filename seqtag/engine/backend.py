@@ -14,25 +14,6 @@ from pathlib import Path
 from seqtag.engine.interface import Backend
 from seqtag.errors import BackendError
 
-__all__ = [
-    "BACKEND",
-    "BigramCounter",
-    "Characters",
-    "Decoder",
-    "ExchangeClustering",
-    "Scanner",
-    "TokenScanner",
-    "Values",
-    "Weights",
-    "bundle_features",
-    "drop_features",
-    "hash_attributes",
-    "hash_strings",
-    "index_features",
-    "label_lists",
-    "write_sentences",
-]
-
 
 def _choose() -> str:
     """Return the name of the backend to use."""

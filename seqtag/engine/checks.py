@@ -279,16 +279,6 @@ def check_allowed(allowed: Allowed | None, tokens: int, labels: int) -> None:
     require(_within(allowed.labels, labels), "allowed holds a label id out of range")
 
 
-def check_groups(groups: IntArray, labels: int) -> None:
-    """Refuse groups that do not fit the labels of a model."""
-    require(len(groups) == labels, "groups must hold one number per label")
-
-
-def check_number(n: int) -> None:
-    """Refuse fewer than one sequence."""
-    require(n >= 1, "n must be at least 1")
-
-
 def _check_rows(rows: Rows, width: int) -> None:
     """Refuse rows whose arrays do not fit together."""
     keys, ptr, cells = rows.keys, rows.row_ptr, len(rows.labels)

@@ -1,7 +1,7 @@
 r"""Word bigrams, and exchange clustering: word classes that predict each other (Kneser & Ney 1993).
 
 **Bigrams.** `BigramCounter` counts which words stand next to each other. Word 0 is the boundary:
-it stands before each sentence and after the last one. Sentences come in any number of pieces; only
+it precedes each sentence and follows the last one. Sentences come in any number of pieces; only
 distinct bigrams are kept.
 
 **Objective.** A class bigram model gives a word w after v, with classes c(w) and c(v),
@@ -279,11 +279,11 @@ class ExchangeClustering:
     def _gains(self, right: IntArray, left: IntArray, own: int) -> IntArray:
         """Return what F gains if the word joins each open class, (open,) int64."""
         classes = np.arange(self._open)
-        behind, ahead = np.flatnonzero(right), np.flatnonzero(left)
+        after, before = np.flatnonzero(right), np.flatnonzero(left)
         corner = self._table[classes, classes]
         more = right[classes] + left[classes] + own
         gains = _growth(corner, more) - 2 * _growth(self._total[classes], right.sum() + own)
-        for table, ds, n in ((self._table, behind, right), (self._table.T, ahead, left)):
+        for table, ds, n in ((self._table, after, right), (self._table.T, before, left)):
             growth = _growth(table[np.ix_(classes, ds)], n[ds])
             growth[classes[:, None] == ds] = 0  # the corners are counted
             gains += growth.sum(axis=1)

@@ -16,10 +16,38 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from seqtag.engine.arrays import BoolArray, Cells, Cost, Instances, IntArray, State
-    from seqtag.engine.interface import Learner
 
 ASK_EVERY = 0.1
 """Seconds between two checks within an epoch: whether to stop, or to write a checkpoint."""
+
+
+class Learner(Protocol):
+    """Weights as the training loop uses them, such as `seqtag.engine.reference.Weights`."""
+
+    @property
+    def seen(self) -> int:
+        """Number of sentences visited so far."""
+
+    def train_epoch(
+        self,
+        x: Instances,
+        y: IntArray,
+        visits: IntArray,
+        rule: str = "perceptron",
+        step: float = 1.0,
+        cost: Cost | None = None,
+        ties_are_mistakes: bool = False,
+        out_mistakes: list[Mistakes] | None = None,
+        choices: BoolArray | None = None,
+        pause: Pause | None = None,
+    ) -> tuple[int, int]:
+        """Learn from the sentences with these numbers; return (updates, wrong tokens)."""
+
+    def cells(self, average: bool = False) -> Cells:
+        """Return the nonzero weights, of w or of its average."""
+
+    def state(self) -> State:
+        """Return the complete state: weights made from it continue bit by bit like these."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ summation: cached or not, native or numpy, the labels are the same.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from seqtag.engine.arrays import (
     TagDictionary,
     pointers,
 )
-from seqtag.engine.checks import check_allowed, check_frozen, check_groups, check_number
+from seqtag.engine.checks import check_allowed, check_frozen, require
 from seqtag.engine.keys import keys
 from seqtag.engine.reference import sum_parts, viterbi
 
@@ -74,17 +74,15 @@ class Decoder:
         check_frozen(order, plan, edge_plan, weights, parts, known)
         self.labels, self.order, self.weights = len(weights.start), order, weights
         self.plan, self.edge_plan, self.parts, self.known = plan, edge_plan, parts, known
-        self.trigram = self._trigram() if order == 2 else None
+        self.trigram: FloatArray | None = None
+        if order == 2:  # (K + 1, K, K) from its rows
+            K, rows = self.labels, weights.trigram
+            dense = np.zeros(((K + 1) * K, K), np.float32)
+            row = np.repeat(rows.keys.astype(np.int64) - 1, np.diff(rows.row_ptr))
+            dense[row, rows.labels] = rows.weights
+            self.trigram = dense.reshape(K + 1, K, K)
 
-    def _trigram(self) -> FloatArray:
-        """Return the trigram potentials (K + 1, K, K)."""
-        K, rows = self.labels, self.weights.trigram
-        dense = np.zeros(((K + 1) * K, K), np.float32)
-        row = np.repeat(rows.keys.astype(np.int64) - 1, np.diff(rows.row_ptr))
-        dense[row, rows.labels] = rows.weights
-        return dense.reshape(K + 1, K, K)
-
-    def workspace(self) -> None:
+    def workspace(self) -> Any:
         """Return the memory of one thread for one numbering of the types; here None."""
         return
 
@@ -93,7 +91,7 @@ class Decoder:
         types: IntArray,
         hashes: HashArray,
         sentence_ptr: IntArray,
-        workspace: None = None,
+        workspace: Any = None,
         allowed: Allowed | None = None,
     ) -> IntArray:
         """Return the label ids (tokens,) int32 of encoded sentences.
@@ -118,7 +116,7 @@ class Decoder:
         hashes: HashArray,
         sentence_ptr: IntArray,
         groups: IntArray,
-        workspace: None = None,
+        workspace: Any = None,
         allowed: Allowed | None = None,
     ) -> Margins:
         """Return the label ids of encoded sentences and their margins; see `alternatives.margins`.
@@ -130,7 +128,7 @@ class Decoder:
         groups
             (K,) int32: labels with one number count as one.
         """
-        check_groups(groups, self.labels)
+        require(len(groups) == self.labels, "groups must hold one number per label")
         N = types.shape[1]
         found = Margins(np.zeros(N, np.int32), np.zeros(N), np.zeros(N, np.int32))
         for here, p in self._potentials(types, hashes, sentence_ptr, workspace, allowed):
@@ -144,7 +142,7 @@ class Decoder:
         hashes: HashArray,
         sentence_ptr: IntArray,
         n: int,
-        workspace: None = None,
+        workspace: Any = None,
         allowed: Allowed | None = None,
     ) -> Paths:
         """Return the n best sequences of each encoded sentence; see `alternatives.n_best`.
@@ -156,7 +154,7 @@ class Decoder:
         n
             Number of sequences, at least 1.
         """
-        check_number(n)
+        require(n >= 1, "n must be at least 1")
         potentials = self._potentials(types, hashes, sentence_ptr, workspace, allowed)
         found = [n_best(p, n) for _, p in potentials]
         labels = [y for paths in found for _, y in paths]
@@ -169,7 +167,7 @@ class Decoder:
         types: IntArray,
         hashes: HashArray,
         sentence_ptr: IntArray,
-        workspace: None,  # noqa: ARG002  used by the kernel only
+        workspace: Any,  # noqa: ARG002  used by the kernel only
         allowed: Allowed | None,
     ) -> Iterator[tuple[slice, Potentials]]:
         """Yield the slice of tokens and the potentials of each sentence."""
@@ -179,8 +177,16 @@ class Decoder:
         emission = _sum_rows(self.weights.emission, found, self.parts.number if self.parts else K)
         if self.parts:
             emission = sum_parts(emission, self.parts)
-        if self.known.attribute >= 0:
-            emission = self._restricted(emission, types, hashes)
+        if (attribute := self.known.attribute) >= 0:  # known words may have the labels listed only
+            unrestricted, emission = emission, emission.copy()
+            forms = types[self.plan.attribute_column[attribute]]
+            for token, key in enumerate(hashes[attribute, forms]):
+                row = np.searchsorted(self.known.keys, key)
+                if row < len(self.known.keys) and self.known.keys[row] == key:
+                    listed = slice(*self.known.row_ptr[row : row + 2])
+                    if len(labels := self.known.labels[listed]):
+                        emission[token] = FORBIDDEN
+                        emission[token, labels] = unrestricted[token, labels]
         start, stop, transition = self.weights.start, self.weights.stop, self.weights.transition
         if not self.order:
             start, stop, transition = np.zeros_like(start), np.zeros_like(stop), NO_TRANSITIONS
@@ -194,20 +200,6 @@ class Decoder:
             if allowed is not None:
                 p = restrict(p, [allowed.of(n) for n in range(begin, end)])
             yield here, p
-
-    def _restricted(self, emission: FloatArray, types: IntArray, hashes: HashArray) -> FloatArray:
-        """Forbid the labels of known words that the tag dictionary does not list."""
-        attribute = self.known.attribute
-        column = self.plan.attribute_column[attribute]
-        restricted = emission.copy()
-        for token, key in enumerate(hashes[attribute, types[column]]):
-            row = np.searchsorted(self.known.keys, key)
-            if row < len(self.known.keys) and self.known.keys[row] == key:
-                allowed = self.known.labels[self.known.row_ptr[row] : self.known.row_ptr[row + 1]]
-                if len(allowed):
-                    restricted[token] = FORBIDDEN
-                    restricted[token, allowed] = emission[token, allowed]
-        return restricted
 
 
 def _sum_rows(rows: Rows, found: HashArray, width: int) -> FloatArray:

@@ -1,8 +1,11 @@
-"""Interface of a backend: a record of its functions and classes, and their protocols."""
+"""Interface of a backend: a record of its functions and classes.
+
+Both backends have those of the reference; the protocols here are of what only the kernel has.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -10,99 +13,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from seqtag.engine.arrays import (
-        Allowed,
-        Bigrams,
-        BoolArray,
-        ByteArray,
-        Cells,
-        CodeArray,
-        Cost,
-        HashArray,
-        Instances,
-        IntArray,
-        KeyPlan,
-        Margins,
-        Mistakes,
-        Paths,
-        Pause,
-        State,
-    )
-
-
-class Learner(Protocol):
-    """Weights as the training loop uses them; see `seqtag.engine.reference.Weights`."""
-
-    @property
-    def seen(self) -> int:
-        """Number of sentences visited so far."""
-
-    def train_epoch(
-        self,
-        x: Instances,
-        y: IntArray,
-        visits: IntArray,
-        rule: str = "perceptron",
-        step: float = 1.0,
-        cost: Cost | None = None,
-        ties_are_mistakes: bool = False,
-        out_mistakes: list[Mistakes] | None = None,
-        choices: BoolArray | None = None,
-        pause: Pause | None = None,
-    ) -> tuple[int, int]:
-        """Learn from the sentences with these numbers; return (updates, wrong tokens)."""
-
-    def cells(self, average: bool = False) -> Cells:
-        """Return the nonzero weights, of w or of its average."""
-
-    def state(self) -> State:
-        """Return the complete state: weights made from it continue bit by bit like these."""
-
-
-class Weights(Learner, Protocol):
-    """Weights in training; see `seqtag.engine.reference.Weights`."""
-
-    def decode(self, x: Instances) -> IntArray:
-        """Return the best label (N,) int32 of every token under the current weights."""
-
-
-class Decoder(Protocol):
-    """A trained model that decodes; see `seqtag.engine.frozen.Decoder`."""
-
-    def workspace(self) -> Any:
-        """Return the memory of one thread for one numbering of the types."""
-
-    def decode(
-        self,
-        types: IntArray,
-        hashes: HashArray,
-        sentence_ptr: IntArray,
-        workspace: Any,
-        allowed: Allowed | None = None,
-    ) -> IntArray:
-        """Return the label ids (tokens,) int32 of encoded sentences."""
-
-    def margins(
-        self,
-        types: IntArray,
-        hashes: HashArray,
-        sentence_ptr: IntArray,
-        groups: IntArray,
-        workspace: Any,
-        allowed: Allowed | None = None,
-    ) -> Margins:
-        """Return the label ids of encoded sentences, and their margins."""
-
-    def n_best(
-        self,
-        types: IntArray,
-        hashes: HashArray,
-        sentence_ptr: IntArray,
-        n: int,
-        workspace: Any,
-        allowed: Allowed | None = None,
-    ) -> Paths:
-        """Return the n best label sequences of each encoded sentence."""
+    from seqtag.engine.arrays import BoolArray, ByteArray, CodeArray, HashArray, IntArray, KeyPlan
+    from seqtag.engine.clustering import BigramCounter, ExchangeClustering
+    from seqtag.engine.frozen import Decoder
+    from seqtag.engine.keys import Values
+    from seqtag.engine.reference import Weights
 
 
 class Scanner(Protocol):
@@ -128,47 +43,6 @@ class TokenScanner(Protocol):
 
     def new_values(self) -> list[bytes]:
         """Return the tokens numbered since the last call, in order."""
-
-
-class BigramCounter(Protocol):
-    """Counter of word bigrams; see `seqtag.engine.clustering.BigramCounter`."""
-
-    @property
-    def total(self) -> int:
-        """Number of bigrams counted, with repetitions."""
-
-    def add(self, words: IntArray, sentence_ptr: IntArray) -> None:
-        """Count the bigrams of some sentences."""
-
-    def counts(self, words: int) -> IntArray:
-        """Return how often each of the first words was counted: (words,) int64."""
-
-    def table(self, numbers: IntArray) -> Bigrams:
-        """Return all bigrams, with the words renumbered."""
-
-
-class ExchangeClustering(Protocol):
-    """Word classes, improved step by step; see `seqtag.engine.clustering`."""
-
-    @property
-    def classes(self) -> IntArray:
-        """Class of each word, (V,) int32."""
-
-    def objective(self) -> int:
-        """Return the part of the log-likelihood that depends on the classes."""
-
-    def visit(self, first: int, last: int) -> int:
-        """Move the words first to last - 1; return how many change class."""
-
-
-class Values(Protocol):
-    """Distinct strings, numbered in order; see `seqtag.engine.keys.Values`."""
-
-    def number(self, rows: list[Sequence[str]], count: int) -> NDArray[np.int32]:
-        """Return the number of each value, all rows end to end: (count,) int32."""
-
-    def new_values(self) -> list[str]:
-        """Return the values numbered since the last call, in order."""
 
 
 class WriteSentences(Protocol):
@@ -259,8 +133,8 @@ class Backend(NamedTuple):
     """Reference or native kernel; both give the same results."""
 
     name: str
-    Weights: Callable[..., Weights]
-    Decoder: Callable[..., Decoder]
+    Weights: type[Weights]
+    Decoder: type[Decoder]
     index_features: Callable[
         [KeyPlan, IntArray, HashArray, IntArray, int], tuple[HashArray, IntArray, IntArray]
     ]
@@ -268,9 +142,9 @@ class Backend(NamedTuple):
         [IntArray, IntArray, NDArray[np.float64], np.random.RandomState], tuple[IntArray, IntArray]
     ]
     hash_strings: Callable[[Sequence[str]], HashArray]
-    BigramCounter: Callable[[], BigramCounter]
-    ExchangeClustering: Callable[[Bigrams, IntArray, int], ExchangeClustering]
-    Values: Callable[[], Values]
+    BigramCounter: type[BigramCounter]
+    ExchangeClustering: type[ExchangeClustering]
+    Values: type[Values]
     label_lists: Callable[[list[str], IntArray, IntArray], list[list[str]]]
     bundle_features: (
         Callable[

@@ -1,6 +1,6 @@
 """The structured perceptron in numpy, as one would write it on slides: oracle and fallback.
 
-The joint feature map ``phi(x, y)`` counts which cells of the weight vector a labelled sentence
+The joint feature map ``phi(x, y)`` counts which cells of the weight vector a labeled sentence
 touches, and the score is linear in it::
 
     score(x, y) = w . phi(x, y)

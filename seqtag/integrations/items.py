@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.engine.interface import Weights
+    from seqtag.engine.reference import Weights
     from seqtag.settings import Settings
     from seqtag.training.runs import Schedule
 

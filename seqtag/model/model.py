@@ -40,7 +40,7 @@ from seqtag.tables.model_io import chosen, facts_of
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from seqtag.engine.interface import Decoder
+    from seqtag.engine.frozen import Decoder
     from seqtag.features.templates import CompiledTemplates, TemplateSet
     from seqtag.model.container import Contents
     from seqtag.tables.table import WordTable

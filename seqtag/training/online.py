@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from seqtag.corpus.sentence import Labels, Values
     from seqtag.engine.arrays import IntArray
-    from seqtag.engine.interface import Weights
+    from seqtag.engine.reference import Weights
     from seqtag.features.encoder import Column
     from seqtag.labels.coding import LabelCoding
     from seqtag.settings import Settings

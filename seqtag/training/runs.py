@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.engine.arrays import BoolArray, Cells, Instances, State
-    from seqtag.engine.interface import Learner
+    from seqtag.engine.epochs import Learner
     from seqtag.evaluation.report import Report
     from seqtag.features.index import IndexedCorpus
     from seqtag.model.model import Model
