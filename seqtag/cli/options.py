@@ -34,6 +34,17 @@ else:
     Parameter = click.ParamType
 
 
+def combined(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Return a decorator that adds several options, in this order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
 _FILES: CompletionItem = CompletionItem("", type="file")
 
 
@@ -117,23 +128,21 @@ class SettingValue(Parameter):
 def setting_options(command: Command) -> Command:
     """Add an option for each setting of training."""
     for setting in reversed(list(SETTINGS.values())):
-        kind = SettingValue(setting)
-        shown = setting.option or setting.name
+        kind, shown = SettingValue(setting), setting.option or setting.name
         if setting.option:
-            command = _deprecated(setting.name, partial(_one, shown), type=kind)(command)
-        option = click.option(
+            command = _deprecated(setting.name, partial(_as_option, shown), type=kind)(command)
+        command = click.option(
             f"--{shown}",
             setting.attribute,
             type=kind,
             metavar=kind.name,
             callback=_replaced,
             help=setting.help,
-        )
-        command = option(command)
+        )(command)
     return command
 
 
-def _one(name: str, value: Any) -> dict[str, Any]:
+def _as_option(name: str, value: Any) -> dict[str, Any]:
     return {name: value}
 
 
@@ -267,35 +276,31 @@ words_option = click.option(
 )
 
 
-def tables_options(command: Command) -> Command:
-    """Add ``--classes``, ``--lexicon`` and ``--words``; `training_arguments` reads them."""
-    options = (
-        click.option(
-            "--classes",
-            multiple=True,
-            metavar="[NAME=]FILE",
-            help="Word classes, as written by seqtag classes. Presets use them automatically, "
-            "templates by class(NAME)[0].",
-        ),
-        click.option(
-            "--lexicon",
-            multiple=True,
-            metavar="[NAME=]FILE",
-            help="Lexicon file (TSV), as written by seqtag lexicon. Templates use it by "
-            "lexicon(NAME)[0].",
-        ),
-        click.option(
-            "--words",
-            type=click.Choice(list(WORDS)),
-            default="form",
-            show_default=True,
-            help="Form in which words are looked up in a --lexicon that does not define it: as "
-            "written, in lower case, or also with each digit as 0.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+tables_options = combined(
+    click.option(
+        "--classes",
+        multiple=True,
+        metavar="[NAME=]FILE",
+        help="Word classes, as written by seqtag classes. Presets use them automatically, "
+        "templates by class(NAME)[0].",
+    ),
+    click.option(
+        "--lexicon",
+        multiple=True,
+        metavar="[NAME=]FILE",
+        help="Lexicon file (TSV), as written by seqtag lexicon. Templates use it by "
+        "lexicon(NAME)[0].",
+    ),
+    click.option(
+        "--words",
+        type=click.Choice(list(WORDS)),
+        default="form",
+        show_default=True,
+        help="Form in which words are looked up in a --lexicon that does not define it: as "
+        "written, in lower case, or also with each digit as 0.",
+    ),
+)
+"""``--classes``, ``--lexicon`` and ``--words``; `training_arguments` reads them."""
 
 
 def training_arguments(options: dict[str, Any], *, learn_around: bool = False) -> None:
@@ -362,48 +367,39 @@ def _set_mode(context: click.Context, option: click.Parameter, wanted: bool) -> 
         raise click.UsageError(msg, context)
 
 
-def _limits(context: click.Context, _: click.Parameter, sentence: int) -> ReadLimits:
-    """Return the limits that the options set."""
-    return ReadLimits(sentence=sentence, mode=context.meta.get(_MODE, ""))
-
-
 max_sentence_option = click.option(
     "--max-sentence",
     "limits",
     type=click.IntRange(1),
     default=LIMITS.sentence,
     show_default=True,
-    callback=_limits,
+    callback=lambda context, _, n: ReadLimits(sentence=n, mode=context.meta.get(_MODE, "")),
     metavar="TOKENS",
     help="Refuse longer sentences; in raw text they are split instead.",
 )
 
 
-def limits_options(command: Command) -> Command:
-    """Add ``--max-sentence``, ``--strict`` and ``--lenient``: input limits and strictness."""
-    options = (
-        max_sentence_option,
-        click.option(
-            "--strict",
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_set_mode,
-            help="Turn warnings about malformed input into errors.",
-        ),
-        click.option(
-            "--lenient",
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_set_mode,
-            help="Skip sentences that cannot be read, and report them. They are not learned from "
-            "and not scored; tag writes them unchanged, but leaves them out with --to.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+limits_options = combined(
+    max_sentence_option,
+    click.option(
+        "--strict",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_set_mode,
+        help="Turn warnings about malformed input into errors.",
+    ),
+    click.option(
+        "--lenient",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_set_mode,
+        help="Skip sentences that cannot be read, and report them. They are not learned from "
+        "and not scored; tag writes them unchanged, but leaves them out with --to.",
+    ),
+)
+"""``--max-sentence``, ``--strict`` and ``--lenient``: input limits and strictness."""
 
 
 class InputOptions(ReadOptions):
@@ -507,36 +503,32 @@ templates_option = click.option(
 )
 
 
-def unlabeled_options(command: Command) -> Command:
-    """Add ``--unlabeled`` and ``--unlabeled-mark``; `training_arguments` reads them."""
-    options = (
-        click.option(
-            "--unlabeled",
-            type=click.Choice(("error", "skip", "learn-around")),
-            default="error",
-            show_default=True,
-            callback=_replaced,
-            help="What to do with sentences that have unlabeled words: refuse them, leave them "
-            "out, or learn from their other words (train only).",
-        ),
-        click.option(
-            "--unlabeled-mark",
-            metavar="MARK",
-            default="_",
-            show_default=True,
-            callback=_replaced,
-            help="Label of unlabeled words, for --unlabeled learn-around.",
-        ),
-        _deprecated("skip-unlabelled", lambda _: {"unlabeled": "skip"}, is_flag=True),
-        _deprecated(
-            "unlabelled",
-            lambda mark: {"unlabeled": "learn-around", "unlabeled-mark": mark},
-            metavar="MARK",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+unlabeled_options = combined(
+    click.option(
+        "--unlabeled",
+        type=click.Choice(("error", "skip", "learn-around")),
+        default="error",
+        show_default=True,
+        callback=_replaced,
+        help="What to do with sentences that have unlabeled words: refuse them, leave them "
+        "out, or learn from their other words (train only).",
+    ),
+    click.option(
+        "--unlabeled-mark",
+        metavar="MARK",
+        default="_",
+        show_default=True,
+        callback=_replaced,
+        help="Label of unlabeled words, for --unlabeled learn-around.",
+    ),
+    _deprecated("skip-unlabelled", lambda _: {"unlabeled": "skip"}, is_flag=True),
+    _deprecated(
+        "unlabelled",
+        lambda mark: {"unlabeled": "learn-around", "unlabeled-mark": mark},
+        metavar="MARK",
+    ),
+)
+"""``--unlabeled`` and ``--unlabeled-mark``; `training_arguments` reads them."""
 
 
 quick_option = click.option(
@@ -546,90 +538,81 @@ quick_option = click.option(
 )
 
 
-def training_options(command: Command) -> Command:
-    """Add the options of each command that trains."""
-    options = (
-        label_option,
-        reading_options,
-        templates_option,
-        tables_options,
-        seed_option,
-        setting_options,
-        unlabeled_options,
-        json_option,
-        quiet_option,
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+training_options = combined(
+    label_option,
+    reading_options,
+    templates_option,
+    tables_options,
+    seed_option,
+    setting_options,
+    unlabeled_options,
+    json_option,
+    quiet_option,
+)
+"""Options of each command that trains."""
 
 
-def tagging_options(command: Command) -> Command:
-    """Add the options of each command that tags files."""
-    options = (
-        click.option(
-            "--to",
-            type=click.Choice(WRITABLE),
-            metavar="FORMAT",
-            help="Format of the output: conllu, columns, conll2000, conll2003, tagged, tokens, tsv "
-            "(with a header line), jsonl (an object per sentence). Default: the input with its "
-            "label columns filled; conllu for raw text.",
-        ),
-        click.option(
-            "--only",
-            type=ColumnList(),
-            metavar="COLUMN,COLUMN,...",
-            help="Run only these components of a pipeline (and its tokens and words), such as "
-            "upos,lemma.",
-        ),
-        click.option(
-            "--paragraphs",
-            type=click.Choice(PARAGRAPHS),
-            default="auto",
-            show_default=True,
-            help="What ends a paragraph of raw text: a blank line, or each line break.",
-        ),
-        click.option(
-            "--tokenizer",
-            type=click.Choice(("model", "nltk")),
-            default="model",
-            show_default=True,
-            help="Tokenizer of raw text: that of the model, if it has one, or NLTK's.",
-        ),
-        click.option(
-            "--token-ranges",
-            is_flag=True,
-            help="Write the position of each token in the raw text to MISC: TokenRange=START:END.",
-        ),
-        click.option(
-            "--keep",
-            is_flag=True,
-            help='Keep the labels of the input (all but "_") and predict only the others.',
-        ),
-        click.option(
-            "--margin",
-            is_flag=True,
-            help="Write the margin of each label over the next best: Margin= in MISC, or a last "
-            "column.",
-        ),
-        click.option(
-            "--probability",
-            is_flag=True,
-            help="Write calibrated scores (needs a model of seqtag calibrate): P= in MISC, or a "
-            "last column.",
-        ),
-        click.option(
-            "--nbest",
-            type=click.IntRange(1, 1000),
-            default=1,
-            metavar="K",
-            help="Write the K best label sequences: Upos2=, Upos3=, ... in MISC, or as last "
-            "columns.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+tagging_options = combined(
+    click.option(
+        "--to",
+        type=click.Choice(WRITABLE),
+        metavar="FORMAT",
+        help="Format of the output: conllu, columns, conll2000, conll2003, tagged, tokens, tsv "
+        "(with a header line), jsonl (an object per sentence). Default: the input with its "
+        "label columns filled; conllu for raw text.",
+    ),
+    click.option(
+        "--only",
+        type=ColumnList(),
+        metavar="COLUMN,COLUMN,...",
+        help="Run only these components of a pipeline (and its tokens and words), such as "
+        "upos,lemma.",
+    ),
+    click.option(
+        "--paragraphs",
+        type=click.Choice(PARAGRAPHS),
+        default="auto",
+        show_default=True,
+        help="What ends a paragraph of raw text: a blank line, or each line break.",
+    ),
+    click.option(
+        "--tokenizer",
+        type=click.Choice(("model", "nltk")),
+        default="model",
+        show_default=True,
+        help="Tokenizer of raw text: that of the model, if it has one, or NLTK's.",
+    ),
+    click.option(
+        "--token-ranges",
+        is_flag=True,
+        help="Write the position of each token in the raw text to MISC: TokenRange=START:END.",
+    ),
+    click.option(
+        "--keep",
+        is_flag=True,
+        help='Keep the labels of the input (all but "_") and predict only the others.',
+    ),
+    click.option(
+        "--margin",
+        is_flag=True,
+        help="Write the margin of each label over the next best: Margin= in MISC, or a last "
+        "column.",
+    ),
+    click.option(
+        "--probability",
+        is_flag=True,
+        help="Write calibrated scores (needs a model of seqtag calibrate): P= in MISC, or a "
+        "last column.",
+    ),
+    click.option(
+        "--nbest",
+        type=click.IntRange(1, 1000),
+        default=1,
+        metavar="K",
+        help="Write the K best label sequences: Upos2=, Upos3=, ... in MISC, or as last columns.",
+    ),
+)
+"""Options of each command that tags files."""
 
 
 address_option = click.option(
