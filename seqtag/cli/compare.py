@@ -35,8 +35,6 @@ from seqtag.storage.output import is_read_once
 from seqtag.tagging.tagger import Tagger
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from seqtag.cli.options import InputOptions
     from seqtag.tagging.pipeline import Loaded
 
@@ -110,8 +108,18 @@ def command(
     check_stdin(context, [gold, a, b])
     check_stdout()
     notes = Notes(quiet)
-    loaded = [load_model(name) if _is_model(name) else None for name in (a, b)]
-    _check(context, loaded, aligned, raw)
+    loaded: list[Loaded | None] = []
+    for name in (a, b):
+        path = find_model(name)
+        is_named = str(path) != str(Path(name))  # an embedded model
+        model = name != "-" and (is_named or is_model(path))
+        loaded.append(load_model(name) if model else None)
+    if raw and None in loaded:
+        msg = "expected two models with --raw, found a file; use --aligned for files"
+        raise click.UsageError(msg, context)
+    if aligned and not raw and any(loaded):
+        msg = "expected two files with --aligned, found a model; use --raw for models"
+        raise click.UsageError(msg, context)
     single = next((each for each in loaded if isinstance(each, Tagger)), None)
     component = None  # that of a pipeline which is compared with a model of one column
     if single is not None and not raw:
@@ -151,22 +159,3 @@ def command(
     else:
         say(f"A {a}\nB {b}\n\n{found.to_text()}")
     return 0
-
-
-def _is_model(name: str) -> bool:
-    """Return whether a name is that of a model and not of a file of sentences."""
-    path = find_model(name)
-    return name != "-" and (str(path) != str(Path(name)) or is_model(path))
-
-
-def _check(
-    context: click.Context, loaded: Sequence[Loaded | None], aligned: bool, raw: bool
-) -> None:
-    """Refuse systems that cannot be scored in the same way."""
-    msg = ""
-    if raw and None in loaded:
-        msg = "expected two models with --raw, found a file; use --aligned for files"
-    elif aligned and not raw and any(loaded):
-        msg = "expected two files with --aligned, found a model; use --raw for models"
-    if msg:
-        raise click.UsageError(msg, context)

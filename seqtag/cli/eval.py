@@ -30,8 +30,6 @@ from seqtag.evaluation.systems import score_system
 from seqtag.tagging.pipeline import Pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from seqtag.cli.options import InputOptions
     from seqtag.evaluation.report import Report
     from seqtag.evaluation.significance import Interval
@@ -129,13 +127,24 @@ def command(
     """
     notes = Notes(quiet)
     aligned = aligned or raw
-    _check_files(context, files, model)
-    _check_aligned(context, model, aligned, raw, bool(confusion or errors or as_conlleval))
-    if ci and as_conlleval:
+    msg = ""
+    if len(files) != (1 if model else 2):
+        wanted = "GOLD with -m MODEL" if model else "GOLD PREDICTED, or -m MODEL GOLD"
+        msg = f"expected {wanted}, found {len(files)} file{'s' * (len(files) > 1)}"
+    elif raw and not model:
+        msg = "expected -m MODEL with --raw, found none"
+    elif aligned and model and not raw:
+        msg = "expected --raw with -m MODEL, or GOLD PREDICTED with --aligned, found neither"
+    elif aligned and (confusion or errors or as_conlleval):
+        msg = (
+            "expected texts of the same words for --confusion, --errors and --conlleval, found "
+            f"{'--raw' if raw else '--aligned'}; leave one out"
+        )
+    elif ci and as_conlleval:
         msg = "expected --ci or --conlleval, found both; leave one out"
-        raise click.UsageError(msg, context)
-    if fail_under is not None and isnan(fail_under):
+    elif fail_under is not None and isnan(fail_under):
         msg = "expected a percentage for --fail-under, found nan"
+    if msg:
         raise click.UsageError(msg, context)
     check_stdin(context, files)
     check_stdout()
@@ -162,33 +171,6 @@ def command(
         notes(f"{report.metric} {100 * report.score:.2f} is under {fail_under}")
         return FAILED
     return 0
-
-
-def _check_files(context: click.Context, files: Sequence[str], model: str | None) -> None:
-    """Refuse too many or too few files."""
-    if len(files) != (1 if model else 2):
-        wanted = "GOLD with -m MODEL" if model else "GOLD PREDICTED, or -m MODEL GOLD"
-        found = f"{len(files)} file{'s' * (len(files) > 1)}"
-        msg = f"expected {wanted}, found {found}"
-        raise click.UsageError(msg, context)
-
-
-def _check_aligned(
-    context: click.Context, model: str | None, aligned: bool, raw: bool, by_word: bool
-) -> None:
-    """Refuse options that cannot be combined with ``--aligned`` and ``--raw``."""
-    msg = ""
-    if raw and not model:
-        msg = "expected -m MODEL with --raw, found none"
-    elif aligned and model and not raw:
-        msg = "expected --raw with -m MODEL, or GOLD PREDICTED with --aligned, found neither"
-    elif aligned and by_word:
-        msg = (
-            "expected texts of the same words for --confusion, --errors and --conlleval, found "
-            f"{'--raw' if raw else '--aligned'}; leave one out"
-        )
-    if msg:
-        raise click.UsageError(msg, context)
 
 
 def load_annotator(name: str) -> Annotator:
@@ -239,10 +221,6 @@ def _print(
     else:
         say(report.to_text(confusion) + more)
         if errors:
-            say(_error_table(report.errors(errors)))
-
-
-def _error_table(errors: Sequence[Any]) -> str:
-    lines = ["", "most frequent errors", f"{'tokens':>7}  {'gold':<12} {'predicted':<12} word"]
-    lines += [f"{e.tokens:>7}  {e.gold:<12} {e.predicted:<12} {e.word}" for e in errors]
-    return "\n".join(lines) + "\n"
+            say(f"\nmost frequent errors\n{'tokens':>7}  {'gold':<12} {'predicted':<12} word\n")
+            for e in report.errors(errors):
+                say(f"{e.tokens:>7}  {e.gold:<12} {e.predicted:<12} {e.word}\n")

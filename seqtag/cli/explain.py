@@ -97,7 +97,7 @@ def command(
     if text is not None:
         given = io.BytesIO(text.encode("utf-8", "surrogateescape"))
         given.name = "the text"
-        stream = read(given, _text_format(chain))
+        stream = read(given, "text" if chain.cuts else "tokens")
     else:
         stream = context.with_resource(reading.open(source or "-"))
     [opened] = chain.cut([stream], TagOptions())
@@ -116,11 +116,6 @@ def command(
     if as_json:
         print_json(shown)
     return 0
-
-
-def _text_format(chain: Chain) -> str:
-    """Return how to read a text of the command line: tokenized by the model, or at white space."""
-    return "text" if chain.cuts else "tokens"
 
 
 def _words(

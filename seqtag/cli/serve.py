@@ -9,7 +9,7 @@ import socket
 from contextlib import contextmanager
 from ipaddress import ip_address
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -117,7 +117,10 @@ def command(
         lambda: ServedModels({name: load_model(name) for name in names}), notes, complain
     )
     limits = ServerLimits(max_body, max_seconds, threads, waiting)
-    loopback = _is_loopback(host)
+    try:
+        loopback = ip_address(host).is_loopback
+    except ValueError:
+        loopback = host == "localhost"
     if not loopback:
         notes(f"note: other machines can connect to {host}, without encryption or password")
 
@@ -130,23 +133,20 @@ def command(
         name = f"[{where[0]}]" if ":" in where[0] else where[0]
         notes(f"http://{name}:{where[1]}/ serves {', '.join(registry.models.abilities())}")
         app = connections.around(app)
-        config = uvicorn.Config(app, http=connections.protocol, **_options(max_seconds))
+        config = uvicorn.Config(  # independent of installed packages, and silent
+            app,
+            http=connections.protocol,
+            loop="asyncio",
+            ws="none",
+            proxy_headers=False,
+            log_level="critical",
+            access_log=False,
+            backlog=_BACKLOG,
+            timeout_graceful_shutdown=ceil(max_seconds) + 5,  # requests in progress are answered
+            server_header=False,
+        )
         _run(config, listener)
     return 0
-
-
-def _options(max_seconds: float) -> dict[str, Any]:
-    """Return the configuration of the server, independent of installed packages, and silent."""
-    return {
-        "loop": "asyncio",
-        "ws": "none",
-        "proxy_headers": False,
-        "log_level": "critical",
-        "access_log": False,
-        "backlog": _BACKLOG,
-        "timeout_graceful_shutdown": ceil(max_seconds) + 5,  # requests in progress are answered
-        "server_header": False,
-    }
 
 
 def _run(config: uvicorn.Config, listener: socket.socket) -> None:
@@ -208,11 +208,3 @@ def _listening(host: str, port: int) -> socket.socket:
         why = str(error.strerror).partition(" (")[0]  # the rest repeats the address
         msg = f"expected an address to listen on, found {host} port {port}: {why}"
         raise click.ClickException(msg) from None
-
-
-def _is_loopback(host: str) -> bool:
-    """Return whether an address can be reached from this machine only."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
