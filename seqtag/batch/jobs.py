@@ -1,4 +1,4 @@
-"""Which files are tagged, and what those are called that are written."""
+"""Inputs and outputs of a run over many files."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 FAILED, SUMMARY = "failed.jsonl", "summary.json"
-"""Files that a run leaves beside those that it has tagged."""
+"""Files that a run writes next to the tagged files."""
 
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 
 
 class Job(NamedTuple):
-    """A file to tag, and the one to write."""
+    """A file to tag, and the file to write."""
 
     source: str
     target: str
 
 
 def files_of(names: Iterable[str]) -> list[str]:
-    """The files that arguments name, each once, in their order.
+    """Return the files that arguments name, each once, in their order.
 
     Parameters
     ----------
     names
-        Paths; patterns of paths (``crawl/**/*.txt``), whose files are sorted, without manifests
-        that an earlier run has written; ``@FILE``, which has a path or an address on each line;
-        addresses, which may be patterns too.
+        Paths; patterns of paths (``crawl/**/*.txt``), whose files are sorted, without manifests of
+        an earlier run; ``@FILE``, which has a path or an address on each line; addresses, which may
+        be patterns too.
 
     Raises
     ------
     CorpusError
-        If there is no file by a pattern, a list is empty, or a path is a folder.
+        If no file matches a pattern, a list is empty, or a path is a folder.
     FileNotFoundError
-        If a path that is named leads nowhere; those on lists are looked at when it is their turn.
+        If a path does not exist; those on lists are checked when they are tagged.
     """
     found: dict[str, None] = {}
     for name in names:
@@ -50,49 +50,51 @@ def files_of(names: Iterable[str]) -> list[str]:
     return list(found)
 
 
-def _files(name: str) -> Iterator[str]:
-    """The files that an argument names."""
+def _files(name: str) -> list[str]:
+    """Return the files that one argument names."""
     if name.startswith("@"):
-        yield from _listed(name[1:])
-        return
+        return _listed(name[1:])
     is_pattern = glob.has_magic(name)
     if is_address(name):
-        yield from _at_address(name) if is_pattern else [name]
-        return
-    path = Path(name)
-    if path.is_dir():
-        msg = f"expected files, found a folder; name those in it, as {path}/*.txt"
-        raise CorpusError(msg, source=name)
-    if path.exists() or not is_pattern:
-        path.stat()
-        yield name
-        return
-    found = sorted(each for each in _matches(name) if _is_input(each))
+        if not is_pattern:
+            return [name]
+        system, path = file_system(name)
+        found = list(map(system.unstrip_protocol, sorted(system.glob(path))))
+    else:
+        path = Path(name)
+        if path.is_dir():
+            msg = f"expected files, found a folder; name those in it, as {path}/*.txt"
+            raise CorpusError(msg, source=name)
+        if path.exists() or not is_pattern:
+            path.stat()
+            return [name]
+        found = sorted(each for each in _matches(name) if _is_input(each))
     if not found:
-        raise _no_match(name)
-    yield from found
+        msg = "expected files by this pattern, found none; check it"
+        raise CorpusError(msg, source=name)
+    return found
 
 
-def _listed(list: str) -> Iterator[str]:
-    """The names on the lines of a file, in the encoding of names of files."""
-    lines = Path(list).read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+def _listed(file: str) -> list[str]:
+    """Return the names on the lines of a file, in the encoding of file names."""
+    lines = Path(file).read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
     names = {number: os.fsdecode(line.strip()) for number, line in enumerate(lines, 1)}
     for number, name in names.items():
         if "\0" in name:
             msg = "expected a path or an address, found a null byte, as in no name of a file"
-            raise CorpusError(msg, source=list, line=number)
+            raise CorpusError(msg, source=file, line=number)
     if not any(names.values()):
         msg = "expected a path or an address on each line, found none"
-        raise CorpusError(msg, source=list)
-    yield from filter(None, names.values())
+        raise CorpusError(msg, source=file)
+    return [*filter(None, names.values())]
 
 
 def _matches(pattern: str) -> Iterator[str]:
-    """What a pattern finds; below ``**`` each folder once, as links may lead round in circles."""
+    """Yield the matches of a pattern; below ``**`` each folder once, as links may form circles."""
     head, behind, rest = pattern.partition("**")
     top, name = os.path.split(head)
     if not behind or name or (rest and not rest.startswith("/")):
-        yield from glob.iglob(pattern)  # noqa: PTH207  Path.glob takes no whole path
+        yield from glob.iglob(pattern)  # noqa: PTH207  Path.glob takes no absolute path
         return
     for start in glob.glob(top) if top else [""]:  # noqa: PTH207
         for folder in _folders(start):
@@ -100,7 +102,7 @@ def _matches(pattern: str) -> Iterator[str]:
 
 
 def _folders(top: str) -> Iterator[str]:
-    """A folder and those below it that are not hidden, each once."""
+    """Yield a folder and those below it that are not hidden, each once."""
     seen = set()
     for folder, below, _ in os.walk(top or ".", followlinks=True):
         found = Path(folder).stat()
@@ -113,33 +115,17 @@ def _folders(top: str) -> Iterator[str]:
 
 
 def _is_input(name: str) -> bool:
-    """Whether what a pattern finds is to be tagged: a file, or a link to none, which will fail.
-
-    No manifest is, beside the file that it tells of.
-    """
+    """Return whether to tag a match: a file, or a broken link, which will fail; no manifest."""
     path = Path(name)
     if name.endswith(DONE) and Path(name.removesuffix(DONE)).exists():
         return False
     return path.is_file() or (path.is_symlink() and not path.exists())
 
 
-def _at_address(pattern: str) -> Iterator[str]:
-    """The files of a store by a pattern."""
-    system, path = file_system(pattern)
-    found = sorted(system.glob(path))
-    if not found:
-        raise _no_match(pattern)
-    yield from map(system.unstrip_protocol, found)
-
-
-def _no_match(pattern: str) -> CorpusError:
-    return CorpusError("expected files by this pattern, found none; check it", source=pattern)
-
-
 def jobs_of(
     files: Sequence[str], folder: str, *, base: str | None = None, suffix: str = ""
 ) -> list[Job]:
-    """What the files are written as.
+    """Return the job of each file: what it is written as.
 
     Parameters
     ----------
@@ -148,15 +134,15 @@ def jobs_of(
     folder
         Path or address of the folder to write to.
     base
-        Folder of all the files: their paths below it are kept. None to keep their names alone.
+        Common folder of the files: their paths below it are kept. None to keep their names only.
     suffix
-        What is put behind each name, before the ending of a compression.
+        Suffix of each name, before the ending of a compression.
 
     Raises
     ------
     OptionError
-        If two would be written to one file, or one over an input or what a run leaves, a file
-        is not below the base, or was written into the folder by a run before.
+        If two would be written to one file, or one over an input or a file of the run, or a file
+        is not below the base, or was written into the folder by an earlier run.
 
     Examples
     --------
@@ -167,7 +153,9 @@ def jobs_of(
     inputs = {_absolute(name) for name in files}
     jobs = []
     for source in files:
-        target = _joined(folder, _suffixed(_below(source, base), suffix))
+        name = _below(source, base)
+        packed = next((each for each in _PACKED if name.endswith(each)), "")
+        target = _joined(folder, name.removesuffix(packed) + suffix + packed)
         for name in (target, target + DONE):
             if name in taken:
                 msg = (
@@ -193,7 +181,7 @@ def jobs_of(
 
 
 def _below(name: str, base: str | None) -> str:
-    """The path of a file below a folder; its name if there is none."""
+    """Return the path of a file below a folder; its name if the folder is None."""
     path = name.partition("://")[2] if is_address(name) else name
     if base is None:
         return PurePosixPath(path).name if is_address(name) else Path(path).name
@@ -208,21 +196,12 @@ def _below(name: str, base: str | None) -> str:
     return inside
 
 
-def _suffixed(name: str, suffix: str) -> str:
-    """A name with a suffix, before the ending of a compression."""
-    for packed in _PACKED:
-        if name.endswith(packed):
-            return name.removesuffix(packed) + suffix + packed
-    return name + suffix
-
-
 def _joined(folder: str, name: str) -> str:
-    """A name in a folder."""
     return f"{folder.rstrip('/')}/{name}" if is_address(folder) else str(Path(folder, name))
 
 
 def _is_written(name: str, folder: str) -> bool:
-    """Whether a file lies below the folder of a run and has a manifest beside it."""
+    """Return whether a file is below the folder of a run and has a manifest."""
     if is_address(name) or is_address(folder) or not Path(name + DONE).exists():
         return False
     return Path(os.path.realpath(name)).is_relative_to(os.path.realpath(folder))

@@ -1,4 +1,4 @@
-"""The one place that knows how Ray is found, started and left."""
+"""Connection to a Ray cluster."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 LOCAL = "local"
 """The address of a cluster that is started on this machine and ends with the command."""
 
-_STORE_BYTES = 200 * 2**20  # of the object store of a local cluster: models, no data
+_STORE_BYTES = 200 * 2**20  # of the object store of a local cluster, which has models but no data
 
 
 def require_ray() -> Any:
-    """The module ``ray``.
+    """Return the module ``ray``.
 
     Raises
     ------
     ClusterError
         If it is not installed.
     """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told unless the user says so
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # unless the user turns them on
     try:
         return import_module("ray")
     except ImportError:
@@ -39,7 +39,7 @@ def require_ray() -> Any:
 
 @contextmanager
 def connected(address: str | None = None, workers: int | None = None) -> Iterator[Any]:
-    """Ray, connected to a cluster; a cluster that was started here ends with the block.
+    """Lend Ray to the block, connected to a cluster; one that is started here ends with the block.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def connected(address: str | None = None, workers: int | None = None) -> Iterato
         If Ray is not installed, or there is no cluster at the address.
     """
     ray = require_ray()
-    if ray.is_initialized():  # the caller's own, who ends it
+    if ray.is_initialized():  # the caller has connected it, and will disconnect it
         with _silent():
             yield ray
         return
@@ -77,7 +77,7 @@ def connected(address: str | None = None, workers: int | None = None) -> Iterato
             f"leave it out for a cluster on this machine"
         )
         raise ClusterError(msg) from error
-    with suppress(ValueError):  # Ray takes the signal, and only the main thread may give it back
+    with suppress(ValueError):  # Ray takes the signal; only the main thread can restore it
         signal.signal(signal.SIGTERM, handler)
     try:
         with _silent():
@@ -88,6 +88,6 @@ def connected(address: str | None = None, workers: int | None = None) -> Iterato
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Keep Ray, which tells of every worker that it has lost, from standard output."""
+    """Suppress what Ray prints about lost workers."""
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
         yield

@@ -1,4 +1,4 @@
-"""Batches of rows in, batches with labels out: for Ray Data, datasets of Hugging Face, others."""
+"""Adapter for batches of rows: Ray Data, Hugging Face datasets, and others."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from seqtag.batch.tag_file import Models
 from seqtag.tagging.streams import TagOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from seqtag.batch.tag_file import AnyModel
 
 
 class SeqtagBatch:
-    """What ``map_batches`` of Ray Data and ``map(batched=True)`` of datasets call for each batch.
+    """Function of batches for ``map_batches`` of Ray Data and ``map(batched=True)`` of datasets.
 
     A row with tokens gets a list of labels for each column that the model fills, one with a text
     the column ``sentences``; see `seqtag.batch.rows.RowTagger`. Rows stay as they are, in their
-    order. The model is loaded when the first batch comes, once in each process; what pickles is
-    its name.
+    order. The model is loaded at the first batch, once in each process; its name is pickled.
 
     Parameters
     ----------
     model
-        A model by path, address or name, one that is loaded, or several.
+        A model by path, address or name, a loaded model, or several.
     options
         How to tag: `TagOptions.field` names the column of texts or tokens (None: ``tokens``, or
         ``text``).
@@ -57,7 +56,7 @@ class SeqtagBatch:
         return RowTagger(chain, self._options, self._threads)
 
     def __call__(self, batch: Any) -> Any:
-        """The batch with its new columns.
+        """Return the batch with its new columns.
 
         Parameters
         ----------
@@ -67,28 +66,22 @@ class SeqtagBatch:
         Raises
         ------
         CorpusError
-            If there is no column of texts or tokens, or something else in it.
+            If there is no column of texts or tokens, or another type in it.
         """
         if hasattr(batch, "column_names"):
             return self._tagger.arrow_table(batch)
-        new = self._columns(batch, len(batch) if hasattr(batch, "assign") else None)
-        return batch.assign(**new) if hasattr(batch, "assign") else {**batch, **new}
-
-    def _columns(self, batch: Mapping[str, Any], count: int | None) -> dict[str, list[Any]]:
-        """The new columns of a batch."""
+        is_frame = hasattr(batch, "assign")
         names = list(batch)
         field = self._tagger.field_of(names, "<batch>")
-        needed = self._tagger.columns_of(names, field)
-        columns = {name: list(map(_plain, batch[name])) for name in needed}
-        count = len(columns[field]) if count is None else count
-        rows = [{name: columns[name][i] for name in needed} for i in range(count)]
+        columns = {
+            name: [each.tolist() if hasattr(each, "tolist") else each for each in batch[name]]
+            for name in self._tagger.columns_of(names, field)
+        }
+        count = len(batch) if is_frame else len(columns[field])
+        rows = [{name: values[i] for name, values in columns.items()} for i in range(count)]
         found = self._tagger.tag(rows, "<batch>")
         kinds = {type(value) for value in columns[field]} - {type(None)}
         is_text = str in kinds or (not kinds and field == "text")
         added = [SENTENCES] if is_text else self._tagger.names
-        return {name: [row.get(name) for row in found] for name in added}
-
-
-def _plain(value: Any) -> Any:
-    """A list where an array stands."""
-    return value.tolist() if hasattr(value, "tolist") else value
+        new = {name: [row.get(name) for row in found] for name in added}
+        return batch.assign(**new) if is_frame else {**batch, **new}

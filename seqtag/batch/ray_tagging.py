@@ -1,8 +1,7 @@
-"""Many files tagged on a cluster: a task for each, a few more than there are workers at a time.
+"""Tagging many files on a Ray cluster: a task for each, a few more at a time than workers.
 
-All that there is to know of a file is in `seqtag.tag_file`, and of one in parts in
-`seqtag.batch.split`; here is who does it, and again if need be.  The driver alone counts
-attempts, so the engine tries nothing twice by itself.
+Each task calls `seqtag.tag_file` or, for large files in parts, `seqtag.batch.split`. The driver
+alone counts attempts; Ray retries nothing by itself.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import os
 import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -25,46 +23,36 @@ from seqtag.storage.output import remove_leftovers
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from seqtag.batch.jobs import Job
     from seqtag.tagging.streams import TagOptions
 
 ATTEMPTS = 3
-"""How often a file is tried."""
+"""Number of attempts for a file."""
 
-_AHEAD = 2  # tasks in flight for each worker: one at work, one that waits
-_LOOK = 5.0  # seconds between looks at how many workers there are
+_AHEAD = 2  # tasks in flight for each worker: one runs, one waits
+_LOOK = 5.0  # seconds between two counts of the workers
 
 
 class ModelCopy(NamedTuple):
-    """A model that travels: what messages call it, the digest of its file, and its bytes."""
+    """A model to send to workers: its name in messages, the digest and the bytes of its file."""
 
     name: str
     digest: str
     data: bytes
 
 
-class Trouble(NamedTuple):
-    """Why an attempt failed, and whether another may go better."""
+class AttemptError(NamedTuple):
+    """The error of an attempt, and whether another attempt is worthwhile."""
 
     message: str
-    again: bool
+    retry: bool
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A file that was given up.
-
-    Attributes
-    ----------
-    file
-        Its name.
-    attempts
-        How often it was tried.
-    error
-        What the last one ended with.
-    """
+    """A file that was given up, with the number of attempts and the last error."""
 
     file: str
     attempts: int
@@ -73,28 +61,28 @@ class Failure:
 
 @dataclass
 class BatchReport:
-    """What became of some files: sums, and the failures.
+    """Result of tagging many files: sums, and the failures.
 
     Attributes
     ----------
     tagged, skipped
-        Files that were tagged, and those that were before.
+        Number of files that were tagged, and that had been tagged before.
     sentences, tokens, bytes_read, bytes_written, seconds_in_tasks
-        Sums over those that were tagged, and parts of files that were.
+        Sums over files that were tagged, and parts of files.
     parts
-        Parts of large files that were tagged, or were before.
+        Number of parts of large files.
     uncut
-        Why large files were not cut, and how many.
+        Reasons why large files were not cut, with their counts.
     formats
-        What the inputs were read as, and how many.
+        Formats of the inputs, with their counts.
     failures
-        Of the files that were given up, as they came.
+        Files that were given up.
     attempts_lost
-        Attempts that failed and were followed by another.
+        Number of attempts that failed and were followed by another.
     seconds
-        From the first task to the last result.
+        Time from the first task to the last result.
     workers
-        The most there were.
+        The largest number of workers.
     """
 
     tagged: int = 0
@@ -114,11 +102,11 @@ class BatchReport:
 
     @property
     def tokens_per_second(self) -> int:
-        """How fast it went."""
+        """Tokens per second of wall time."""
         return round(self.tokens / self.seconds) if self.seconds else 0
 
     def add(self, result: FileResult, *, joined: bool = False) -> None:
-        """Count a file that is done; of one that was joined the parts were counted."""
+        """Count a finished file; if it was joined, its parts have been counted."""
         self.formats[result.format] += 1
         if result.status == "skipped":
             self.skipped += 1
@@ -130,7 +118,7 @@ class BatchReport:
             self._add_words(result)
 
     def add_part(self, result: FileResult) -> None:
-        """Count a part of a file that is done."""
+        """Count a finished part of a file."""
         self.parts += 1
         if result.status == "tagged":
             self.seconds_in_tasks += result.seconds
@@ -142,7 +130,7 @@ class BatchReport:
         self.bytes_read += result.bytes_read
 
     def as_json(self) -> dict[str, Any]:
-        """The sums, as the summary has them."""
+        """Return the sums for the summary."""
         return {
             "version": __version__,
             "files": self.tagged + self.skipped + len(self.failures),
@@ -165,15 +153,15 @@ class BatchReport:
 
 
 Listener: TypeAlias = "Callable[[FileResult | Failure | None, BatchReport], object]"
-"""What is told of each file, and of each part of one by None, with the report so far."""
+"""Called with the result of each file, or None for a part of one, and the report so far."""
 
 Step: TypeAlias = "int | Range | list[Range]"
-"""What a task does with a file: tag it unless it is to be cut into parts of so many bytes (0: none
-is); tag a part; or join all parts."""
+"""What a task does with a file: tag it, or cut it if it is larger than this many bytes (0: never);
+tag a part; or join all parts."""
 
 
 class _Attempt(NamedTuple):
-    """What is done of a file, and which attempt at that it is, from 1."""
+    """An attempt at a step of a file, with its number from 1."""
 
     job: Job
     number: int
@@ -181,15 +169,15 @@ class _Attempt(NamedTuple):
 
 
 @dataclass
-class _Cut:
-    """A file in parts, and how many of them are not done yet."""
+class _CutFile:
+    """A file in parts, with the number of parts that are not finished."""
 
     parts: list[Range]
     left: int
     given_up: bool = False
 
 
-_tidied: set[str] = set()  # folders, by this process: a list of many files takes its time
+_tidied: set[str] = set()  # folders, by this process: listing many files takes time
 
 
 def attempt(
@@ -199,40 +187,37 @@ def attempt(
     options: TagOptions,
     threads: int,
     step: Step = 0,
-) -> FileResult | Ranges | Trouble:
-    """What a worker does: one attempt at a file, or a part of it."""
+) -> FileResult | Ranges | AttemptError:
+    """Do one attempt at a step of a file, on a worker."""
+
+    def fetch() -> Models:  # from the object store
+        ray = require_ray()
+        found = [models_of_bytes(ray.get(box[0]), name) for name, _, box in models]
+        return Models.of(found)
+
     try:
-        digests = tuple(digest for _, digest, _ in models)
-        found = kept(digests, partial(_fetched, models))
-        return _done(source, target, found, options, threads, step)
-    except SeqtagError as error:  # what a file holds does not change by itself
-        return Trouble(str(error), again=False)
+        loaded = kept(tuple(digest for _, digest, _ in models), fetch)
+        _tidy_once(target)
+        if isinstance(step, Range):
+            name = part_of(target, step)
+            _tidy_once(name)
+            return tag_file(source, name, loaded, options, threads=threads, part=step, tidy=False)
+        if isinstance(step, list):
+            return join_parts(source, target, loaded, options, step, tidy=False)
+        facts = place_of(source).facts() if step else None
+        is_large = facts is not None and facts.bytes > step
+        if is_large and TagTask(source, target, loaded, options).reason:
+            return cut_file(source, loaded, options, size=step)
+        result = tag_file(source, target, loaded, options, threads=threads, tidy=False)
+        remove_parts(target)
+        return result
+    except SeqtagError as error:  # the content of a file does not change by itself
+        return AttemptError(str(error), retry=False)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
-        return Trouble(f"{name}{error.strerror or error}", again=True)
+        return AttemptError(f"{name}{error.strerror or error}", retry=True)
     except Exception as error:
-        return Trouble(f"internal error: {type(error).__name__}: {error}", again=True)
-
-
-def _done(
-    source: str, target: str, models: Models, options: TagOptions, threads: int, step: Step
-) -> FileResult | Ranges:
-    """A step of a file; the parts where it is to be cut first."""
-    _tidy_once(target)
-    if isinstance(step, Range):
-        name = part_of(target, step)
-        _tidy_once(name)
-        return tag_file(source, name, models, options, threads=threads, part=step, tidy=False)
-    if isinstance(step, list):
-        return join_parts(source, target, models, options, step, tidy=False)
-    if step:
-        facts = place_of(source).facts()
-        large = facts is not None and facts.bytes > step
-        if large and TagTask(source, target, models, options).reason:
-            return cut_file(source, models, options, size=step)
-    done = tag_file(source, target, models, options, threads=threads, tidy=False)
-    remove_parts(target)
-    return done
+        return AttemptError(f"internal error: {type(error).__name__}: {error}", retry=True)
 
 
 def _tidy_once(target: str) -> None:
@@ -241,152 +226,6 @@ def _tidy_once(target: str) -> None:
     if folder not in _tidied and not is_address(target):
         _tidied.add(folder)
         remove_leftovers(folder)
-
-
-def _fetched(models: Sequence[tuple[str, str, Sequence[Any]]]) -> Models:
-    """The models, from the object store."""
-    ray = require_ray()
-    parts = [models_of_bytes(ray.get(box[0]), name) for name, _, box in models]
-    return Models(
-        [each for part in parts for each in part.loaded],
-        [each for part in parts for each in part.digests],
-    )
-
-
-class _Run:
-    """The tasks of one run.
-
-    Parameters
-    ----------
-    ray
-        The engine, connected.
-    models, options, threads, attempts, in_flight, split, listener
-        As `tag_files` takes them.
-
-    Attributes
-    ----------
-    report : BatchReport
-        What became of the files so far.
-    cuts : dict of Job to _Cut
-        The files in parts.
-    """
-
-    def __init__(
-        self,
-        ray: Any,
-        models: Sequence[ModelCopy],
-        options: TagOptions,
-        threads: int,
-        attempts: int,
-        in_flight: int | None,
-        split: int,
-        listener: Listener,
-    ):
-        self.report = BatchReport()
-        self.cuts: dict[Job, _Cut] = {}
-        self._split = split
-        self._ray, self._options, self._threads = ray, options, threads
-        self._attempts, self._in_flight, self._listener = attempts, in_flight, listener
-        self._task = ray.remote(attempt).options(num_cpus=threads, max_retries=0)
-        # Inside a list a reference stays one: a worker asks for the bytes when it needs them.
-        self._models = [(each.name, each.digest, [ray.put(each.data)]) for each in models]
-        self._pending: dict[Any, _Attempt] = {}
-        self._looked = 0.0
-
-    def work(self, jobs: Sequence[Job]) -> None:
-        """Do all jobs."""
-        begun = time.perf_counter()
-        queue = deque(_Attempt(job, 1, self._split) for job in jobs)
-        while queue or self._pending:
-            while queue and len(self._pending) < self._window():
-                self._begin(queue.popleft())
-            for ref in self._ready():
-                done = self._pending.pop(ref)
-                outcome = self._outcome(ref)
-                self.report.seconds = time.perf_counter() - begun
-                queue.extendleft(reversed(self._end(done, outcome)))
-
-    def cancel(self) -> None:
-        """End all that is not done."""
-        for ref in self._pending:
-            self._ray.cancel(ref, force=True)
-        if self._pending:
-            self._ray.wait(list(self._pending), num_returns=len(self._pending), timeout=10)
-
-    def _window(self) -> int:
-        """How many tasks there may be at a time; workers may come and go."""
-        now = time.monotonic()
-        if not self._looked or now - self._looked > _LOOK:
-            self._looked = now
-            cores = int(self._ray.cluster_resources().get("CPU", 1))
-            self.report.workers = max(self.report.workers, cores // self._threads, 1)
-        return self._in_flight or _AHEAD * self.report.workers
-
-    def _begin(self, new: _Attempt) -> None:
-        """Hand out a task, unless it is a part of a file that was given up."""
-        if isinstance(new.step, Range) and self.cuts[new.job].given_up:
-            return
-        source, target = map(_whole, new.job)
-        how = self._options, self._threads, new.step
-        self._pending[self._task.remote(source, target, self._models, *how)] = new
-
-    def _ready(self) -> list[Any]:
-        """All tasks that have ended; waits for the first, but looks up now and then."""
-        pending = list(self._pending)
-        if not pending:
-            return []
-        ready, rest = self._ray.wait(pending, timeout=_LOOK, fetch_local=False)
-        if ready and rest:
-            ready += self._ray.wait(rest, num_returns=len(rest), timeout=0, fetch_local=False)[0]
-        return list(ready)
-
-    def _outcome(self, ref: Any) -> FileResult | Ranges | Trouble:
-        """What a task has returned, or that its worker was lost."""
-        try:
-            found: FileResult | Ranges | Trouble = self._ray.get(ref)
-        except self._ray.exceptions.RayError as error:
-            lines = str(error).strip().splitlines() or [type(error).__name__]
-            return Trouble(f"the worker was lost: {lines[0]}", again=True)
-        return found
-
-    def _end(self, done: _Attempt, outcome: FileResult | Ranges | Trouble) -> list[_Attempt]:
-        """Note what became of an attempt; what is to be done next."""
-        if isinstance(outcome, FileResult):
-            if isinstance(done.step, Range):
-                return self._end_part(done.job, outcome)
-            self.report.add(outcome, joined=isinstance(done.step, list))
-            self._listener(outcome, self.report)
-        elif isinstance(outcome, Ranges):
-            if not outcome.ranges:
-                self.report.uncut[outcome.reason] += 1
-                return [done._replace(step=0)]
-            self.cuts[done.job] = _Cut(outcome.ranges, len(outcome.ranges))
-            return [_Attempt(done.job, 1, part) for part in outcome.ranges]
-        elif outcome.again and done.number < self._attempts:
-            self.report.attempts_lost += 1
-            return [done._replace(number=done.number + 1)]
-        else:
-            self._give_up(done, outcome.message)
-        return []
-
-    def _end_part(self, job: Job, result: FileResult) -> list[_Attempt]:
-        """Note a part that is done; the last one is followed by the joining."""
-        cut = self.cuts[job]
-        cut.left -= 1
-        self.report.add_part(result)
-        self._listener(None, self.report)
-        return [] if cut.left or cut.given_up else [_Attempt(job, 1, cut.parts)]
-
-    def _give_up(self, done: _Attempt, message: str) -> None:
-        """Note that a file fails; once, whatever becomes of its other parts."""
-        if isinstance(done.step, Range):
-            if self.cuts[done.job].given_up:
-                return
-            self.cuts[done.job].given_up = True
-            message = f"bytes {done.step.start:,} to {done.step.end:,}: {message}"
-        failure = Failure(done.job.source, done.number, message)
-        self.report.failures.append(failure)
-        self._listener(failure, self.report)
 
 
 def tag_files(
@@ -401,61 +240,127 @@ def tag_files(
     split: int = 0,
     listener: Listener = lambda *_: None,
 ) -> BatchReport:
-    """Tag files on a cluster; see `seqtag.tag_file` for what becomes of each.
+    """Tag files on a cluster, each as `seqtag.tag_file` does.
 
     Parameters
     ----------
     ray
-        The engine, connected: see `seqtag.batch.ray_cluster.connected`.
+        The module, connected: see `seqtag.batch.ray_cluster.connected`.
     jobs
         The files, and those to write.
     models
-        Their bytes travel once to each machine, and a worker keeps them loaded. Whatever becomes
-        of their files meanwhile, all jobs are done with these.
+        Their bytes travel once to each machine, and a worker keeps them loaded. All jobs use these,
+        also if their files change meanwhile.
     options
         How to read, tag and write.
     threads
         Threads of a task, which takes as many cores.
     attempts
-        How often a file is tried whose worker was lost, or that the system would not read or
-        write. What a file holds does not change by itself: such an error is final at once.
+        Number of attempts for a file whose worker is lost, or that the system cannot read or write.
+        An error of the content is final at once.
     in_flight
-        Tasks at a time; None for two for each worker.
+        Number of tasks at a time; None for two for each worker.
     split
-        Larger files are cut into parts of about so many bytes, each a task, and joined by one more;
-        0 to leave them whole.
+        Files larger than this many bytes are cut into parts of about this size, each a task, and
+        joined by one more; 0 to cut none.
     listener
-        Called for each file that is done or given up, and with None for a part of one.
+        Called for each file that is finished or given up, and with None for a part of one.
 
     Returns
     -------
     BatchReport
-        What became of each.
+        Sums and failures.
 
     Raises
     ------
     KeyboardInterrupt
-        Passed on, when all tasks have been ended.
+        After all tasks have been ended.
     """
-    run = _Run(ray, models, options, threads, attempts, in_flight, split, listener)
+    report = BatchReport()
+    cut_files: dict[Job, _CutFile] = {}
+    pending: dict[Any, _Attempt] = {}
+    task = ray.remote(attempt).options(num_cpus=threads, max_retries=0)
+    # Inside a list a reference stays one: a worker asks for the bytes when it needs them.
+    boxes = [(each.name, each.digest, [ray.put(each.data)]) for each in models]
+
+    def finish(done: _Attempt, outcome: FileResult | Ranges | AttemptError) -> list[_Attempt]:
+        """Record the outcome of an attempt; return the attempts that follow from it."""
+        job, number, step = done
+        if isinstance(outcome, FileResult) and isinstance(step, Range):
+            cut = cut_files[job]
+            cut.left -= 1
+            report.add_part(outcome)
+            listener(None, report)
+            return [] if cut.left or cut.given_up else [_Attempt(job, 1, cut.parts)]
+        if isinstance(outcome, FileResult):
+            report.add(outcome, joined=isinstance(step, list))
+            listener(outcome, report)
+            return []
+        if isinstance(outcome, Ranges):
+            if not outcome.ranges:
+                report.uncut[outcome.reason] += 1
+                return [done._replace(step=0)]
+            cut_files[job] = _CutFile(outcome.ranges, len(outcome.ranges))
+            return [_Attempt(job, 1, part) for part in outcome.ranges]
+        if outcome.retry and number < attempts:
+            report.attempts_lost += 1
+            return [done._replace(number=number + 1)]
+        message = outcome.message
+        if isinstance(step, Range):
+            if cut_files[job].given_up:  # a file fails once, whatever happens to its other parts
+                return []
+            cut_files[job].given_up = True
+            message = f"bytes {step.start:,} to {step.end:,}: {message}"
+        failure = Failure(job.source, number, message)
+        report.failures.append(failure)
+        listener(failure, report)
+        return []
+
+    def run() -> None:
+        begun, counted = time.perf_counter(), -_LOOK
+        queue = deque(_Attempt(job, 1, split) for job in jobs)
+        while queue or pending:
+            if time.monotonic() - counted > _LOOK:  # workers may come and go
+                counted = time.monotonic()
+                cores = int(ray.cluster_resources().get("CPU", 1))
+                report.workers = max(report.workers, cores // threads, 1)
+            while queue and len(pending) < (in_flight or _AHEAD * report.workers):
+                new = queue.popleft()
+                if isinstance(new.step, Range) and cut_files[new.job].given_up:
+                    continue
+                source, target = map(_absolute, new.job)
+                pending[task.remote(source, target, boxes, options, threads, new.step)] = new
+            if not pending:
+                continue
+            ready, rest = ray.wait(list(pending), timeout=_LOOK, fetch_local=False)
+            if ready and rest:
+                ready += ray.wait(rest, num_returns=len(rest), timeout=0, fetch_local=False)[0]
+            for ref in ready:
+                done = pending.pop(ref)
+                try:
+                    outcome = ray.get(ref)
+                except ray.exceptions.RayError as error:
+                    lines = str(error).strip().splitlines() or [type(error).__name__]
+                    outcome = AttemptError(f"the worker was lost: {lines[0]}", retry=True)
+                report.seconds = time.perf_counter() - begun
+                queue.extendleft(reversed(finish(done, outcome)))
+
     try:
-        run.work(jobs)
+        run()
     except BaseException:
-        run.cancel()
+        for ref in pending:
+            ray.cancel(ref, force=True)
+        if pending:
+            ray.wait(list(pending), num_returns=len(pending), timeout=10)
         raise
-    finally:
-        _sweep(jobs, run.cuts)
-    return run.report
+    finally:  # remove what killed workers have left next to the files of these jobs and their parts
+        folders = {Path(job.target).parent for job in jobs if not is_address(job.target)}
+        folders |= {Path(job.target + PARTS) for job in cut_files if not is_address(job.target)}
+        for folder in folders:
+            remove_leftovers(folder)
+    return report
 
 
-def _whole(name: str) -> str:
-    """A path that leads to the file from any folder; addresses do."""
+def _absolute(name: str) -> str:
+    """Return a path that is valid in any folder; addresses are."""
     return name if is_address(name) else os.path.abspath(name)  # noqa: PTH100  links stay
-
-
-def _sweep(jobs: Sequence[Job], cut: Iterable[Job]) -> None:
-    """Remove what killed workers have left beside the files of these jobs, and their parts."""
-    folders = {Path(job.target).parent for job in jobs if not is_address(job.target)}
-    folders |= {Path(job.target + PARTS) for job in cut if not is_address(job.target)}
-    for folder in folders:
-        remove_leftovers(folder)

@@ -1,13 +1,14 @@
-"""Rows with a text or tokens: JSON Lines, Parquet, tables in memory; labels beside what is there.
+"""Rows with a text or tokens: JSON Lines, Parquet, tables in memory; labels become further fields.
 
-A row stays a row, in its place and with all its fields.  Tokens get a list of labels in a field
-for each column that is filled; a text gets the field ``sentences``, with tokens and labels of each.
+A row stays a row, in its place and with all its fields. Tokens get a list of labels in a field for
+each column that is filled; a text gets the field ``sentences``, with tokens and labels of each.
 """
 
 from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -27,19 +28,19 @@ if TYPE_CHECKING:
     from seqtag.corpus import Sentence
     from seqtag.storage.output import Output
     from seqtag.tagging.pipeline import Chain
-    from seqtag.tagging.streams import FilledSentence, TagOptions
+    from seqtag.tagging.streams import TagOptions
 
 SENTENCES = "sentences"
-"""The field that a text gets."""
+"""The field that rows of texts get."""
 
 _ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 _BATCH_ROWS = 1000
-_FIELDS = ("tokens", "text")  # looked for if none is named
+_FIELDS = ("tokens", "text")  # the defaults of `TagOptions.field`
 
 
 def row_format(name: str, format: str) -> str | None:
-    """The format of a file of rows, ``jsonl`` or ``parquet``; None if it is another kind of file.
+    """Return the format of a file of rows, ``jsonl`` or ``parquet``; None for other files.
 
     Examples
     --------
@@ -59,21 +60,21 @@ class RowTagger:
     Parameters
     ----------
     chain
-        What tags.
+        The models.
     options
-        How; `TagOptions.field` names the field of texts or tokens.
+        How to tag; `TagOptions.field` names the field of texts or tokens.
     threads
         Threads to decode on.
 
     Attributes
     ----------
     counts : TagCounts
-        What was tagged so far.
+        Number of sentences and tokens tagged so far.
 
     Raises
     ------
     OptionError
-        If another format is to be written, or places in a text, for which a row has no room.
+        If another format is to be written, or token ranges, which rows have no place for.
 
     Examples
     --------
@@ -95,7 +96,7 @@ class RowTagger:
         self.counts = TagCounts()
         self._chain, self._options, self._threads = chain, options, threads
         self._output_fields = options.output_fields(name_columns=len(chain.shown) > 1)
-        self._needed: list[str] = []  # columns beside the tokens, as rows must have them
+        self._needed: list[str] = []  # columns besides the tokens that rows must have
         filled: set[str] = set()
         for tagger in chain.taggers:
             self._needed += [n for n in tagger.columns if n != "form" and n not in filled]
@@ -105,12 +106,12 @@ class RowTagger:
 
     @property
     def names(self) -> list[str]:
-        """Names of the fields that tokens get."""
+        """Names of the fields that rows of tokens get."""
         found = (names_filled(tagger, self._output_fields) for tagger in self._chain.shown)
         return list(dict.fromkeys(name for names in found for name in names))
 
     def field_of(self, fields: Iterable[str], source: str, line: int | None = None) -> str:
-        """The field of texts or tokens.
+        """Return the field of texts or tokens.
 
         Raises
         ------
@@ -129,7 +130,7 @@ class RowTagger:
         raise CorpusError(msg, source=source, line=line)
 
     def columns_of(self, names: Iterable[str], field: str) -> list[str]:
-        """Names of the columns of a table that are looked at: the field, and what goes with it."""
+        """Return the columns of a table that are used: the field, and other columns of tokens."""
         given = tuple(names)
         known = {find_column(name, given) for name in self._needed} - {None, field}
         return [field, *sorted(map(str, known))]
@@ -137,104 +138,93 @@ class RowTagger:
     def tag(
         self, rows: Sequence[Mapping[str, Any]], source: str = "<rows>", first: int = 1
     ) -> list[dict[str, Any]]:
-        """The fields that each row gets; none if its text or tokens are missing.
+        """Return the fields that each row gets; none if its text or tokens are missing.
 
         Parameters
         ----------
         rows
             Rows by field. Tokens are a list of strings.
         source, first
-            What messages call the rows, and the number of the first.
+            Name of the rows in messages, and the number of the first.
 
         Raises
         ------
         CorpusError
-            If a row has no such field, or something else there.
+            If a row has no such field, or another type in it.
         """
         sentences: list[Sentence] = []
-        kinds: list[tuple[type, int]] = []  # of each row: what it has, and how many sentences
+        kinds: list[tuple[type, int]] = []  # for each row the type of its field, and its sentences
         for line, row in enumerate(rows, first):
             value = row[self.field_of(row, source, line)]
             found: list[Sentence] = []
             if isinstance(value, str):
-                found = self._cut(value)
+                text = TextBytes(encoded(value))
+                stream = read(text, "text", limits=self._options.reading.limits)
+                [cut] = self._chain.cut([stream], self._options)
+                found = [sentence for sentence in cut if len(sentence)]
             elif isinstance(value, list | tuple):
-                found = [self._sentence(row, list(value), source, line)]
+                if len(value) > self._options.max_sentence:
+                    raise self._options.reading.limits.too_long(source, line)
+                columns = {"form": list(value)}
+                for name in self._needed:
+                    column = find_column(name, tuple(row))
+                    if column is not None and row[column] is not None:
+                        columns[column] = row[column]
+                found = [sentence_of(columns, source=source, line=line)]
             elif value is not None:
                 msg = f"expected a text or a list of tokens, found {value!r:.40}"
                 raise CorpusError(msg, source=source, line=line)
             sentences += found
             kinds.append((type(value), len(found)))
-        tagged = tag_stream(self._chain.taggers, sentences, self._threads, self._output_fields)
-        return [self._fields(kind, [next(tagged) for _ in range(count)]) for kind, count in kinds]
-
-    def _cut(self, text: str) -> list[Sentence]:
-        """The sentences of a text."""
-        stream = read(TextBytes(encoded(text)), "text", limits=self._options.reading.limits)
-        [cut] = self._chain.cut([stream], self._options)
-        return [sentence for sentence in cut if len(sentence)]
-
-    def _sentence(
-        self, row: Mapping[str, Any], tokens: list[str], source: str, line: int
-    ) -> Sentence:
-        """The tokens of a row, with other columns of theirs that taggers look at."""
-        if len(tokens) > self._options.max_sentence:
-            raise self._options.reading.limits.too_long(source, line)
-        columns = {"form": tokens}
-        for name in self._needed:
-            found = find_column(name, tuple(row))
-            if found is not None and row[found] is not None:
-                columns[found] = row[found]
-        return sentence_of(columns, source=source, line=line)
-
-    def _fields(self, kind: type, tagged: list[FilledSentence]) -> dict[str, Any]:
-        """What a row gets, by its kind."""
-        self.counts.add(sum(map(bool, map(len, tagged))), sum(map(len, tagged)))
-        if kind is str:
-            return {SENTENCES: [json.loads(each.text("jsonl")) for each in tagged]}
-        if kind is type(None):
-            return {}
-        [sentence] = tagged
-        return dict(sentence.written()) if len(sentence) else {name: [] for name in self.names}
+        every = tag_stream(self._chain.taggers, sentences, self._threads, self._output_fields)
+        results: list[dict[str, Any]] = []
+        for kind, count in kinds:
+            tagged = [next(every) for _ in range(count)]
+            self.counts.add(sum(map(bool, map(len, tagged))), sum(map(len, tagged)))
+            if kind is str:
+                results.append({SENTENCES: [json.loads(each.text("jsonl")) for each in tagged]})
+            elif kind is type(None):
+                results.append({})
+            elif len(tagged[0]):
+                results.append(dict(tagged[0].written()))
+            else:
+                results.append({name: [] for name in self.names})
+        return results
 
     # ----------------------------------------------------------------- JSON Lines
     def json_lines(self, file: BinaryIO, offset: int = 0) -> Iterator[bytes]:
-        """The lines of an open file of JSON objects, with their new fields.
+        """Yield the lines of an open file of JSON objects, with their new fields.
 
-        `offset` is how many bytes of the file are before these.
+        `offset` is the number of bytes of the file before these.
 
         Raises
         ------
         CorpusError
-            If a line is no object; or as `tag`.
+            If a line is not an object; or as `tag`.
         """
         stream = ByteStream(file, LIMITS, offset)
+        missing = {self._options.field or _FIELDS[0]: None}  # of a blank line
         for block in stream.blocks(after_last_line):
             lines = block.text.removesuffix("\n").split("\n")
             for start in range(0, len(lines), _BATCH_ROWS):
                 first = block.line + start
                 batch = lines[start : start + _BATCH_ROWS]
                 rows = [_object(line, stream.name, n) for n, line in enumerate(batch, first)]
-                yield b"".join(self._lines(rows, stream.name, first))
-
-    def _lines(
-        self, rows: Sequence[dict[str, Any] | None], source: str, first: int
-    ) -> Iterator[bytes]:
-        """Some rows as lines; None is a blank one."""
-        given = [{_FIELDS[0]: None} if row is None else row for row in rows]
-        if self._options.field:
-            given = [{self._options.field: None} if row is None else row for row in rows]
-        for row, fields in zip(rows, self.tag(given, source, first), strict=True):
-            yield b"\n" if row is None else _line(row | fields)
+                given = [missing if row is None else row for row in rows]
+                added = self.tag(given, stream.name, first)
+                yield b"".join(
+                    b"\n" if row is None else _line(row | fields)
+                    for row, fields in zip(rows, added, strict=True)
+                )
 
     # ----------------------------------------------------------------- Parquet
     def parquet(self, file: BinaryIO, out: Output, source: str) -> None:
-        """Write the rows of an open file of Parquet, with their new columns.
+        """Write the rows of an open Parquet file, with their new columns.
 
         Raises
         ------
         CorpusError
-            If pyarrow is missing, or the file is something else; or as `tag`.
+            If pyarrow is missing, or the file is not Parquet; or as `tag`.
         """
         pa, pq = arrow(source), import_module("pyarrow.parquet")
         try:
@@ -243,7 +233,8 @@ class RowTagger:
             msg = f"expected a file of Parquet, found something else: {error}"
             raise CorpusError(msg, source=source) from None
         names = table.schema_arrow.names
-        if (twice := _first_again(names)) is not None:
+        twice = next((name for name, count in Counter(names).items() if count > 1), None)
+        if twice is not None:
             msg = f"expected columns of different names, found {twice!r:.60} twice; rename one"
             raise CorpusError(msg, source=source)
         field = self.field_of(names, source)
@@ -256,12 +247,12 @@ class RowTagger:
                 first += batch.num_rows
 
     def arrow_fields(self, field: Any, source: str) -> list[Any]:
-        """The fields of Arrow that rows get which have this one.
+        """Return the fields of Arrow that rows with this field get.
 
         Raises
         ------
         CorpusError
-            If it holds neither texts nor lists of tokens.
+            If it has neither texts nor lists of tokens.
         """
         pa = arrow(source)
         labels = [pa.field(name, pa.list_(pa.string())) for name in self.names]
@@ -278,7 +269,7 @@ class RowTagger:
         raise CorpusError(msg, source=source)
 
     def arrow_table(self, table: Any, source: str = "<table>", first: int = 1) -> Any:
-        """A table of Arrow with its new columns."""
+        """Return a table of Arrow with its new columns."""
         pa = arrow(source)
         field = self.field_of(table.schema.names, source)
         rows = table.select(self.columns_of(table.schema.names, field)).to_pylist()
@@ -294,7 +285,7 @@ class RowTagger:
 
 
 class _Sink(io.RawIOBase):
-    """An output as the file that pyarrow writes to."""
+    """An output as a file for pyarrow."""
 
     def __init__(self, out: Output):
         self._out = out
@@ -307,7 +298,7 @@ class _Sink(io.RawIOBase):
 
 
 def arrow(source: str) -> Any:
-    """The module ``pyarrow``.
+    """Return the module ``pyarrow``.
 
     Raises
     ------
@@ -325,7 +316,7 @@ def arrow(source: str) -> Any:
 
 
 def with_fields(schema: Any, added: Sequence[Any]) -> Any:
-    """A schema of Arrow with some fields behind its own, or in the place of those of their name."""
+    """Return a schema of Arrow with fields added, or replaced if the names exist."""
     for new in added:
         at = schema.get_field_index(new.name)
         schema = schema.append(new) if at < 0 else schema.set(at, new)
@@ -333,14 +324,14 @@ def with_fields(schema: Any, added: Sequence[Any]) -> Any:
 
 
 def _is_text(pa: Any, kind: Any) -> bool:
-    """Whether a type of Arrow is one of strings."""
+    """Return whether a type of Arrow is one of strings."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _object(line: str, source: str, number: int) -> dict[str, Any] | None:
-    """The object on a line; None if the line is blank."""
+    """Return the object on a line; None if the line is blank."""
     if not line.strip():
         return None
     try:
@@ -359,18 +350,8 @@ def _object(line: str, source: str, number: int) -> dict[str, Any] | None:
     return found
 
 
-def _first_again(names: Iterable[str]) -> str | None:
-    """The first name that was there before, if there is one."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
-
-
 def _line(row: Mapping[str, Any]) -> bytes:
-    """A row as a line of JSON."""
+    """Return a row as a line of JSON."""
     try:
         return (json.dumps(row, ensure_ascii=False) + "\n").encode()
     except UnicodeEncodeError:  # half a pair of surrogates, which JSON can write and UTF-8 cannot

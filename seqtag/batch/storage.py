@@ -1,6 +1,6 @@
-"""Where files are: on this machine, or at an address such as ``s3://crawl/part-1.txt``.
+"""Places of files: on this machine, or at an address such as ``s3://crawl/part-1.txt``.
 
-Local files need nothing; addresses are read and written by fsspec, which is imported then.
+Addresses are read and written by fsspec, which is imported when it is needed.
 """
 
 from __future__ import annotations
@@ -21,19 +21,14 @@ from seqtag.storage.output import Output, naming
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SETTLED = 2.0  # seconds after which a file that changes has another time of change
+_SETTLED = 2.0  # seconds after which a change of a file changes its modification time
 _CHUNK = 1 << 20
 
 
 class Facts(NamedTuple):
-    """What a file looks like from outside.
+    """Size of a file, and a stamp that changes when the file does.
 
-    Attributes
-    ----------
-    bytes
-        Its size.
-    stamp
-        Changes when the file does; None where nobody can tell without reading it.
+    The stamp is None if a change cannot be detected without reading the file.
     """
 
     bytes: int
@@ -41,36 +36,36 @@ class Facts(NamedTuple):
 
 
 class ReadablePlace(Protocol):
-    """Where a file is."""
+    """A place to read a file from."""
 
     name: str
 
     def facts(self) -> Facts | None:
-        """Size and stamp; None if there is no file."""
+        """Return size and stamp; None if there is no file."""
 
     def open(self) -> BinaryIO:
-        """The file, to be read from the start or from anywhere."""
+        """Open the file; it can seek."""
 
 
 class Place(ReadablePlace, Protocol):
-    """Where a file is, or will be."""
+    """A place to read a file from and to write it to."""
 
     @contextmanager
     def output(self, *, tidy: bool = True) -> Iterator[Output]:
-        """What is written here, whole or not at all; compressed if the name says so."""
+        """Open the file for writing, atomically; its ending decides about compression."""
 
     def remove(self) -> None:
-        """Take the file away, if there is one."""
+        """Remove the file, if there is one."""
 
     def names(self) -> list[str]:
-        """Names of the files in a folder; none if there is no such folder."""
+        """Return the names of the files in a folder; none if there is no such folder."""
 
     def remove_folder(self) -> None:
-        """Take an empty folder away, if there is one."""
+        """Remove an empty folder, if there is one."""
 
 
 def is_address(name: str | os.PathLike[str]) -> bool:
-    """Whether a name has a scheme, as ``s3://`` (and is not of a file beside that).
+    """Return whether a name has a scheme, such as ``s3://``.
 
     >>> is_address("s3://crawl/part-1.txt"), is_address("crawl/part-1.txt")
     (True, False)
@@ -79,17 +74,17 @@ def is_address(name: str | os.PathLike[str]) -> bool:
 
 
 def place_of(name: str | os.PathLike[str]) -> Place:
-    """The place that a path or an address names.
+    """Return the place of a path or an address.
 
     Parameters
     ----------
     name
-        A path; or an address of any scheme that fsspec has a package for.
+        A path; or an address with a scheme that fsspec has a package for.
 
     Raises
     ------
     CorpusError
-        If the scheme is not known, or a package for it is missing.
+        If the scheme is unknown, or a package for it is missing.
 
     Examples
     --------
@@ -105,12 +100,12 @@ def place_of(name: str | os.PathLike[str]) -> Place:
 
 
 def file_system(address: str) -> tuple[Any, str]:
-    """The file system of fsspec that an address is in, and the path there.
+    """Return the file system of fsspec for an address, and the path in it.
 
     Raises
     ------
     CorpusError
-        If the scheme is not known, or a package for it is missing.
+        If the scheme is unknown, or a package for it is missing.
     """
     scheme = address.partition("://")[0]
     try:
@@ -146,7 +141,7 @@ class _LocalPlace:
             status = Path(self.name).stat()
         except FileNotFoundError:
             return None
-        # What was changed just now may change once more and have the same time.
+        # A file that was changed just now may change again with the same modification time.
         settled = time.time() - status.st_mtime > _SETTLED
         stamp = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
         return Facts(status.st_size, stamp if settled else None)
@@ -170,7 +165,7 @@ class _LocalPlace:
             return []
 
     def remove_folder(self) -> None:
-        with suppress(OSError):  # somebody else's file is in it
+        with suppress(OSError):  # it is not empty
             Path(self.name).rmdir()
 
 
@@ -198,8 +193,8 @@ class _RemotePlace:
 
     @contextmanager
     def output(self, *, tidy: bool = True) -> Iterator[Output]:
-        # A store shows a file when it is there as a whole; one that is sent in pieces would be
-        # completed by an error as well.
+        # Put the complete file at once: a store would complete one sent in pieces also after an
+        # error.
         with tempfile.TemporaryDirectory(prefix="seqtag-") as folder:
             local = Path(folder, PurePosixPath(self._path).name)
             with Output(local, tidy=tidy) as out:
@@ -218,53 +213,37 @@ class _RemotePlace:
             found = self._system.ls(self._path, detail=False, refresh=True)
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return [PurePosixPath(path).name for path in found if path.strip("/") != self._inside]
+        own = self._path.strip("/")
+        return [PurePosixPath(path).name for path in found if path.strip("/") != own]
 
     def remove_folder(self) -> None:
-        with suppress(OSError):  # stores have none, or somebody else's file is in it
+        with suppress(OSError):  # stores have no folders, or it is not empty
             self._system.rmdir(self._path)
-
-    @property
-    def _inside(self) -> str:
-        return self._path.strip("/")
 
 
 class RangePlace:
-    """A range of the bytes of a file, which is read like a file.
-
-    Parameters
-    ----------
-    place
-        The file.
-    start, end
-        Where the range begins and ends.
-
-    Attributes
-    ----------
-    name
-        That of the file.
-    """
+    """A range of the bytes of a file, as a place to read from. It has the name of the file."""
 
     def __init__(self, place: Place, start: int, end: int):
         self.name = place.name
         self._place, self._start, self._end = place, start, end
 
     def facts(self) -> Facts | None:
-        """Size of the range and stamp of the file; None if there is no file."""
+        """Return size of the range and stamp of the file; None if there is no file."""
         found = self._place.facts()
         if found is None:
             return None
         return Facts(max(0, min(self._end, found.bytes) - self._start), found.stamp)
 
     def open(self) -> BinaryIO:
-        """The range, to be read from its start."""
+        """Open the range."""
         file = self._place.open()
         file.seek(self._start)
         return io.BufferedReader(_RangeFile(file, self._end - self._start), _CHUNK)
 
 
 class _RangeFile(io.RawIOBase):
-    """So many bytes of an open file, which is closed with this one."""
+    """The next bytes of an open file, which is closed with this one."""
 
     def __init__(self, file: BinaryIO, left: int):
         self._file, self._left = file, left
@@ -284,38 +263,30 @@ class _RangeFile(io.RawIOBase):
 
 
 class DigestingFile:
-    """A binary file whose bytes are digested as they are read from front to back.
-
-    Parameters
-    ----------
-    file
-        The open file.
-    name
-        What messages call it.
-    """
+    """An open binary file that computes the digest of the bytes that are read."""
 
     def __init__(self, file: BinaryIO, name: str):
         self.name = name
         self._file, self._sha256 = file, hashlib.sha256()
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes."""
+        """Read bytes."""
         data = self._file.read(size)
         self._sha256.update(data)
         return data
 
     def fileno(self) -> int:
-        """The number that the system has for the file."""
+        """Return the file descriptor."""
         return self._file.fileno()
 
     def digest(self) -> str:
-        """SHA-256 of the whole file; what is left of it is read."""
+        """Read the rest of the file; return the SHA-256 of all of it."""
         while self.read(_CHUNK):
             pass
         return self._sha256.hexdigest()
 
 
 def digest_of(place: ReadablePlace) -> str:
-    """SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with place.open() as file:
         return DigestingFile(file, place.name).digest()

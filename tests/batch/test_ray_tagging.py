@@ -15,7 +15,14 @@ import pytest
 from seqtag.batch import ray_tagging as tagging
 from seqtag.batch.jobs import Job
 from seqtag.batch.ranges import Range
-from seqtag.batch.ray_tagging import BatchReport, Failure, ModelCopy, Trouble, attempt, tag_files
+from seqtag.batch.ray_tagging import (
+    AttemptError,
+    BatchReport,
+    Failure,
+    ModelCopy,
+    attempt,
+    tag_files,
+)
 from seqtag.batch.tag_file import FileResult, tag_file
 from seqtag.storage.output import _temporary_name
 from seqtag.tagging.streams import TagOptions
@@ -110,7 +117,7 @@ def test_what_may_go_better_is_tried_again(monkeypatch, error, message):
 
     monkeypatch.setattr(tagging, "tag_file", fail)
     monkeypatch.setattr(tagging, "kept", lambda *_: None)
-    assert attempt("a", "b", [], TagOptions(), 1) == Trouble(message, again=True)
+    assert attempt("a", "b", [], TagOptions(), 1) == AttemptError(message, retry=True)
 
 
 def test_interrupted_it_ends_all_tasks_and_leaves_no_rest(place, fake):
