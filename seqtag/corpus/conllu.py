@@ -81,12 +81,6 @@ class ConlluReader(ColumnReader):
     ):
         super().__init__(source, columns, separator, warnings)
 
-    def _skip_head(self, raw: str, start: int) -> int:
-        """Return the position after the comments."""
-        while raw.startswith("#", start):
-            start = raw.find("\n", start) + 1 or len(raw)
-        return start
-
     def _find_rows(self, fields: list[str], line: int) -> list[int] | None:
         """Check the ids and return the rows of words; None if all rows are words."""
         if "id" not in self.columns:
@@ -94,10 +88,8 @@ class ConlluReader(ColumnReader):
         found = fields[self.columns.index("id") :: len(self.columns) + 1]
         count = len(found)
         ids = _IDS if count < len(_IDS) else [str(i) for i in range(1, count + 2)]
-        return None if found == ids[:count] else self._word_rows(found, ids, line)
-
-    def _word_rows(self, found: list[str], ids: list[str], line: int) -> list[int]:
-        """Return the rows of words among ranges and empty nodes, the first row on `line`."""
+        if found == ids[:count]:
+            return None
         rows: list[int] = []
         covered, covering, empty = 0, 0, 0  # last word and row of the last range; empty nodes
         for row, text in enumerate(found):
@@ -105,12 +97,26 @@ class ConlluReader(ColumnReader):
             if text == ids[done]:
                 rows.append(row)
                 empty = 0
-            elif (span := _RANGE.fullmatch(text)) and _range_fits(span, done, covered):
-                covered, covering = int(span[2]), row
-            elif text == f"{done}.{empty + 1}":
+                continue
+            if text == f"{done}.{empty + 1}":
                 empty += 1
+                continue
+            span = _RANGE.fullmatch(text)
+            if span and int(span[1]) == done + 1 and covered <= done < int(span[2]):
+                covered, covering = int(span[2]), row
+                continue
+            if text == "1":
+                msg = (
+                    f"expected the id {done + 1}, found 1 again: sentence boundary missing? Put "
+                    "a blank line before a new sentence"
+                )
             else:
-                raise CorpusError(self._wrong_id(text, done), source=self.source, line=line + row)
+                msg = (
+                    f"expected the id {done + 1}, a range from {done + 1} on (after the last "
+                    f"range) or the next empty node {done}.x, found {shorten(text)}; number words "
+                    "1, 2, 3, ... in each sentence"
+                )
+            raise CorpusError(msg, source=self.source, line=line + row)
         if covered > len(rows):
             msg = (
                 f"expected a range within the {len(rows)} words of the sentence, "
@@ -119,19 +125,6 @@ class ConlluReader(ColumnReader):
             )
             raise CorpusError(msg, source=self.source, line=line + covering)
         return rows
-
-    def _wrong_id(self, found: str, done: int) -> str:
-        """Return the message for an id that cannot follow `done` words."""
-        if found == "1":
-            return (
-                f"expected the id {done + 1}, found 1 again: sentence boundary missing? Put "
-                "a blank line before a new sentence"
-            )
-        return (
-            f"expected the id {done + 1}, a range from {done + 1} on (behind the last range) "
-            f"or the next empty node {done}.x, found {shorten(found)}; number words 1, 2, "
-            "3, ... in each sentence"
-        )
 
     def _check_line(self, text: str, fields: list[str], line: int) -> None:
         """Refuse a comment among the rows, and what `ColumnReader` refuses."""
@@ -158,12 +151,6 @@ class ConlluReader(ColumnReader):
                 f"column{'s' * (count > 1)}; use --format columns"
             )
         return f"{expected} ({shorten(text)}); complete the line"
-
-
-def _range_fits(span: re.Match[str], done: int, covered: int) -> bool:
-    """Return whether a range starts at the next word, after the last range, in order."""
-    first, last = int(span[1]), int(span[2])
-    return done + 1 == first and covered < first <= last
 
 
 def write_conllu(columns: Mapping[str, Sequence[str]]) -> str:

@@ -24,7 +24,7 @@ _GAPS = re.compile(r"^ |  | \r?$", re.MULTILINE)
 class TableSentence(Sentence):
     """Sentence whose words are lines and whose columns are fields of these lines.
 
-    All fields stand in one flat list, row after row, with the line end as an extra last field of
+    All fields are in one flat list, row after row, with the line end as an extra last field of
     every row but the last: a column is a slice, and joining the list gives the lines back.
     """
 
@@ -50,7 +50,7 @@ class TableSentence(Sentence):
         self._rows = rows  # the rows that are words; None: all of them
         self._separator = separator
         self._eol = eol  # "" if the lines differ in spacing or line ends: no short cuts
-        self._start, self._end = start, end  # where the token lines stand in raw
+        self._start, self._end = start, end  # span of the token lines in raw
 
     def __len__(self) -> int:
         if self._rows is not None:
@@ -97,7 +97,7 @@ class TableSentence(Sentence):
             for name, (base, key) in keyed.items():
                 cells = values.get(base) or self.column(base)
                 values[base] = with_values(base, cells, key, given[name])
-        # New columns go behind the last one, so that one is replaced before.
+        # New columns follow the last one, which is replaced first.
         values = dict(sorted(values.items(), key=lambda item: item[0] not in self.columns))
         body = self._joined(values) if self._eol else self._edited(values)
         return self.raw[: self._start] + body + self.raw[self._end :]
@@ -128,20 +128,17 @@ class TableSentence(Sentence):
         for name, new in values.items():
             at = self.columns.index(name) if name in self.columns else None
             for row, value in zip(rows, new, strict=True):
-                lines[row] = self._edit(lines[row], at, value)
+                text = lines[row].removesuffix("\r")
+                end = lines[row][len(text) :]
+                parts = re.split(f"({self._separator}+)", text)  # fields and gaps in turn
+                places = [i for i in range(0, len(parts), 2) if parts[i]]
+                if at is not None:
+                    parts[places[at]] = value
+                else:
+                    gap = parts[places[-1] - 1] if len(places) > 1 else "\t"
+                    parts[places[-1]] += gap + value
+                lines[row] = "".join(parts) + end
         return "\n".join(lines)
-
-    def _edit(self, line: str, at: int | None, value: str) -> str:
-        """Put `value` into field `at` of a line, or after its last field."""
-        text = line.removesuffix("\r")
-        parts = re.split(f"({self._separator}+)", text)  # fields and gaps in turn
-        places = [i for i in range(0, len(parts), 2) if parts[i]]
-        if at is not None:
-            parts[places[at]] = value
-        else:
-            gap = parts[places[-1] - 1] if len(places) > 1 else "\t"
-            parts[places[-1]] += gap + value
-        return "".join(parts) + line[len(text) :]
 
 
 class ColumnReader:
@@ -149,7 +146,7 @@ class ColumnReader:
 
     The separator is a tab if the first token line has one, else runs of spaces. Every character
     but separator and line end is data: ``#`` starts no comment here. A line that starts with
-    ``-DOCSTART-`` at the head of a sentence is passed through and is not a word.
+    ``-DOCSTART-`` before a sentence is kept, but is not a word.
 
     Parameters
     ----------
@@ -158,9 +155,9 @@ class ColumnReader:
     columns
         Names of the columns, one per field of a line.
     separator
-        What stands between them, if that is known.
+        Their separator, if it is known.
     warnings
-        Where to take down what is odd, and what is passed over.
+        Where to record warnings and skipped sentences.
 
     Examples
     --------
@@ -171,7 +168,7 @@ class ColumnReader:
     """
 
     sentence_type: type[TableSentence] = TableSentence
-    heads = DOCSTART  # how the lines begin that stand before a sentence
+    heads = DOCSTART  # prefix of lines before a sentence that are not words
     needs_end = False  # whether a blank line must end the last sentence, too
 
     def __init__(
@@ -208,7 +205,7 @@ class ColumnReader:
                 lead, rest = lead + rest, ""
         if lead or rest:
             raw = lead + rest
-            # White space behind the last line break is a blank line without its end.
+            # White space after the last line break is a blank line without its end.
             trimmed = raw.rstrip(" \t")
             end = len(trimmed) - 1 if trimmed.endswith("\n") else len(raw)
             sentence = self._read_one(raw, end if rest else 0, line)
@@ -229,37 +226,63 @@ class ColumnReader:
         start = 0
         if raw[0] in " \t\r\n\ufeff":
             start = int(line == 1 and raw[0] == "\ufeff")
-            start = self._skip_blank_lines(raw, start, line)
+            blank: str = _BLANK_LINES.match(raw, start)[0]  # type: ignore[index]
+            start += len(blank)
+            lines = blank.split("\n")[:-1]
+            if lines:
+                self.warnings.note("blank", line, len(lines))
+            spaced = [i for i, each in enumerate(lines) if each.strip("\r")]
+            if spaced:
+                self.warnings.note("spaced", line + spaced[0], len(spaced))
         if len(raw) - end > 2 and end > 0 and raw[end:].strip("\r\n") and raw[-1] == "\n":
             self.warnings.note("spaced", line + raw.count("\n") - 1)
-        start = self._skip_head(raw, start)
+        while raw.startswith(self.heads, start):
+            start = raw.find("\n", start) + 1 or len(raw)
+
         eol = "\n"
         if "\r" in raw:
-            eol = self._line_end(raw, line)
+            pairs = raw.count("\r\n")
+            if raw.count("\r") != pairs:
+                lone = re.search(r"\r(?!\n)", raw)
+                at = line + raw.count("\n", 0, lone.start())  # type: ignore[union-attr]
+                msg = (
+                    r"expected lines that end with \n or \r\n, found a carriage return "
+                    r"(\r) without \n; convert the line ends of the file"
+                )
+                raise CorpusError(msg, source=self.source, line=at)
+            eol = "\r\n" if pairs == raw.count("\n") else ""
             if start < end and raw[end - 1] == "\r" and end < len(raw):
                 end -= 1
         body = raw[start:end]
         if not body.strip(_BLANK):
             return self._build(raw, line, [], None, eol, len(raw), len(raw))
 
+        first = line + raw.count("\n", 0, start)  # line of the first row
         if not self.separator:
             self.separator = find_separator(body)
         gap, width = self.separator, len(self.columns) + 1
         fields = body.replace(eol, gap + eol + gap).split(gap) if eol else []
         count = body.count("\n") + 1
-        # As many fields as rows ask for, and every line break where a row ends.
+        # Regular rows: as many fields as columns, and every line break where a row ends.
         if (
             len(fields) != count * width - 1
             or fields[width - 1 :: width].count(eol) != count - 1
             or "" in fields
             or (gap == " " and "\t" in body)
         ):
-            first = line + raw.count("\n", 0, start)
-            fields, eol = self._split_lines(body, first), ""
+            # Line by line, which allows irregular spacing and finds the first malformed line.
+            fields, eol = [], ""
+            for number, text in enumerate(body.split("\n"), first):
+                text = text.removesuffix("\r")
+                row = text.split(gap)
+                if gap == " ":
+                    row = [field for field in row if field]
+                self._check_line(text, row, number)
+                fields += (*row, "\n")
+            del fields[-1]
             if gap == " " and (found := _GAPS.search(body)):
                 self.warnings.note("spaces", first + body.count("\n", 0, found.start()))
-        rows = self._find_rows(fields, line + raw.count("\n", 0, start))
-        return self._build(raw, line, fields, rows, eol, start, end)
+        return self._build(raw, line, fields, self._find_rows(fields, first), eol, start, end)
 
     def _build(
         self,
@@ -275,51 +298,9 @@ class ColumnReader:
             raw, self.source, line, self.columns, fields, rows, self.separator, eol, start, end
         )
 
-    def _skip_blank_lines(self, raw: str, start: int, line: int) -> int:
-        """Return the position after the blank lines that open a piece, and warn about them."""
-        found = _BLANK_LINES.match(raw, start)[0]  # type: ignore[index]
-        lines = found.split("\n")[:-1]
-        if lines:
-            self.warnings.note("blank", line, len(lines))
-        spaced = [i for i, each in enumerate(lines) if each.strip("\r")]
-        if spaced:
-            self.warnings.note("spaced", line + spaced[0], len(spaced))
-        return start + len(found)
-
-    def _skip_head(self, raw: str, start: int) -> int:
-        """Return the position after the lines before a sentence that are not words."""
-        while raw.startswith(DOCSTART, start):
-            start = raw.find("\n", start) + 1 or len(raw)
-        return start
-
     def _find_rows(self, fields: list[str], line: int) -> list[int] | None:  # noqa: ARG002
         """Return the rows that are words; None if all are. `line` is that of the first row."""
         return None
-
-    def _line_end(self, raw: str, line: int) -> str:
-        r"""Return the line end that all lines share, "\r\n" or "\n"; "" if they differ."""
-        pairs = raw.count("\r\n")
-        if raw.count("\r") != pairs:
-            lone = re.search(r"\r(?!\n)", raw)
-            at = line + raw.count("\n", 0, lone.start())  # type: ignore[union-attr]
-            msg = (
-                r"expected lines that end with \n or \r\n, found a carriage return "
-                r"(\r) without \n; convert the line ends of the file"
-            )
-            raise CorpusError(msg, source=self.source, line=at)
-        return "\r\n" if pairs == raw.count("\n") else ""
-
-    def _split_lines(self, body: str, line: int) -> list[str]:
-        """Split line by line, with any spacing; the error names the first malformed line."""
-        flat: list[str] = []
-        for number, text in enumerate(body.split("\n"), line):
-            text = text.removesuffix("\r")
-            fields = text.split(self.separator)
-            if self.separator == " ":
-                fields = [field for field in fields if field]
-            self._check_line(text, fields, number)
-            flat += (*fields, "\n")
-        return flat[:-1]
 
     def _check_line(self, text: str, fields: list[str], line: int) -> None:
         """Refuse a token line without one value for each column."""

@@ -332,7 +332,7 @@ def test_26_multiword_token(bench):
 
 def wrong_id(done: int, found: str) -> str:
     return (
-        f"expected the id {done + 1}, a range from {done + 1} on (behind the last range) or the "
+        f"expected the id {done + 1}, a range from {done + 1} on (after the last range) or the "
         f'next empty node {done}.x, found "{found}"; number words 1, 2, 3, ... in each sentence'
     )
 

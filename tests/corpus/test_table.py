@@ -236,7 +236,7 @@ LINES = [
     ),
     (
         row(1) + "\n" + row(3) + "\n",
-        ":2: expected the id 2, a range from 2 on (behind the last range) or the next empty node 1.x, "
+        ":2: expected the id 2, a range from 2 on (after the last range) or the next empty node 1.x, "
         'found "3"',
     ),
     (row(0), 'found "0"'),
