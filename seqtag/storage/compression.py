@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from seqtag.errors import CorpusError, install_hint
 
@@ -18,25 +18,6 @@ _ZSTD_PIECE = 1 << 9  # the package zstandard sets no bound itself: at most 16 M
 _MEMORY = 1 << 28  # bytes that a file may make a decompressor ask for; xz -9 needs a quarter
 
 
-class Decompressor(Protocol):
-    """Decompressor of one member, with the interface of `bz2.BZ2Decompressor`."""
-
-    @property
-    def eof(self) -> bool:
-        """Whether the member is at its end."""
-
-    @property
-    def needs_input(self) -> bool:
-        """Whether more data are needed for further output."""
-
-    @property
-    def unused_data(self) -> bytes:
-        """The data after the end."""
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        """Return at most `max_length` bytes."""
-
-
 @dataclass(frozen=True)
 class Compression:
     """Kind of compressed file.
@@ -44,31 +25,31 @@ class Compression:
     Attributes
     ----------
     name
-        What messages call it.
+        Its name in messages.
     suffix
-        How the names of such files end.
+        The end of the names of such files.
     magics
-        How their contents may begin.
+        The first bytes of such files.
     decompressor
-        Makes a reader of one member.
+        Makes a reader of one member, with the interface of `bz2.BZ2Decompressor`.
     compressor
         Makes a file to write to around an open one, which its ``close`` leaves open. The same
         data give the same bytes.
     errors
-        What damaged data raise.
+        The exceptions for damaged data.
     """
 
     name: str
     suffix: str
     magics: tuple[bytes, ...]
-    decompressor: Callable[[], Decompressor]
+    decompressor: Callable[[], Any]
     compressor: Callable[[Any], BinaryIO]
     errors: Callable[[], tuple[type[Exception], ...]]
 
     def decompress(self, chunks: Iterable[bytes], source: str) -> Iterator[bytes]:
         """Yield the data of one or more members, in pieces of limited size.
 
-        Zeros behind the last member are padding.
+        Zeros after the last member are padding.
 
         Raises
         ------
@@ -88,7 +69,21 @@ class Compression:
                         if not packed:
                             break
                         member = self.decompressor()
-                    yield from self._all_of(member, packed, source)
+                    given = packed
+                    while True:
+                        try:
+                            data = member.decompress(given, _LARGEST)
+                        except self.errors() as err:
+                            msg = (
+                                f"expected sound {self.name} data, found damage ({err}); "
+                                "fetch or compress the file again"
+                            )
+                            raise CorpusError(msg, source=source) from err
+                        if data:
+                            yield data
+                        if member.eof or member.needs_input:
+                            break
+                        given = b""
                     packed = member.unused_data
         if not member.eof:
             msg = (
@@ -97,35 +92,16 @@ class Compression:
             )
             raise CorpusError(msg, source=source)
 
-    def _all_of(self, member: Decompressor, packed: bytes, source: str) -> Iterator[bytes]:
-        """Yield the data of a piece of a member, in pieces."""
-        while True:
-            try:
-                data = member.decompress(packed, _LARGEST)
-            except self.errors() as err:
-                msg = (
-                    f"expected sound {self.name} data, found damage ({err}); "
-                    "fetch or compress the file again"
-                )
-                raise CorpusError(msg, source=source) from err
-            if data:
-                yield data
-            if member.eof or member.needs_input:
-                return
-            packed = b""
-
 
 class _Gunzip:
     """zlib with the interface of the other decompressors."""
 
     def __init__(self) -> None:
-        import zlib
-
-        self._inflate = zlib.decompressobj(wbits=31)
+        self._inflate = import_module("zlib").decompressobj(wbits=31)
 
     @property
     def eof(self) -> bool:
-        return self._inflate.eof
+        return bool(self._inflate.eof)
 
     @property
     def needs_input(self) -> bool:
@@ -133,72 +109,11 @@ class _Gunzip:
 
     @property
     def unused_data(self) -> bytes:
-        return self._inflate.unused_data
+        return bytes(self._inflate.unused_data)
 
     def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        return self._inflate.decompress(self._inflate.unconsumed_tail + data, max(max_length, 0))
-
-
-def _gzip_errors() -> tuple[type[Exception], ...]:
-    import zlib
-
-    return (zlib.error,)
-
-
-def _gzip_writer(file: Any) -> Any:
-    import gzip
-
-    return gzip.GzipFile("", "wb", fileobj=file, mtime=0)
-
-
-def _bunzip2() -> Decompressor:
-    import bz2
-
-    return bz2.BZ2Decompressor()
-
-
-def _bzip2_writer(file: Any) -> Any:
-    import bz2
-
-    return bz2.BZ2File(file, "wb")
-
-
-def _xz_errors() -> tuple[type[Exception], ...]:
-    import lzma
-
-    return (lzma.LZMAError,)
-
-
-def _xz_writer(file: Any) -> Any:
-    import lzma
-
-    return lzma.LZMAFile(file, "wb")
-
-
-def _unxz() -> Decompressor:
-    import lzma
-
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MEMORY)
-
-
-def _zstd() -> Any:
-    """Return the module for zstd: Python's own from 3.14 on, else the package zstandard."""
-    for name in ("compression.zstd", "zstandard"):
-        with suppress(ImportError):
-            return importlib.import_module(name)
-    msg = (
-        "expected Python 3.14 or the package zstandard to read or write zstd files, found "
-        f"neither; {install_hint('zstd')}"
-    )
-    raise CorpusError(msg)
-
-
-def _unzstd() -> Decompressor:
-    zstd = _zstd()
-    if hasattr(zstd, "ZstdFile"):
-        reader: Decompressor = zstd.ZstdDecompressor()
-        return reader
-    return _Unzstd(zstd.ZstdDecompressor(max_window_size=_MEMORY // 2).decompressobj())
+        waiting = self._inflate.unconsumed_tail + data
+        return bytes(self._inflate.decompress(waiting, max(max_length, 0)))
 
 
 class _Unzstd:
@@ -226,8 +141,23 @@ class _Unzstd:
         return bytes(self._member.decompress(piece))
 
 
-def _zstd_errors() -> tuple[type[Exception], ...]:
-    return (_zstd().ZstdError,)
+def _zstd() -> Any:
+    """Return the module for zstd: Python's own from 3.14 on, else the package zstandard."""
+    for name in ("compression.zstd", "zstandard"):
+        with suppress(ImportError):
+            return import_module(name)
+    msg = (
+        "expected Python 3.14 or the package zstandard to read or write zstd files, found "
+        f"neither; {install_hint('zstd')}"
+    )
+    raise CorpusError(msg)
+
+
+def _unzstd() -> Any:
+    zstd = _zstd()
+    if hasattr(zstd, "ZstdFile"):
+        return zstd.ZstdDecompressor()
+    return _Unzstd(zstd.ZstdDecompressor(max_window_size=_MEMORY // 2).decompressobj())
 
 
 def _zstd_writer(file: Any) -> Any:
@@ -238,14 +168,14 @@ def _zstd_writer(file: Any) -> Any:
     return zstd.ZstdCompressor(write_checksum=True).stream_writer(file, closefd=False)
 
 
-COMPRESSIONS = (
+COMPRESSIONS = (  # the libraries are imported when they are used
     Compression(
         "gzip",
         ".gz",
         (b"\x1f\x8b",),
         _Gunzip,
-        _gzip_writer,
-        _gzip_errors,
+        lambda file: import_module("gzip").GzipFile("", "wb", fileobj=file, mtime=0),
+        lambda: (import_module("zlib").error,),
     ),
     Compression(
         "bzip2",
@@ -256,21 +186,28 @@ COMPRESSIONS = (
             for level in range(1, 10)
             for block in (b"1AY&SY", b"\x17rE8P\x90")
         ),
-        _bunzip2,
-        _bzip2_writer,
+        lambda: import_module("bz2").BZ2Decompressor(),
+        lambda file: import_module("bz2").BZ2File(file, "wb"),
         lambda: (OSError, ValueError),
     ),
     Compression(
         "xz",
         ".xz",
         (b"\xfd7zXZ\0",),
-        _unxz,
-        _xz_writer,
-        _xz_errors,
+        lambda: (lzma := import_module("lzma")).LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MEMORY),
+        lambda file: import_module("lzma").LZMAFile(file, "wb"),
+        lambda: (import_module("lzma").LZMAError,),
     ),
-    Compression("zstd", ".zst", (b"\x28\xb5\x2f\xfd",), _unzstd, _zstd_writer, _zstd_errors),
+    Compression(
+        "zstd",
+        ".zst",
+        (b"\x28\xb5\x2f\xfd",),
+        _unzstd,
+        _zstd_writer,
+        lambda: (_zstd().ZstdError,),
+    ),
 )
-"""All kinds. A new one is a record here."""
+"""All kinds of compressed files. A new one is a record here."""
 
 
 def compression_of(first: bytes) -> Compression | None:

@@ -102,48 +102,10 @@ def is_read_once(name: str | os.PathLike[str]) -> bool:
         return False
 
 
-_HERE = "" if sys.platform == "win32" else os.uname().nodename
-
-
-def _hold(number: int) -> int | None:
-    """Lock a file until the number returned is closed; None where there are no locks.
-
-    Raises
-    ------
-    BlockingIOError
-        If another process looks at the file, and may be about to remove it.
-    """
-    if sys.platform == "win32":  # where the system does not remove a file that is open
-        return None
-    held = os.dup(number)
-    try:
-        if locks.acquire(held):
-            return held
-    except OSError:
-        os.close(held)
-        return None
-    except BaseException:
-        os.close(held)
-        raise
-    os.close(held)
-    raise BlockingIOError
-
-
-@contextmanager
-def _looked_at(path: Path) -> Iterator[tuple[os.stat_result, bool | None]]:
-    """Give the status of a file, and whether no process writes it; None without locks."""
-    if sys.platform == "win32":
-        yield path.lstat(), None
-        return
-    number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    try:
-        try:
-            free: bool | None = locks.acquire(number, shared=True)
-        except OSError:
-            free = None
-        yield os.fstat(number), free
-    finally:
-        os.close(number)
+if sys.platform == "win32":
+    _HERE = ""
+else:
+    _HERE = os.uname().nodename
 
 
 def _mark(name: str) -> str:
@@ -160,9 +122,9 @@ def _temporary_name(target: Path) -> Path:
 def remove_leftovers(folder: str | os.PathLike[str], target: str | None = None) -> None:
     """Remove temporary files of killed processes from a folder, of one file or of all.
 
-    A process locks its temporary file for as long as it lives, so one without a lock is nobody's.
-    But locks of other machines may not be seen here, and some file systems have none: what may be
-    of another process still is left alone until nothing has been written to it for a day.
+    A process locks its temporary file for as long as it lives, so one without a lock is left over.
+    But locks of other machines may be invisible here, and some file systems have none: files that
+    may belong to another process are removed only if nothing was written to them for a day.
 
     Examples
     --------
@@ -170,37 +132,44 @@ def remove_leftovers(folder: str | os.PathLike[str], target: str | None = None) 
     """
     start = ".seqtag-" if target is None else f".seqtag-{_mark(target)}-"
     here = f"-{_mark(_HERE)}-"
-    with suppress(OSError):  # to tidy up is a courtesy
+    with suppress(OSError):  # leftovers are no reason to stop
         for name in os.listdir(folder):  # noqa: PTH208  (a third of the time)
-            if name.startswith(start) and name.endswith(".tmp"):
-                with suppress(OSError):
-                    _remove_if_left(Path(folder, name), here=here in name)
-
-
-def _remove_if_left(path: Path, *, here: bool) -> None:
-    """Remove a temporary file that no process writes any more."""
-    with _looked_at(path) as (found, free):
-        old = time.time() - found.st_mtime > _DAY
-        left = (here and free) or (old and free is not False)
-        if left and stat.S_ISREG(found.st_mode):
-            path.unlink()
-            _log.info("%s was left behind by a process that was killed; it was removed", path)
+            if not (name.startswith(start) and name.endswith(".tmp")):
+                continue
+            path, number = Path(folder, name), None
+            with suppress(OSError):
+                try:
+                    free: bool | None = None  # whether no process writes it, if that is known
+                    if sys.platform == "win32":
+                        found = path.lstat()
+                    else:
+                        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+                        with suppress(OSError):
+                            free = locks.acquire(number, shared=True)
+                        found = os.fstat(number)
+                    old = time.time() - found.st_mtime > _DAY
+                    is_left = (here in name and free) or (old and free is not False)
+                    if is_left and stat.S_ISREG(found.st_mode):
+                        path.unlink()
+                        _log.info("%s was left by a process that was killed; it was removed", path)
+                finally:
+                    if number is not None:
+                        os.close(number)
 
 
 class Output:
     r"""Write bytes to a path or to standard output (``"-"``); a context manager.
 
-    A regular file appears whole or not at all: bytes go to a temporary file beside it, which is
+    A regular file is written atomically: bytes go to a temporary file next to it, which is
     renamed at the end of the ``with`` block and removed after an exception. What a killed process
-    leaves behind is removed when the same file is written next; of two processes that write one
+    leaves is removed when the same file is written next; of two processes that write one
     file at once, the last one wins. A name that ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` is
     compressed (the same bytes every time). Devices and pipes are written straight.
 
     A new file gets 0666 less the umask. One that replaces another takes over its permissions and
     access list before the first byte, and its owner and group where the system allows; what
     cannot be kept never lets more people read. Set-user-id bits and other attributes are not
-    kept. A symbolic link stays, and what it points to is replaced; other hard links of a file go
-    on naming the old one.
+    kept. A symbolic link stays, and its target is replaced; other hard links keep the old file.
 
     Parameters
     ----------
@@ -209,8 +178,8 @@ class Output:
     compress
         Whether the name decides on compression; without, bytes are written as they are.
     tidy
-        Whether to look for what a killed process has left of the file. That lists the folder: who
-        writes many files into one does better to call `remove_leftovers` once.
+        Whether to remove what a killed process has left of the file. That lists the folder; to
+        write many files into one, call `remove_leftovers` once instead.
 
     Raises
     ------
@@ -251,7 +220,18 @@ class Output:
             return self
         try:
             with self._naming():
-                self._open()
+                try:
+                    is_file = stat.S_ISREG(self._target.stat().st_mode)
+                except FileNotFoundError:
+                    is_file = None
+                if is_file is False:
+                    self._file = self._target.open("wb")  # a device or pipe; a folder is an error
+                else:
+                    if self._tidy:
+                        remove_leftovers(self._target.parent, self._target.name)
+                    self._take_over_permissions(self._create(private=bool(is_file)))
+                if self._compression is not None:
+                    self._packed = self._compression.compressor(self._file)
         except CorpusError as err:
             self._discard()
             raise CorpusError(err.message, source=self.path) from None
@@ -295,33 +275,22 @@ class Output:
         except OSError as err:
             raise OSError(err.errno, err.strerror or str(err), self._name) from err
 
-    def _open(self) -> None:
-        """Open the file that is written to."""
-        try:
-            is_file = stat.S_ISREG(self._target.stat().st_mode)
-        except FileNotFoundError:
-            is_file = None
-        if is_file is False:
-            self._file = self._target.open("wb")  # a device or a pipe; a directory is an error
-        else:
-            if self._tidy:
-                remove_leftovers(self._target.parent, self._target.name)
-            self._take_over_permissions(self._create(private=bool(is_file)))
-        if self._compression is not None:
-            self._packed = self._compression.compressor(self._file)
-
     def _create(self, *, private: bool) -> Path:
-        """Create and lock the temporary file."""
+        """Create the temporary file, and lock it unless the file system has no locks."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         while True:
             self._temporary = temporary = _temporary_name(self._target)
-            # For nobody else to read where an old file may be as private.
+            # Private, if the file that it will replace may be.
             number = os.open(temporary, flags, 0o600 if private else 0o666)
             self._file = os.fdopen(number, "wb")
-            with suppress(BlockingIOError):
-                self._held = _hold(number)
-                if temporary.exists():  # nobody took it before it was locked
-                    return temporary
+            is_locked = True
+            if sys.platform != "win32":  # where the system does not remove a file that is open
+                self._held = os.dup(number)  # keeps the lock after the file is closed
+                with suppress(OSError):
+                    is_locked = locks.acquire(self._held)
+            # A process that looks for leftovers may have locked and removed it.
+            if is_locked and temporary.exists():
+                return temporary
             self._discard()
 
     def _take_over_permissions(self, temporary: Path) -> None:
@@ -338,26 +307,21 @@ class Output:
             os.fchown(number, old.st_uid, -1)
         with suppress(OSError):
             os.fchown(number, -1, old.st_gid)
-        if os.fstat(number).st_gid != old.st_gid or not self._take_over_access_list(number):
-            # Others would read what was not meant for them: they may do what all may.
+        is_same = os.fstat(number).st_gid == old.st_gid
+        if sys.platform == "linux" and is_same:
+            try:
+                access = os.getxattr(self._target, _ACCESS)
+            except OSError:  # the old file has no access list; remove that inherited of the folder
+                with suppress(OSError):
+                    os.removexattr(number, _ACCESS)
+            else:
+                try:
+                    os.setxattr(number, _ACCESS, access)
+                except OSError:
+                    is_same = False
+        if not is_same:  # grant the group no more than everybody has
             mode = mode & ~0o070 | mode & mode << 3 & 0o070
         os.fchmod(number, mode)
-
-    def _take_over_access_list(self, number: int) -> bool:
-        """Give the temporary file the access list of the old one; return success."""
-        if sys.platform != "linux":
-            return True
-        try:
-            access = os.getxattr(self._target, _ACCESS)
-        except OSError:  # the old file has none, and gets none by the folder
-            with suppress(OSError):
-                os.removexattr(number, _ACCESS)
-            return True
-        try:
-            os.setxattr(number, _ACCESS, access)
-        except OSError:
-            return False
-        return True
 
     def _finish(self) -> None:
         """Complete the temporary file on disk and give it its name."""
@@ -371,8 +335,7 @@ class Output:
         self._take_over_permissions(self._temporary)  # which may have changed meanwhile
         self._file.close()
         self._temporary.replace(self._target)
-        # The new file is in place.  Making its name durable is a courtesy that some file systems
-        # and Windows refuse; the file is no worse for it.
+        # Make the new name durable, which some file systems and Windows do not support.
         with suppress(OSError):
             folder = os.open(self._target.parent, os.O_RDONLY)
             try:
