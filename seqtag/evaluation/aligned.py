@@ -216,20 +216,33 @@ def score_aligned(
             count["tokens"] += sum(len(sentence.tokens) for sentence in sentences)
             count["words"] += sum(len(sentence.words) for sentence in sentences)
         ours, theirs = (
-            {"sentences": {(s.start, s.end) for s in sentences}, "tokens": _spans(sentences)}
+            {
+                "sentences": {(sentence.start, sentence.end) for sentence in sentences},
+                "tokens": {span for sentence in sentences for span in sentence.tokens},
+            }
             for sentences in (expected, guessed)
         )
         for name, spans in ours.items():
             correct[name] += len(spans & theirs[name])
-        if places is not None:
-            _count_items(places, expected, guessed)
+        if places is not None:  # count the items by the gold sentence that they begin in
+            places.starts.extend(sentence.start for sentence in expected)
+            for side, sentences in ((1, guessed), (2, expected)):
+                for sentence in sentences:
+                    places.count("sentences", side, [sentence.start])
+                    places.count("tokens", side, (start for start, _ in sentence.tokens))
+                    places.count("words", side, (word.start for word in sentence.words))
             for name, spans in ours.items():
                 places.count(name, 0, (start for start, _ in spans & theirs[name]))
         left.extend(word for sentence in expected for word in sentence.words)
         right.extend(word for sentence in guessed for word in sentence.words)
         for word, guess in _aligned_words(left, right):
             correct["words"] += 1
-            same = list(_right_labels(word.labels, guess.labels))
+            names = ("upos", "xpos", "feats")
+            same = [n for n in names if getattr(word.labels, n) == getattr(guess.labels, n)]
+            if len(same) == 3:
+                same.append("alltags")
+            if word.labels.lemma in ("_", guess.labels.lemma):
+                same.append("lemma")
             correct.update(same)
             if places is not None:
                 for name in ("words", *same):
@@ -325,22 +338,6 @@ def _universal_features(feats: str) -> str:
 _universal = BoundedCache(_universal_features).__getitem__
 
 
-def _count_items(
-    places: PlacedSamples, gold: Sequence[_PlacedSentence], found: Sequence[_PlacedSentence]
-) -> None:
-    """Count the items on both sides of a segment by the gold sentence that they begin in."""
-    places.starts.extend(sentence.start for sentence in gold)
-    for side, sentences in ((1, found), (2, gold)):
-        for sentence in sentences:
-            places.count("sentences", side, [sentence.start])
-            places.count("tokens", side, (start for start, _ in sentence.tokens))
-            places.count("words", side, (word.start for word in sentence.words))
-
-
-def _spans(sentences: Sequence[_PlacedSentence]) -> set[tuple[int, int]]:
-    return {span for sentence in sentences for span in sentence.tokens}
-
-
 def _segments(
     gold: Iterator[_PlacedSentence], predicted: Iterator[_PlacedSentence]
 ) -> Iterator[tuple[list[_PlacedSentence], list[_PlacedSentence]]]:
@@ -348,16 +345,16 @@ def _segments(
     sides: tuple[list[_PlacedSentence], list[_PlacedSentence]] = ([], [])
     pending = ["", ""]  # text that has no counterpart yet
     while True:
-        behind = int(len(pending[0]) > len(pending[1]))
-        sentence = next((gold, predicted)[behind], None)
+        side = int(len(pending[0]) > len(pending[1]))  # the shorter one
+        sentence = next((gold, predicted)[side], None)
         if sentence is None and not any(sides):
-            behind = 1
+            side = 1
             sentence = next(predicted, None)
             if sentence is None:
                 return
         if sentence is not None:
-            sides[behind].append(sentence)
-            pending[behind] += sentence.text
+            sides[side].append(sentence)
+            pending[side] += sentence.text
         common = min(map(len, pending))
         if sentence is None or pending[0][:common] != pending[1][:common]:
             raise _text_mismatch(*sides)
@@ -375,37 +372,30 @@ def _text_mismatch(
     least = min(map(len, texts))
     pairs = enumerate(zip(*texts, strict=False))
     at = next((i for i, (ours, theirs) in pairs if ours != theirs), least)
-    form = _normal_form_note(*(text[at:] for text in texts))
+    form = ""
+    if all(text[at:] for text in texts) and not all(text[at:].isascii() for text in texts):
+        ours, theirs = (normalize("NFC", text[at:]) for text in texts)
+        if ours.startswith(theirs) or theirs.startswith(ours):  # one side may be longer
+            form = IN_ANOTHER_FORM
     at += (gold or predicted)[0].start
     (expected, place), (found, where) = (_shown(side, at) for side in (gold, predicted))
     known = where or place
+    as_in = f" as in {place[0]}:{place[1]}" if place and where else ""
     msg = (
-        f"expected {expected}{_as_in(place if where else None)}, found {found}{form}; "
+        f"expected {expected}{as_in}, found {found}{form}; "
         "compare files of the same text (white space may differ)"
     )
     return CorpusError(msg, source=known and known[0], line=known and known[1])
 
 
-def _normal_form_note(gold: str, found: str) -> str:
-    """Return a remark if two texts, one of which may be longer, differ in normal form only."""
-    if not gold or not found or (gold.isascii() and found.isascii()):
-        return ""
-    ours, theirs = (normalize("NFC", text) for text in (gold, found))
-    return IN_ANOTHER_FORM if ours.startswith(theirs) or theirs.startswith(ours) else ""
-
-
 def _shown(side: Sequence[_PlacedSentence], at: int) -> tuple[str, tuple[str, int] | None]:
     """Return a quotation of one side from a character on, and its source and line."""
-    behind = [sentence for sentence in side if at < sentence.end]
-    if not behind:
+    rest = [sentence for sentence in side if at < sentence.end]
+    if not rest:
         return "the end of the text", None
-    text = "".join(sentence.text for sentence in behind)[at - behind[0].start :]
-    place = behind[0].sentence.source, behind[0].line_at(at)
+    text = "".join(sentence.text for sentence in rest)[at - rest[0].start :]
+    place = rest[0].sentence.source, rest[0].line_at(at)
     return f'"{text[:_SHOWN]}{"..." if len(text) > _SHOWN else ""}"', place
-
-
-def _as_in(place: tuple[str, int] | None) -> str:
-    return f" as in {place[0]}:{place[1]}" if place else ""
 
 
 # ----------------------------------------------------------------- alignment of words
@@ -478,13 +468,3 @@ def _common(gold: Sequence[_Word], found: Sequence[_Word]) -> Iterator[tuple[_Wo
             g += 1
         else:
             f += 1
-
-
-def _right_labels(gold: _Labels, found: _Labels) -> Iterator[str]:
-    """Yield the names of the correct labels."""
-    right = [name for name in _Labels._fields[:3] if getattr(gold, name) == getattr(found, name)]
-    yield from right
-    if len(right) == 3:
-        yield "alltags"
-    if gold.lemma in ("_", found.lemma):
-        yield "lemma"

@@ -59,9 +59,9 @@ class Counts(NamedTuple):
         return {name: getattr(self, name) for name in names}
 
 
-def share(part: int | None, whole: int) -> float:
+def share(part: int | None, total: int) -> float:
     """Return a fraction; 0 if the denominator is 0."""
-    return part / whole if part and whole else 0.0
+    return part / total if part and total else 0.0
 
 
 def by_key(

@@ -403,7 +403,16 @@ def evaluate(
                 known_correct += sum(a and b for a, b in zip(seen, right, strict=True))
         found = None if chunks is None else chunks.add(expected, guessed, sentences)
         if kept is not None:
-            kept.add(_sample(right, seen, found), right)
+            counts = {"accuracy": Counts(sum(right), len(right), len(right))}
+            if found is not None:
+                counts["f1"] = found
+            if seen is not None:
+                known_right = sum(a and b for a, b in zip(seen, right, strict=True))
+                unknown = len(right) - sum(seen)
+                counts["known"] = Counts(known_right, sum(seen), sum(seen))
+                counts["unknown"] = Counts(sum(right) - known_right, unknown, unknown)
+            counts["sentences"] = Counts(int(all(right)), 1, 1)
+            kept.add(counts, right)
 
     used = chunks.scheme if chunks is not None else None
     invalid = chunks.invalid(used) if chunks is not None else (0, 0)
@@ -424,22 +433,6 @@ def evaluate(
         origin=origin,
         samples=kept and (kept.only(name for name in kept.counts if name != "f1" or used)),
     )
-
-
-def _sample(
-    right: Sequence[bool], seen: Sequence[bool] | None, chunks: Counts | None
-) -> dict[str, Counts]:
-    """Return the counts of one sentence by metric."""
-    counts = {"accuracy": Counts(sum(right), len(right), len(right))}
-    if chunks is not None:
-        counts["f1"] = chunks
-    if seen is not None:
-        known, known_right = sum(seen), sum(a and b for a, b in zip(seen, right, strict=True))
-        unknown = len(right) - known
-        counts["known"] = Counts(known_right, known, known)
-        counts["unknown"] = Counts(sum(right) - known_right, unknown, unknown)
-    counts["sentences"] = Counts(int(all(right)), 1, 1)
-    return counts
 
 
 def _aligned(

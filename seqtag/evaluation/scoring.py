@@ -112,7 +112,7 @@ def score(
 
     reliability = None
     if getattr(tagger, "is_calibrated", False):
-        scored = tagger.tag_many(collect(), threads, scores=True)  # type: ignore[call-arg]
+        scored: Any = tagger.tag_many(collect(), threads, scores=True)  # type: ignore[call-arg]
         predicted = [each.labels for each in scored]
         right = [
             a == b

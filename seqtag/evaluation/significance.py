@@ -20,7 +20,7 @@ from seqtag.evaluation.text_tables import signature_of
 from seqtag.randomness import random_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -169,8 +169,15 @@ def randomization_p(
     as_great = np.zeros(shape[0])
     exact = 2 ** min(len(change), 62) <= trials
     tried = 2 ** len(change) if exact else trials
-    for swapped in _swaps(len(change), tried, None if exact else random_source(seed)):
-        moved = (swapped @ change).reshape(-1, *shape)
+    random, done = random_source(seed), 0
+    for rows in _portions(tried, max(1, len(change))):
+        if exact:  # the bits of the numbers from 0: each way to swap once
+            numbers = np.arange(done, done + rows)[:, None]
+            swapped = (numbers >> np.arange(len(change)) & 1).astype(bool)
+        else:
+            swapped = random.random_sample((rows, len(change))) < 0.5
+        done += rows
+        moved = (swapped.astype(np.float64) @ change).reshape(-1, *shape)
         found = np.abs(f1_of(totals[1] - moved) - f1_of(totals[0] + moved))
         as_great += (found >= observed).sum(axis=0)
     return as_great / tried if exact else (as_great + 1) / (tried + 1)
@@ -223,27 +230,12 @@ def student_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
 def _student_within(t: float, degrees: int) -> float:
     """Return the probability from -t to t: the finite series for integer degrees of freedom."""
     angle = math.atan(t / math.sqrt(degrees))
-    cos, odd = math.cos(angle), degrees % 2
-    term, total = (cos if odd else 1.0), 0.0
-    for k in range(1 + odd, degrees, 2):
+    cos, is_odd = math.cos(angle), degrees % 2
+    term, total = (cos if is_odd else 1.0), 0.0
+    for k in range(1 + is_odd, degrees, 2):
         total += term
         term *= cos * cos * k / (k + 1)
-    return 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
-
-
-def _swaps(
-    sentences: int, trials: int, random: np.random.RandomState | None
-) -> Iterator[NDArray[np.float64]]:
-    """Yield rows of 0 and 1 for each sentence: random ones, or all possible ones."""
-    done = 0
-    for rows in _portions(trials, max(1, sentences)):
-        if random is None:
-            numbers = np.arange(done, done + rows)[:, None]
-            swapped = (numbers >> np.arange(sentences) & 1).astype(bool)
-        else:
-            swapped = random.random_sample((rows, sentences)) < 0.5
-        done += rows
-        yield swapped.astype(np.float64)
+    return 2 / math.pi * (angle + math.sin(angle) * total) if is_odd else math.sin(angle) * total
 
 
 def _portions(rows: int, width: int) -> Iterator[int]:
@@ -408,7 +400,33 @@ def compare(
     (0.333, 1.0)
     """
     left, right = _samples_of(a), _samples_of(b)
-    names = _shared(left, right, _headline(a))
+    facts: dict[str, object]
+    if isinstance(a, AlignedReport):
+        headline = a.headline
+        facts = {"task": "aligned", "metric": a.metric, "sentences": a.sentences}
+    else:
+        headline = "accuracy" if a.scheme is None else "f1"
+        facts = {
+            "task": a.task,
+            "metric": a.metric,
+            "scheme": a.scheme or "none",
+            "sentences": a.sentences,
+            "tokens": a.tokens,
+        }
+    gold = [
+        {name: [each.gold for each in side.counts[name]] for name in side.counts}
+        for side in (left, right)
+    ]
+    shared = [name for name in left.counts if name in right.counts]
+    names = [name for name in shared if gold[0][name] == gold[1][name]]
+    basic = {"accuracy", "f1", "tokens", "sentences", "words"}
+    if len(left) != len(right) or not names or basic & {*shared} - {*names}:
+        msg = (
+            f"expected two reports on the same gold sentences, found {len(left)} sentences in one "
+            f"and {len(right)} in the other, or others; score both systems on one file"
+        )
+        raise LabelError(msg)
+    names.sort(key=lambda name: name != headline)
     tables = left.table(names), right.table(names)
     scores = [bootstrap(table, resamples, seed) for table in tables]
     p_values = randomization_p(*tables, trials, seed)
@@ -425,8 +443,12 @@ def compare(
             bootstrap_p(gap, float(totals[1][i] - totals[0][i])),
             float(p_values[i]),
         )
-    facts = _facts(a) | {"resamples": resamples, "trials": trials, "seed": seed}
-    return Comparison(differences, _mcnemar(left, right), signature_of(facts, None), confidence)
+    tokens = None
+    if left.right and len(left.right) == len(right.right):
+        pairs = list(zip(left.right, right.right, strict=True))
+        tokens = mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))
+    facts |= {"resamples": resamples, "trials": trials, "seed": seed}
+    return Comparison(differences, tokens, signature_of(facts, None), confidence)
 
 
 def intervals(
@@ -491,47 +513,3 @@ def _samples_of(report: AnyReport) -> Samples:
         )
         raise LabelError(msg)
     return report.samples
-
-
-def _headline(report: AnyReport) -> str:
-    if isinstance(report, AlignedReport):
-        return report.headline
-    return "accuracy" if report.scheme is None else "f1"
-
-
-def _shared(a: Samples, b: Samples, headline: str) -> list[str]:
-    """Return the metrics that both count on the same gold items, the headline first."""
-    names = [name for name in a.counts if name in b.counts]
-    kept = [name for name in names if _gold(a, name) == _gold(b, name)]
-    basic = {"accuracy", "f1", "tokens", "sentences", "words"}
-    if len(a) != len(b) or not kept or basic & {*names} - {*kept}:
-        msg = (
-            f"expected two reports on the same gold sentences, found {len(a)} sentences in one and "
-            f"{len(b)} in the other, or others; score both systems on one file"
-        )
-        raise LabelError(msg)
-    return sorted(kept, key=lambda name: name != headline)
-
-
-def _gold(samples: Samples, name: str) -> Sequence[int]:
-    return [counts.gold for counts in samples.counts[name]]
-
-
-def _mcnemar(a: Samples, b: Samples) -> McNemar | None:
-    if not a.right or len(a.right) != len(b.right):
-        return None
-    pairs = list(zip(a.right, b.right, strict=True))
-    return mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))
-
-
-def _facts(report: AnyReport) -> dict[str, object]:
-    """Return what was compared, for the signature."""
-    if isinstance(report, AlignedReport):
-        return {"task": "aligned", "metric": report.metric, "sentences": report.sentences}
-    return {
-        "task": report.task,
-        "metric": report.metric,
-        "scheme": report.scheme or "none",
-        "sentences": report.sentences,
-        "tokens": report.tokens,
-    }
