@@ -14,7 +14,7 @@ from seqtag.report.page import explanation_data
 from seqtag.segmentation.reading import ConlluWriter
 from seqtag.tagging.document import DocumentSentence, cut_by_rules
 from seqtag.tagging.pipeline import Pipeline
-from seqtag.tagging.streams import FilledSentence, tag_stream, tag_text
+from seqtag.tagging.streams import tag_stream, tag_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -129,32 +129,23 @@ def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[
             margins = {name: found[i].margins for name, found in scored.items()}
             probabilities = {name: found[i].probabilities for name, found in scored.items()}
             known = {name: values for name, values in probabilities.items() if values is not None}
-            words = list(_tokens(shown, each, margins, known))
-            yield {"text": shown.text, "tokens": words}
-
-
-def _tokens(
-    shown: DocumentSentence,
-    filled: FilledSentence,
-    margins: Mapping[str, Sequence[float]],
-    scores: Mapping[str, Sequence[float]],
-) -> Iterator[dict[str, Any]]:
-    """Yield the tokens of a sentence with their words."""
-    labels = {name: each for name, each in filled.filled.items() if name not in filled.hidden}
-    i = 0
-    for token in shown.tokens:
-        words = []
-        for word in token.words:
-            words.append(
-                {
-                    "form": word.text,
-                    "labels": {name: values[i] for name, values in labels.items()},
-                    "margins": {name: finite(values[i]) for name, values in margins.items()},
-                    "scores": {name: values[i] for name, values in scores.items()},
-                }
-            )
-            i += 1
-        yield {"text": token.text, "start": token.start, "end": token.end, "words": words}
+            labels = {name: found for name, found in each.filled.items() if name not in each.hidden}
+            tokens, j = [], 0
+            for token in shown.tokens:
+                words = []
+                for word in token.words:
+                    words.append(
+                        {
+                            "form": word.text,
+                            "labels": {name: found[j] for name, found in labels.items()},
+                            "margins": {name: finite(found[j]) for name, found in margins.items()},
+                            "scores": {name: found[j] for name, found in known.items()},
+                        }
+                    )
+                    j += 1
+                span = {"text": token.text, "start": token.start, "end": token.end}
+                tokens.append({**span, "words": words})
+            yield {"text": shown.text, "tokens": tokens}
 
 
 def explain(loaded: Loaded, request: Mapping[str, Any], deadline: Deadline) -> dict[str, Any]:

@@ -66,7 +66,14 @@ class ConnectionLimits:
             if connection is None:
                 await app(scope, receive, send)
             elif connection.refused:
-                await _refuse(send)
+                headers = [
+                    (b"content-type", b"text/plain; charset=utf-8"),
+                    (b"content-length", str(len(_REFUSAL)).encode()),
+                    (b"retry-after", b"1"),
+                    (b"connection", b"close"),
+                ]
+                await send({"type": "http.response.start", "status": 503, "headers": headers})
+                await send({"type": "http.response.body", "body": _REFUSAL})
             else:
                 connection.requests += 1
                 try:
@@ -148,15 +155,3 @@ class _Connection(asyncio.Protocol):
             self.transport.abort()
         else:
             self._restart_timer()
-
-
-async def _refuse(send: Send) -> None:
-    """Answer that there are too many connections."""
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", str(len(_REFUSAL)).encode()),
-        (b"retry-after", b"1"),
-        (b"connection", b"close"),
-    ]
-    await send({"type": "http.response.start", "status": 503, "headers": headers})
-    await send({"type": "http.response.body", "body": _REFUSAL})

@@ -26,7 +26,6 @@ from seqtag.serve.annotation import annotate, explain, process
 from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
 from seqtag.serve.models import UnknownModelError
 from seqtag.serve.work_queue import BusyError, Deadline, DeadlineError, WorkQueue
-from seqtag.storage import strict_json
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
@@ -132,8 +131,16 @@ def application(
         yield
         await run_in_threadpool(queue.close)
 
+    def static(names: tuple[str, ...], kind: str) -> Callable[[Request], Awaitable[Response]]:
+        text = "\n".join(map(asset, names))
+
+        async def endpoint(_: Request) -> Response:
+            return Response(text, media_type=kind)
+
+        return endpoint
+
     routes = [
-        *(Route(path, _static(*what)) for path, what in _ASSETS.items()),
+        *(Route(path, static(*page)) for path, page in _ASSETS.items()),
         Route("/models", service.models, methods=["GET", "POST"]),
         Route("/process", service.process, methods=["GET", "POST"]),
         Route("/api/models", service.api_models),
@@ -203,7 +210,18 @@ class _Service:
 
         async def endpoint(request: Request) -> Response:
             try:
-                value = _json(request.headers.get("content-type", ""), await self._body(request))
+                body = await self._body(request)
+                kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+                if kind != _JSON:
+                    msg = f"expected a body of type application/json, found {kind or 'none'}"
+                    raise MediaTypeError(msg)
+                try:
+                    value = json.loads(body)
+                except (ValueError, RecursionError):
+                    value = None
+                if not isinstance(value, dict):
+                    msg = "expected a JSON object, found something else"
+                    raise SeqtagError(msg)
                 model = value.get("model")
                 if not isinstance(model, str | None):
                     msg = "expected a name in the field model, found another value"
@@ -241,43 +259,28 @@ class _Service:
         if encoding not in _ENCODINGS:
             msg = f"expected a body that is not compressed, found the encoding {encoding[:80]!r}"
             raise MediaTypeError(msg)
-        try:
-            return await asyncio.wait_for(self._received(request), self._limits.seconds)
-        except asyncio.TimeoutError:
-            msg = f"expected the body within {self._limits.seconds:g} seconds, found it unfinished"
-            raise SlowError(msg) from None
-        except ClientDisconnect:
-            msg = "expected a whole body, found the connection closed"
-            raise SeqtagError(msg) from None
-
-    async def _received(self, request: Request) -> bytes:
         most = self._limits.body
         msg = f"expected a body of at most {most:,} bytes, found more; send it in parts"
         announced = request.headers.get("content-length", "0")
         if announced.isdecimal() and int(announced) > most:
             raise TooLargeError(msg)
-        body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > most:
-                raise TooLargeError(msg)
-        return bytes(body)
 
+        async def receive() -> bytes:
+            body = bytearray()
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > most:
+                    raise TooLargeError(msg)
+            return bytes(body)
 
-def _json(content_type: str, body: bytes) -> dict[str, Any]:
-    """Return the JSON object of a body."""
-    kind = content_type.partition(";")[0].strip().lower()
-    if kind != _JSON:
-        msg = f"expected a body of type application/json, found {kind or 'none'}"
-        raise MediaTypeError(msg)
-    try:
-        value = strict_json.loads(body)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        msg = "expected a JSON object, found something else"
-        raise SeqtagError(msg)
-    return value
+        try:
+            return await asyncio.wait_for(receive(), self._limits.seconds)
+        except asyncio.TimeoutError:
+            msg = f"expected the body within {self._limits.seconds:g} seconds, found it unfinished"
+            raise SlowError(msg) from None
+        except ClientDisconnect:
+            msg = "expected a complete body, found the connection closed"
+            raise SeqtagError(msg) from None
 
 
 def to_json(value: object) -> bytes:
@@ -291,16 +294,6 @@ def _status_of(error: SeqtagError) -> int:
 
 def _retry(status: int) -> dict[str, str] | None:
     return {"Retry-After": "1"} if status == 503 else None
-
-
-def _static(names: tuple[str, ...], kind: str) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint with a page, a style sheet or a script, which are read once."""
-    text = "\n".join(map(asset, names))
-
-    async def endpoint(_: Request) -> Response:
-        return Response(text, media_type=kind)
-
-    return endpoint
 
 
 class _ErrorReporter:
@@ -349,23 +342,20 @@ class _Guard:
                 message = {**message, "headers": [*message["headers"], *extra]}
             await send(message)
 
-        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-        refusal = self._refusal(headers) if self._loopback else None
-        app = refusal or self._app
+        app = self._app
+        if self._loopback:
+            headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+            site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
+            if site is None and origin is not None:  # an older browser
+                own = _LOOPBACK.fullmatch(origin.removeprefix("http://"))
+                site = "same-site" if own else "cross-site"
+            if not _LOOPBACK.fullmatch(headers.get(b"host", "")):
+                app = PlainTextResponse("expected a request to this machine by its own name\n", 421)
+            elif site == "cross-site":
+                app = PlainTextResponse(
+                    "expected a request of this page, not of another site\n", 403
+                )
         try:
             await app(scope, receive, send_with_headers)
         except Exception as error:
             self._errors.report(error)
-
-    @staticmethod
-    def _refusal(headers: Mapping[bytes, str]) -> Response | None:
-        """Return the answer to a request that is refused."""
-        if not _LOOPBACK.fullmatch(headers.get(b"host", "")):
-            return PlainTextResponse("expected a request to this machine by its own name\n", 421)
-        site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
-        if site is None and origin is not None:  # an older browser
-            own = _LOOPBACK.fullmatch(origin.removeprefix("http://"))
-            site = "same-site" if own else "cross-site"
-        if site == "cross-site":
-            return PlainTextResponse("expected a request of this page, not of another site\n", 403)
-        return None

@@ -92,9 +92,12 @@ class WorkQueue:
             deadline.check()  # the time may have passed in the queue
             return work(deadline)
 
+        def leave() -> None:
+            self._inside -= 1
+
         self._inside += 1
         future = self._pool.submit(begin)
-        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._leave))
+        future.add_done_callback(lambda _: loop.call_soon_threadsafe(leave))
         wrapped = asyncio.wrap_future(future)
         # Retrieve the exception: asyncio reports those that no one retrieves.
         wrapped.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -104,9 +107,6 @@ class WorkQueue:
             future.cancel()  # has an effect only if it has not begun
             deadline.check()
             raise DeadlineError(str(deadline.seconds)) from None
-
-    def _leave(self) -> None:
-        self._inside -= 1
 
     def close(self) -> None:
         """Finish running work, drop waiting work."""
