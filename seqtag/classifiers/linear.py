@@ -165,10 +165,30 @@ class LinearClassifier:
         >>> model.coef_
         array([[ 5., -4.]])
         """
-        if hasattr(self, "_weights"):
-            self._learn_more(*self._go_on(X, y, classes))
-        else:
+        if not hasattr(self, "_weights"):
             self._learn_more(*self._begin(X, y, classes))
+            return self
+        self._check_params()
+        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            msg = (
+                f"expected the classes of the first call ({_shown(self.classes_)}), found "
+                f"{_shown(np.unique(classes))}; name all of them there, or call fit"
+            )
+            raise LabelError(msg)
+        mapped = apply_map(self.feature_map, X)
+        reader = self._reader.grown(mapped)
+        vectors, labels = reader(mapped, type(self).__name__), _labels_of(y)
+        check_length(vectors, labels)
+        unseen = _missing(labels, self.classes_)
+        if unseen:
+            msg = (
+                f"expected labels of the first call ({_shown(self.classes_)}), found "
+                f"{_shown(unseen)}; name all labels there as classes=..."
+            )
+            raise LabelError(msg)
+        self._reader, self.n_features_in_ = reader, vectors.width
+        ids = np.searchsorted(self.classes_, labels).astype(np.int32)
+        self._learn_more(self._with_bias(vectors), ids)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -232,7 +252,25 @@ class LinearClassifier:
         vectors, self._reader = read(apply_map(self.feature_map, X))
         labels = _labels_of(y)
         check_length(vectors, labels)
-        self.classes_, ids = _classes(labels, classes)
+        try:
+            distinct = np.unique(labels if classes is None else np.asarray(classes))
+        except TypeError as error:
+            msg = f"expected labels of one type, found a mixture ({error})"
+            raise LabelError(msg) from error
+        unnamed = _missing(labels, distinct)
+        if unnamed:
+            msg = (
+                f"expected labels that classes names ({_shown(distinct)}), found "
+                f"{_shown(unnamed)}; name them too"
+            )
+            raise LabelError(msg)
+        if len(distinct) < 2:
+            msg = (
+                f"expected at least two labels, found one class ({_shown(distinct)}); "
+                "add examples of another, or name both as classes=..."
+            )
+            raise LabelError(msg)
+        self.classes_, ids = distinct, np.searchsorted(distinct, labels)
         if self._two_labels_only and len(self.classes_) > 2:
             msg = (
                 f"expected two labels, found {len(self.classes_)} ({_shown(self.classes_)}). "
@@ -241,29 +279,6 @@ class LinearClassifier:
             raise LabelError(msg)
         self.n_features_in_ = vectors.width
         return self._with_bias(vectors), ids.astype(np.int32)
-
-    def _go_on(self, X: Any, y: Any, classes: Any) -> tuple[Vectors, np.ndarray]:
-        """Read more training data, which may have new features."""
-        self._check_params()
-        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            msg = (
-                f"expected the classes of the first call ({_shown(self.classes_)}), found "
-                f"{_shown(np.unique(classes))}; name all of them there, or call fit"
-            )
-            raise LabelError(msg)
-        mapped = apply_map(self.feature_map, X)
-        reader = self._reader.grown(mapped)
-        vectors, labels = reader(mapped, type(self).__name__), _labels_of(y)
-        check_length(vectors, labels)
-        unseen = _missing(labels, self.classes_)
-        if unseen:
-            msg = (
-                f"expected labels of the first call ({_shown(self.classes_)}), found "
-                f"{_shown(unseen)}; name all labels there as classes=..."
-            )
-            raise LabelError(msg)
-        self._reader, self.n_features_in_ = reader, vectors.width
-        return self._with_bias(vectors), np.searchsorted(self.classes_, labels).astype(np.int32)
 
     def _learn_more(self, x: Vectors, y: np.ndarray) -> None:
         """Visit vectors once, in the given order; continue a previous training, if any."""
@@ -319,29 +334,6 @@ class LinearClassifier:
 
 
 # --------------------------------------------------------------------------- private
-def _classes(labels: np.ndarray, named: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct labels, ascending, and the number of the label of each example."""
-    try:
-        classes = np.unique(labels if named is None else np.asarray(named))
-    except TypeError as error:
-        msg = f"expected labels of one type, found a mixture ({error})"
-        raise LabelError(msg) from error
-    unnamed = _missing(labels, classes)
-    if unnamed:
-        msg = (
-            f"expected labels that classes names ({_shown(classes)}), found {_shown(unnamed)}; "
-            "name them too"
-        )
-        raise LabelError(msg)
-    if len(classes) < 2:
-        msg = (
-            f"expected at least two labels, found one class ({_shown(classes)}); "
-            "add examples of another, or name both as classes=..."
-        )
-        raise LabelError(msg)
-    return classes, np.searchsorted(classes, labels)
-
-
 def _missing(labels: np.ndarray, classes: np.ndarray) -> list[Any]:
     """Return the distinct labels that are no classes, in order of appearance."""
     known = set(classes.tolist())

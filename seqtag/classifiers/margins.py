@@ -146,7 +146,12 @@ def _nearest_point(points: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
         corral.append(best)
         weight = np.append(weight, 0.0)
         while True:
-            affine = _affine_minimizer(points[corral])
+            # The weights, of sum 1, of the point of least norm in the affine hull of the corral.
+            m = len(corral)
+            system = np.ones((m + 1, m + 1))
+            system[0, 0] = 0
+            system[1:, 1:] = points[corral] @ points[corral].T
+            affine = np.linalg.lstsq(system, np.eye(m + 1)[0], rcond=None)[0][1:]
             if (affine > tolerance).all():
                 weight = affine
                 break
@@ -161,14 +166,3 @@ def _nearest_point(points: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
             corral = [point for point, keep in zip(corral, kept, strict=True) if keep]
             weight = weight[kept] / weight[kept].sum()
     return np.asarray(weight @ points[corral])
-
-
-def _affine_minimizer(points: np.ndarray) -> np.ndarray:
-    """Return the weights, of sum 1, of the point of least norm in the affine hull."""
-    m = len(points)
-    system = np.ones((m + 1, m + 1))
-    system[0, 0] = 0
-    system[1:, 1:] = points @ points.T
-    right = np.zeros(m + 1)
-    right[0] = 1
-    return np.asarray(np.linalg.lstsq(system, right, rcond=None)[0][1:])

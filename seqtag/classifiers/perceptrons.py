@@ -194,8 +194,15 @@ class Perceptron(LinearClassifier, ABC):
         SeqtagError
             If there was no fit, or X is not like X in fit.
         """
-        vectors = self._read(X)
-        return _trajectory(vectors, self.mistakes_, len(self.classes_), self.step)
+        vectors, updates, K = self._read(X), self.mistakes_, len(self.classes_)
+        wrong = self.step * vectors.take(updates.example).dense()  # (M, d)
+        M, d = wrong.shape
+        each = np.arange(M)
+        changes = np.zeros((M + 1, K, d))
+        changes[1 + each, updates.gold] += wrong
+        changes[1 + each, updates.decoded] -= wrong
+        w = np.cumsum(changes, axis=0)
+        return w[:, 1] if K == 2 else w
 
     # ----------------------------------------------------------------- for subclasses
     @abstractmethod
@@ -222,6 +229,15 @@ class Perceptron(LinearClassifier, ABC):
 
         With `before` it runs one epoch in the given order, which continues the first run there.
         """
+        cost = None if self.cost is None else np.array(self.cost, np.float64, order="C")
+        if cost is not None and (
+            cost.shape != (K, K) or not np.isfinite(cost).all() or cost.diagonal().any()
+        ):
+            msg = (
+                f"expected cost as finite numbers of shape ({K}, {K}) with zeros on the "
+                f"diagonal, found shape {cost.shape}; rows are gold labels, columns decoded ones"
+            )
+            raise SeqtagError(msg)
         instances, n = x.instances(), x.size
         scored, gold = held_out or (x, y)
         seed = seed_of(self.random_state)
@@ -242,7 +258,13 @@ class Perceptron(LinearClassifier, ABC):
                 read_out(_gather(log, visited, y), number * n)
             return Verdict((self._decide(self._scores(scored)) == gold).mean())
 
-        start = past and past.state and _with_rows(past.state, x.width, self.fit_intercept)
+        start = past.state if past else None
+        if start is not None:  # add zero rows for new features; a bias stays the last row
+            ptr = start.emission.ptr
+            last = len(ptr) - 1 - self.fit_intercept
+            more = np.full(x.width + 1 - len(ptr), ptr[last], np.int64)
+            ptr = np.concatenate([ptr[: last + 1], more, ptr[last + 1 :]])
+            start = start._replace(emission=start.emission._replace(ptr=ptr))
         weights = backend.Weights(Layout(x.width, K, 0), "float64", "perceptron", start)
         kept = learn(
             weights,
@@ -252,7 +274,7 @@ class Perceptron(LinearClassifier, ABC):
             Recipe(
                 epochs=self.max_iter if before is None else 1,
                 step=self.step,
-                cost=self._cost(K),
+                cost=cost,
                 ties_are_mistakes=self.ties_are_mistakes,
                 average=average,
                 until_right=self.until_converged,
@@ -270,7 +292,19 @@ class Perceptron(LinearClassifier, ABC):
         made = _gather(log, visited, y)
         rows, end = _rows(kept.cells, K), kept.epoch * n
         run = Run(rows, made, end, tuple(history), kept.converged, state, n)
-        return run if past is None else _concatenate(past, run)
+        if past is None:
+            return run
+        return run._replace(
+            mistakes=UpdateLog(
+                np.concatenate([past.mistakes.example, run.mistakes.example + past.given]),
+                np.concatenate([past.mistakes.seen, run.mistakes.seen + past.kept]),
+                np.concatenate([past.mistakes.gold, run.mistakes.gold]),
+                np.concatenate([past.mistakes.decoded, run.mistakes.decoded]),
+            ),
+            kept=past.kept + run.kept,
+            history=past.history + run.history,
+            given=past.given + run.given,
+        )
 
     def _report(self, run: Run) -> None:
         """Set the attributes that describe the training run."""
@@ -281,19 +315,6 @@ class Perceptron(LinearClassifier, ABC):
         self.converged_ = run.converged
         self.n_iter_ = len(run.history)
         self.n_updates_ = len(run.mistakes.example)
-
-    def _cost(self, K: int) -> np.ndarray | None:
-        """Check the costs and return them as an array."""
-        if self.cost is None:
-            return None
-        cost = np.asarray(self.cost, np.float64)
-        if cost.shape != (K, K) or not np.isfinite(cost).all() or cost.diagonal().any():
-            msg = (
-                f"expected cost as finite numbers of shape ({K}, {K}) with zeros on the "
-                f"diagonal, found shape {cost.shape}; rows are gold labels, columns decoded ones"
-            )
-            raise SeqtagError(msg)
-        return np.ascontiguousarray(cost)
 
     def _check_params(self) -> None:
         if not (self.step > 0 and self.max_iter >= 1 and self.patience >= 1):
@@ -556,40 +577,3 @@ def _gather(log: Sequence[Mistakes], visited: Sequence[np.ndarray], y: np.ndarra
     seen = np.concatenate([m.position + i * n for i, m in enumerate(log)])
     decoded = np.concatenate([m.y_hat for m in log])
     return UpdateLog(example, seen, y[example].astype(np.int64), decoded.astype(np.int64))
-
-
-def _concatenate(past: Run, run: Run) -> Run:
-    """Return a run and the one that it continued as one."""
-    mistakes = UpdateLog(
-        np.concatenate([past.mistakes.example, run.mistakes.example + past.given]),
-        np.concatenate([past.mistakes.seen, run.mistakes.seen + past.kept]),
-        np.concatenate([past.mistakes.gold, run.mistakes.gold]),
-        np.concatenate([past.mistakes.decoded, run.mistakes.decoded]),
-    )
-    return run._replace(
-        mistakes=mistakes,
-        kept=past.kept + run.kept,
-        history=past.history + run.history,
-        given=past.given + run.given,
-    )
-
-
-def _with_rows(state: State, rows: int, bias: bool) -> State:
-    """Add zero rows to the state of weights; a bias stays the last row."""
-    ptr = state.emission.ptr
-    last = len(ptr) - 1 - bias  # rows that stay where they are
-    more = np.full(rows + 1 - len(ptr), ptr[last], np.int64)
-    ptr = np.concatenate([ptr[: last + 1], more, ptr[last + 1 :]])
-    return state._replace(emission=state.emission._replace(ptr=ptr))
-
-
-def _trajectory(x: Vectors, mistakes: UpdateLog, K: int, step: float) -> np.ndarray:
-    """Return all weight vectors: cumulative sums of the updates."""
-    wrong = step * x.take(mistakes.example).dense()  # (M, d)
-    M, d = wrong.shape
-    each = np.arange(M)
-    changes = np.zeros((M + 1, K, d))
-    changes[1 + each, mistakes.gold] += wrong
-    changes[1 + each, mistakes.decoded] -= wrong
-    w = np.cumsum(changes, axis=0)
-    return w[:, 1] if K == 2 else w

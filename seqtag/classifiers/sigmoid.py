@@ -93,7 +93,14 @@ class SigmoidNeuron(LinearClassifier):
 
     def fit(self, X: Any, y: Any, *, classes: Any = None) -> Self:
         """Fit the weights to vectors (n, d) with two labels; see `BinaryPerceptron.fit`."""
-        self._descend(*self._begin(X, y, classes))
+        x, ids = self._begin(X, y, classes)
+        w = np.zeros(x.width)
+        seed = seed_of(self.random_state)
+        self.history_, self.n_updates_, self.converged_ = (), 0, False
+        while not self.converged_ and len(self.history_) < self.max_iter:
+            number = len(self.history_) + 1
+            order = visiting_order(x.size, seed, 1, number) if self.shuffle else range(x.size)
+            self._run_epoch(w, x, ids, order)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -108,16 +115,6 @@ class SigmoidNeuron(LinearClassifier):
                 f"{self.step!r}, {self.penalty!r}, {self.max_iter!r}, {self.tolerance!r}"
             )
             raise SeqtagError(msg)
-
-    def _descend(self, x: Vectors, y: np.ndarray) -> None:
-        """Run stochastic gradient descent until the weights converge."""
-        w = np.zeros(x.width)
-        seed = seed_of(self.random_state)
-        self.history_, self.n_updates_, self.converged_ = (), 0, False
-        while not self.converged_ and len(self.history_) < self.max_iter:
-            number = len(self.history_) + 1
-            order = visiting_order(x.size, seed, 1, number) if self.shuffle else range(x.size)
-            self._run_epoch(w, x, y, order)
 
     def _learn_more(self, x: Vectors, y: np.ndarray) -> None:
         if hasattr(self, "_weights"):
