@@ -1,16 +1,16 @@
-"""Checkpoints: where a training stands, in files, so that it goes on whatever has stopped it.
+"""Checkpoints: the state of a training in files, from which it can be resumed.
 
-A folder belongs to one training, which locks it while it runs.  Each run of each part has files of
-its own, of which the last two are kept::
+A folder belongs to one training, which locks it while it runs. Each run of each component has files
+of its own, of which the last two are kept::
 
-    lock                                which process the folder belongs to
+    lock                                process that uses the folder
     run-1-000007.checkpoint             run 1 of a tagger
-    upos-run-2-000031.checkpoint        run 2 of the part upos of a pipeline
-    upos-fold-1-run-1-000003.checkpoint a model that tags training sentences for later parts
+    upos-run-2-000031.checkpoint        run 2 of the component upos of a pipeline
+    upos-fold-1-run-1-000003.checkpoint model that tags training sentences for later components
 
-A checkpoint has the layout of a model file (`seqtag.model.container`): it is written whole or not
-at all, damage is found by its checksum, and to read it runs nothing.  It says which training it is
-of; another one is refused with the difference named.
+A checkpoint has the layout of a model file (`seqtag.model.container`): it is written atomically,
+damage is detected by its checksum, and reading it runs no code. It records the training it belongs
+to; resuming another one is refused, and the difference is named.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from seqtag.engine.arrays import Cells, CellStates, Layout, State
 from seqtag.engine.checks import check_state
@@ -37,7 +37,7 @@ from seqtag.storage.output import remove_leftovers
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from io import FileIO
 
     from numpy.typing import NDArray
@@ -58,13 +58,12 @@ class Checkpoints:
     Parameters
     ----------
     folder
-        Made if it is not there.
+        The folder, made if needed.
     resume
-        Whether to go on from the checkpoints in it. Where there are none, the training begins at
-        its start, with a note: the same call is right the first time and after every stop.
+        Resume from the checkpoints in it. If there are none, the training begins at its start, so
+        that the same call is right the first time and after every interruption.
     every
-        Seconds after which a checkpoint is due, also within an epoch; None for one after each
-        epoch.
+        Seconds between checkpoints, also within an epoch; None for one after each epoch.
 
     Raises
     ------
@@ -101,8 +100,9 @@ class Checkpoints:
             msg = "expected a folder for checkpoints, found a file; name another"
             raise CheckpointError(msg, source=str(self.folder))
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = _locked(self.folder)
+        self._lock = (self.folder / "lock").open("a+b", buffering=0)
         try:
+            self._acquire(self._lock)
             remove_leftovers(self.folder)
             found = files_of(self.folder)
             if found and not self._resume:
@@ -121,18 +121,39 @@ class Checkpoints:
     def __exit__(self, *_: object) -> None:
         lock, self._lock = self._lock, None
         if lock is not None:
-            with suppress(OSError):  # nothing is in it that is worth a model
+            with suppress(OSError):  # the model matters more
                 lock.close()
 
-    def stage(self, label: str, whole: Mapping[str, Any] | None = None) -> Stage:
-        """What is trained as a whole: the columns that are learnt, and what all of it hangs on."""
-        return Stage(self, label, whole=whole or {})
+    def _acquire(self, lock: FileIO) -> None:
+        """Lock the folder's file, and write the process into it."""
+        try:
+            if not locks.acquire(lock.fileno()):
+                lock.seek(0)
+                owner = lock.read(200).decode("utf-8", "replace").strip() or "another process"
+                msg = (
+                    f"expected a folder that no other training uses, found it in use by {owner}; "
+                    "wait until that one has ended, or name another folder"
+                )
+                raise CheckpointError(msg, source=str(self.folder))
+        except OSError as error:
+            _log.warning(
+                "%s: cannot be locked (%s); see that no other training uses it",
+                self.folder,
+                error.strerror,
+            )
+        with suppress(OSError):  # a full disk is no reason not to train
+            lock.truncate(0)
+            lock.write(f"process {os.getpid()} on {platform.node() or 'this machine'}\n".encode())
+
+    def stage(self, label: str, shared: Mapping[str, Any] | None = None) -> Stage:
+        """Return the checkpoints of a training of some columns; see `Stage` for `shared`."""
+        return Stage(self, label, shared=shared or {})
 
 
 def checkpoints_in(
     folder: str | os.PathLike[str] | None, *, resume: bool, every: float | None
 ) -> Checkpoints | None:
-    """The checkpoints that a caller asks for, if any.
+    """Return the checkpoints that the options of `seqtag.train` ask for, if any.
 
     Raises
     ------
@@ -150,40 +171,39 @@ def checkpoints_in(
 
 @dataclass(frozen=True)
 class Stage:
-    """A part of a training that has checkpoints of its own.
+    """The checkpoints of a training, or of one component of it.
 
     Parameters
     ----------
     checkpoints
-        Where they are.
+        The folder.
     label
-        The columns that the whole training learns.
+        All columns that the training learns.
     name
-        The part's; empty if there is only one.
+        The component; empty if there is only one.
     facts
-        What the training of the part hangs on, JSON values; another is not to be resumed.
-    whole
-        What the whole training hangs on, though not each of its parts.
+        JSON values that the weights of the component depend on; with others, it is not resumed.
+    shared
+        Facts of the complete training, on which not each component depends.
     """
 
     checkpoints: Checkpoints
     label: str
     name: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    whole: Mapping[str, Any] = field(default_factory=dict)
+    shared: Mapping[str, Any] = field(default_factory=dict)
 
     def part(self, name: str) -> Stage:
-        """A part of this one."""
+        """Return the checkpoints of a component of this one."""
         return replace(self, name=f"{self.name}-{name}" if self.name else name)
 
     def about(self, facts: Mapping[str, Any]) -> Stage:
-        """The same part, and what its training hangs on."""
-        whole = dict(self.whole)
-        common = {"seqtag": __version__, "label": self.label, "whole": whole}
+        """Return the same checkpoints with the facts of the component."""
+        common = {"seqtag": __version__, "label": self.label, "whole": dict(self.shared)}
         return replace(self, facts={**common, **facts})
 
     def run(self, number: int) -> RunCheckpoints:
-        """The checkpoints of a run."""
+        """Return the checkpoints of a run."""
         name = f"{self.name}-run-{number}" if self.name else f"run-{number}"
         return RunCheckpoints(self.checkpoints, name, self.facts)
 
@@ -194,29 +214,33 @@ class RunCheckpoints:
     def __init__(self, checkpoints: Checkpoints, name: str, facts: Mapping[str, Any]):
         self._folder, self._every = checkpoints.folder, checkpoints.every
         self._name, self._facts = name, facts
-        self._good: list[Path] = []  # files that are whole, the newest last
+        self._good: list[Path] = []  # complete files, the newest last
         self._number = 0
         self._last: tuple[int, int] = 0, 0  # epoch and sentences of the newest
         self._due = monotonic() + (self._every or 0)
 
     def begin(self, layout: Layout, sentences: int) -> TrainingState | Kept | None:
-        """Where the run stands, or what it keeps if it was finished; None at its start.
+        """Return the state of the run, or its result if it was finished; None at its start.
 
         Parameters
         ----------
         layout
             The shape of its weights.
         sentences
-            How many an epoch visits.
+            Number of sentences in an epoch.
 
         Raises
         ------
         CheckpointError
-            If the checkpoints are of another training, or none of them is whole.
+            If the checkpoints are of another training, or none of them is complete.
         """
         files = files_of(self._folder, self._name)
         if not files:
-            self._check_others()
+            for path in files_of(self._folder):  # those of other components
+                with suppress(ModelFileError):
+                    facts = _read(path).config["facts"]
+                    self._check({**self._facts, **{name: facts.get(name) for name in COMMON}})
+                    break
             return None
         self._number = _number_of(files[-1])
         problems: list[str] = []
@@ -229,26 +253,26 @@ class RunCheckpoints:
                 problems.append(f"{path.name}: {error.message.partition(';')[0]}")
                 continue
             for problem in problems:
-                _log.warning("%s/%s; the checkpoint before is taken", self._folder, problem)
+                _log.warning("%s/%s; the checkpoint before is used", self._folder, problem)
             self._good = [path]
             if isinstance(found, TrainingState):
                 self._last = found.epoch, found.visited
-            _log.info("going on from %s: %s", path, describe(found))
+            _log.info("resuming from %s: %s", path, describe(found))
             return found
-        msg = f"expected a checkpoint that is whole, found none; use another folder ({problems[0]})"
+        msg = f"expected a complete checkpoint, found none; use another folder ({problems[0]})"
         raise CheckpointError(msg, source=str(self._folder))
 
     def wants(self, *, epoch_over: bool) -> bool:
-        """Whether a checkpoint is due."""
+        """Return whether a checkpoint is due."""
         if self._every is None:
             return epoch_over
         return monotonic() >= self._due
 
     def keep(self, training_state: TrainingState) -> None:
-        """Write a checkpoint, unless the newest says the same.
+        """Write a checkpoint, unless the newest has the same state.
 
-        A disk that is full is no reason to lose the training: a warning says so, it goes on, and
-        the checkpoints of before stay.
+        If it cannot be written, a warning is logged and the training continues; earlier checkpoints
+        stay.
         """
         place = training_state.epoch, training_state.visited
         if place != self._last and self._write(*pack(training_state)):
@@ -256,7 +280,7 @@ class RunCheckpoints:
         self._due = monotonic() + (self._every or 0)
 
     def finish(self, kept: Kept) -> None:
-        """Write what the run has come to."""
+        """Write the result of the run."""
         self._write(*pack_kept(kept))
 
     def _write(self, about: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> bool:
@@ -273,7 +297,7 @@ class RunCheckpoints:
         self._good = [*self._good, path][-_KEPT:]
         for old in files_of(self._folder, self._name):
             if old not in self._good:
-                with suppress(OSError):  # a file too many does no harm
+                with suppress(OSError):  # an extra file does no harm
                     old.unlink()
         return True
 
@@ -283,22 +307,14 @@ class RunCheckpoints:
         if found:
             msg = (
                 f"expected checkpoints of this training, found others: {'; '.join(found)}; "
-                "give the command of before, or another folder"
+                "run the command of before, or name another folder"
             )
             raise CheckpointError(msg, source=str(self._folder))
-
-    def _check_others(self) -> None:
-        """Refuse a folder with checkpoints of other parts in which this one cannot be."""
-        for path in files_of(self._folder):
-            with suppress(ModelFileError):
-                facts = _read(path).config["facts"]
-                self._check({**self._facts, **{name: facts.get(name) for name in COMMON}})
-                return
 
 
 # --------------------------------------------------------------------------- files
 def files_of(folder: str | os.PathLike[str], name: str | None = None) -> list[Path]:
-    """The checkpoints in a folder, of one run or of all, the newest last."""
+    """Return the checkpoints in a folder, of one run or of all, the newest last."""
     found = []
     for path in Path(folder).glob(f"*{_SUFFIX}"):
         match = _NAME.fullmatch(path.name)
@@ -312,46 +328,8 @@ def _number_of(path: Path) -> int:
     return int(match[2]) if match else 0
 
 
-def _locked(folder: Path) -> FileIO:
-    """The lock of a folder, held until it is closed.
-
-    Raises
-    ------
-    CheckpointError
-        If another process holds it.
-    """
-    lock = (folder / "lock").open("a+b", buffering=0)
-    try:
-        _take(lock, folder)
-    except BaseException:
-        with suppress(OSError):
-            lock.close()
-        raise
-    return lock
-
-
-def _take(lock: FileIO, folder: Path) -> None:
-    """Lock the file, and write into it who did."""
-    try:
-        if not locks.acquire(lock.fileno()):
-            lock.seek(0)
-            owner = lock.read(200).decode("utf-8", "replace").strip() or "another process"
-            msg = (
-                f"expected a folder that no other training uses, found it in use by {owner}; "
-                "wait until that one has ended, or name another folder"
-            )
-            raise CheckpointError(msg, source=str(folder))
-    except OSError as error:
-        _log.warning(
-            "%s: cannot be locked (%s); see that no other training uses it", folder, error.strerror
-        )
-    with suppress(OSError):  # a full disk is no reason not to train
-        lock.truncate(0)
-        lock.write(f"process {os.getpid()} on {platform.node() or 'this machine'}\n".encode())
-
-
 def _read(path: Path) -> container.Contents:
-    """A file that is a checkpoint."""
+    """Read a file that must be a checkpoint."""
     contents = container.load(path)
     if contents.config.get("kind") != "checkpoint" or not all(
         isinstance(contents.config.get(name), dict) for name in ("facts", "standing")
@@ -375,19 +353,14 @@ _CELLS = {
 """Type and number of dimensions of each array of a file."""
 
 
-class _Counts(NamedTuple):
-    """The numbers of a `TrainingState`; names of its fields."""
-
-    epoch: int
-    visited: int
-    updates: int
-    wrong_tokens: int
+_COUNTS = ("epoch", "visited", "updates", "wrong_tokens")
+"""Numbers of a `TrainingState`."""
 
 
 def pack(training_state: TrainingState) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Configuration and tensors of where a run stands."""
+    """Return configuration and tensors of the state of a run."""
     state, best = training_state.state, training_state.best
-    about: dict[str, Any] = {name: getattr(training_state, name) for name in _Counts._fields}
+    about: dict[str, Any] = {name: getattr(training_state, name) for name in _COUNTS}
     about |= {"seen": state.seen, "converged": training_state.converged, "finished": False}
     tensors = {
         f"{of}.{name}": getattr(getattr(state, of), name)
@@ -397,22 +370,18 @@ def pack(training_state: TrainingState) -> tuple[dict[str, Any], dict[str, NDArr
     tensors["chain"] = state.chain
     if best is not None:
         about["best"] = {"score": best.score, "epoch": best.epoch}
-        tensors |= _packed_cells(best.cells)
+        tensors |= {f"best.{name}": array for name, array in best.cells._asdict().items()}
     return about, tensors
 
 
 def pack_kept(kept: Kept) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Configuration and tensors of what a run has come to."""
+    """Return configuration and tensors of the result of a run."""
     about = {"epoch": kept.epoch, "converged": kept.converged, "finished": True}
-    return about, _packed_cells(kept.cells)
-
-
-def _packed_cells(cells: Cells) -> dict[str, NDArray[Any]]:
-    return {f"best.{name}": array for name, array in cells._asdict().items()}
+    return about, {f"best.{name}": array for name, array in kept.cells._asdict().items()}
 
 
 def unpack(contents: Contents, layout: Layout, sentences: int) -> TrainingState | Kept:
-    """What a file says, if it fits the weights.
+    """Return the state in a file, if it fits the weights.
 
     Raises
     ------
@@ -420,27 +389,33 @@ def unpack(contents: Contents, layout: Layout, sentences: int) -> TrainingState 
         If it does not.
     """
     about, tensors = contents.config["standing"], contents.tensors
-    best = about.get("best")
+
+    def count(value: Any) -> int:
+        if type(value) is not int or value < 0:
+            msg = f"expected a count, found {value!r:.20}"
+            raise ValueError(msg)
+        return value
+
     try:
-        if about["finished"]:
-            expect(tensors, _CELLS)
-            cells = _unpacked_cells(tensors, layout)
-            return Kept(_count(about["epoch"]), cells, bool(about["converged"]))
-        expect(tensors, _STATE | (_CELLS if best else {}))
+        finished, best = about["finished"], about.get("best")
+        expect(tensors, _CELLS if finished else _STATE | (_CELLS if best else {}))
+        kept = None
+        if finished or best:
+            cells = Cells(*(tensors[f"best.{name}"] for name in Cells._fields))
+            check_state(layout, State.start(cells))
+            if finished:
+                return Kept(count(about["epoch"]), cells, bool(about["converged"]))
+            kept = Best(float(best["score"]), count(best["epoch"]), cells)
         emission, edge, trigram = (
             CellStates(*(tensors[f"{of}.{name}"] for name in _CELL_STATES)) for of in _MATRICES
         )
-        state = State(emission, edge, trigram, tensors["chain"], _count(about["seen"]))
+        state = State(emission, edge, trigram, tensors["chain"], count(about["seen"]))
         check_state(layout, state)
-        counts = _Counts(*(_count(about[name]) for name in _Counts._fields))
-        found = None
-        if best:
-            cells = _unpacked_cells(tensors, layout)
-            found = Best(float(best["score"]), _count(best["epoch"]), cells)
-        if counts.visited > sentences:
-            msg = f"{counts.visited} of {sentences} sentences visited"
+        epoch, visited, updates, wrong = (count(about[name]) for name in _COUNTS)
+        if visited > sentences:
+            msg = f"{visited} of {sentences} sentences visited"
             raise ValueError(msg)
-        return TrainingState(state, *counts, bool(about["converged"]), found)
+        return TrainingState(state, epoch, visited, updates, wrong, bool(about["converged"]), kept)
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, ModelFileError):
             raise
@@ -448,22 +423,8 @@ def unpack(contents: Contents, layout: Layout, sentences: int) -> TrainingState 
         raise damaged(msg) from error
 
 
-def _unpacked_cells(tensors: Mapping[str, NDArray[Any]], layout: Layout) -> Cells:
-    cells = Cells(*(tensors[f"best.{name}"] for name in Cells._fields))
-    check_state(layout, State.start(cells))
-    return cells
-
-
-def _count(value: Any) -> int:
-    """A number from 0."""
-    if type(value) is not int or value < 0:
-        msg = f"expected a count, found {value!r:.20}"
-        raise ValueError(msg)
-    return value
-
-
 def describe(found: TrainingState | Kept) -> str:
-    """Where a run stands, in words."""
+    """Describe the state of a run in words."""
     if isinstance(found, Kept):
         return "this run is finished"
     within = f" and {found.visited:,} sentences" if found.visited else ""
@@ -472,19 +433,19 @@ def describe(found: TrainingState | Kept) -> str:
 
 # --------------------------------------------------------------------------- which training
 COMMON = ("seqtag", "label", "seed", "whole")
-"""What the parts of a training have in common."""
+"""Facts that all components of a training have in common."""
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What is not the same in two trainings, in words.
+    """Describe the differences between the facts of two trainings.
 
     Parameters
     ----------
     then, now
-        What they hang on, by name: data as their SHA-256 and, if these are sentences, how many;
-        templates as lists of lines; ``whole`` as a mapping of the same kind; other values as they
-        are. That the ``feature set`` is another is told if nothing else is: attributes of a user's
-        own are not the same then.
+        Facts by name: data as their SHA-256 and perhaps their number of sentences; templates as
+        lists of lines; ``whole`` as a mapping of further facts; other values as they are. A
+        different ``feature set`` counts only if nothing else differs: then attributes of the
+        user's own have changed.
 
     Examples
     --------
@@ -492,64 +453,52 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     ['epochs was 8, is 10', 'there was a dev set, now there is none']
     """
     found: dict[str, str] = {}
-    for old_facts, new_facts in ((then, now), (_whole(then), _whole(now))):
+    shared = [facts.get("whole") for facts in (then, now)]
+    for old_facts, new_facts in (
+        (then, now),
+        [facts if isinstance(facts, dict) else {} for facts in shared],  # a file may hold anything
+    ):
         for name in {**new_facts, **old_facts}:
             old, new = old_facts.get(name), new_facts.get(name)
             if old != new and name not in ("whole", *found):
                 found[name] = _difference(name, old, new)
     if len(found) > 1:
-        found.pop("feature set", None)  # what the others have changed
+        found.pop("feature set", None)  # a consequence of the others
     return list(found.values())
 
 
-def _whole(facts: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the whole training hangs on, if it says so: a file may say anything."""
-    found = facts.get("whole")
-    return found if isinstance(found, dict) else {}
-
-
 def _difference(name: str, old: Any, new: Any) -> str:
-    """What is not the same, in words."""
-    there = [value for value in (old, new) if value is not None]
-    if any(isinstance(value, dict) for value in there) and all(map(_is_digest, there)):
-        return _data_difference(name, old, new)
+    """Describe the difference between two values."""
+    given = [value for value in (old, new) if value is not None]
+    digests = [
+        value
+        for value in given
+        if isinstance(value, dict)
+        and isinstance(value.get("sha256"), str)
+        and type(value.get("sentences", 0)) is int
+    ]
+    if digests and len(digests) == len(given):
+        if old is None:
+            return f"there was no {name}, now there is one"
+        if new is None:
+            return f"there was a {name}, now there is none"
+        if "sentences" in old and "sentences" in new and old["sentences"] != new["sentences"]:
+            return f"the {name} had {old['sentences']:,} sentences, has {new['sentences']:,}"
+        return f"the {name} is another: SHA-256 was {old['sha256'][:12]}, is {new['sha256'][:12]}"
     if name == "templates" and isinstance(old, list) and isinstance(new, list):
-        return _template_difference(old, new)
+        gone, come = ([each for each in a if each not in b] for a, b in ((old, new), (new, old)))
+        changes = [
+            f"{lines[0]!r}{f' and {len(lines) - 1} more' if len(lines) > 1 else ''} {what}"
+            for lines, what in ((gone, "gone"), (come, "new"))
+            if lines
+        ]
+        if changes:
+            return f"the templates differ: {', '.join(changes)}"
+        return "the templates are in another order"
     return f"{name.replace('_', '-')} was {_shown(old)}, is {_shown(new)}"
 
 
-def _is_digest(value: Any) -> bool:
-    """Whether a value is the SHA-256 of data and, if these are sentences, how many."""
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("sha256"), str)
-        and type(value.get("sentences", 0)) is int
-    )
-
-
-def _data_difference(name: str, old: Any, new: Any) -> str:
-    if old is None:
-        return f"there was no {name}, now there is one"
-    if new is None:
-        return f"there was a {name}, now there is none"
-    if "sentences" in old and "sentences" in new and old["sentences"] != new["sentences"]:
-        return f"the {name} had {old['sentences']:,} sentences, has {new['sentences']:,}"
-    return f"the {name} is another: SHA-256 was {old['sha256'][:12]}, is {new['sha256'][:12]}"
-
-
-def _template_difference(old: Sequence[str], new: Sequence[str]) -> str:
-    gone, come = ([each for each in a if each not in b] for a, b in ((old, new), (new, old)))
-    if not gone and not come:
-        return "the templates are in another order"
-    return "the templates differ: " + ", ".join(
-        f"{lines[0]!r}{f' and {len(lines) - 1} more' if len(lines) > 1 else ''} {what}"
-        for lines, what in ((gone, "gone"), (come, "new"))
-        if lines
-    )
-
-
 def _shown(value: Any) -> str:
-    """A value in words."""
     if value is None:
         return "not given"
     if isinstance(value, list):

@@ -269,7 +269,7 @@ class Problem:
         """Return the model of some weights, with facts on how it was trained."""
         keys, edge_keys = self.corpus.keys, self.corpus.edge_keys
         if self.start is not None:
-            cells, keys, edge_keys = self.start.whole(cells, keys, edge_keys)
+            cells, keys, edge_keys = self.start.complete(cells, keys, edge_keys)
         weights = freeze(cells, keys, edge_keys, len(self.labels))
         training = {**self.settings.to_dict(), **self.origin, **(provenance or {})}
         return Model(

@@ -1,9 +1,9 @@
-"""Going on from a trained model: its weights, labels and words in a new learning problem.
+"""Warm start: weights, labels and words of a trained model in a new learning problem.
 
-A model holds averaged weights and nothing else of its training, so these alone are carried over:
+A model holds averaged weights and nothing else of its training, so only these are carried over:
 the average begins anew, and is the mean of the weights after each sentence of the new training,
-all of which have the model's weights in them.  What the new sentences do not show stays as it was:
-rows of features that they lack are no part of the training and go from model to model.
+all of which include the model's weights. Rows of features that the new sentences lack take no part
+in the training and are copied from model to model.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seqtag.features.index import IndexedCorpus
-    from seqtag.features.templates import CompiledTemplates, Template
+    from seqtag.features.templates import CompiledTemplates
     from seqtag.labels.coding import LabelCoding
     from seqtag.labels.column import LabelColumn
     from seqtag.labels.schemes import Transition
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _NAME = np.dtype(">u8")
 
 
-class Rest(NamedTuple):
+class CopiedRows(NamedTuple):
     """Rows of a model whose features the corpus lacks, in the columns of the new weights."""
 
     keys: HashArray  # (rows,) uint64
@@ -56,14 +56,14 @@ class Rest(NamedTuple):
     column: NDArray[np.int32]  # (cells,)
     weight: NDArray[np.float32]  # (cells,)
 
-    def behind(
+    def append_to(
         self,
         keys: HashArray,
         ptr: NDArray[Any],
         column: NDArray[Any],
         weight: NDArray[Any],
     ) -> tuple[HashArray, NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Some rows, and these after them."""
+        """Return some rows with these after them."""
         return (
             np.concatenate([keys, self.keys]),
             np.concatenate([ptr, ptr[-1] + self.ptr[1:]]),
@@ -73,7 +73,7 @@ class Rest(NamedTuple):
 
 
 class WarmStart(NamedTuple):
-    """Where a problem begins.
+    """Initial weights of a problem.
 
     Attributes
     ----------
@@ -84,8 +84,8 @@ class WarmStart(NamedTuple):
     """
 
     state: State
-    emission: Rest
-    edge: Rest
+    emission: CopiedRows
+    edge: CopiedRows
 
     @classmethod
     def of(
@@ -94,7 +94,7 @@ class WarmStart(NamedTuple):
         corpus: IndexedCorpus,
         labels: Sequence[str],
     ) -> WarmStart:
-        """A model's weights, as a corpus numbers its features.
+        """Return a model's weights, as a corpus numbers its features.
 
         Parameters
         ----------
@@ -120,18 +120,18 @@ class WarmStart(NamedTuple):
         found = Cells._make([*emission, *edge, *trigram, chain])
         return cls(State.start(found), more, more_edges)
 
-    def whole(
+    def complete(
         self, cells: Cells, keys: HashArray, edge_keys: HashArray
     ) -> tuple[Cells, HashArray, HashArray]:
-        """The weights of a training with all that it did not see, and the keys of all rows."""
-        keys, *emission = self.emission.behind(keys, *cells[:3])
-        edge_keys, *edge = self.edge.behind(edge_keys, *cells[3:6])
+        """Return the weights of a training with the copied rows, and the keys of all rows."""
+        keys, *emission = self.emission.append_to(keys, *cells[:3])
+        edge_keys, *edge = self.edge.append_to(edge_keys, *cells[3:6])
         return Cells._make([*emission, *edge, *cells[6:]]), keys, edge_keys
 
 
 # --------------------------------------------------------------------------- weights
 def _places(names: Sequence[str], old: Sequence[str]) -> NDArray[np.int64]:
-    """The number of each of the old names."""
+    """Return the number of each of the old names."""
     number = {name: i for i, name in enumerate(names)}
     return np.array([number[name] for name in old], np.int64)
 
@@ -141,8 +141,8 @@ def _moved(
     cells: Sequence[NDArray[Any]],
     place: NDArray[np.int64],
     wanted: HashArray,
-) -> tuple[tuple[NDArray[Any], ...], Rest]:
-    """Rows of cells as the corpus numbers them, and those that it lacks.
+) -> tuple[tuple[NDArray[Any], ...], CopiedRows]:
+    """Return rows of cells as the corpus numbers them, and those that it lacks.
 
     `keys` ascend; `place` has the new column of each old one; `wanted` are the keys of the rows.
     """
@@ -157,13 +157,13 @@ def _moved(
     rows = _sorted_rows(row[of_row[shown]], moved[shown], weight[shown], len(wanted))
     number = np.cumsum(~here) - 1
     rest = _sorted_rows(number[of_row[~shown]], moved[~shown], weight[~shown], int((~here).sum()))
-    return rows, Rest(keys[~here], *rest)
+    return rows, CopiedRows(keys[~here], *rest)
 
 
 def _sorted_rows(
     row: NDArray[Any], column: NDArray[Any], weight: NDArray[Any], rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
-    """Cells in order of row and column, with pointers."""
+    """Return cells in order of row and column, with pointers."""
     order = np.lexsort((column, row))
     return pointers(np.bincount(row, minlength=rows)), column[order], weight[order]
 
@@ -171,7 +171,7 @@ def _sorted_rows(
 def _moved_trigrams(
     cells: Cells, place: NDArray[np.int64], layout: Layout
 ) -> tuple[NDArray[Any], ...]:
-    """The trigram weights; of a new order that has none, or an old one that had none: nothing."""
+    """Return the trigram weights; none if the new or the old order has none."""
     new, old = layout.labels, len(place)
     rows = (new + 1) * new if layout.order == 2 else 0
     nothing = np.zeros(0, np.int64)
@@ -187,7 +187,7 @@ def _moved_trigrams(
 def _moved_chain(
     chain: NDArray[Any], place: NDArray[np.int64], layout: Layout
 ) -> NDArray[np.float32]:
-    """Start, stop and transition weights; what one of both orders lacks is 0."""
+    """Return start, stop and transition weights, 0 where one of both orders has none."""
     new, old = layout.labels, len(place)
     found = np.zeros(layout.chain, np.float32)
     found[place], found[new + place] = chain[:old], chain[old : 2 * old]
@@ -199,19 +199,19 @@ def _moved_chain(
 
 # --------------------------------------------------------------------------- what fits together
 def loaded(init: Loaded | str | PathLike[str]) -> Loaded:
-    """A model to go on from, given by itself or by its file."""
+    """Return the model to continue from, given by itself or by its file."""
     return load(init) if isinstance(init, (str, PathLike)) else init
 
 
 def default_label(init: Loaded | None) -> str | None:
-    """The column that a model labels; None if there are several, or no model."""
+    """Return the column that a model labels; None if there are several, or no model."""
     return init.label if isinstance(init, Tagger) else None
 
 
 def model_for(
     init: Loaded | None, column: LabelColumn, settings: Mapping[str, Any]
 ) -> Model | None:
-    """The part of a model that labels a column; None only without a model.
+    """Return the component of a model that labels a column; None only without a model.
 
     Raises
     ------
@@ -232,15 +232,15 @@ def model_for(
 
 
 def part_of(init: Loaded | None, column: LabelColumn, settings: Mapping[str, Any]) -> Model | None:
-    """The part of a model that labels a column, if there is one.
+    """Return the component of a model that labels a column, if there is one.
 
     Raises
     ------
     LabelError
-        If it has weights for parts of labels where settings ask for whole ones, or the other way
-        round.
+        If it has weights for components of labels where settings ask for complete ones, or the
+        other way round.
     ModelFileError
-        If it does not say what its whole numbers are worth.
+        If it does not record the unit of its weights.
     """
     found = next((model for model in _models(init) if model.column == column), None)
     if found is None:
@@ -260,7 +260,7 @@ def part_of(init: Loaded | None, column: LabelColumn, settings: Mapping[str, Any
 
 
 def check_to_go_on(init: Model | None, settings: Settings) -> None:
-    """Refuse to go on in two passes.
+    """Refuse to continue a model of two passes, or in two passes.
 
     Raises
     ------
@@ -268,7 +268,7 @@ def check_to_go_on(init: Model | None, settings: Settings) -> None:
         If a model has two, or is to have them.
     """
     if init is not None and init.first:
-        settings = replace(settings, passes=2)  # whatever else is asked for
+        settings = replace(settings, passes=2)  # whatever the settings are
     if init is not None:
         settings.in_one_pass("going on from a model", "train one of two passes anew")
 
@@ -285,9 +285,9 @@ def settings_of(
     templates: Mapping[str, Value] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Settings:
-    """Those given, then those of new templates, then those that a model was trained with.
+    """Return the settings given, then those of new templates, then those of a model's training.
 
-    How labels are learnt is settled by the model, and so is what should choose itself.
+    The label coding is that of the model, and so are automatic settings.
     """
     names = [setting.attribute for setting in SETTINGS.values()]
     old = {name: model.training[name] for name in names if name in model.training}
@@ -303,9 +303,9 @@ def settings_of(
 
 
 def merged_templates(model: Model, templates: TemplateSet | None) -> TemplateSet:
-    """The model's templates, then those that are new.
+    """Return the model's templates, then those that are new.
 
-    A feature's key holds the number of its template: those of the model keep theirs.
+    The key of a feature contains the number of its template, so those of the model keep theirs.
 
     Raises
     ------
@@ -315,13 +315,15 @@ def merged_templates(model: Model, templates: TemplateSet | None) -> TemplateSet
     """
     if templates is None:
         return model.templates
-    old = {_meaning(template): template for template in model.templates.templates}
-    new = {_meaning(template): template for template in templates.templates}
+    old, new = (
+        {(frozenset(each.terms), each.label_offsets): each for each in given.templates}
+        for given in (model.templates, templates)
+    )
     missing = [str(template) for key, template in old.items() if key not in new]
     if missing:
         msg = (
             f'expected the templates of the model and new ones, found them without "{missing[0]}"'
-            f"{f' and {len(missing) - 1} more' if len(missing) > 1 else ''}; weights were learnt "
+            f"{f' and {len(missing) - 1} more' if len(missing) > 1 else ''}; weights were learned "
             "for all of them: add it, or begin without a model"
         )
         raise TemplateError(msg, source=templates.source)
@@ -330,7 +332,7 @@ def merged_templates(model: Model, templates: TemplateSet | None) -> TemplateSet
         plain = next(each for each in added if not each.label_offsets)
         msg = (
             f'expected no new templates without labels, found "{plain}": the model has label '
-            "bigrams that see words, which are numbered behind these; begin without a model"
+            "bigrams that see words, which are numbered after these; begin without a model"
         )
         raise TemplateError(msg, source=templates.source)
     both = (*model.templates.templates, *added)
@@ -338,23 +340,19 @@ def merged_templates(model: Model, templates: TemplateSet | None) -> TemplateSet
     return TemplateSet(both, templates.settings, templates.source, tables)
 
 
-def _meaning(template: Template) -> object:
-    """What makes two templates the same, as in `TemplateSet`."""
-    return frozenset(template.terms), template.label_offsets
-
-
 def check_columns(model: Model, compiled: CompiledTemplates) -> None:
-    """Refuse columns in other places than those that the model's templates count.
+    """Refuse columns in other places than those of the model's templates.
 
     Raises
     ------
     TemplateError
         If a template now looks at another column.
     """
-    for old, new in (
-        (_uses(model.compiled, "templates"), _uses(compiled, "templates")),
-        (_uses(model.compiled, "edges"), _uses(compiled, "edges")),
-    ):
+    for kind in ("templates", "edges"):
+        old, new = (
+            [[(each.attributes[a], offset) for a, offset in terms] for terms in getattr(each, kind)]
+            for each in (model.compiled, compiled)
+        )
         if new[: len(old)] != old:
             msg = (
                 f"expected the columns {', '.join(model.compiled.columns)} where the model's "
@@ -362,12 +360,6 @@ def check_columns(model: Model, compiled: CompiledTemplates) -> None:
                 "with --columns"
             )
             raise TemplateError(msg)
-
-
-def _uses(compiled: CompiledTemplates, kind: str) -> list[list[object]]:
-    """What each template looks at, and where."""
-    templates = getattr(compiled, kind)
-    return [[(compiled.attributes[a], offset) for a, offset in terms] for terms in templates]
 
 
 def coding_to_go_on(
@@ -378,7 +370,7 @@ def coding_to_go_on(
     constrain: bool,
     asked: bool,
 ) -> LabelCoding:
-    """The coding of a model for new sentences, whose chunk labels may be written otherwise.
+    """Return the coding of a model for new sentences, whose chunk scheme may be another.
 
     Raises
     ------
@@ -390,7 +382,7 @@ def coding_to_go_on(
     wanted = coding.scheme if settings.encoding == "keep" else settings.encoding
     if asked and wanted != coding.encoding:
         msg = (
-            f"expected the encoding {coding.encoding or 'keep'} that the model has learnt, found "
+            f"expected the encoding {coding.encoding or 'keep'} that the model has learned, found "
             f"{settings.encoding}; leave it out, or begin without a model"
         )
         raise LabelError(msg)
@@ -402,10 +394,10 @@ def coding_to_go_on(
         return coding
     written = scheme_of(transitions)
     if written is None:
-        odd = next(label for pair in transitions for label in pair if label is not None)
+        other = next(label for pair in transitions for label in pair if label is not None)
         msg = (
             f"expected chunk labels such as the model's, written as {coding.scheme}, found "
-            f"labels like {odd!r}; is it the right column?"
+            f"labels like {other!r}; is it the right column?"
         )
         raise LabelError(msg)
     return replace(coding, scheme=written)
@@ -419,11 +411,11 @@ def merged_known_labels(
     often: TagDictionary,
     before: HashArray,
 ) -> TagDictionary:
-    """The labels that known words may have, after both trainings.
+    """Return the labels that known words may have after both trainings.
 
-    Words that the model restricts get the labels that they now have as well. A word that is often
-    in the new sentences is restricted only if the model has not met it: what labels it had then,
-    nobody knows any more.
+    Words that the model restricts get the labels of the new sentences as well. A frequent word of
+    the new sentences is restricted only if the model does not know it, because the labels that a
+    known word had are not stored.
 
     Parameters
     ----------

@@ -274,7 +274,7 @@ def test_the_same_command_is_right_the_first_time_and_after_an_interruption(fold
     done = call(*loud)
     assert done.code == 0
     assert (
-        "seqtag: note: going on from stand/run-1-000002.checkpoint: 2 epochs are done\n" in done.err
+        "seqtag: note: resuming from stand/run-1-000002.checkpoint: 2 epochs are done\n" in done.err
     )
     assert "epoch 3: " in done.err
     assert (folder / "m.seqtag").read_bytes() == straight

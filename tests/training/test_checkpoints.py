@@ -180,7 +180,7 @@ def test_checkpoints_say_where_the_training_goes_on(tmp_path, monkeypatch, caplo
         model_of(**how, resume=True)
     path = str(tmp_path / "run-1-000009.checkpoint")
     notes = [r.getMessage() for r in caplog.records]
-    assert notes[0] == f"going on from {path}: 1 epochs and 3 sentences are done"
+    assert notes[0] == f"resuming from {path}: 1 epochs and 3 sentences are done"
     assert notes[1].endswith("this run is finished")
 
 
@@ -218,7 +218,7 @@ def test_after_a_damaged_checkpoint_the_one_before_is_taken(damage, tmp_path, mo
         assert model_of(checkpoint=tmp_path, resume=True) == model_of()
     warning = caplog.records[0].getMessage()
     assert warning.startswith(f"{tmp_path / 'run-1-000003.checkpoint'}: expected ")
-    assert warning.endswith("; the checkpoint before is taken")
+    assert warning.endswith("; the checkpoint before is used")
     assert "run-1-000003.checkpoint" not in [path.name for path in files_of(tmp_path)]
 
 
@@ -229,7 +229,7 @@ def test_without_a_checkpoint_that_is_whole_nothing_is_lost_silently(tmp_path, m
     with pytest.raises(CheckpointError) as error:
         model_of(checkpoint=tmp_path, resume=True)
     assert str(error.value).startswith(
-        f"{tmp_path}: expected a checkpoint that is whole, found none; use another folder "
+        f"{tmp_path}: expected a complete checkpoint, found none; use another folder "
         "(run-1-000003.checkpoint: expected the checksum "
     )
 
@@ -337,8 +337,8 @@ def test_other_options_are_refused_with_the_difference(options, difference, tmp_
     with pytest.raises(CheckpointError) as error:
         model_of(checkpoint=tmp_path, resume=True, **options)
     assert str(error.value) == (
-        f"{tmp_path}: expected checkpoints of this training, found others: {difference}; give the "
-        "command of before, or another folder"
+        f"{tmp_path}: expected checkpoints of this training, found others: {difference}; run the "
+        "command of before, or name another folder"
     )
     assert [path.read_bytes() for path in files_of(tmp_path)] == before
 

@@ -388,9 +388,13 @@ def test_columns_must_be_where_the_templates_look():
 
 def test_encodings_that_differ_are_refused():
     first = model(CHUNKS, encoding="iobes")
-    with pytest.raises(LabelError, match="the encoding iobes that the model has learnt, found bil"):
+    with pytest.raises(
+        LabelError, match="the encoding iobes that the model has learned, found bil"
+    ):
         train(CHUNKS, init=first, encoding="bilou")
-    with pytest.raises(LabelError, match="the encoding keep that the model has learnt, found iobe"):
+    with pytest.raises(
+        LabelError, match="the encoding keep that the model has learned, found iobe"
+    ):
         train(NEW, init=model(), encoding="iobes")
     with pytest.raises(LabelError, match=r"written as iob2, found labels like 'DT'; is it the rig"):
         train(NEW, init=first)
