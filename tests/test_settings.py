@@ -9,7 +9,7 @@ import pytest
 from seqtag.cli.train import command as train_command
 from seqtag.engine.arrays import RULES
 from seqtag.errors import TemplateError
-from seqtag.features.language import load, preset_names
+from seqtag.features.language import load, parse, preset_names, preset_text
 from seqtag.settings import SETTINGS, Settings, check_setting, find_setting
 from seqtag.training.train import train
 
@@ -26,6 +26,9 @@ def test_every_field_is_a_setting_with_a_default_that_is_allowed():
 def test_presets_leave_nothing_to_the_trainer():
     for name in preset_names():
         assert list(load(name).settings) == list(SETTINGS)
+        listed = parse(preset_text(name)).settings
+        assert listed
+        assert all(value != SETTINGS[each].default for each, value in listed.items())
 
 
 def test_the_step_rules_are_those_of_the_engine():

@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING
 from seqtag.errors import TemplateError, did_you_mean
 from seqtag.features.attributes import RESERVED, TABLE_ATTRIBUTES, attribute_names, resolve
 from seqtag.features.templates import NAME, STRING, Template, TemplateSet, Term, check_size
-from seqtag.settings import Value, find_setting
+from seqtag.settings import SETTINGS, Value, find_setting
 from seqtag.storage.output import CONVERT
 
 if TYPE_CHECKING:
@@ -361,7 +361,8 @@ def load(name_or_path: str | PathLike[str]) -> TemplateSet:
     (35, 2, 10)
     """
     path, source = Path(name_or_path), str(name_or_path)
-    if source in preset_names():
+    is_preset = source in preset_names()
+    if is_preset:
         path = _PRESETS / f"{source}.txt"
         source = path.name
     elif not path.exists():
@@ -371,12 +372,16 @@ def load(name_or_path: str | PathLike[str]) -> TemplateSet:
         )
         raise TemplateError(msg)
     try:
-        return parse(path.read_text(encoding="utf-8-sig"), source)
+        templates = parse(path.read_text(encoding="utf-8-sig"), source)
     except UnicodeDecodeError as error:
         found, at = error.object[error.start], error.start
         msg = f"expected UTF-8, found the byte {found:#04x} at byte offset {at}; {CONVERT}"
         line = error.object.count(b"\n", 0, at) + 1
         raise TemplateError(msg, source=source, line=line) from error
+    if is_preset:  # its file has the settings that differ from the defaults; the rest is not open
+        defaults = {name: setting.default for name, setting in SETTINGS.items()}
+        templates = replace(templates, settings=defaults | dict(templates.settings))
+    return templates
 
 
 _AROUND = """
