@@ -123,7 +123,7 @@ LANES = (
             Stage("corpus.scanner:BlockScanner.scan", TABLE, "type ids; new types"),
             Stage(
                 "features.encoder:Encoder.extend",
-                "tagging.tables:TableTagger._types",
+                TABLE,
                 "hashes of new types",
             ),
             Stage("tagging.runtime:ModelRuntime.decode_types", TABLE, "type ids and their hashes"),

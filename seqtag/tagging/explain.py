@@ -1,9 +1,12 @@
-"""Why this label: the weights that set the best labels of a sentence apart from the next best.
+"""Explanations of labels, and the weights of a model with names for its features.
 
-The *rival* of a token's label is the label there of the best sequence that has another one. The
-score of a sequence of labels is a sum of weights, so the margin between the two sequences is a sum
-of differences: of the features of the word itself, and, where the two sequences differ elsewhere
-too, of other words and of the label chain.
+The *rival* of the label of a token is its label in the best sequence that has another one. The
+score of a label sequence is a sum of weights, so the margin between the two sequences is a sum of
+differences: of the features of the word itself, and, if the sequences differ elsewhere too, of
+other words and of the label chain.
+
+A model file knows features by 64-bit hashes, not by name. The names of the features of a corpus are
+found by computing their keys again; the others keep their number.
 """
 
 from __future__ import annotations
@@ -31,22 +34,23 @@ if TYPE_CHECKING:
     from seqtag.features.templates import CompiledTemplates, Template
     from seqtag.model.model import Model
     from seqtag.tagging.encode import AnySentence
+
 LEFT, RIGHT = "<s>", "</s>"
-"""What stands for the words before and behind a sentence."""
+"""Padding before and after a sentence."""
 
 OTHER_WORDS = "other words"
-"""What stands for a template in the rows of words that change their label along with the token."""
+"""Template of the rows of other words whose labels differ."""
 
 
 class Row(NamedTuple):
-    """What one feature gives to each of the two sequences of labels.
+    """The weights of one feature in the two label sequences.
 
     Attributes
     ----------
     template
         The template, as the language writes it; `OTHER_WORDS` for all features of another word.
     feature
-        What it found: ``suffix(2)[0]=ed``; of the label chain the labels of both sequences.
+        The feature: ``suffix(2)[0]=ed``; for the label chain the labels of both sequences.
     label_weight, rival_weight
         Its weights in the best sequence and in the rival's, on the model's score scale.
     """
@@ -59,12 +63,12 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a token has its label and not the next best; see `seqtag.Tagger.explain`.
+    """Explanation of a label; see `seqtag.Tagger.explain`.
 
     Attributes
     ----------
     token, word
-        Its place in the sentence, from 0, and its first column, as a rule the form.
+        Number of the token, from 0, and its first column, usually the form.
     label
         Its label, as written.
     rival
@@ -72,7 +76,7 @@ class Explanation:
     margin
         Score of the best sequence less that of the rival's; infinite without a rival.
     rows
-        The features whose weights are not zero in both; what decided most comes first.
+        The features that have a weight in either sequence; the largest difference is first.
 
     Examples
     --------
@@ -92,7 +96,7 @@ class Explanation:
     rows: tuple[Row, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as one JSON-able dictionary; an infinite margin is None."""
+        """Return a dictionary for JSON; an infinite margin is None."""
         return {
             "token": self.token,
             "word": self.word,
@@ -103,7 +107,7 @@ class Explanation:
         }
 
     def to_text(self, top: int | None = None) -> str:
-        """Lay it out as a table: a row for each feature, at most `top`, and the sums of all."""
+        """Format it as a table: a row for each feature, at most `top`, and the sums of all."""
         rival = self.rival or "-"
         shown = self.rows[:top]
         cells = [(row.feature, row.label_weight, row.rival_weight) for row in shown]
@@ -134,7 +138,7 @@ def _sums(rows: Sequence[Row]) -> tuple[float, float]:
 
 
 class Encoded(NamedTuple):
-    """One sentence: its columns, and what the engine makes of them."""
+    """One sentence: its columns, type ids and hashes."""
 
     columns: Sequence[Sequence[str]]
     types: NDArray[np.int32]  # (columns, T)
@@ -142,7 +146,7 @@ class Encoded(NamedTuple):
 
     @property
     def ptr(self) -> NDArray[np.int64]:
-        """Where the one sentence begins and ends."""
+        """The pointer array of one sentence."""
         return np.array([0, self.types.shape[1]], np.int64)
 
 
@@ -153,10 +157,10 @@ def rows_of(
     best: Sequence[int],
     rival: Sequence[int] | None,
 ) -> list[Row]:
-    """What sets the labels `best` apart from those of the rival, which has another at `token`.
+    """Return rows that add up to the difference of the scores of two label sequences.
 
-    Their sums differ by the scores of the two sequences. Features of other words are summed up,
-    one row for each word whose label differs.
+    The sequences differ at `token`. Features of another word whose label differs are summed in one
+    row. Without a rival its weights are 0.
     """
     other = best if rival is None else rival
     rows = list(_of_words(model, sentence, token, best, other))
@@ -171,7 +175,7 @@ def rows_of(
 def _of_words(
     model: Model, sentence: Encoded, token: int, best: Sequence[int], other: Sequence[int]
 ) -> Iterator[Row]:
-    """The features of the token, and the sums of other words whose labels differ."""
+    """Yield the features of the token, and the sums of other words whose labels differ."""
     compiled, labels = model.compiled, model.labels
     plan, _ = compiled.key_plans()
     found = keys(plan, sentence.types, sentence.hashes, sentence.ptr)
@@ -200,7 +204,7 @@ def _of_words(
 def _of_chain(
     model: Model, sentence: Encoded, best: Sequence[int], other: Sequence[int]
 ) -> Iterator[Row]:
-    """Label bigrams, with what they see of the words, and trigrams, where the labels differ."""
+    """Yield label bigrams, those with words too, and trigrams, where the labels differ."""
     weights, compiled, labels = model.weights, model.compiled, model.labels
     words, count = len(best), len(labels)
     _, plan = compiled.key_plans()
@@ -251,7 +255,7 @@ def feature_text(
     sentence: Encoded,
     t: int,
 ) -> str:
-    """What a template finds at t: ``lower[-1]=the + lower[0]=cat``; ``bias`` without terms."""
+    """Return the feature of a template at t, as ``lower[-1]=the + lower[0]=cat``."""
     found = []
     for term, (attribute, offset) in zip(template.terms, terms, strict=True):
         at = t + offset
@@ -267,7 +271,7 @@ def feature_text(
 
 
 def _weight(rows: Rows, key: Any, column: int, parts: LabelComponents | None = None) -> float:
-    """The weight of a label, or of its parts, in the row of a feature key."""
+    """Return the weight of a label, or of its components, in the row of a feature key."""
     at = int(rows.keys.searchsorted(np.uint64(key)))
     if at == len(rows.keys) or rows.keys[at] != np.uint64(key):
         return 0.0
@@ -281,7 +285,7 @@ def _weight(rows: Rows, key: Any, column: int, parts: LabelComponents | None = N
 
 
 # ------------------------------------------------------------------- names of features
-_BATCH = 2000  # sentences whose keys are made at once
+_BATCH = 2000  # sentences whose keys are computed at once
 
 
 class Weight(NamedTuple):
@@ -290,11 +294,11 @@ class Weight(NamedTuple):
     Attributes
     ----------
     feature
-        Name of the feature, or ``#`` and its key where that is all that is known.
+        Name of the feature, or ``#`` and its key if the name is unknown.
     label
-        The label, or the part of labels, or the labels one after another.
+        The label, or the label component, or the labels one after another.
     weight
-        In units of the model; no feature has more than 127.
+        On the score scale of the model; no feature has more than 127.
     """
 
     feature: str
@@ -303,12 +307,12 @@ class Weight(NamedTuple):
 
 
 def names_of(model: Model, sentences: Iterable[AnySentence]) -> dict[int, str]:
-    """Names of the features of a model that some sentences have, by key.
+    """Return the names of the features of sentences that a model has, by key.
 
     Parameters
     ----------
     model
-        Its keys are looked for.
+        The model.
     sentences
         As `Tagger.tag` takes them; the training data name every feature.
 
@@ -338,7 +342,7 @@ def _name(
     batch: Sequence[Sequence[Sequence[str]]],
     out_names: dict[int, str],
 ) -> None:
-    """Add the names of the features of some sentences, given as columns."""
+    """Add the names of the features of sentences, given as columns."""
     compiled = model.compiled
     ptr = pointers(len(each[0]) for each in batch)
     columns = [[each[c] for each in batch] for c in range(len(compiled.columns))]
@@ -364,21 +368,27 @@ def _name(
 def weights_of(
     model: Model, names: Mapping[int, str], label: str | None = None, feature: str | None = None
 ) -> list[Weight]:
-    """Weights of features, the largest first, whatever their sign.
+    """Return the weights of features, the largest absolute values first.
 
     Parameters
     ----------
     model
-        Whose weights.
+        The model.
     names
-        Of features by key; see `names_of`.
+        Names of features by key; see `names_of`.
     label
-        Those of one label only, as it is learnt, or one of the parts that labels are made of.
+        Only the weights of this label, as it is learned, or of this label component.
     feature
-        Those of features only whose name fits a pattern with ``*`` and ``?``.
+        Only the weights of features whose name matches this pattern with ``*`` and ``?``.
     """
     labels = list(model.labels)
-    columns = _parts(model) if model.parts else labels
+    columns = labels
+    if model.parts:  # names of the components of labels
+        names_of_parts: dict[int, str] = {}
+        for j, name in enumerate(labels):
+            split = dict.fromkeys(name.split("|"))
+            names_of_parts.update(zip(model.parts.of(j).tolist(), split, strict=True))
+        columns = [names_of_parts[number] for number in range(len(names_of_parts))]
     found = list(_of_rows(model.weights.emission, names, columns))
     pairs = [f"{a} {b}" for a in labels for b in labels] if len(model.weights.edge.keys) else []
     found += _of_rows(model.weights.edge, names, pairs)
@@ -388,9 +398,9 @@ def weights_of(
 def transitions_of(
     model: Model, label: str | None = None, feature: str | None = None
 ) -> list[Weight]:
-    """Weights of label bigrams and trigrams, as `weights_of`; ends of sentences are labels there.
+    """Return the weights of label bigrams and trigrams, as `weights_of` does.
 
-    Chunk labels that may not follow each other have no weight at all.
+    Sentence ends count as labels. Chunk labels that cannot follow each other have no weight.
     """
     weights, labels = model.weights, list(model.labels)
     found: list[Weight] = []
@@ -413,7 +423,7 @@ def transitions_of(
 
 
 def _chosen(found: Iterable[Weight], label: str | None, feature: str | None) -> list[Weight]:
-    """The weights asked for, the largest first."""
+    """Return the selected weights, the largest first."""
     kept = [
         each
         for each in found
@@ -424,22 +434,11 @@ def _chosen(found: Iterable[Weight], label: str | None, feature: str | None) -> 
 
 
 def _of_rows(rows: Rows, names: Mapping[int, str], columns: Sequence[str]) -> Iterator[Weight]:
-    """The weights of some rows."""
     for key, j, weight in _cells(rows):
         yield Weight(names.get(key, f"#{key:016x}"), columns[j], weight)
 
 
 def _cells(rows: Rows) -> Iterator[tuple[int, int, float]]:
-    """Key, column and weight of each cell."""
+    """Yield key, column and weight of each cell."""
     row_keys = np.repeat(rows.keys, np.diff(rows.row_ptr)).tolist()
     yield from zip(row_keys, rows.labels.tolist(), map(float, rows.weights.tolist()), strict=True)
-
-
-def _parts(model: Model) -> list[str]:
-    """Names of the parts that labels are made of."""
-    names: dict[int, str] = {}
-    if model.parts is not None:
-        for j, label in enumerate(model.labels):
-            split = dict.fromkeys(label.split("|"))
-            names.update(zip(model.parts.of(j).tolist(), split, strict=True))
-    return [names[part] for part in range(len(names))]

@@ -133,5 +133,5 @@ def _settings(training: Mapping[str, Any]) -> str:
 def _scheme(info: Mapping[str, Any]) -> str:
     if not info["scheme"]:
         return "none"
-    learnt = f", learnt as {info['encoding']}" if info["encoding"] != info["scheme"] else ""
-    return f"{info['scheme']}{learnt}, {'valid sequences only' if info['constrain'] else 'free'}"
+    learned = f", learned as {info['encoding']}" if info["encoding"] != info["scheme"] else ""
+    return f"{info['scheme']}{learned}, {'valid sequences only' if info['constrain'] else 'free'}"

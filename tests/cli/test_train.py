@@ -172,7 +172,7 @@ def test_info(home, call):
     assert (done.code, done.err) == (0, "")
     assert "label        chunk (4 labels)\n" in text
     assert "columns      form, pos\n" in text
-    assert "scheme       iob2, learnt as iobes, valid sequences only\n" in text
+    assert "scheme       iob2, learned as iobes, valid sequences only\n" in text
     assert "trained on   8 sentences, 44 tokens\n" in text
     assert "templates\n  form[" in text
     facts = json.loads(call("info", home / "chunk.seqtag", "--json").out)
