@@ -1,10 +1,10 @@
-"""The binary perceptron beside scikit-learn's, same data and number of passes, in one run.
+"""Compare the binary perceptron with scikit-learn's: same data, same passes, one run.
 
     python -m benchmarks.bench_classifiers [--json] [--passes 10] [--repeat 5]
 
 Dense: 100,000 vectors of 100 features. Text: 100,000 bags of words from a vocabulary of 50,000
 with Zipf's frequencies, about 40 words each, as a scipy sparse matrix. Both are noisy, so that no
-pass is the last. Times are whole calls of ``fit``, checks and conversions included, from float64
+pass is the last. Times are complete calls of ``fit``, checks and conversions included, from float64
 data; the two take turns, and the median counts. Accuracy is on data not trained on.
 """
 

@@ -29,7 +29,7 @@ ROUNDS = (1, 3, 5, 10)
 FILES = 4
 _SEQTAG = (sys.executable, "-m", "seqtag")
 _NEEDS = {"spacy": ("spacy",), "nltk": ("nltk", "ray", "pyarrow")}
-_TAGS = 17  # of the peers, which have learnt next to nothing: here it is speed that counts
+_TAGS = 17  # of the peers, which are hardly trained: only speed is measured
 _BATCH = 1000
 
 

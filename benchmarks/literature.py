@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Figure(NamedTuple):
-    """A score as it was told, and by whom."""
+    """A published score and its source."""
 
     task: str
     tool: str

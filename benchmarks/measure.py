@@ -47,7 +47,7 @@ figures = [took, cpu, usage.ru_maxrss, os.waitstatus_to_exitcode(status)]
 open(sys.argv[1], "w").write(json.dumps(figures))
 """
 # A command's peak memory is at least that of the process that started it (Linux keeps the mark
-# over exec), so that a process of a few MB stands in between, and measures.
+# over exec), so that a process of a few MB runs it and measures.
 _PATIENCE = 6  # a command that got so little of the processor is stopped after so many limits
 
 

@@ -5,7 +5,7 @@ Usage: python -m benchmarks.options --corpora FOLDER [--raw TEXT] [--part dev|te
        python -m benchmarks.options --page
 
 The results are the mean over seeds, the model's size and the time of a training; they are added to
-what --out has already. TEXT is raw text of English, tokenised, one sentence a line; English tasks
+what --out has already. TEXT is tokenized English text, one sentence a line; English tasks
 learn its classes. --page writes docs/options.md and the README's table from
 docs/benchmarks/options.json.
 """
@@ -46,14 +46,14 @@ stem_rest(lemmas)[+1]
 
 
 class Corpus(NamedTuple):
-    """A corpus, what is learnt from it, and what may help.
+    """A corpus, the label to learn from it, and the options to try.
 
     Attributes
     ----------
     train, dev, test
         Files below the folder of corpora; without dev every tenth sentence of train is held out.
     label, preset
-        What is learnt, and by which templates by default.
+        The label column, and the default templates.
     english, lemmas
         Whether classes of English words and stems are tried.
     """
@@ -142,7 +142,7 @@ UPOS is 95.91 and XPOS 95.43, seed 1, seqtag 0.2.0.
 def options_of(corpus: Corpus, tables: Sequence[WordTable]) -> dict[str, dict[str, Any]]:
     """The settings to try, by name: the default first.
 
-    Of the tables the first stands alone, the others together.
+    The first table is tried alone, the others together.
     """
     tried: dict[str, dict[str, Any]] = {"default": {}, "--quick": {"quick": True}}
     drop = {"dropout": 0.1, "min_count": 1}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Colours(NamedTuple):
-    """What a picture is drawn in: points, text, lines behind them."""
+    """Colors of a picture: points, text, lines in the background."""
 
     ours: str
     others: str
@@ -56,7 +56,7 @@ def accuracy_against_speed(results: Results, folder: Path, dark: bool) -> None:
 
     A tool with several algorithms is shown with the one that scores best; a hollow point was
     measured while others were at work. For a light page accuracy-speed.svg, for a dark one
-    accuracy-speed-dark.svg: what is behind the picture shines through.
+    accuracy-speed-dark.svg: the background is transparent.
     """
     import matplotlib.pyplot as plt
 
@@ -99,7 +99,7 @@ def _thousands(speed: float) -> str:
 
 
 def _label_points(figure: Any, panels: Sequence[Axes]) -> None:
-    """Write each point's name beside it, at the first place where it hides nothing."""
+    """Write each point's name next to it, at the first place where it covers nothing."""
     places = (
         (9, 0, "left"),
         (-9, 0, "right"),

@@ -38,7 +38,7 @@ def ratio(results: Results, task: str) -> float | None:
 
 
 def is_quiet(figures: dict[str, Any]) -> bool:
-    """Whether nobody else was at work: the clock shows hardly more than the processor time."""
+    """Return whether the machine was idle: clock time is hardly above processor time."""
     return figures["train_seconds"] <= 1.1 * figures["train_cpu_seconds"] + 0.1
 
 

@@ -113,7 +113,7 @@ class Tasks(NamedTuple):
     seconds: np.ndarray
     """Of each task on an undisturbed core."""
     files: np.ndarray
-    """The file that each is of; -1 for a whole one."""
+    """File of each chunk; -1 for a complete file."""
     joins: dict[int, float]
     """Seconds of the joining of each file that is cut."""
 
@@ -150,7 +150,7 @@ def simulate(
 
     Each core takes the next task when it is free and the driver has time for it. Kills come at
     random, equally often on each core; a task that was killed goes to the front of the queue. The
-    storage is no faster than it is: that is a floor under the whole job.
+    storage is no faster than it is: that is a lower bound for the job.
 
     >>> few = Assumed(tokens=1e9, kills=0)
     >>> one, four = (simulate(Measured(), few, n, split=True).seconds for n in (1, 4))
@@ -379,7 +379,7 @@ def changed(figures: Any, words: Sequence[str]) -> Any:
 
 
 def page(measured: Measured, assumed: Assumed, machine: str, commands: str, folder: Path) -> str:
-    """The page; its picture is written beside it."""
+    """Return the page; its picture is written next to it."""
     outcomes = {
         name: {n: simulate(measured, assumed, n, split=split, kills=kills) for n in CORES}
         for name, (split, kills) in LINES.items()

@@ -37,7 +37,7 @@ def put(page: Path, name: str, module: str, text: str) -> None:
 
 
 def measured(results: Results) -> str:
-    """seqtag beside its best peer, from raw text, and how fast it tags."""
+    """Return the figures of seqtag and its best peer, from raw text, and the tagging speed."""
     parts = [*_beside_peers(results)]
     if "raw" in results:
         parts += _from_raw_text(results["raw"])

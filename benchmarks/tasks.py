@@ -93,7 +93,7 @@ def parse(task: Task, lines: list[str]) -> tuple[Sentence, list[str]]:
 
 
 def token_lines(task: Task, path: Path) -> list[list[str]]:
-    """The token lines of each sentence. In CoNLL-U these have a whole number for an id."""
+    """The token lines of each sentence. In CoNLL-U their ids are integers."""
     conllu = task.separator == "\t"
     found: list[list[str]] = [[]]
     with path.open(encoding="utf-8") as file:

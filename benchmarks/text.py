@@ -40,7 +40,7 @@ def rate(tokens_per_second: float) -> str:
 
 
 def filled(text: str) -> str:
-    """A paragraph in lines of at most 100 characters; what stands in `ticks` may be cut.
+    """A paragraph in lines of at most 100 characters; text in `ticks` may be cut.
 
     >>> filled("a " * 60).count("a")
     60

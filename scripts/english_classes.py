@@ -21,7 +21,7 @@ SAID = """\
 
 def add_option(parser: argparse.ArgumentParser) -> None:
     """The option for the text."""
-    parser.add_argument("--raw", type=Path, help="tokenised text, one sentence a line")
+    parser.add_argument("--raw", type=Path, help="tokenized text, one sentence a line")
 
 
 def classes_of(raw: Path | None) -> tuple[list[WordTable], str]:

@@ -145,7 +145,7 @@ WORDS = [
 
 
 class Client(threading.Thread):
-    """Sends requests one after another until told to stop."""
+    """Send requests one after another until asked to stop."""
 
     def __init__(self, port: int, seed: int, until: float):
         super().__init__(daemon=True)
@@ -179,7 +179,7 @@ class Client(threading.Thread):
 
 
 def free_port() -> int:
-    """A port that nobody uses."""
+    """Return an unused port."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port: int = s.getsockname()[1]

@@ -3,7 +3,7 @@
 Usage: python scripts/train_english.py FOLDER_OF_UD_ENGLISH_EWT [--raw TEXT] [--out models]
 
 The folder holds en_ewt-ud-{train,dev,test}.conllu, as the treebank is distributed. TEXT is raw
-text, tokenised, one sentence a line, in which word classes are found. The same treebank, text,
+text, tokenized, one sentence a line, in which word classes are found. The same treebank, text,
 seqtag and options give byte-identical models.
 """
 

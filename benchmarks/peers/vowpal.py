@@ -59,7 +59,7 @@ class Adapter:
         self._workspace = Workspace(f"-i {model / 'model.vw'} -t --quiet")
 
     def tag(self, sentences: list[Sentence]) -> list[list[str]]:
-        """Features as VW's text, parsed and labelled sentence by sentence."""
+        """Features as VW's text, parsed and labeled sentence by sentence."""
         return [self._tag(sentence) for sentence in sentences]
 
     def _tag(self, sentence: Sentence) -> list[str]:

@@ -1,1 +1,1 @@
-"""From raw text to CoNLL-U: seqtag's pipeline beside UDPipe, spaCy's and NLTK's tokenizers."""
+"""From raw text to CoNLL-U: seqtag's pipeline and UDPipe, spaCy's and NLTK's tokenizers."""

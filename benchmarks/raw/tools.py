@@ -4,7 +4,7 @@
 
         train TRAIN DEV MODEL           learn and write the model file
         raw   MODEL TEXT OUT LANGUAGE   raw text to CoNLL-U
-        gold  MODEL BLANK OUT LANGUAGE  tokenised CoNLL-U to annotated CoNLL-U
+        gold  MODEL BLANK OUT LANGUAGE  tokenized CoNLL-U to annotated CoNLL-U
 """
 
 from __future__ import annotations
