@@ -1,4 +1,4 @@
-"""Tables in HTML, for notebooks: semantic, escaped, in the colours of the page, without scripts."""
+"""HTML tables for notebooks: semantic, escaped, in the colors of the page, without scripts."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ def table(
     caption: str = "",
     numbers: bool = False,
 ) -> str:
-    r"""A table of texts.
+    r"""Return a table of texts.
 
     Parameters
     ----------
     heading
-        Names of the columns; none for a table of names and values.
+        Names of the columns; empty for a table of names and values.
     *groups
-        Rows of cells, the first of which names the row. A line stands above each group.
+        Rows of cells, the first of which is the name of the row. A line separates the groups.
     caption
-        What the table shows.
+        Caption of the table.
     numbers
-        Whether the cells behind the first are numbers, which stand to the right.
+        Whether the cells after the first are numbers, which are right-aligned.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def table(
 
 
 def paragraph(text: str) -> str:
-    """A paragraph.
+    """Return a paragraph.
 
     >>> paragraph("a < b")
     '<p>a &lt; b</p>'
@@ -65,7 +65,7 @@ def paragraph(text: str) -> str:
 
 
 def folded(title: str, text: str) -> str:
-    """Lines that show when one opens their title.
+    """Return a title that unfolds lines of text.
 
     >>> folded("templates", "form[0]")
     '<details><summary>templates</summary><pre>form[0]</pre></details>'

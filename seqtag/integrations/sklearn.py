@@ -197,7 +197,15 @@ class SequencePerceptron(BaseEstimator):
             raise CorpusError(msg)
         schedule = self._schedule()
         if is_items(sentences[0][0]):
-            tagger: Tagger | ItemTagger = self._task(sentences, gold).fit(schedule, held_out)
+            task = ItemTask.of(
+                sentences,
+                gold,
+                self._item_settings(),
+                1 if self.order is None else self.order,
+                constrain=self.constrain,
+                asked=self.encoding is not None,
+            )
+            tagger: Tagger | ItemTagger = task.fit(schedule, held_out)
         else:
             tagger = self._train(sentences, gold, held_out)
         self._set(None, tagger, _classes_of(gold))
@@ -243,7 +251,14 @@ class SequencePerceptron(BaseEstimator):
             return self
         begin = None if first or self._online is not None else self._tagger
         if begin is not None and not isinstance(begin, ItemTagger):
-            tagger = self._train(sentences, gold, None, begin)
+            tagger = train(
+                _with_columns(sentences, self._columns, gold),
+                init=begin,
+                label=LABEL,
+                epochs=1,
+                shuffle=False,
+                min_count=1,
+            )
             return self._set(None, tagger, _classes_of([known, *gold]))
         names = known or _classes_of(gold if classes is None else [classes])
         online = None if first else self._online
@@ -255,7 +270,7 @@ class SequencePerceptron(BaseEstimator):
             online.learn(_training_data(sentences, self._columns, gold, online.columns))
         return self._set(online, None, names)
 
-    # ----------------------------------------------------------------- labelling
+    # ----------------------------------------------------------------- prediction
     def predict(self, X: Any) -> NDArray[np.object_]:
         """Return the labels of sentences.
 
@@ -366,9 +381,6 @@ class SequencePerceptron(BaseEstimator):
         given = {name: getattr(self, name) for name in _SETTINGS}
         return {name: value for name, value in given.items() if value is not None}
 
-    def _item_order(self) -> int:
-        return 1 if self.order is None else self.order
-
     def _item_settings(self) -> Settings:
         """Return the settings for feature dicts."""
         if self.templates is not None:
@@ -378,17 +390,6 @@ class SequencePerceptron(BaseEstimator):
             )
             raise SeqtagError(msg)
         return Settings().with_values({**_FOR_ITEMS, **self._settings()})
-
-    def _task(self, sentences: list[Any], gold: list[list[str]]) -> ItemTask:
-        """Build the problem of learning from feature dicts."""
-        return ItemTask.of(
-            sentences,
-            gold,
-            self._item_settings(),
-            self._item_order(),
-            constrain=self.constrain,
-            asked=self.encoding is not None,
-        )
 
     def _start_online(
         self,
@@ -411,7 +412,7 @@ class SequencePerceptron(BaseEstimator):
         transitions.update({(label, label): 0 for label in classes})
         coding = LabelCoding.choose(transitions, "keep", constrained=self.constrain)
         if is_items(sentences[0][0]):
-            order = self._item_order()
+            order = 1 if self.order is None else self.order
             coding = replace(coding, constrained=coding.constrained and order > 0)
             return OnlineItems.untrained(self._item_settings(), classes, coding, order)
         self._columns = _column_names(self.columns, sentences[0][0])
@@ -433,18 +434,8 @@ class SequencePerceptron(BaseEstimator):
         sentences: list[Any],
         gold: list[list[str]],
         held_out: tuple[Any, Any] | None,
-        begin: Tagger | None = None,
     ) -> Tagger:
-        """Train a tagger of words or tuples; with an initial one, visit the sentences once."""
-        if begin is not None:
-            return train(
-                _with_columns(sentences, self._columns, gold),
-                init=begin,
-                label=LABEL,
-                epochs=1,
-                shuffle=False,
-                min_count=1,
-            )
+        """Train a tagger of words or tuples."""
         self._columns = _column_names(self.columns, sentences[0][0])
         wanted = self.templates == AUTO and self.order is None
         templates = AUTO if wanted else self._templates(gold)

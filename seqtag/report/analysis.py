@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import zip_longest
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from seqtag.errors import SeqtagError
 from seqtag.evaluation.reliability import Reliability
@@ -142,7 +142,27 @@ def analyze(
         for t, (a, b) in enumerate(zip(*pair, strict=True))
         if a != b
     ]
-    chosen = _within(kept, _spread(places, gold, predicted, errors))
+    if len(places) > errors:  # take one of each confusion, a second one of each, and so on
+        cells: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+        for s, t in places:
+            cells[gold[s][t], predicted[s][t]].append((s, t))
+        ranked = sorted(cells.values(), key=len, reverse=True)
+        turns = (place for turn in zip_longest(*ranked) for place in turn if place is not None)
+        places = sorted(place for place, _ in zip(turns, range(errors), strict=False))
+    tokens, shown = 0, set()
+    for s in sorted({s for s, _ in places}, key=lambda s: len(kept[s])):  # shortest first
+        tokens += len(kept[s])
+        if tokens > _MOST_TOKENS:
+            break
+        shown.add(s)
+    mistakes = []
+    for s, t in places:
+        if s in shown:
+            try:
+                explanation = tagger.explain(filled[s], t, gold[s][t])
+            except SeqtagError:  # the model lacks the gold label: compare with the next best
+                explanation = tagger.explain(filled[s], t)
+            mistakes.append(Mistake(s, t, gold[s][t], predicted[s][t], explanation))
     right = [bool(each) for each in report.samples.right] if report.samples else []
     margins = [margin for each in scored for margin in each.margins]
     probabilities = [p for each in scored for p in each.probabilities or ()]
@@ -152,51 +172,10 @@ def analyze(
         kept,
         gold,
         predicted,
-        [
-            Mistake(s, t, gold[s][t], predicted[s][t], _explained(tagger, filled[s], t, gold[s][t]))
-            for s, t in chosen
-        ],
+        mistakes,
         Reliability.of(margins, right),
         Reliability.of(probabilities, right) if tagger.is_calibrated else None,
     )
-
-
-def _spread(
-    places: Sequence[tuple[int, int]],
-    gold: Sequence[Sequence[str]],
-    predicted: Sequence[Sequence[str]],
-    most: int,
-) -> list[tuple[int, int]]:
-    """Select mistakes: one of each confusion, a second one of each, and so on; in text order."""
-    if len(places) <= most:
-        return list(places)
-    cells: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-    for s, t in places:
-        cells[gold[s][t], predicted[s][t]].append((s, t))
-    ranked = sorted(cells.values(), key=len, reverse=True)
-    turns = (place for turn in zip_longest(*ranked) for place in turn if place is not None)
-    return sorted(place for place, _ in zip(turns, range(most), strict=False))
-
-
-def _within(
-    sentences: Sequence[Sentence], places: Sequence[tuple[int, int]]
-) -> list[tuple[int, int]]:
-    """Keep mistakes in the shortest sentences, up to a total number of tokens."""
-    tokens, kept = 0, set()
-    for s in sorted({s for s, _ in places}, key=lambda s: len(sentences[s])):
-        tokens += len(sentences[s])
-        if tokens > _MOST_TOKENS:
-            break
-        kept.add(s)
-    return [(s, t) for s, t in places if s in kept]
-
-
-def _explained(tagger: Tagger, sentence: Any, token: int, gold: str) -> Explanation:
-    """Explain a label against the gold one, or against the next best if the model lacks it."""
-    try:
-        return tagger.explain(sentence, token, gold)
-    except SeqtagError:
-        return tagger.explain(sentence, token)
 
 
 def finite(value: float) -> float | None:

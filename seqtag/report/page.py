@@ -162,30 +162,30 @@ def _matrix(confusion: Mapping[tuple[str, str], int], shown: Mapping[tuple[str, 
         labels.append(_OTHER)
     most = max((n for (a, b), n in cells.items() if a != b), default=1)
     head = "".join(f'<th scope="col"><span>{_named(label, worst)}</span></th>' for label in labels)
-    rows = [
-        f'<tr><th scope="row">{_named(a, worst)}</th>'
-        + "".join(f"<td>{_cell(a, b, cells[a, b], most, shown)}</td>" for b in labels)
-        + "</tr>"
-        for a in labels
-    ]
+    rows = []
+    for a in labels:
+        rows.append(f'<tr><th scope="row">{_named(a, worst)}</th>')
+        for b in labels:
+            n = cells[a, b]
+            heat = 1 + min(4, int(5 * (n / most) ** 0.5 - 1e-9))
+            if not n:
+                cell = '<span class="zero">0</span>'
+            elif a == b:
+                cell = f'<span class="right">{n}</span>'
+            elif _OTHER in (a, b):
+                cell = f'<span class="h{heat}">{n}</span>'
+            else:
+                cell = (
+                    f'<button type="button" class="h{heat}" data-gold="{escape(a)}" '
+                    f'data-predicted="{escape(b)}" '
+                    f'aria-label="{n} tokens of {_short(a)} as {_short(b)}"'
+                    f"{_off(shown.get((a, b), 0))}>{n}</button>"
+                )
+            rows.append(f"<td>{cell}</td>")
+        rows.append("</tr>")
     return (
         f'<table class="matrix"><thead><tr><td></td>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>"
-    )
-
-
-def _cell(a: str, b: str, n: int, most: int, shown: Mapping[tuple[str, str], int]) -> str:
-    if not n:
-        return '<span class="zero">0</span>'
-    heat = 1 + min(4, int(5 * (n / most) ** 0.5 - 1e-9))
-    if _OTHER in (a, b):
-        return f'<span class="{"right" if a == b else f"h{heat}"}">{n}</span>'
-    if a == b:
-        return f'<span class="right">{n}</span>'
-    return (
-        f'<button type="button" class="h{heat}" data-gold="{escape(a)}" '
-        f'data-predicted="{escape(b)}" aria-label="{n} tokens of {_short(a)} as {_short(b)}"'
-        f"{_off(shown.get((a, b), 0))}>{n}</button>"
     )
 
 
