@@ -255,13 +255,14 @@ def _check(number: int, name: str) -> None:
 AnyReport: TypeAlias = "Report | AlignedReport"
 """Reports that can be compared."""
 
-_NAMES = {
+NAMES = {
     "accuracy": "tokens",
     "f1": "chunk F1",
     "known": "known words",
     "unknown": "unknown words",
     "sentences": "whole sentences",
 }
+"""Names of the metrics of a `Report` in tables."""
 
 
 class Difference(NamedTuple):
@@ -344,7 +345,7 @@ class Comparison:
                 f"{each.p_bootstrap:.4f}",
                 f"{each.p_randomisation:.4f}",
             )
-            shown = _NAMES.get(name) or METRICS[name]
+            shown = NAMES.get(name) or METRICS[name]
             lines.append(shown.ljust(20) + "".join(map(str.rjust, cells, widths)))
         if self.tokens:
             a, b, p = self.tokens
@@ -501,7 +502,7 @@ def intervals_text(
     lines[0] += "to".rjust(11)
     for name, total in zip(names, totals, strict=True):
         cells = (f"{100 * value:.2f}".rjust(11) for value in (total, *found[name]))
-        lines.append((_NAMES.get(name) or METRICS[name]).ljust(24) + "".join(cells))
+        lines.append((NAMES.get(name) or METRICS[name]).ljust(24) + "".join(cells))
     return "\n".join([*lines, ""])
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seqtag.evaluation.counts import Counts, most_frequent
+from seqtag.evaluation.significance import NAMES
 from seqtag.report.analysis import finite
 from seqtag.version import __version__
 
@@ -29,13 +30,6 @@ _MOST_PAIRS = 30  # confusions that are listed
 _MOST_WEIGHTS = 10  # rows of an explanation
 _LONGEST = 80  # characters of a word or label that is shown
 _OTHER = "\0other"
-_NAMES = {
-    "accuracy": "tokens right",
-    "f1": "chunk F1",
-    "known": "known words",
-    "unknown": "unknown words",
-    "sentences": "whole sentences",
-}
 
 
 def report_page(
@@ -105,7 +99,7 @@ def _cards(analysis: Analysis) -> str:
         if name in analysis.intervals and value is not None:
             low, high = analysis.intervals[name]
             cards.append(
-                f'<div class="card">{_NAMES[name]}<b>{100 * value:.2f}</b>'
+                f'<div class="card">{NAMES[name]}<b>{100 * value:.2f}</b>'
                 f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
                 f'<rect class="track" y="4" width="100" height="2"/><rect class="span" '
                 f'x="{100 * low:.2f}" width="{max(0.4, 100 * (high - low)):.2f}" y="2" height="6"/>'
