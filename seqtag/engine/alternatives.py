@@ -141,7 +141,12 @@ def n_best(p: Potentials, n: int) -> list[tuple[float, IntArray]]:
     >>> n_best(p, 2)
     [(2.0, array([0, 0], dtype=int32)), (1.0, array([1, 1], dtype=int32))]
     """
-    best, p = viterbi(p), _in_float64(p)
+    best = viterbi(p)
+    emission, start, stop, transition = (part.astype(np.float64) for part in p[:4])  # exact sums
+    if p.alone:  # no label potentials at all
+        start, stop = np.zeros_like(start), np.zeros_like(stop)
+    trigram = None if p.trigram is None else p.trigram.astype(np.float64)
+    p = Potentials(emission, start, stop, transition, trigram)
     found = _search(p, n) if len(best) else [best]
     scored = [(path_score(p, y), y) for y in found]
     legal = [(score, y) for score, y in scored if score > FORBIDDEN / 2]
@@ -152,18 +157,6 @@ def n_best(p: Potentials, n: int) -> list[tuple[float, IntArray]]:
     )
     fine = Potentials(emission, start, stop, transition, p.trigram)
     return [(path_score(fine, best), best)]
-
-
-def _in_float64(p: Potentials) -> Potentials:
-    """Convert to float64, in which the sums of long sentences are exact."""
-    emission, start, stop, transition, trigram = p
-    if p.alone:  # no label potentials at all
-        start, stop = np.zeros_like(start), np.zeros_like(stop)
-    more = None if trigram is None else trigram.astype(np.float64)
-    emission, start, stop, transition = (
-        part.astype(np.float64) for part in (emission, start, stop, transition)
-    )
-    return Potentials(emission, start, stop, transition, more)
 
 
 def _search(p: Potentials, n: int) -> list[IntArray]:

@@ -31,18 +31,6 @@ def _choose() -> str:
     return wanted or ("native" if built else "reference")
 
 
-def _warn_of_source_tree() -> None:
-    """Warn about slow operation if the package is imported from an unbuilt source tree."""
-    if (Path(__file__).parents[2] / "pyproject.toml").exists():
-        warnings.warn(
-            "seqtag is imported from its source tree, where the native kernel is not built, and "
-            "uses the slow reference backend; install it with pip install -e ., and with a C++ "
-            "compiler",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-
-
 def get(name: str) -> Backend:
     """Import and return a backend, ``native`` or ``reference``."""
     if name == "native":
@@ -67,8 +55,18 @@ def get(name: str) -> Backend:
 
 BACKEND = _choose()
 """Name of the backend in use: ``native`` or ``reference``."""
-if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
-    _warn_of_source_tree()
+if (
+    BACKEND == "reference"
+    and not os.environ.get("SEQTAG_BACKEND")
+    and (Path(__file__).parents[2] / "pyproject.toml").exists()
+):
+    warnings.warn(
+        "seqtag is imported from its source tree, where the native kernel is not built, and "
+        "uses the slow reference backend; install it with pip install -e ., and with a C++ "
+        "compiler",
+        RuntimeWarning,
+        stacklevel=1,
+    )
 
 (
     _,

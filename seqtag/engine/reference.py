@@ -62,7 +62,6 @@ from seqtag.engine.arrays import (
     Pause,
     Potentials,
     State,
-    WeightViews,
 )
 from seqtag.engine.checks import (
     check_epoch,
@@ -200,7 +199,14 @@ def viterbi(p: Potentials, against: IntArray | None = None) -> IntArray:
     array([0, 0], dtype=int32)
     """
     T, _ = p.emission.shape
-    y, argmax = np.zeros(T, np.int32), _argmax(against)
+    y = np.zeros(T, np.int32)
+
+    def argmax(score: FloatArray, t: int) -> int:
+        best = np.flatnonzero(score == score.max())
+        if against is not None and len(best) > 1:
+            best = best[best != against[t]]
+        return int(best[0])
+
     if T == 0:
         return y
     if p.alone:
@@ -247,18 +253,6 @@ def from_best(v: FloatArray) -> FloatArray:
     """Return the scores relative to the best one."""
     best: FloatArray = v.max()
     return v - best
-
-
-def _argmax(against: IntArray | None) -> Callable[[FloatArray, int], int]:
-    """Return the argmax of scores at t: the lowest id of ties, but `against[t]` last."""
-
-    def argmax(score: FloatArray, t: int) -> int:
-        best = np.flatnonzero(score == score.max())
-        if against is not None and len(best) > 1:
-            best = best[best != against[t]]
-        return int(best[0])
-
-    return argmax
 
 
 def path_score(p: Potentials, y: IntArray) -> float:
@@ -313,15 +307,24 @@ class Weights:
     ):
         check_layout(layout)
         self.layout = layout
-        self.w = _zeros(layout, layout.size, dtype)
-        self.u = _zeros(layout, layout.size, dtype)
-        self.g = _zeros(layout, layout.size if rule == "adaptive" else 0, dtype)
+        try:
+            self.w, self.u = np.zeros(layout.size, dtype), np.zeros(layout.size, dtype)
+            self.g = np.zeros(layout.size if rule == "adaptive" else 0, dtype)
+        except (MemoryError, ValueError) as error:
+            raise no_room(layout) from error
         self.seen = 0  # c: sentences finished so far
         if state is not None:
             check_state(layout, state)
             for out_vector, part in ((self.w, 0), (self.u, 1), (self.g, 2)):
-                if len(out_vector):
-                    _fill(layout.views(out_vector), state, part)
+                if not len(out_vector):
+                    continue
+                for out_matrix, cells in zip(_matrices(layout, out_vector), state[:3], strict=True):
+                    row = np.repeat(np.arange(len(out_matrix)), np.diff(cells.ptr))
+                    out_matrix[row, cells.column] = cells[2 + part]
+                out = layout.views(out_vector)
+                K = layout.labels
+                out.start[:], out.stop[:], transition = np.split(state.chain[part], [K, 2 * K])
+                out.transition[:] = transition.reshape(out.transition.shape)
             self.seen = state.seen
 
     def train_epoch(
@@ -440,13 +443,6 @@ class Weights:
 
 
 # --------------------------------------------------------------------------- w in and out
-def _zeros(layout: Layout, size: int, dtype: str) -> FloatArray:
-    try:
-        return np.zeros(size, dtype)
-    except (MemoryError, ValueError) as error:
-        raise no_room(layout) from error
-
-
 def _matrices(layout: Layout, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the sparse weights as rows: emission, edge, trigram."""
     views, K = layout.views(w), layout.labels
@@ -464,19 +460,3 @@ def _places(kept: BoolArray) -> tuple[IntArray, IntArray]:
     row, column = np.nonzero(kept)
     ptr = np.searchsorted(row, np.arange(len(kept) + 1))
     return ptr.astype(np.int64), column.astype(np.int32)
-
-
-def _fill(out_views: WeightViews, state: State, part: int) -> None:
-    """Write w (part 0), u (1) or g (2) of a state."""
-    K = len(out_views.start)
-    matrices = (
-        out_views.emission,
-        out_views.edge.reshape(-1, K * K),
-        out_views.trigram.reshape(-1, K),
-    )
-    for out_matrix, cells in zip(matrices, state[:3], strict=True):
-        row = np.repeat(np.arange(len(out_matrix)), np.diff(cells.ptr))
-        out_matrix[row, cells.column] = cells[2 + part]
-    start, stop, transition = np.split(state.chain[part], [K, 2 * K])
-    out_views.start[:], out_views.stop[:] = start, stop
-    out_views.transition[:] = transition.reshape(out_views.transition.shape)
