@@ -51,7 +51,7 @@ def test_words_that_had_one_hash_are_spread():
     words = colliding_words()
     assert len({*words}) == COUNT
     offsets = np.array([0, *accumulate(map(len, words))], np.int64)
-    assert _kernel.longest_way_of_values(b"".join(words), offsets) < FEW
+    assert _kernel.longest_probe_of_values(b"".join(words), offsets) < FEW
 
 
 @pytest.mark.parametrize("keys", [keys_of_one_place(), keys_in_a_row()])
@@ -59,7 +59,7 @@ def test_keys_that_had_one_place_are_spread(keys):
     ways = []
     for _ in range(5):  # about one secret of 200 spreads keys at equal distances badly
         draw_secret()
-        ways.append(max(_kernel.longest_ways_of_keys(np.sort(keys))))
+        ways.append(max(_kernel.longest_probes_of_keys(np.sort(keys))))
     assert sorted(ways)[2] < FEW
 
 
@@ -70,7 +70,7 @@ def test_ways_are_counted():
         "from seqtag.engine.native import _kernel\n"
         "_kernel.draw_secret(0, 1)\n"
         f"keys = np.arange(1, {COUNT + 1}, dtype=np.uint64) << np.uint64(32)\n"
-        "print(*_kernel.longest_ways_of_keys(keys))\n"
+        "print(*_kernel.longest_probes_of_keys(keys))\n"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert min(map(int, found.stdout.split()[:2])) >= COUNT // 2

@@ -253,7 +253,7 @@ def sentences(**changes):
         ({"starts": [0, 1]}, "tokens must ascend, and none is empty"),
         ({"ends": [2, 2]}, "tokens must ascend, and none is empty"),
         ({"starts": [-1, 2]}, "tokens must ascend, and none is empty"),
-        ({"text": b"ab"}, "a token ends behind the text"),
+        ({"text": b"ab"}, "a token ends after the text"),
         ({"sentence_ends": [0, 2]}, "sentence_ends must ascend, and no sentence is empty"),
         ({"sentence_ends": [1, 3]}, "the last sentence must end with the last token"),
         ({"word_ptr": [0, 3]}, "word_ptr must ascend from 0 to the number of words"),

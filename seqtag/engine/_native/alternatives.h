@@ -113,7 +113,7 @@ class MaxMarginals {
     second_backward_.open = true;  // the first token follows, to which the start is two labels away
     second_backward_.run(reversed_.data(), T - 1, mirrored.chain, mirrored.trigram, back, nullptr, unused_.data());
     meet_first(emission, T, chain, trigram, edges);
-    for (size_t t = 1; t < T; ++t) meet(t, emission + t * S, T, chain, trigram);
+    for (size_t t = 1; t < T; ++t) join(t, emission + t * S, T, chain, trigram);
   }
 
  private:
@@ -142,7 +142,7 @@ class MaxMarginals {
   }
 
   // Prefixes that end in b at t and suffixes that begin with it, over the trigram that joins them.
-  void meet(size_t t, const float* emission, size_t T, const ChainWeights<float>& chain,
+  void join(size_t t, const float* emission, size_t T, const ChainWeights<float>& chain,
             const TrigramWeights<float>& trigram) {
     const int K = chain.labels, S = chain.stride;
     const States before = states(second_forward_, t, size_t(S)), after = states(second_backward_, T - 1 - t, size_t(S));

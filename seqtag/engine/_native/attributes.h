@@ -110,11 +110,11 @@ class Attributes {
     const size_t n = size_t(use.n);
     switch (use.attribute) {
       case Attribute::kForm:
-        return each(out, [&](size_t i) { return whole(words_.form(i)); });
+        return each(out, [&](size_t i) { return hash_of(words_.form(i)); });
       case Attribute::kValue:
-        return each(out, [&](size_t i) { return words_.form(i).size ? whole(words_.form(i)) : 0; });
+        return each(out, [&](size_t i) { return words_.form(i).size ? hash_of(words_.form(i)) : 0; });
       case Attribute::kLower:
-        return each(out, [&](size_t i) { return whole(words_.lower(i)); });
+        return each(out, [&](size_t i) { return hash_of(words_.lower(i)); });
       case Attribute::kNormal:
         return each(out, [&](size_t i) { return normal(words_.form(i), words_.lower(i)); });
       case Attribute::kPrefix:
@@ -149,7 +149,8 @@ class Attributes {
       case Attribute::kFlags:
         return each(out, [&](size_t i) { return flags(words_.form(i)); });
       case Attribute::kLength:
-        return each(out, [&](size_t i) { return whole_of('0' + uint32_t(std::min<size_t>(words_.form(i).size, 9))); });
+        return each(out,
+                    [&](size_t i) { return hash_of_code('0' + uint32_t(std::min<size_t>(words_.form(i).size, 9))); });
     }
   }
 
@@ -165,27 +166,27 @@ class Attributes {
     for (size_t i = 0; i < words_.size(); ++i) out[i] = bit[test(words_.form(i)) ? 1 : 0];
   }
 
-  static uint64_t whole(Codes codes) {
+  static uint64_t hash_of(Codes codes) {
     ValueHash hash;
     hash.add(codes.begin(), codes.end());
     return hash.value();
   }
-  static uint64_t whole_of(uint32_t code) { return whole({&code, 1}); }
+  static uint64_t hash_of_code(uint32_t code) { return hash_of({&code, 1}); }
   uint64_t normal(Codes form, Codes lower) const {
-    if (is_alpha(form)) return whole(lower);
+    if (is_alpha(form)) return hash_of(lower);
     ValueHash hash;
     for (uint32_t code : lower) hash.add(is(code, Character::kDecimal) ? '0' : code);
     return hash.value();
   }
-  static uint64_t prefix(Codes lower, size_t n) { return lower.size < n ? 0 : whole({lower.first, n}); }
-  static uint64_t suffix(Codes lower, size_t n) { return lower.size < n ? 0 : whole({lower.end() - n, n}); }
+  static uint64_t prefix(Codes lower, size_t n) { return lower.size < n ? 0 : hash_of({lower.first, n}); }
+  static uint64_t suffix(Codes lower, size_t n) { return lower.size < n ? 0 : hash_of({lower.end() - n, n}); }
   static uint64_t part(Codes lower, int n) {
     const size_t parts = visit_parts(lower, [](size_t, Codes) {});
     const size_t number = n > 0 ? size_t(n) - 1 : parts - size_t(-int64_t(n));  // wraps if there are too few
     if (parts < 2 || number >= parts) return 0;
     uint64_t hash = 0;
     visit_parts(lower, [&](size_t i, Codes codes) {
-      if (i == number) hash = whole(codes);
+      if (i == number) hash = hash_of(codes);
     });
     return hash;
   }

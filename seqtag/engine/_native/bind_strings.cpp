@@ -128,7 +128,7 @@ nb::list label_lists(nb::list names, In<int32_t> ids, In<int64_t> ptr) {
 // Words from Python, and what must be known of their characters. All of it holds the lock.
 class WordReader {
  public:
-  // describe(block): what there is to know of its code points. spell(word): the form of a word in which
+  // describe(block): the properties of its code points. spell(word): the form of a word in which
   // attributes see it, and that in lower case; asked of words whose characters do not say so one by one.
   WordReader(UnicodeTable& table, const nb::callable& describe, const nb::callable& spell, bool normal)
       : table_(table), describe_(describe), spell_(spell), normal_(normal) {}
@@ -179,8 +179,8 @@ class WordReader {
   }
   void learn_block(size_t block) {
     using Described = std::tuple<In2<int32_t>, In<uint16_t>, In<uint8_t>>;
-    const nb::object told = describe_(block);
-    const auto [codes, bits, combining] = nb::cast<Described>(told);
+    const nb::object answer = describe_(block);
+    const auto [codes, bits, combining] = nb::cast<Described>(answer);
     constexpr size_t n = UnicodeTable::kBlock;
     require(codes.shape(0) == n && codes.shape(1) == Character::kCodes && bits.shape(0) == n && combining.shape(0) == n,
             "a description of characters must have (32, 10) codes, 32 bits and 32 combining classes");
@@ -288,16 +288,16 @@ nb::object hash_strings(nb::sequence values) {
 
 void draw_secret(uint64_t addend, uint64_t factor) { process_secret() = {addend, factor | 1}; }
 
-size_t longest_way_of_values(nb::bytes blob, In<int64_t> offsets) {
+size_t longest_probe_of_values(nb::bytes blob, In<int64_t> offsets) {
   require(ascending(offsets, blob.size()), "offsets must ascend from 0 to the length of blob");
   Interner values;
   for (size_t i = 0; i + 1 < offsets.shape(0); ++i)
     values.intern(blob.c_str() + offsets(i), size_t(offsets(i + 1) - offsets(i)));
-  return values.longest_way();
+  return values.longest_probe();
 }
 
 // Of tables of keys in training and in a frozen model, and of pairs whose halves they are.
-nb::tuple longest_ways_of_keys(In<uint64_t> keys) {
+nb::tuple longest_probes_of_keys(In<uint64_t> keys) {
   KeyNumbers numbers;
   PairNumbers pairs;
   for (size_t i = 0; i < keys.shape(0); ++i) {
@@ -306,7 +306,7 @@ nb::tuple longest_ways_of_keys(In<uint64_t> keys) {
   }
   const std::vector<int64_t> row_ptr(keys.shape(0) + 1, 0);
   const QuantizedRows rows(keys.data(), keys.shape(0), row_ptr.data(), nullptr, nullptr);
-  return nb::make_tuple(numbers.longest_way(), rows.longest_way(), pairs.longest_way());
+  return nb::make_tuple(numbers.longest_probe(), rows.longest_probe(), pairs.longest_probe());
 }
 
 }  // namespace
@@ -321,8 +321,8 @@ void bind_strings(nb::module_& m) {
   m.def("hash_attributes", &hash_attributes, nb::arg("words"), nb::arg("attributes"), nb::arg("normal"),
         nb::arg("describe"), nb::arg("spell"));
   m.def("draw_secret", &draw_secret, nb::arg("addend"), nb::arg("factor"));
-  m.def("longest_way_of_values", &longest_way_of_values, nb::arg("blob"), nb::arg("offsets"));
-  m.def("longest_ways_of_keys", &longest_ways_of_keys, nb::arg("keys"));
+  m.def("longest_probe_of_values", &longest_probe_of_values, nb::arg("blob"), nb::arg("offsets"));
+  m.def("longest_probes_of_keys", &longest_probes_of_keys, nb::arg("keys"));
 }
 
 }  // namespace seqtag

@@ -112,7 +112,7 @@ nb::list write_sentences(nb::bytes text, In<int64_t> starts, In<int64_t> ends, I
     require(at <= starts(t) && starts(t) < ends(t), "tokens must ascend, and none is empty");
     at = ends(t);
   }
-  require(at <= int64_t(text.size()), "a token ends behind the text");
+  require(at <= int64_t(text.size()), "a token ends after the text");
   at = 0;
   for (size_t s = 0; s < sentences; ++s) {
     require(at < sentence_ends(s), "sentence_ends must ascend, and no sentence is empty");

@@ -320,7 +320,7 @@ class PyWeights {
   }
 
  private:
-  // Runs some work; if memory is short, the error says how much the weights take.
+  // Runs some work; if memory is short, the error reports how much the weights take.
   template <class Work> void with_room(Work work) {
     try {
       work();

@@ -1,8 +1,8 @@
 // Text to rows of columns, one row for each character that is not white space.
 // seqtag/segmentation/characters.py defines the columns, and is the readable twin.
 //
-// What Unicode says of code points and characters, the caller says once for each that is new; here
-// they are numbers. The values of columns are numbered as they come: those of n-grams and of parts
+// The caller defines the properties of each new code point and character once; here they are
+// numbers. The values of columns are numbered as they come: those of n-grams and of parts
 // of a chunk as pairs of numbers, so that no text is put together but for values that are new.
 #pragma once
 #include <algorithm>
@@ -297,8 +297,8 @@ class CharacterTable {
   struct Found {  // a chunk of the text
     size_t begin, end, parts;
     Head head;
-    bool is_whole() const { return end - begin <= kLongestChunk; }
-    Head whole() const { return is_whole() ? head : Head{0, 0}; }
+    bool is_complete() const { return end - begin <= kLongestChunk; }
+    Head complete() const { return is_complete() ? head : Head{0, 0}; }
   };
   static constexpr int32_t kChunkEnd = 1;  // what is on the right of the last character
   std::vector<int> columns_;
@@ -407,7 +407,7 @@ class CharacterTable {
       const Found after = chunk_at(next.end, last);
       const size_t size = here.end - here.begin;
       Part* parts = nullptr;
-      if (here.is_whole()) {
+      if (here.is_complete()) {
         parts = &parts_[here.parts];
       } else {
         long_parts_.resize(size);
@@ -422,8 +422,8 @@ class CharacterTable {
         if (column[kAhead]) column[kAhead][here.begin + i] = parts[i].ahead;
         if (column[kTail]) column[kTail][here.begin + i] = parts[i].tail;
       }
-      const std::array<Head, 4> around{here.whole(), next.head, next.is_whole() ? after.head : Head{0, 0},
-                                       before.whole()};
+      const std::array<Head, 4> around{here.complete(), next.head, next.is_complete() ? after.head : Head{0, 0},
+                                       before.complete()};
       for (size_t i = size; i-- > 0 && parts[i].tail;)
         for (size_t k = 0; k < around.size(); ++k) {
           if (column[kChunk + k]) column[kChunk + k][here.begin + i] = around[k].text;
@@ -461,10 +461,10 @@ class CharacterTable {
 
   // The symbols that a number of pairs came about by.
   std::string part(const PairNumbers& pairs, size_t number) const {
-    std::vector<int32_t> way;
-    for (; number; number = size_t(pairs.pair(number).first)) way.push_back(pairs.pair(number).second);
+    std::vector<int32_t> path;
+    for (; number; number = size_t(pairs.pair(number).first)) path.push_back(pairs.pair(number).second);
     std::string text;
-    for (size_t i = way.size(); i-- > 0;) text.append(symbols_.sign(way[i]));
+    for (size_t i = path.size(); i-- > 0;) text.append(symbols_.sign(path[i]));
     return text;
   }
   // The kinds that the number of a tail came about by, which are numbered from the end.

@@ -215,13 +215,13 @@ class Entropies {
 
   int64_t computed(uint32_t n) const {
     if (n == 0) return 0;
-    int whole = 0;
+    int exponent = 0;
     for (int step = 16; step; step /= 2)
-      if (n >> (whole + step)) whole += step;
-    const uint64_t behind = (uint64_t(n) << (31 - whole)) - (uint64_t(1) << 31);
-    const size_t place = size_t(behind >> kRest);
-    const uint64_t rest = behind & ((uint64_t(1) << kRest) - 1), below = logarithms_[place];
-    const uint64_t log = (uint64_t(whole) << kLog) + below + ((logarithms_[place + 1] - below) * rest >> kRest);
+      if (n >> (exponent + step)) exponent += step;
+    const uint64_t fraction = (uint64_t(n) << (31 - exponent)) - (uint64_t(1) << 31);
+    const size_t place = size_t(fraction >> kRest);
+    const uint64_t rest = fraction & ((uint64_t(1) << kRest) - 1), below = logarithms_[place];
+    const uint64_t log = (uint64_t(exponent) << kLog) + below + ((logarithms_[place + 1] - below) * rest >> kRest);
     return int64_t(n * log >> 8);
   }
 };
@@ -291,7 +291,7 @@ class ExchangeClustering {
 
  private:
   // N(b, c) for each b, and what f grows by where N grows by a little, as most often: so most of what
-  // a word brings is a sum of whole rows.
+  // a word brings is a sum of rows.
   class Table {
    public:
     static constexpr int32_t kLittle = 3;

@@ -29,8 +29,8 @@ class KeyNumbers {
     return number;
   }
   SEQTAG_INLINE void prefetch(uint64_t key) const { SEQTAG_PREFETCH(&slots_[home(key)]); }
-  size_t longest_way() const {
-    return seqtag::longest_way(
+  size_t longest_probe() const {
+    return seqtag::longest_probe(
         slots_.size(), [&](size_t slot) { return home(keys_[size_t(slots_[slot].number)]); },
         [&](size_t slot) { return slots_[slot].number >= 0; });
   }
@@ -59,7 +59,7 @@ class KeyNumbers {
 struct FeatureIndex {
   std::vector<uint64_t> keys;       // (rows,)
   std::vector<int64_t> token_ptr;   // (tokens + 1,)
-  std::vector<int32_t> features;    // rows; -1 - b stands for those of bundle b
+  std::vector<int32_t> features;    // rows; -1 - b: those of bundle b
   std::vector<int64_t> bundle_ptr;  // (bundles + 1,)
   std::vector<int32_t> bundles;     // rows
 };

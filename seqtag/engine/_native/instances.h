@@ -17,7 +17,7 @@ template <class Real> struct Instances {
   const int32_t* edges;
   size_t sentences;
   bool dense;                           // every token has all features: `features` holds them once
-  const int64_t* bundle_ptr = nullptr;  // or rows [bundle_ptr[b], bundle_ptr[b + 1]) stand for feature -1 - b
+  const int64_t* bundle_ptr = nullptr;  // or rows [bundle_ptr[b], bundle_ptr[b + 1]) are feature -1 - b
   const int32_t* bundles = nullptr;
   int32_t row(int64_t k, int64_t token) const { return features[dense ? k - token_ptr[token] : k]; }
 };

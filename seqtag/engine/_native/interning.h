@@ -39,8 +39,8 @@ class Interner {
   }
   // Bytes of memory held.
   size_t bytes() const { return bytes_held(slots_) + bytes_.capacity() + bytes_held(ends_); }
-  size_t longest_way() const {
-    return seqtag::longest_way(
+  size_t longest_probe() const {
+    return seqtag::longest_probe(
         slots_.size(), [&](size_t slot) { return size_t(hash(size_t(slots_[slot].id)) >> 32) & (slots_.size() - 1); },
         [&](size_t slot) { return slots_[slot].id >= 0; });
   }
@@ -84,8 +84,8 @@ class PairNumbers {
   }
   // Bytes of memory held.
   size_t bytes() const { return bytes_held(slots_) + bytes_held(pairs_); }
-  size_t longest_way() const {
-    return seqtag::longest_way(
+  size_t longest_probe() const {
+    return seqtag::longest_probe(
         slots_.size(), [&](size_t slot) { return home(slots_[slot].first, slots_[slot].second); },
         [&](size_t slot) { return slots_[slot].number >= 0; });
   }

@@ -28,6 +28,6 @@ constexpr int32_t kMaxOffset = 1000;                 // how far a template looks
 constexpr int64_t kMaxWords = int64_t(1) << 31;      // of frozen rows: three for each row, one for each cell
 constexpr int64_t kExactFloat = int64_t(1) << 24;    // whole numbers up to this are exact in float32
 constexpr int64_t kMaxWeight = 128;                  // of 8 bits, without the sign
-constexpr int64_t kNarrowRows = 32767 / kMaxWeight;  // so many rows can meet in a sum of 16 bits
+constexpr int64_t kNarrowRows = 32767 / kMaxWeight;  // rows that a sum of 16 bits can hold
 
 }  // namespace seqtag

@@ -14,7 +14,7 @@ namespace seqtag {
 // max-marginals; with a limit on it few labels are left, and if n sequences are found within the
 // limit no other can be among the n best. Else the limit is raised. Where all labels score the same,
 // all are left: so a state merges the sorted prefixes of those before it, and looks at no more than
-// n of them beside the first of each.
+// n of them besides the first of each.
 class NBest {
  public:
   // Appends the sequences of a sentence and their scores, the best first; returns how many.

@@ -1,7 +1,7 @@
 // A trained model as it tags: whole-number weights found by key. engine/frozen.py: Decoder.
 //
 // All scores are whole numbers and exact in float32, so sums may be taken in any order: here rows
-// are summed in 16 bits, or in 32 where more rows can meet than 16 bits hold. Templates whose
+// are summed in 16 bits, or in 32 where a sum may exceed 16 bits. Templates whose
 // attributes sit at one position of one column depend on one word type only: their rows are summed
 // once per type and kept ("local" templates); only the others ("scattered") are looked up by key, a
 // sentence at a time, each step asking for the memory of the next.

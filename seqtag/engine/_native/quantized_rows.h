@@ -98,8 +98,8 @@ class QuantizedRows {
   template <class Visit> void visit_labels(uint32_t place, Visit visit) const {
     for (uint32_t i = 0; i < arena_[place + 2]; ++i) visit(cell_of(&arena_[place + kHead + i]).label);
   }
-  size_t longest_way() const {
-    return seqtag::longest_way(
+  size_t longest_probe() const {
+    return seqtag::longest_probe(
         table_.size(), [&](size_t slot) { return home(key_at_place(place_in(slot))); },
         [&](size_t slot) { return table_[slot] != kNone; });
   }

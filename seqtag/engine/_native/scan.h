@@ -178,7 +178,7 @@ class Scanner {
 // Text in tokens, one sentence a line, to type ids. corpus/text.py: read_tokens().
 class TokenScanner {
  public:
-  // Numbers the tokens of some whole lines; a line without any is a sentence without words.
+  // Numbers the tokens of complete lines; an empty line is a sentence without words.
   void scan(const char* text, size_t size, bool file_start) {
     types_.clear();
     sentence_ptr_.assign(1, 0);

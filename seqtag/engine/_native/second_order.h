@@ -9,7 +9,7 @@
 
 namespace seqtag {
 
-// Trigram weights [a][b][c], c fastest and padded; a = K stands for the start of the sentence.
+// Trigram weights [a][b][c], c fastest and padded; a = K is the start of the sentence.
 // With the bounds that prune states: call bound_row(a, b) after any change of row (a, b), then
 // bound_onward(a), which is also due after a change of transition row a.
 template <class Real> struct TrigramWeights {

@@ -55,12 +55,12 @@ inline Secret& process_secret() {
 
 // The longest probe sequence in a table of open addressing. home(slot): the home slot of the entry
 // there; used(slot): whether there is one.
-template <class Home, class Used> size_t longest_way(size_t slots, Home home, Used used) {
+template <class Home, class Used> size_t longest_probe(size_t slots, Home home, Used used) {
   size_t longest = 0;
   for (size_t slot = 0; slot < slots; ++slot)
     if (used(slot)) {
-      const size_t way = (slot + slots - home(slot)) & (slots - 1);
-      if (way > longest) longest = way;
+      const size_t distance = (slot + slots - home(slot)) & (slots - 1);
+      if (distance > longest) longest = distance;
     }
   return longest;
 }

@@ -1,5 +1,5 @@
 // Vectors of 16 bytes, the width that every x86-64 and ARM64 machine has, or of 32 where this is
-// compiled for AVX2 (a tenth faster), and rows padded to whole ones. What is computed, and in which
+// compiled for AVX2 (a tenth faster), and rows padded to full ones. What is computed, and in which
 // order, does not depend on the width.
 #pragma once
 #include <cstddef>
@@ -101,7 +101,7 @@ template <class Real> SEQTAG_INLINE Real largest_lane(const Vector<Real>& v) {
   return x[0];
 }
 
-// Labels per row, padded to whole vectors (of 16 bytes at least).
+// Labels per row, padded to full vectors (of 16 bytes at least).
 template <class Real> inline int padded(int labels) {
   const int unit = lanes<Real> > 1 ? lanes<Real> : 16 / int(sizeof(Real));
   return (labels + unit - 1) / unit * unit;

@@ -93,7 +93,7 @@ template <class Weights> class SingleTokens {
     store(&scores_[3 * lanes<Real>], d);
   }
 
-  // Every cell that differs occurs once, so nothing is collected: the step is taken for whole rows.
+  // Every cell that differs occurs once, so nothing is collected: complete rows are updated.
   void move_rows(int64_t n, int32_t up, int32_t down, const Step<Real>& rate) {
     const Token x = token(n);
     Real sign[lanes<Real>] = {};

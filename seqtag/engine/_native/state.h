@@ -16,7 +16,7 @@ template <class Real> struct CellRows {
   std::vector<Cell<Real>> cell;  // none of them all zero
 };
 
-// The whole state of some weights.
+// The complete state of some weights.
 template <class Real> struct State {
   CellRows<Real> emission, edge, trigram;
   std::vector<Cell<Real>> chain;
