@@ -340,7 +340,7 @@ def _plan(
         labels,
         known_words=shared.words,
         parts=parts,
-        known_labels=(
+        tag_dictionary=(
             WordLabels.sum(words).kept_to(settings.known_labels, labels)
             if words
             else NO_TAG_DICTIONARY

@@ -72,7 +72,7 @@ class Model:
         Hashes of the words of the training data.
     parts
         Label components that emission weights belong to, instead of complete labels.
-    known_labels
+    tag_dictionary
         Tag dictionary: the labels that frequent words may have.
     writer
         Program that trained it or wrote its file.
@@ -93,7 +93,7 @@ class Model:
     weights: QuantizedWeights
     known_words: KnownWords
     parts: LabelComponents | None = None
-    known_labels: TagDictionary = NO_TAG_DICTIONARY
+    tag_dictionary: TagDictionary = NO_TAG_DICTIONARY
     training: Mapping[str, Any] = field(default_factory=dict)
     calibration: Calibration | None = None
     writer: str = f"seqtag {__version__}"
@@ -120,7 +120,7 @@ class Model:
         )
         compiled = self.compiled
         return backend.Decoder(
-            compiled.order, *compiled.key_plans(), weights, self.parts, self.known_labels
+            compiled.order, *compiled.key_plans(), weights, self.parts, self.tag_dictionary
         )
 
     @property
@@ -164,7 +164,7 @@ class Model:
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Return the arrays for a model file."""
-        weights, parts, known_labels = self.weights, self.parts, self.known_labels
+        weights, parts, tag_dictionary = self.weights, self.parts, self.tag_dictionary
         blob, offsets = pack_strings(list(self.labels))
         tensors: dict[str, NDArray[Any]] = {"labels.blob": blob, "labels.offsets": offsets}
         tensors["known"] = self.known_words.hashes
@@ -182,9 +182,9 @@ class Model:
         tensors["stop"] = weights.stop.astype(np.int32)
         tensors["parts.counts"] = np.diff(parts.ptr if parts else []).astype(np.uint16)
         tensors["parts.parts"] = (parts.part if parts else np.zeros(0)).astype(np.int32)
-        tensors["known_labels.keys"] = known_labels.keys
-        tensors["known_labels.cells"] = np.diff(known_labels.row_ptr).astype(np.uint16)
-        tensors["known_labels.labels"] = known_labels.labels
+        tensors["known_labels.keys"] = tag_dictionary.keys
+        tensors["known_labels.cells"] = np.diff(tag_dictionary.row_ptr).astype(np.uint16)
+        tensors["known_labels.labels"] = tag_dictionary.labels
         return tensors
 
     @classmethod
@@ -247,8 +247,8 @@ class Model:
             counts, part = tensors["parts.counts"], np.ascontiguousarray(tensors["parts.parts"])
             # Each component is listed, so that a damaged file cannot ask for more.
             components = min(int(part.max(initial=-1)) + 1, len(part))
-            known_labels = _rows(tensors, "known_labels")
-            attribute = known_attribute(compiled) if len(known_labels.keys) else -1
+            tag_rows = _rows(tensors, "known_labels")
+            attribute = known_attribute(compiled) if len(tag_rows.keys) else -1
             return cls(
                 column,
                 coding,
@@ -259,7 +259,7 @@ class Model:
                 _weights(tensors, len(labels), compiled.order),
                 KnownWords(tensors["known"], config["forms"]),
                 LabelComponents(pointers(counts), part, components) if len(counts) else None,
-                TagDictionary(attribute, *known_labels[:3]),
+                TagDictionary(attribute, *tag_rows[:3]),
                 config["training"],
                 config["calibration"] and Calibration.from_dict(config["calibration"]),
                 contents.writer,

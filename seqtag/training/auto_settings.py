@@ -25,8 +25,8 @@ from seqtag.training.problem import (
     build_problem,
     first_parts,
     judge_of,
-    known_labels_of,
     labels_of_words,
+    tag_dictionary_of,
 )
 from seqtag.training.runs import hiding, recipe_of
 
@@ -164,7 +164,7 @@ def resolve_auto(
         problem,
         settings=settings,
         origin=origin,
-        known_labels=known_labels_of(
+        tag_dictionary=tag_dictionary_of(
             problem.compiled,
             [examples.columns[name] for name in problem.compiled.columns],
             (problem.y, problem.choices),
@@ -260,7 +260,7 @@ def _scorer(
     """Return the function that scores weights on the held-out sentences."""
     held_out, values = examples.where(cut.held_out), list(known)
     right = problem.y[np.repeat(cut.held_out, examples.lengths)]
-    free = replace(problem, known_labels=NO_TAG_DICTIONARY)
+    free = replace(problem, tag_dictionary=NO_TAG_DICTIONARY)
 
     def scored(cells: Cells) -> Trial:
         model = free.model(cells)
@@ -268,7 +268,7 @@ def _scorer(
             scores, metric = _accuracies(model, held_out, right, known), "accuracy"
         else:
             reports = {
-                v: judge_of(replace(problem, known_labels=known[v]), held_out) for v in values
+                v: judge_of(replace(problem, tag_dictionary=known[v]), held_out) for v in values
             }
             found = {value: judge(cells) for value, judge in reports.items()}
             scores = {value: report.score for value, report in found.items()}
@@ -307,7 +307,7 @@ def _accuracies(
             again[sentence[forbidden]] = True
         if again.any():
             tokens = again[sentence]
-            kept = Tagger(replace(model, known_labels=words))
+            kept = Tagger(replace(model, tag_dictionary=words))
             ptr = pointers(examples.lengths[again])
             some = np.ascontiguousarray(types[:, tokens])
             found[tokens] = kept.decode_types(some, ptr, kept.new_workspace(workspace.encoder))

@@ -203,7 +203,7 @@ class OnlineTagger:
             corpus=problem.corpus._replace(layout=layout),
             y=problem.y[:0],
             known_words=KnownWords.of(()),
-            known_labels=NO_TAG_DICTIONARY,
+            tag_dictionary=NO_TAG_DICTIONARY,
             origin={"sentences": 0, "tokens": 0, "corpus_sha256": ""},
         )
         self._rows: dict[int, int] = {}  # of each feature key

@@ -44,7 +44,7 @@ from seqtag.training.warm_start import (
     WarmStart,
     check_columns,
     coding_to_go_on,
-    merged_known_labels,
+    merged_tag_dictionary,
 )
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class Problem:
         The labels as they are learned, sorted; the place of a label is its id.
     settings
         How to learn.
-    column, coding, templates, columns, compiled, known_words, parts, known_labels
+    column, coding, templates, columns, compiled, known_words, parts, tag_dictionary
         As in `seqtag.model.model.Model`.
     origin
         Size and digest of the corpus, and the digest of the model to continue from.
@@ -222,7 +222,7 @@ class Problem:
     compiled: CompiledTemplates
     known_words: KnownWords
     parts: LabelComponents | None
-    known_labels: TagDictionary
+    tag_dictionary: TagDictionary
     origin: Mapping[str, Any]
     start: WarmStart | None = None
     choices: NDArray[np.bool_] | None = None
@@ -282,7 +282,7 @@ class Problem:
             weights,
             self.known_words,
             self.parts,
-            self.known_labels,
+            self.tag_dictionary,
             training | {"unit": weights.unit},
         )
 
@@ -361,14 +361,14 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
         labels,
         known_words=init.known_words.with_words(words) if init else KnownWords.of(words),
         parts=parts,
-        known_labels=known_labels_of(compiled, columns, (y, choices), labels, settings, init),
+        tag_dictionary=tag_dictionary_of(compiled, columns, (y, choices), labels, settings, init),
         origin=origin,
         start=WarmStart.of(init, corpus, labels) if init else None,
         choices=choices,
     )
 
 
-def known_labels_of(
+def tag_dictionary_of(
     compiled: CompiledTemplates,
     columns: Sequence[Column],
     gold: tuple[NDArray[np.int32], NDArray[np.bool_] | None],
@@ -390,7 +390,7 @@ def known_labels_of(
     known = [word for word in words if word in init.known_words]
     before = backend.hash_strings([*map(str, compiled.apply_many(found.attribute, known))])
     often = found.often(1 if isinstance(setting, str) else setting)
-    merged = merged_known_labels(init, labels, found.often(1), often, before)
+    merged = merged_tag_dictionary(init, labels, found.often(1), often, before)
     return to_first_parts(merged, labels) if isinstance(setting, str) else merged
 
 

@@ -404,7 +404,7 @@ def coding_to_go_on(
 
 
 # --------------------------------------------------------------------------- words
-def merged_known_labels(
+def merged_tag_dictionary(
     model: Model,
     labels: Sequence[str],
     seen: TagDictionary,
@@ -428,7 +428,7 @@ def merged_known_labels(
     before
         Keys of words that the model has met.
     """
-    old, place = model.known_labels, _places(labels, model.labels)
+    old, place = model.tag_dictionary, _places(labels, model.labels)
     allowed = {key: {*place[[*found]].tolist()} for key, found in _labels_of(old).items()}
     new = {*_names(often.keys)} - {*_names(before)}
     for key, found in _labels_of(seen).items():

@@ -19,7 +19,7 @@ from seqtag.settings import SETTINGS, Settings
 from seqtag.training import auto_settings
 from seqtag.training.auto_settings import Trial, holdout_split, resolve_auto, run_trial
 from seqtag.training.pipeline import train_parts
-from seqtag.training.problem import judge_of, known_labels_of, to_first_parts
+from seqtag.training.problem import judge_of, tag_dictionary_of, to_first_parts
 from seqtag.training.runs import Schedule
 from seqtag.training.selection import tagger_fit
 from seqtag.training.train import train
@@ -124,7 +124,7 @@ def test_known_words_are_free_where_they_lose():
     tagger = trained(loses())
     assert tagger.info["training"]["known_labels"] == 0
     assert chosen(tagger)["scores"]["0"] == 1.0 > chosen(tagger)["scores"]["1"]
-    assert not len(tagger.model.known_labels.keys)
+    assert not len(tagger.model.tag_dictionary.keys)
 
 
 def test_known_words_keep_to_their_first_part():
@@ -188,7 +188,7 @@ def test_quick_takes_the_usual_value(label_parts, value):
     tagger = trained(loses(), quick=True, label_parts=label_parts)
     assert tagger.info["training"]["known_labels"] == value
     assert "chosen" not in tagger.info["training"]
-    assert len(tagger.model.known_labels.keys) > 0 or not value
+    assert len(tagger.model.tag_dictionary.keys) > 0 or not value
 
 
 def test_a_small_corpus_says_nothing(monkeypatch):
@@ -220,8 +220,10 @@ def test_first_parts_of_a_model_to_go_on_from():
     how = {"templates": parse("normal[0]\nlabel[-1]\nset epochs 1"), "label_parts": "split"}
     first = trained(corpus("a N|x, b V|x"), known_labels="first", **how)
     again = trained(corpus("c N|y, d A"), init=first, known_labels="first")
-    rows = zip(again.model.known_labels.row_ptr, again.model.known_labels.row_ptr[1:], strict=False)
-    labels = again.model.known_labels.labels.tolist()
+    rows = zip(
+        again.model.tag_dictionary.row_ptr, again.model.tag_dictionary.row_ptr[1:], strict=False
+    )
+    labels = again.model.tag_dictionary.labels.tolist()
     sets = sorted([again.model.labels[i] for i in labels[a:b]] for a, b in rows)
     assert sets == [["A"], ["N|x", "N|y"], ["N|x", "N|y"], ["V|x"]]
 
@@ -251,7 +253,7 @@ def test_shards_keep_to_first_parts():
     how = {"label": "tag", "templates": parse(SPLIT), "known_labels": "first"}
     shards = seqtag.train_shards([parts()[:200], parts()[200:]], **how)
     plain = train(parts(), **how)
-    for found, wanted in zip(shards.model.known_labels, plain.model.known_labels, strict=True):
+    for found, wanted in zip(shards.model.tag_dictionary, plain.model.tag_dictionary, strict=True):
         assert np.array_equal(found, wanted)
 
 
@@ -379,14 +381,14 @@ def test_a_trial_is_a_training_and_an_evaluation(make):
         given = replace(problem.settings, known_labels=value)
         tokens = np.repeat(cut.learnt, examples[0].lengths)
         columns = [Column(c.types, c.ids[tokens]) for c in examples[0].columns.values()]
-        known = known_labels_of(
+        known = tag_dictionary_of(
             problem.compiled, columns, (problem.y[tokens], None), problem.labels, given
         )
         x = auto_settings._some_of(problem, cut.learnt, tokens)
         cells = auto_settings._train_trial(
             problem, problem.y[tokens], x, schedule, lambda cells: cells, early=False
         )
-        judge = judge_of(replace(problem, known_labels=known), examples[0].where(cut.held_out))
+        judge = judge_of(replace(problem, tag_dictionary=known), examples[0].where(cut.held_out))
         assert judge(cells).score == score
 
 

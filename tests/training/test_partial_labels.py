@@ -145,7 +145,7 @@ def test_known_words_keep_to_the_labels_that_were_given():
     tagger = model(
         corpus("the DT, man NN; the _, man _; the _, man VB; the _, zorb NN"), known_labels=2
     )
-    known = tagger.model.known_labels
+    known = tagger.model.tag_dictionary
     assert known.keys.tolist() == backends.hash_strings(["man"]).tolist()
     assert [tagger.model.labels[i] for i in known.labels] == ["NN", "VB"]
 

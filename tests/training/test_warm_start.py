@@ -218,7 +218,7 @@ def test_words_keep_to_the_labels_of_both_trainings():
     again = train(corpus(new), init=first)
 
     def allowed(tagger: Tagger) -> dict[str, set[str]]:
-        known, compiled = tagger.model.known_labels, tagger.model.compiled
+        known, compiled = tagger.model.tag_dictionary, tagger.model.compiled
         words = ["man", "run", "is", "zorb", "plonk", "boat"]
         keys = dict(zip(backends.hash_strings(words).tolist(), words, strict=True))
         assert compiled.attributes[known.attribute].function == "normal"
@@ -237,7 +237,7 @@ def test_words_keep_to_the_labels_of_both_trainings():
         "boat": {"NN"},
         "zorb": {"ZZ"},  # and plonk is not frequent, "is" had labels that nobody knows any more
     }
-    assert not len(train(corpus(new), init=first, known_labels=0).model.known_labels.keys)
+    assert not len(train(corpus(new), init=first, known_labels=0).model.tag_dictionary.keys)
 
 
 CHUNKS = corpus(
