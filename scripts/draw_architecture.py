@@ -103,7 +103,7 @@ LANES = (
                 "values of the label columns",
             ),
             Stage(
-                "corpus.write:render",
+                "corpus.formats:render",
                 "tagging.streams:FilledSentence._text_without_comments",
                 "text in any format",
             ),
@@ -155,7 +155,7 @@ LANES = (
                 "segmentation.segmenter:Segmenter.segment", CERTAIN, "where tokens, sentences end"
             ),
             Stage("segmentation.multiword:Splitter.split", WRITE, "words of multiword tokens"),
-            Stage("segmentation.writing:ConlluWriter.write", WRITE, "blocks of CoNLL-U"),
+            Stage("segmentation.reading:ConlluWriter.write", WRITE, "blocks of CoNLL-U"),
             Stage(
                 "segmentation.reading:SegmentedText.blocks",
                 "tagging.streams:tag_text",

@@ -298,7 +298,7 @@ def test_50_fifo_where_data_are_looked_at_twice(bench, tmp_path):
         models = Path("new").read_bytes() if args[0] == "train" else b""
         writer = threading.Thread(target=lambda: Path("fifo").write_bytes(data), daemon=True)
         writer.start()
-        piped = run(*("fifo" if arg == "FILE" else arg for arg in args), cwd=tmp_path)
+        piped = bench.call(*("fifo" if arg == "FILE" else arg for arg in args))
         writer.join()
         stdin = run(*("-" if arg == "FILE" else arg for arg in args), cwd=tmp_path, stdin=data)
         for done in (piped, stdin):
