@@ -337,7 +337,7 @@ class SeqtagTokenizer(_ModelOwner):
         kept = [model for model in models if model.column.name in (TOKENS, WORDS)]
         if TOKENS not in [model.column.name for model in kept]:
             msg = (
-                "expected a pipeline that has learnt tokens, found "
+                "expected a pipeline that has learned tokens, found "
                 f"{', '.join(model.column.name for model in models)}; train one with --label all"
             )
             raise ModelFileError(msg, source=source)

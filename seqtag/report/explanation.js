@@ -13,13 +13,13 @@ function make(name, attributes, ...children) {
 
 /**
  * What decided between a label and its rival: {label, rival, margin, rows: [[feature, a, b]], rest}.
- * The colours are classes of the two.
+ * The colors are classes of the two.
  */
-function explanationTable(why, colours) {
+function explanationTable(why, colors) {
   const number = (value) => String(Math.round(value * 100) / 100);
   const signed = (value) => (value > 0 ? "+" : "") + number(value);
   const row = (name, a, b) => {
-    const side = a > b ? colours[0] : a < b ? colours[1] : null;
+    const side = a > b ? colors[0] : a < b ? colors[1] : null;
     return make("tr", {},
       make("td", { class: "text" }, name),
       make("td", {}, number(a)),
@@ -32,8 +32,8 @@ function explanationTable(why, colours) {
   const rival = why.rival === null ? "–" : why.rival;
   const margin = why.margin === null ? "no other label may be here" : `margin ${number(why.margin)}`;
   return make("div", { class: "explanation" },
-    make("p", {}, make("b", { class: colours[0] }, why.label), " rather than ",
-      make("b", { class: colours[1] }, rival), `: ${margin}`),
+    make("p", {}, make("b", { class: colors[0] }, why.label), " rather than ",
+      make("b", { class: colors[1] }, rival), `: ${margin}`),
     make("div", { class: "wide" }, make("table", {},
       make("thead", {}, make("tr", {},
         make("th", { scope: "col", class: "text" }, "feature"),

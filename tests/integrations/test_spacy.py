@@ -485,7 +485,7 @@ def test_models_of_no_use(home, tmp_path):
     with pytest.raises(ModelFileError) as error:
         cut_by(home / "ner.seqtag")
     assert str(error.value).endswith(
-        "ner.seqtag: expected a pipeline that has learnt tokens, found ner; train one with "
+        "ner.seqtag: expected a pipeline that has learned tokens, found ner; train one with "
         "--label all"
     )
     with pytest.raises(SeqtagError, match="expected one of the parts words, upos, lemma, found"):
