@@ -229,20 +229,6 @@ def check_entry(name: str, entry: Any, size: int) -> None:
         raise damaged(msg)
 
 
-def check_layout(entries: Mapping[str, Any], size: int) -> None:
-    """Refuse tensors that overlap, leave holes, or do not end where the file ends."""
-    position = 0
-    for begin, end in sorted(entry["data_offsets"] for entry in entries.values()):
-        if begin != position:
-            problem = "overlap" if begin < position else "hole"
-            msg = f"expected a tensor at offset {position}, found {begin}: {problem}"
-            raise damaged(msg)
-        position = end
-    if position != size:
-        msg = f"expected {position} bytes of data, found {size}"
-        raise damaged(msg)
-
-
 def _are_counts(value: Any) -> bool:
     """Return whether `value` is a list of integers from 0 (not True or 1.0)."""
     return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
@@ -582,7 +568,12 @@ def _read(path: str | os.PathLike[str]) -> bytes:
         start += file.read(length)
         if len(start) < 8 + length:
             return start
-        announced = _announced(start)
+        try:
+            header, _ = read_header(memoryview(start))
+            offsets = [entry["data_offsets"] for name, entry in header.items() if name[:1] != "_"]
+            announced = max((end for _, end in offsets if type(end) is int), default=0)
+        except (ModelFileError, KeyError, TypeError, ValueError):
+            announced = 0  # the caller finds what is wrong
         if announced > MAX_SIZE:
             msg = (
                 f"expected a model of at most {MAX_SIZE} bytes, found a header that announces "
@@ -594,16 +585,6 @@ def _read(path: str | os.PathLike[str]) -> bytes:
             return start + file.read(most - len(start))
         file.seek(0)  # read in one piece, which is what all checks see
         return file.read(min(most, os.fstat(file.fileno()).st_size + 1))
-
-
-def _announced(start: bytes) -> int:
-    """Return how many bytes of tensors a header announces; 0 if the header is invalid."""
-    try:
-        header, _ = read_header(memoryview(start))
-        offsets = [entry["data_offsets"] for name, entry in header.items() if name[:1] != "_"]
-        return max((end for _, end in offsets if type(end) is int), default=0)
-    except (ModelFileError, KeyError, TypeError, ValueError):
-        return 0
 
 
 # ---- bytes
@@ -708,7 +689,16 @@ the file is damaged, copy or save it again
         entries = {name: header[name] for name in sorted(header)}
         for name, entry in entries.items():
             check_entry(name, entry, len(body))
-        check_layout(entries, len(body))
+        position = 0
+        for begin, end in sorted(entry["data_offsets"] for entry in entries.values()):
+            if begin != position:
+                problem = "overlap" if begin < position else "hole"
+                msg = f"expected a tensor at offset {position}, found {begin}: {problem}"
+                raise damaged(msg)
+            position = end
+        if position != len(body):
+            msg = f"expected {position} bytes of data, found {len(body)}"
+            raise damaged(msg)
         tensors = {}
         for name, entry in entries.items():
             dtype, begin = DTYPES[entry["dtype"]], entry["data_offsets"][0]

@@ -38,17 +38,20 @@ def mean(runs: Sequence[Cells]) -> Cells:
         labels: Sequence[NDArray[Any]],
         weights: Sequence[NDArray[Any]],
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        blocks = []
-        for begin in range(0, len(ptrs[0]) - 1, _BLOCK):  # what is made on the way is large
-            spans = [ptr[begin : begin + _BLOCK + 1] for ptr in ptrs]
-            cells = [slice(int(span[0]), int(span[-1])) for span in spans]
-            blocks.append(
-                _mean_of_rows(
-                    spans,
-                    [label[cell] for label, cell in zip(labels, cells, strict=True)],
-                    [weight[cell] for weight, cell in zip(weights, cells, strict=True)],
-                )
-            )
+        width = 1 + max((int(label.max()) for label in labels if len(label)), default=0)
+        blocks = []  # of counts, labels, mean weights
+        for begin in range(0, len(ptrs[0]) - 1, _BLOCK):  # intermediate arrays are large
+            ids, values = [], []
+            for ptr, label, weight in zip(ptrs, labels, weights, strict=True):
+                span = ptr[begin : begin + _BLOCK + 1]
+                cells = slice(int(span[0]), int(span[-1]))
+                row = np.repeat(np.arange(len(span) - 1), np.diff(span))
+                ids.append(row * width + label[cells])
+                values.append(weight[cells])
+            distinct, which = np.unique(np.concatenate(ids), return_inverse=True)
+            total = np.bincount(which.reshape(-1), np.concatenate(values), len(distinct))
+            counts = np.bincount(distinct // width, minlength=len(span) - 1)
+            blocks.append((counts, (distinct % width).astype(np.int32), total / len(runs)))
         counts, label, weight = (
             np.concatenate(parts) for parts in (zip(*blocks, strict=True) if blocks else _NO_ROWS)
         )
@@ -57,21 +60,6 @@ def mean(runs: Sequence[Cells]) -> Cells:
     *sparse, chains = zip(*runs, strict=True)
     found = [rows(*sparse[i : i + 3]) for i in range(0, len(sparse), 3)]
     return Cells._make([*end_to_end.from_iterable(found), np.mean(chains, axis=0)])
-
-
-def _mean_of_rows(
-    ptrs: Sequence[NDArray[Any]], labels: Sequence[NDArray[Any]], weights: Sequence[NDArray[Any]]
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return cells per row, their labels, and the mean weight of each over the runs."""
-    width = 1 + max((int(label.max()) for label in labels if len(label)), default=0)
-    ids = [
-        np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)) * width + label
-        for ptr, label in zip(ptrs, labels, strict=True)
-    ]
-    distinct, which = np.unique(np.concatenate(ids), return_inverse=True)
-    total = np.bincount(which.reshape(-1), np.concatenate(weights), len(distinct))
-    counts = np.bincount(distinct // width, minlength=len(ptrs[0]) - 1)
-    return counts, (distinct % width).astype(np.int32), total / len(labels)
 
 
 def freeze(
@@ -100,13 +88,13 @@ def freeze(
     unit = float(largest) / MAX_WEIGHT
 
     def rows(ptr: np.ndarray, label: np.ndarray, weight: np.ndarray, names: np.ndarray) -> Rows:
-        whole = np.rint(weight / unit).astype(np.int8)
-        row = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))[whole != 0]
-        label, whole = label[whole != 0], whole[whole != 0]
+        quantized = np.rint(weight / unit).astype(np.int8)
+        row = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))[quantized != 0]
+        label, quantized = label[quantized != 0], quantized[quantized != 0]
         by_name = np.argsort(names[row], kind="stable")  # labels stay ascending within a row
         kept, counts = np.unique(names[row], return_counts=True)
         row_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return Rows(kept, row_ptr, label[by_name].astype(np.uint16), whole[by_name])
+        return Rows(kept, row_ptr, label[by_name].astype(np.uint16), quantized[by_name])
 
     chain = np.rint(cells.chain / unit).astype(np.float32)
     trigram_keys = np.arange(1, len(cells.trigram_ptr), dtype=np.uint64)

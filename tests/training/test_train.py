@@ -289,7 +289,7 @@ def test_known_labels_need_a_template_with_normal(templates):
         model(data, templates=parse(templates), known_labels=1)
     assert str(error.value) == (
         "expected a template with the attribute normal, by which the setting known-labels "
-        "recognises words, found none; add normal[0] or leave the setting out"
+        "recognizes words, found none; add normal[0] or leave the setting out"
     )
 
 
