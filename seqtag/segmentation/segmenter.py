@@ -11,6 +11,7 @@ from seqtag.errors import ModelFileError
 from seqtag.features.encoder import Encoder
 from seqtag.model.container import show
 from seqtag.model.model import fitting
+from seqtag.parallel import Pool
 from seqtag.segmentation.characters import (
     AHEAD,
     BASE,
@@ -56,12 +57,16 @@ class Segments(NamedTuple):
     sentence_ends: NDArray[np.int64]
 
 
-class _Worker(NamedTuple):
-    """Numbering of values, and the kernel's cache for them; not thread-safe."""
+class _Workspace(NamedTuple):
+    """Working memory for one thread: numbers of values, and the kernel's buffers."""
 
     numbering: Numbering
     encoder: Encoder
-    workspace: object
+    buffers: object
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.encoder) > _MAX_TYPES or self.numbering.nbytes > _MOST_BYTES
 
 
 class _Labelled(NamedTuple):
@@ -121,7 +126,7 @@ class Segmenter:
         self._sentence = np.array([label == SENTENCE for label in model.labels])
         self._only_at_spaces = TOKEN not in model.labels
         self._joined = np.array([label == JOINED for label in model.labels])
-        self._idle: list[_Worker] = []  # workers not in use; list operations are atomic
+        self._workspaces: Pool[_Workspace] = Pool(lambda workspace: workspace.is_full)
 
     def segment(self, text: str, *, begin: int = 0, final: bool = True) -> Segments:
         r"""Return the tokens and sentences of a text.
@@ -144,21 +149,21 @@ class Segmenter:
             ends a sentence.
         """
         found: list[_Labelled] = []
-        worker = self._borrow()
+        workspace = self._workspaces.take(self._new_workspace)
         at, size = begin, _WINDOW
         while at < len(text):
             first, end = self.context_of(text, at), min(len(text), at + size)
             last = end == len(text)
-            labelled = self._window(text[first:end], at - first, last and final, worker)
+            labelled = self._window(text[first:end], at - first, last and final, workspace)
             found.append(labelled.moved(first))
             if last:
                 break
             done = found[-1].done
             size = _WINDOW if done > at else 2 * size  # much white space, or one endless character
             at = done
-            if self._is_full(worker):
-                worker = self._new_worker()
-        self._idle.append(worker)
+            if workspace.is_full:
+                workspace = self._new_workspace()
+        self._workspaces.put(workspace)
         return _segments(found, final=final)
 
     def context_of(self, text: str, done: int) -> int:
@@ -172,13 +177,13 @@ class Segmenter:
                 return at
         return max(0, done - _MOST_CONTEXT)
 
-    def _window(self, text: str, begin: int, final: bool, worker: _Worker) -> _Labelled:
+    def _window(self, text: str, begin: int, final: bool, workspace: _Workspace) -> _Labelled:
         """Return the final labels of the rows of a text from `begin` on."""
-        rows, types = worker.numbering.read(text)
+        rows, types = workspace.numbering.read(text)
         for number, name in enumerate(self.model.compiled.columns):
-            worker.encoder.extend(name, *worker.numbering.new_values(number))
-        hashes, paragraphs = worker.encoder.hashes, rows.paragraphs
-        labels = self._decoder.decode(types, hashes, paragraphs, worker.workspace)
+            workspace.encoder.extend(name, *workspace.numbering.new_values(number))
+        hashes, paragraphs = workspace.encoder.hashes, rows.paragraphs
+        labels = self._decoder.decode(types, hashes, paragraphs, workspace.buffers)
         first, last = int(np.searchsorted(rows.starts, begin)), len(labels)
         if not final and last and SEPARATOR not in text[int(rows.ends[-1]) :]:
             last = max(first, int(paragraphs[-2]), last - self._ahead)
@@ -203,22 +208,10 @@ class Segmenter:
         apart = (behind > 0) & ~self._joined[labels]
         return sentences, sentences | apart | self._token[labels]
 
-    def _borrow(self) -> _Worker:
-        """Lend a worker to one caller."""
-        try:
-            worker = self._idle.pop()
-        except IndexError:
-            return self._new_worker()
-        return self._new_worker() if self._is_full(worker) else worker
-
-    def _new_worker(self) -> _Worker:
+    def _new_workspace(self) -> _Workspace:
         compiled = self.model.compiled
         encoder = Encoder(compiled, backend.hash_strings)
-        return _Worker(Numbering(compiled.columns), encoder, self._decoder.workspace())
-
-    @staticmethod
-    def _is_full(worker: _Worker) -> bool:
-        return len(worker.encoder) > _MAX_TYPES or worker.numbering.nbytes > _MOST_BYTES
+        return _Workspace(Numbering(compiled.columns), encoder, self._decoder.workspace())
 
 
 def _segments(found: list[_Labelled], *, final: bool) -> Segments:

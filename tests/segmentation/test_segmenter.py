@@ -207,15 +207,15 @@ def test_chunks_that_bring_no_new_values_are_forgotten_too(plain, monkeypatch):
     chunks = ("".join(random.choices("aA", k=24)) for _ in range(4000 if NATIVE else 40))
     text = " ".join(chunks)
     whole = sentences_of(plain, text)
-    held, full = [], Segmenter._is_full
+    held, full = [], module._Workspace.is_full.fget
 
-    def is_full(worker):
-        held.append(worker.numbering.nbytes)
-        return full(worker)
+    def is_full(workspace):
+        held.append(workspace.numbering.nbytes)
+        return full(workspace)
 
-    monkeypatch.setattr(plain, "_is_full", is_full)
+    monkeypatch.setattr(module._Workspace, "is_full", property(is_full))
     monkeypatch.setattr(module, "_WINDOW", len(text) // 20)
-    plain._idle.clear()
+    plain._workspaces._idle.clear()
     least = module.Numbering(plain.model.compiled.columns).nbytes
     monkeypatch.setattr(module, "_MOST_BYTES", most := least + 500_000)
     assert sentences_of(plain, text) == whole
