@@ -74,7 +74,7 @@ segmentation.characters
 segmentation.segmenter
 segmentation.reading
 segmentation
-tagging.arrays tagging.workspace tagging.parts tagging.document tagging.summary
+tagging.arrays tagging.workspace tagging.parts tagging.document
 tagging.encode
 tagging.explain
 tagging.runtime

@@ -28,8 +28,7 @@ def command(model: str, as_json: bool) -> int:
     """
     from seqtag.model.embedded import find_model
     from seqtag.tagging.pipeline import Pipeline
-    from seqtag.tagging.summary import facts_of
-    from seqtag.tagging.tagger import Tagger
+    from seqtag.tagging.tagger import Tagger, facts_of
 
     loaded = load_model(model)
     taggers = [Tagger(part) for part in loaded.models] if isinstance(loaded, Pipeline) else [loaded]

@@ -81,7 +81,7 @@ def command(
     from seqtag.tagging.explain import names_of, transitions_of, weights_of
     from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.streams import FilledSentence
-    from seqtag.tagging.summary import text_of_table
+    from seqtag.tagging.tagger import text_of_table
 
     notes = Notes(quiet)
     check_stdin(context, names)

@@ -11,6 +11,7 @@ from seqtag.corpus.formats import joined
 from seqtag.corpus.sentence import has_column, sentence_of
 from seqtag.corpus.stream import TextBytes
 from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError
+from seqtag.html_tables import table
 from seqtag.model import bundle, container
 from seqtag.model.bundle import input_columns
 from seqtag.segmentation.multiword import Splitter
@@ -19,8 +20,7 @@ from seqtag.segmentation.segmenter import Segmenter
 from seqtag.tagging.document import Document, DocumentSentence, encoded
 from seqtag.tagging.encode import check_threads, columns_of
 from seqtag.tagging.streams import TagCounts, TagOptions, tag_stream, tag_text
-from seqtag.tagging.summary import html_of_pipeline
-from seqtag.tagging.tagger import TOKENS, WORDS, Tagger, is_tagger, load_models
+from seqtag.tagging.tagger import TOKENS, WORDS, Tagger, is_tagger, load_models, training_size
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -119,7 +119,13 @@ class Pipeline:
 
     def _repr_html_(self) -> str:
         """Return the table that notebooks show."""
-        return html_of_pipeline(self.models)
+        rows = []
+        for model in self.models:
+            columns, labels = ", ".join(input_columns(model)), f"{len(model.labels):,}"
+            row = model.column.name, labels, columns, training_size(model), model.writer
+            rows.append(row)
+        heading = ["part", "labels", "looks at", "trained on", "made by"]
+        return table(heading, rows, caption="seqtag.Pipeline")
 
     def only(self, *parts: str) -> Pipeline:
         """Return a pipeline that writes some of the columns; it still finds tokens and words.

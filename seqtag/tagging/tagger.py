@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from seqtag import hooks
 from seqtag.deprecation import renamed, renamed_keyword
 from seqtag.errors import SeqtagError
+from seqtag.html_tables import folded, table
 from seqtag.model import bundle, container
 from seqtag.model.bundle import input_columns
 from seqtag.model.embedded import embedded_models, find_model
 from seqtag.model.model import fitting
+from seqtag.settings import SETTINGS
 from seqtag.tagging.arrays import arrays_of
 from seqtag.tagging.document import Document, cut_by_rules, with_columns
 from seqtag.tagging.runtime import ModelRuntime, ScoredLabels
-from seqtag.tagging.summary import html_of_tagger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from seqtag.corpus.sentence import Labels
     from seqtag.model.known_words import KnownWords
     from seqtag.model.model import Model
+    from seqtag.tables.table import WordTable
     from seqtag.tagging.encode import AnySentence, FixedLabels
     from seqtag.tagging.explain import Explanation
 
@@ -158,7 +160,8 @@ class Tagger(ModelRuntime):
 
     def _repr_html_(self) -> str:
         """Return the table that notebooks show."""
-        return html_of_tagger(self)
+        shown = table([], facts_of(self), caption=f"seqtag.Tagger of {self.label}")
+        return shown + folded("templates", self.info["templates"])
 
     # ----------------------------------------------------------------- tagging
     @overload
@@ -536,6 +539,82 @@ class Tagger(ModelRuntime):
         return self._nbest_many(sentences, n, threads, given)
 
 
+# ----------------------------------------------------------------- summaries
+def facts_of(tagger: Tagger) -> list[tuple[str, str]]:
+    """Return names and values of the main facts about a tagger, for ``seqtag info``.
+
+    >>> import seqtag
+    >>> dict(facts_of(seqtag.load("en-ewt-upos")))["label"]
+    'upos (17 labels)'
+    """
+    info, sizes = tagger.info, tagger.sizes
+    training = info["training"]
+    scheme = "none"
+    if info["scheme"]:
+        is_same = info["encoding"] == info["scheme"]
+        learned = "" if is_same else f", learned as {info['encoding']}"
+        free = "valid sequences only" if info["constrain"] else "free"
+        scheme = f"{info['scheme']}{learned}, {free}"
+    forms = "normal (quotes, dashes, width and accents do not matter)"
+    if info.get("forms", "written") == "written":
+        forms = "as written"
+    settings = [*(setting.attribute for setting in SETTINGS.values()), "seed", "runs"]
+    cut_short = " (interrupted)" if training.get("interrupted") else ""
+    facts = [
+        ("made by", tagger.model.writer),
+        ("label", f"{tagger.label} ({len(tagger.labels)} labels)"),
+        ("columns", ", ".join(tagger.columns)),
+        ("scheme", scheme),
+        ("features", f"{sizes['features']:,} with {sizes['weights']:,} weights"),
+        ("known words", f"{len(tagger.known_words):,}"),
+        ("forms", forms),
+        ("trained on", training_size(tagger.model)),
+        ("corpus", f"sha256 {training.get('corpus_sha256', '')[:16] or 'unknown'}..."),
+        ("settings", ", ".join(f"{n} {training[n]}" for n in settings if n in training)),
+        ("epochs kept", ", ".join(map(str, training.get("best_epochs", []))) + cut_short),
+    ]
+    if tagger.first:
+        first = (
+            f"{each.label} ({len(each.labels)} labels, {each.sizes['features']:,} features)"
+            for each in tagger.first
+        )
+        facts.append(("first pass", "; ".join(first)))
+    facts += [("table", text_of_table(each)) for each in tagger.model.tables]
+    if "dev" in training:
+        dev = training["dev"]
+        score = f"{dev['metric']} {100 * dev['score']:.2f} ({dev['signature']})"
+        facts.append(("dev score", score))
+    chosen = training.get("chosen")
+    if isinstance(chosen, dict) and chosen:
+        tried = [name for name in ("templates", "known_labels") if name in chosen]
+        facts.append(("chosen by trial", ", ".join(tried)))
+    return facts
+
+
+def text_of_table(table: WordTable) -> str:
+    """Describe a word table in one line.
+
+    >>> from seqtag.tables.table import WordTable
+    >>> text_of_table(WordTable.of("names", [("Paris", ["city"])], origin={"source": "a list"}))
+    'names (lexicon of 1 words by form, 1 values; source: a list)'
+    """
+    absent = [] if table.absent is None else [f"others: {table.absent}"]
+    facts = [f"{key}: {value}" for key, value in table.origin.items()]
+    what = f"{table.kind} of {len(table):,} words by {table.words}, {len(table.values):,} values"
+    return f"{table.name} ({'; '.join([what, *absent, *facts])})"
+
+
+def training_size(model: Model) -> str:
+    """Describe the size of the training data of a model."""
+    training = model.training
+    found = f"{training.get('sentences', 0):,} sentences, {training.get('tokens', 0):,} tokens"
+    shards = training.get("shards")
+    if type(shards) is not int:
+        return found
+    return f"{found}, in {shards:,} shard{'s' * (shards != 1)}"
+
+
+# ----------------------------------------------------------------- files
 def load_models(path_or_name: str | PathLike[str]) -> tuple[Model, ...]:
     """Return the models of a file, by its path or the name of an embedded model.
 

@@ -10,8 +10,7 @@ from seqtag.batch.parameter_mixing import LocalWorkers, mix
 from seqtag.batch.shards import Shard, ShardOptions, train_shard
 from seqtag.errors import CheckpointError
 from seqtag.features.language import parse
-from seqtag.tagging.summary import facts_of
-from seqtag.tagging.tagger import Tagger
+from seqtag.tagging.tagger import Tagger, facts_of
 from seqtag.training.runs import Epoch, Schedule
 from seqtag.training.train import train
 from tests.strategies import NATIVE, REFERENCE, corpus, install, needs_native

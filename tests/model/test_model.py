@@ -21,7 +21,7 @@ from seqtag.model import bundle
 from seqtag.model import model as model_module
 from seqtag.model.container import Contents, from_bytes, pack_strings
 from seqtag.model.model import Model, fitting
-from seqtag.tagging.summary import facts_of
+from seqtag.tagging.tagger import facts_of
 from tests.command_line import chunks, conllu
 
 
