@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from inspect import signature
 
 import pytest
 
@@ -11,7 +12,7 @@ from seqtag.engine.arrays import RULES
 from seqtag.errors import TemplateError
 from seqtag.features.language import load, parse, preset_names, preset_text
 from seqtag.settings import SETTINGS, Settings, check_setting, find_setting
-from seqtag.training.train import train
+from seqtag.training.train import Options, train
 
 
 def test_every_field_is_a_setting_with_a_default_that_is_allowed():
@@ -82,3 +83,16 @@ def test_train_lists_the_settings():
     listed = str(train.__doc__).partition("**settings")[2].partition("Returns")[0]
     names = [setting.attribute for setting in SETTINGS.values()]
     assert re.findall(r"``(\w+)``", listed) == names
+
+
+def test_the_options_of_train_are_typed_as_the_settings():
+    for setting in SETTINGS.values():
+        expected = setting.type.__name__ + (" | str" if setting.words else "")
+        assert Options.__annotations__[setting.attribute].__forward_arg__ == f"{expected} | None"
+
+
+def test_the_estimator_has_every_setting():
+    sklearn = pytest.importorskip("seqtag.integrations.sklearn")
+    parameters = signature(sklearn.SequencePerceptron).parameters
+    for setting in SETTINGS.values():
+        assert parameters[setting.attribute].default is None, setting.name

@@ -55,7 +55,7 @@ _CLEARLY = 0.0005  # loss of accuracy by then after which no corpus at hand gain
 _log = logging.getLogger("seqtag")
 
 
-class Trial(NamedTuple):
+class TrialScores(NamedTuple):
     """Scores of one trial on the held-out sentences.
 
     Attributes
@@ -91,7 +91,7 @@ class Trial(NamedTuple):
 class Split(NamedTuple):
     """Sentences to learn from and held-out sentences, (sentences,) bool each."""
 
-    learnt: NDArray[np.bool_]
+    training: NDArray[np.bool_]
     held_out: NDArray[np.bool_]
 
 
@@ -108,7 +108,7 @@ def holdout_split(lengths: NDArray[np.int64], enough: int = _ENOUGH) -> Split | 
     Examples
     --------
     >>> found = holdout_split(np.full(600, 20))
-    >>> int(found.learnt.sum()), int(found.held_out.sum())
+    >>> int(found.training.sum()), int(found.held_out.sum())
     (450, 150)
     """
     sentences, tokens = len(lengths), int(lengths.sum())
@@ -126,7 +126,7 @@ def resolve_auto(
     schedule: Schedule,
     *,
     quick: bool = False,
-    trial: Trial | None = None,
+    trial: TrialScores | None = None,
 ) -> Problem:
     """Return the problem with a definite value of ``known-labels``.
 
@@ -197,7 +197,7 @@ def select_templates(
     KeyboardInterrupt
         If a trial is interrupted.
     """
-    best, problem, trials = tasks[0], build_problem(tasks[0], examples), dict[str, Trial]()
+    best, problem, trials = tasks[0], build_problem(tasks[0], examples), dict[str, TrialScores]()
     first = run_trial(problem, examples, schedule) if len(tasks) > 1 and not quick else None
     if first is not None:
         trials[best.name] = first
@@ -209,7 +209,7 @@ def select_templates(
             trials[task.name] = trial
             if trial.score > trials[best.name].score:
                 best, problem = task, other
-        shown = Trial({name: trial.score for name, trial in trials.items()}, *first[1:])
+        shown = TrialScores({name: trial.score for name, trial in trials.items()}, *first[1:])
         problem = replace(
             problem, origin={**problem.origin, "chosen": {"templates": shown.facts()}}
         )
@@ -220,7 +220,7 @@ def select_templates(
 
 def run_trial(
     problem: Problem, examples: TrainingData, schedule: Schedule, *, early: bool = False
-) -> Trial | None:
+) -> TrialScores | None:
     """Train on some of the sentences and score on others; None if there are too few.
 
     With `early` the trial may end once restricting known words clearly loses.
@@ -233,49 +233,45 @@ def run_trial(
     cut = None if examples.pieces is not None else holdout_split(examples.lengths)
     if cut is None:
         return None
-    tokens = np.repeat(cut.learnt, examples.lengths)
+    tokens = np.repeat(cut.training, examples.lengths)
     columns = [
         Column(examples.columns[name].types, examples.columns[name].ids[tokens])
         for name in problem.compiled.columns
     ]
     gold = (problem.y[tokens], problem.choices)
-    values = _candidates(problem)
+    values: list[int | str] = [problem.settings.known_labels]
+    if values == ["auto"]:  # that of `Settings.without_auto` first
+        values = [1, 0] if problem.settings.label_parts == "split" else [0, 1]
+        labels = problem.labels
+        if problem.parts is not None and 1 < len({*first_parts(labels).tolist()}) < len(labels):
+            values.append("first")
+        if not _knows_words(problem):
+            values = [0]
     known: dict[int | str, TagDictionary] = {0: NO_TAG_DICTIONARY}
     if values != [0]:
         words = labels_of_words(problem.compiled, columns, *gold)
         known = {value: words.kept_to(value, problem.labels) for value in values}
         if len(values) > 1:
             known = {v: kept for v, kept in known.items() if len(kept.labels) <= _MOST}
-    small, x = _with_its_rows(problem, _some_of(problem, cut.learnt, tokens))
-    scored = _scorer(small, examples, cut, known)
-    return _train_trial(small, gold[0], x, schedule, scored, early=early)
-
-
-def _scorer(
-    problem: Problem,
-    examples: TrainingData,
-    cut: Split,
-    known: Mapping[int | str, TagDictionary],
-) -> Callable[[Cells], Trial]:
-    """Return the function that scores weights on the held-out sentences."""
-    held_out, values = examples.where(cut.held_out), list(known)
+    small, x = _with_its_rows(problem, _some_of(problem, cut.training, tokens))
+    held_out = examples.where(cut.held_out)
     right = problem.y[np.repeat(cut.held_out, examples.lengths)]
-    free = replace(problem, tag_dictionary=NO_TAG_DICTIONARY)
+    free = replace(small, tag_dictionary=NO_TAG_DICTIONARY)
 
-    def scored(cells: Cells) -> Trial:
+    def score(cells: Cells) -> TrialScores:
         model = free.model(cells)
         if model.coding.scheme is None and not model.coding.changes_labels:
             scores, metric = _accuracies(model, held_out, right, known), "accuracy"
         else:
             reports = {
-                v: judge_of(replace(problem, tag_dictionary=known[v]), held_out) for v in values
+                value: judge_of(replace(small, tag_dictionary=words), held_out)(cells)
+                for value, words in known.items()
             }
-            found = {value: judge(cells) for value, judge in reports.items()}
-            scores = {value: report.score for value, report in found.items()}
-            metric = found[values[0]].metric
-        return Trial(scores, metric, int(held_out.lengths.sum()))
+            scores = {value: report.score for value, report in reports.items()}
+            metric = next(iter(reports.values())).metric
+        return TrialScores(scores, metric, int(held_out.lengths.sum()))
 
-    return scored
+    return _train_trial(small, gold[0], x, schedule, score, early=early)
 
 
 def _accuracies(
@@ -303,8 +299,13 @@ def _accuracies(
         again = np.zeros(len(examples.lengths), bool)
         if words.attribute >= 0:
             form = types[model.compiled.columns.index("form")]
-            forbidden = _forbidden(words, workspace.encoder.hashes[words.attribute][form], ids)
-            again[sentence[forbidden]] = True
+            keys = workspace.encoder.hashes[words.attribute][form]
+            if len(words.keys):
+                row = np.searchsorted(words.keys, keys).clip(max=len(words.keys) - 1)
+                width = int(max(ids.max(initial=0), words.labels.max(initial=0))) + 1
+                rows = np.repeat(np.arange(len(words.keys)), np.diff(words.row_ptr))
+                allowed = np.isin(row * width + ids, rows * width + words.labels)
+                again[sentence[(words.keys[row] == keys) & ~allowed]] = True
         if again.any():
             tokens = again[sentence]
             kept = Tagger(replace(model, tag_dictionary=words))
@@ -315,44 +316,16 @@ def _accuracies(
     return scores
 
 
-def _forbidden(
-    words: TagDictionary, keys: NDArray[np.uint64], labels: NDArray[np.int32]
-) -> NDArray[np.bool_]:
-    """Return which tokens have a label that their word must not have."""
-    if not len(words.keys):
-        return np.zeros(len(keys), bool)
-    row = np.searchsorted(words.keys, keys).clip(max=len(words.keys) - 1)
-    width = int(max(labels.max(initial=0), words.labels.max(initial=0))) + 1
-    rows = np.repeat(np.arange(len(words.keys)), np.diff(words.row_ptr))
-    allowed = np.isin(row * width + labels, rows * width + words.labels)
-    found: NDArray[np.bool_] = (words.keys[row] == keys) & ~allowed
-    return found
-
-
-def _log_choice(what: str, trial: Trial) -> None:
+def _log_choice(what: str, trial: TrialScores) -> None:
     """Log the values tried, their scores, and the choice."""
     _log.info(
-        "%s %s, by %s on %s tokens held out of the training part (%s)",
+        "%s %s, by %s on %s tokens held out of the training data (%s)",
         what,
         trial.best,
         trial.metric,
         f"{trial.tokens:,}",
         ", ".join(f"{value}: {100 * score:.2f}" for value, score in trial.scores.items()),
     )
-
-
-def _candidates(problem: Problem) -> list[int | str]:
-    """Return the values to try, that of `seqtag.settings.Settings.without_auto` first."""
-    setting = problem.settings.known_labels
-    if setting != "auto":
-        return [setting]
-    if not _knows_words(problem):
-        return [0]
-    found: list[int | str] = [1, 0] if problem.settings.label_parts == "split" else [0, 1]
-    labels = problem.labels
-    if problem.parts is not None and 1 < len({*first_parts(labels).tolist()}) < len(labels):
-        found.append("first")
-    return found
 
 
 def _knows_words(problem: Problem) -> bool:
@@ -400,7 +373,7 @@ def _with_its_rows(problem: Problem, x: Instances) -> tuple[Problem, Instances]:
 class _DecidedError(Exception):
     """The trial is decided and need not continue."""
 
-    def __init__(self, trial: Trial):
+    def __init__(self, trial: TrialScores):
         super().__init__("the trial is decided")
         self.trial = trial
 
@@ -410,10 +383,10 @@ def _train_trial(
     y: NDArray[np.int32],
     x: Instances,
     schedule: Schedule,
-    scored: Callable[[Cells], Trial],
+    scored: Callable[[Cells], TrialScores],
     *,
     early: bool,
-) -> Trial:
+) -> TrialScores:
     """Train, and return the scores; those of the first epochs if they decide the trial."""
     settings, sentences = problem.settings, len(x.sentence_ptr) - 1
     seen = hiding(x, settings.dropout)

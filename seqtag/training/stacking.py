@@ -176,7 +176,7 @@ def fit_stacked(
             predicted = _jackknifed(of_first, labeled, found, own)
             seen = seen.with_columns(_first_columns(found, predicted))
             if held_out is not None and scored is not None:
-                labels = _predict(found, held_out)
+                labels = _labels(found, held_out)
                 scored = scored.with_columns(_first_columns(found, labels))
         _log.info("second pass")
         second = replace(second, coding=first.coding, settings=first.settings)
@@ -202,25 +202,25 @@ def _first_columns(model: Model, labels: Column) -> dict[str, Column]:
     return {predicted_name(name): Column(values, labels.ids) for name, values in split.items()}
 
 
+def _labels(model: Model, examples: TrainingData) -> Column:
+    """Return the labels that a model predicts, as it has learned them."""
+    ids = Tagger(model).decode_columns(examples.columns, examples.lengths)
+    return Column(list(model.labels), ids)
+
+
 def _jackknifed(
     task: LearningTask, examples: TrainingData, model: Model, schedule: Schedule
 ) -> Column:
     """Return predictions for the training sentences, each fold's by a model of the others."""
     if len(examples.lengths) < 2:
-        return _predict(model, examples)
+        return _labels(model, examples)
     settings = replace(task.settings, epochs=min(_FOLD_EPOCHS, task.settings.epochs))
     of_fold = replace(task, settings=settings)
 
     def predict(others: TrainingData, held_out: TrainingData, own: Schedule) -> Column:
-        return _predict(_complete(fit(build_problem(of_fold, others), own)), held_out)
+        return _labels(_complete(fit(build_problem(of_fold, others), own)), held_out)
 
     return jackknifed(examples, _FOLDS, predict, schedule)
-
-
-def _predict(model: Model, examples: TrainingData) -> Column:
-    """Return the labels that a model predicts, as it has learned them."""
-    ids = Tagger(model).decode_columns(examples.columns, examples.lengths)
-    return Column(list(model.labels), ids)
 
 
 # --------------------------------------------------------------------------- jackknifing

@@ -17,7 +17,7 @@ def path(sample_dir):
 
 
 LINE = re.compile(
-    r"seqtag: note: known-labels [01], by accuracy on [\d,]+ tokens held out of the training part "
+    r"seqtag: note: known-labels [01], by accuracy on [\d,]+ tokens held out of the training data "
     r"\(0: [\d.]+, 1: [\d.]+\)\n"
 )
 

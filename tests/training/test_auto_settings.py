@@ -17,7 +17,7 @@ from seqtag.features.encoder import Column
 from seqtag.features.language import parse
 from seqtag.settings import SETTINGS, Settings
 from seqtag.training import auto_settings
-from seqtag.training.auto_settings import Trial, holdout_split, resolve_auto, run_trial
+from seqtag.training.auto_settings import TrialScores, holdout_split, resolve_auto, run_trial
 from seqtag.training.pipeline import train_parts
 from seqtag.training.problem import judge_of, tag_dictionary_of, to_first_parts
 from seqtag.training.runs import Schedule
@@ -114,7 +114,7 @@ def test_known_words_keep_to_their_labels_where_they_gain(caplog):
         "tokens": 225,
     }
     assert caplog.messages == [
-        "known-labels 1, by accuracy on 225 tokens held out of the training part "
+        "known-labels 1, by accuracy on 225 tokens held out of the training data "
         f"(0: {100 * scores['0']:.2f}, 1: 100.00)"
     ]
     assert tagger.tag(["it", "wb"]) == ["A", "C"]
@@ -333,14 +333,14 @@ def t_of(sentence):
 # ----------------------------------------------------------------- the trial itself
 def test_a_trial_holds_out_whole_blocks_from_all_over():
     found = holdout_split(np.full(900, 10))
-    assert not (found.learnt & found.held_out).any()
-    assert (found.learnt | found.held_out).all()
+    assert not (found.training & found.held_out).any()
+    assert (found.training | found.held_out).all()
     changes = np.flatnonzero(np.diff(found.held_out.astype(int)))
     assert set(np.diff(changes).tolist()) == {50, 150}
     few = holdout_split(np.full(900, 10), enough=4000)
     assert int(few.held_out.sum()) == 100
-    assert few.learnt[:50].all()
-    assert few.learnt[500:].any()
+    assert few.training[:50].all()
+    assert few.training[500:].any()
     assert holdout_split(np.full(5, 1000)) is None
     assert holdout_split(np.full(99, 1)) is None
 
@@ -350,9 +350,9 @@ def test_a_trial_learns_from_the_others_only():
     examples, problems = [], []
     problem = posed(gains(), problems, examples)
     cut = holdout_split(examples[0].lengths)
-    tokens = np.repeat(cut.learnt, examples[0].lengths)
-    x = auto_settings._some_of(problem, cut.learnt, tokens)
-    assert len(x.sentence_ptr) - 1 == cut.learnt.sum()
+    tokens = np.repeat(cut.training, examples[0].lengths)
+    x = auto_settings._some_of(problem, cut.training, tokens)
+    assert len(x.sentence_ptr) - 1 == cut.training.sum()
     assert len(x.token_ptr) - 1 == tokens.sum()
     counts = np.bincount(x.features)
     assert counts[counts > 0].min() >= problem.settings.min_count
@@ -379,12 +379,12 @@ def test_a_trial_is_a_training_and_an_evaluation(make):
     cut = holdout_split(examples[0].lengths)
     for value, score in found.scores.items():
         given = replace(problem.settings, known_labels=value)
-        tokens = np.repeat(cut.learnt, examples[0].lengths)
+        tokens = np.repeat(cut.training, examples[0].lengths)
         columns = [Column(c.types, c.ids[tokens]) for c in examples[0].columns.values()]
         known = tag_dictionary_of(
             problem.compiled, columns, (problem.y[tokens], None), problem.labels, given
         )
-        x = auto_settings._some_of(problem, cut.learnt, tokens)
+        x = auto_settings._some_of(problem, cut.training, tokens)
         cells = auto_settings._train_trial(
             problem, problem.y[tokens], x, schedule, lambda cells: cells, early=False
         )
@@ -456,4 +456,4 @@ def test_the_setting_is_a_number_or_a_word():
 
 
 def test_equals_go_to_the_first():
-    assert Trial({1: 0.5, 0: 0.5, "first": 0.4}, "accuracy", 10).best == 1
+    assert TrialScores({1: 0.5, 0: 0.5, "first": 0.4}, "accuracy", 10).best == 1

@@ -98,7 +98,7 @@ def test_presets_are_tried_against_each_other(small, caplog):
     assert [*told["templates"]["scores"]] == ["pos", "morph"]
     assert presets_of(tagger) == ["pos"]  # of equals the usual one
     assert caplog.messages[0] == (
-        "templates pos, by accuracy on 45 tokens held out of the training part "
+        "templates pos, by accuracy on 45 tokens held out of the training data "
         "(pos: 100.00, morph: 100.00)"
     )
     assert caplog.messages[1].startswith("known-labels 0, by accuracy on 45 tokens")
