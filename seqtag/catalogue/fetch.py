@@ -30,7 +30,6 @@ from seqtag.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-    from typing import BinaryIO
 
     from seqtag.catalogue.entries import RemoteFile
 
@@ -78,7 +77,7 @@ def path(name: str) -> Path:
 def fetch(file: RemoteFile, on_bytes: Callable[[int], object] = lambda _: None) -> Path:
     """Fetch a file, unless the cache has it with the expected digest.
 
-    Its bytes go to a file ``NAME.part`` beside it, where the next try goes on; that gets its name
+    Its bytes go to a file ``NAME.part`` next to it, where the next try continues; it is renamed
     when its SHA-256 is the one of the catalogue. Where the catalogue has none, the digest of the
     first transfer is written down in ``NAME.sha256``, and must stay the same from then on.
 
@@ -119,7 +118,16 @@ def fetch(file: RemoteFile, on_bytes: Callable[[int], object] = lambda _: None) 
                 )
                 raise CatalogueError(msg, source=str(target.parent)) from error
         if expected_digest(file, target) is None:
-            _trust(file, target)
+            digest = digest_of(target)
+            keep_record(target, digest)
+            _log.info(
+                "%s/%s, release %s: the catalogue has no digest of it; SHA-256 %s was written down "
+                "and is checked from now on",
+                file.corpus,
+                file.part,
+                file.release,
+                digest,
+            )
     return target
 
 
@@ -151,37 +159,20 @@ def _transfer(file: RemoteFile, target: Path, on_bytes: Callable[[int], object])
         if expected in (found, None):
             break
         part.unlink()
-        if not before:  # else its pieces may not have belonged together
-            raise CatalogueError(_wrong_digest(file, target, expected, found), source=address)
+        if not before:  # otherwise its pieces may be of different files
+            if file.digest:
+                known = "of the catalogue"
+                advice = "try again, and see whether something on the way changes files"
+            else:
+                known = "of the first time"
+                advice = f"if the change is meant, remove {target.name}.sha256 in {target.parent}"
+            msg = (
+                f"expected the SHA-256 {expected} {known}, found {found}; nothing was kept; "
+                f"{advice}"
+            )
+            raise CatalogueError(msg, source=address)
         on_bytes(-before)
     part.replace(target)
-
-
-def _wrong_digest(file: RemoteFile, target: Path, expected: str | None, found: str) -> str:
-    """Return the message for a file with another digest than expected."""
-    if file.digest:
-        return (
-            f"expected the SHA-256 {expected} of the catalogue, found {found}; nothing was kept; "
-            "try again, and see whether something on the way changes files"
-        )
-    return (
-        f"expected the SHA-256 {expected} of the first time, found {found}; nothing was kept; "
-        f"if the change is meant, remove {target.name}.sha256 in {target.parent}"
-    )
-
-
-def _trust(file: RemoteFile, target: Path) -> None:
-    """Record the digest of a file that the catalogue has no digest of."""
-    digest = digest_of(target)
-    keep_record(target, digest)
-    _log.info(
-        "%s/%s, release %s: the catalogue has no digest of it; SHA-256 %s was written down and is "
-        "checked from now on",
-        file.corpus,
-        file.part,
-        file.release,
-        digest,
-    )
 
 
 def _receive(address: str, part: Path, size: int | None, on_bytes: Callable[[int], object]) -> None:
@@ -202,37 +193,41 @@ def _receive(address: str, part: Path, size: int | None, on_bytes: Callable[[int
         on_bytes(-start)
         start = 0
     with _opened(address, start, part) as response:
-        if not _goes_on(response, start):
-            start = 0
+        given: str = response.headers.get("Content-Range", "")
+        is_part = response.status == HTTPStatus.PARTIAL_CONTENT
+        if not (is_part and given.startswith(f"bytes {start}-")):
+            start = 0  # the server sends the file from its beginning
         on_bytes(start)
-        said = _total(response, start)
-        if size is not None and said not in (size, None):
-            msg = f"expected {size} bytes, found {said}; nothing was kept; check the address"
+        length = response.headers.get("Content-Length", "")
+        reported = start + int(length) if length.isdecimal() else None
+        if size is not None and reported not in (size, None):
+            msg = f"expected {size} bytes, found {reported}; nothing was kept; check the address"
             raise CatalogueError(msg, source=address)
-        total = said if size is None else size
+        total = reported if size is None else size
         if total is None and not getattr(response, "chunked", False):
-            msg = "expected the length of the file, found none: nobody could tell if it is whole"
+            msg = (
+                "expected the length of the file, found none, so that a truncated file could not "
+                "be detected; try another server"
+            )
             raise CatalogueError(msg, source=address)
         with naming(str(part)), part.open("ab" if start else "wb") as out:
-            done, is_cut = _copy(response, out, on_bytes, total and total - start)
+            done, is_cut = 0, False
+            while total is None or start + done <= total:  # no more than there is
+                try:
+                    chunk = response.read(_CHUNK)
+                except (OSError, http.client.HTTPException):
+                    is_cut = True
+                    break
+                if not chunk:
+                    break
+                out.write(chunk)
+                done += len(chunk)
+                on_bytes(len(chunk))
             out.flush()
             os.fsync(out.fileno())
     if is_cut or (total is not None and start + done < total):
         msg = f"the transfer was cut at {start + done} of {total or '?'} bytes"
         raise _CutError(msg)
-
-
-def _goes_on(response: Any, start: int) -> bool:
-    """Return whether a response begins where the file ends."""
-    given: str = response.headers.get("Content-Range", "")
-    is_part: bool = response.status == HTTPStatus.PARTIAL_CONTENT
-    return is_part and given.startswith(f"bytes {start}-")
-
-
-def _total(response: Any, start: int) -> int | None:
-    """Return the length of the file that the server reports, or None."""
-    length = response.headers.get("Content-Length", "")
-    return start + int(length) if length.isdecimal() else None
 
 
 def _opened(address: str, start: int, part: Path) -> Any:
@@ -276,21 +271,3 @@ def _opened(address: str, start: int, part: Path) -> Any:
             f"server with {MIRROR}, or put the file where seqtag corpora path says"
         )
         raise CatalogueError(msg, source=address) from error
-
-
-def _copy(
-    response: Any, out: BinaryIO, on_bytes: Callable[[int], object], most: int | None
-) -> tuple[int, bool]:
-    """Return how many bytes were copied, and whether the transfer was interrupted."""
-    done = 0
-    while most is None or done <= most:
-        try:
-            chunk = response.read(_CHUNK)
-        except (OSError, http.client.HTTPException):
-            return done, True
-        if not chunk:
-            break
-        out.write(chunk)
-        done += len(chunk)
-        on_bytes(len(chunk))
-    return done, False

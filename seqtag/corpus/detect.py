@@ -1,7 +1,7 @@
 """Detection of the format of a file from its first 64 kB.
 
 One damaged row must not change what a file is: most rows decide, and the reader, which is strict,
-then names the odd one.  Where the evidence is mixed, nothing is guessed.
+then names the malformed one.  If the evidence is mixed, nothing is guessed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class FileLayout(NamedTuple):
     columns
         Names of the columns.
     separator
-        What stands between columns; empty if that is not known, or there are none.
+        Separator of the columns; empty if it is not known, or there are none.
     evidence
         What spoke for it, for a note to the user; empty if nothing had to be found out.
     """
@@ -111,13 +111,24 @@ def detect_format(head: bytes) -> FileLayout:
     lines = [line for line in every if line.strip(" \t")]
     if not lines:
         return FileLayout("columns", ("form",))
-    return (
+    # Blank lines that split the text into pieces, one of them longer than a line. One piece of
+    # three lines suffices if a blank line ends it: column files end so, few texts do.
+    joined = "\n".join(line.strip(" \t") for line in every)
+    pieces = joined.strip("\n").split("\n\n")
+    longest = max(piece.count("\n") for piece in pieces)
+    ends = longest > 1 and joined.endswith("\n\n")
+    in_blocks = longest > 0 and (len(pieces) > 1 or ends)
+    found = (
         _find_conllu(lines)
         or _find_trees(lines)
         or _find_tagged(lines)
-        or _find_columns(lines, in_blocks=_in_blocks(every))
-        or _text(lines)
+        or _find_columns(lines, in_blocks=in_blocks)
     )
+    if found is not None:
+        return found
+    counts = [len(line.split()) for line in lines]
+    span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{counts[0]}"
+    return _fixed("text", f"{_many(len(lines), 'line')} of {_many(span, 'word')}")
 
 
 def whole_lines(head: bytes) -> list[str]:
@@ -137,13 +148,6 @@ def columns_layout(lines: Sequence[str]) -> FileLayout:
     return FileLayout("columns", _names([row for row in rows if len(row) == width]), separator)
 
 
-def _text(lines: Sequence[str]) -> FileLayout:
-    """Return the layout of raw text, with the evidence."""
-    counts = [len(line.split()) for line in lines]
-    span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{counts[0]}"
-    return _fixed("text", f"{_many(len(lines), 'line')} of {_many(span, 'word')}")
-
-
 def _fixed(format: str, evidence: str) -> FileLayout:
     """Return the layout of a format whose columns are the same in each file."""
     return FileLayout(format, FORMATS[format].fixed or (), "", evidence)
@@ -152,17 +156,6 @@ def _fixed(format: str, evidence: str) -> FileLayout:
 def _many(count: object, noun: str) -> str:
     """Return a count and its noun: ``1 line``, ``2 lines``."""
     return f"{count} {noun}{'s' * (count not in (1, '1'))}"
-
-
-def _in_blocks(lines: Sequence[str]) -> bool:
-    """Return whether blank lines split the text into pieces, one of them longer than a line.
-
-    One piece of three lines will do if a blank line ends it: column files end so, few texts do.
-    """
-    text = "\n".join(line.strip(" \t") for line in lines)
-    pieces = text.strip("\n").split("\n\n")
-    longest = max(piece.count("\n") for piece in pieces)
-    return longest > 0 and (len(pieces) > 1 or (longest > 1 and text.endswith("\n\n")))
 
 
 # ---- CoNLL-U
@@ -185,15 +178,10 @@ def _is_conllu(line: str, commented: bool) -> bool:
     has_id = line[0].isdecimal() and _ID.match(line) is not None
     if line.count("\t") >= 7:
         fields = line.split("\t")
-        near = 9 <= len(fields) <= 11
-        return has_id or (near and (commented or _has_tree_columns(fields)))
+        feats, head = fields[-5], fields[-4]  # where CoNLL-U has them, from the right
+        has_tree = (feats == "_" or "=" in feats) and (head == "_" or head.isdecimal())
+        return has_id or (9 <= len(fields) <= 11 and (commented or has_tree))
     return has_id and "_" in (spaced := line.split()) and len(spaced) == 10
-
-
-def _has_tree_columns(fields: Sequence[str]) -> bool:
-    """Return whether fields have features and a head where CoNLL-U does, from the right."""
-    feats, head = fields[len(fields) - 5], fields[len(fields) - 4]
-    return (feats == "_" or "=" in feats) and (head == "_" or head.isdecimal())
 
 
 # ---- treebanks
@@ -215,7 +203,7 @@ def _find_trees(lines: Sequence[str]) -> FileLayout | None:
 def _find_tagged(lines: Sequence[str]) -> FileLayout | None:
     """Return a format of word/TAG items if most items are."""
     if 4 * sum("/" in line for line in lines) < len(lines):
-        return None  # soon said of most files
+        return None  # as in most files
     words, tagged, rules, brackets = 0, 0, False, False
     for line in lines:
         if not line.strip("= \t"):

@@ -99,7 +99,7 @@ class SentenceStream:
     source : str
         Name of the file, ``<stdin>`` or ``<stream>``.
     separator : str
-        What stands between columns: a tab or a space; empty while it is not known.
+        Separator of the columns: a tab or a space; empty while it is not known.
     """
 
     def __init__(self, stream: ByteStream, layout: FileLayout):
@@ -245,37 +245,94 @@ class ReadOptions:
 
     def open(self, source: str | os.PathLike[str] | BinaryIO) -> SentenceStream:
         """Open a file as `read` does."""
+        columns = self.columns
         if self.format not in READABLE:
             msg = (
                 f"expected one of the formats {', '.join(READABLE)}, found {self.format!r}; "
                 "choose one of these"
             )
             raise CorpusError(msg)
-        if self.columns is not None:
-            _check_columns(self.columns, self.format)
+        if columns is not None and self.format not in (AUTO, "columns"):
+            msg = (
+                "expected column names only with the format 'columns', found them with "
+                f"{self.format!r}, which has its own; leave out one of the two"
+            )
+            raise CorpusError(msg)
+        if columns is not None and (
+            isinstance(columns, str) or "form" not in columns or len(set(columns)) < len(columns)
+        ):
+            msg = (
+                "expected different column names with 'form' among them, found "
+                f"{columns!r}; name each column once"
+            )
+            raise CorpusError(msg)
         if isinstance(source, str) and source.startswith(PREFIX):
-            return self._open_nltk(source)
+            if self.format not in (AUTO, "columns"):
+                msg = (
+                    f"expected no format for a corpus of NLTK, found {self.format!r}; leave it out"
+                )
+                raise CorpusError(msg, source=source)
+            file, names = open_nltk(source)
+            if columns is not None and len(columns) != len(names):
+                msg = (
+                    f"expected names for the {len(names)} columns {', '.join(names)}, found "
+                    f"{', '.join(columns)}; name each"
+                )
+                raise CorpusError(msg, source=source)
+            layout = FileLayout("columns", tuple(columns or names), "\t")
+            return SentenceStream(ByteStream(file, self.limits), layout)
         stream = ByteStream(source, self.limits)
         try:
-            return SentenceStream(stream, _layout(stream, self.format, self.columns))
+            return SentenceStream(stream, self._layout(stream))
         except BaseException:
             stream.close()
             raise
 
-    def _open_nltk(self, name: str) -> SentenceStream:
-        """Open a corpus of NLTK, with other names for its columns if they are given."""
-        if self.format not in (AUTO, "columns"):
-            msg = f"expected no format for a corpus of NLTK, found {self.format!r}; leave it out"
-            raise CorpusError(msg, source=name)
-        file, found = open_nltk(name)
-        if self.columns is not None and len(self.columns) != len(found):
+    def _layout(self, stream: ByteStream) -> FileLayout:
+        """Return format and columns, and read no more of the stream than needed."""
+        if self.columns is not None:
+            return FileLayout("columns", tuple(self.columns))
+        known = FORMATS.get(self.format)
+        if known is None:  # detect it
+            head = stream.head()
+            try:
+                found = detect_format(head)
+            except CorpusError as err:
+                stream.check_text(head)
+                raise CorpusError(err.message, source=stream.name) from err
+            if found.evidence:
+                named = () if FORMATS[found.format].fixed else found.columns
+                shown = " ".join([found.format, *named])
+                _log.info("%s: read as %s (%s)", stream.name, shown, found.evidence)
+        elif known.rows is conllu.ConlluReader:
+            first = stream.head(first_line=True).decode("utf-8", errors="replace")
+            plus = conllu.plus_columns(first)
+            if plus is None and known.fixed is None:
+                msg = (
+                    'expected "# global.columns = ID FORM ..." in the first line, found '
+                    "none; add it, or use --format conllu"
+                )
+                raise CorpusError(msg, source=stream.name, line=1)
+            if plus is None:
+                return FileLayout(self.format, conllu.COLUMNS, "\t")
+            found = FileLayout("conllu-plus", plus, "\t")
+        else:
+            # Column files by another name: what is read is a column file.
+            name = "columns" if known.rows is ColumnReader else self.format
+            if known.fixed is not None:
+                return FileLayout(name, known.fixed)
+            lines = [line for line in whole_lines(stream.head()) if line.strip(" \t")]
+            found = columns_layout(lines)
+            if known.columns:
+                names = known.columns.get(len(found.columns)) or known.columns[min(known.columns)]
+                found = found._replace(columns=names)
+        if "form" not in found.columns or len(set(found.columns)) < len(found.columns):
             msg = (
-                f"expected names for the {len(found)} columns {', '.join(found)}, found "
-                f"{', '.join(self.columns)}; name each"
+                "expected different column names with FORM among them, found "
+                f"{', '.join(found.columns)}; correct # global.columns"
             )
-            raise CorpusError(msg, source=name)
-        layout = FileLayout("columns", tuple(self.columns or found), "\t")
-        return SentenceStream(ByteStream(file, self.limits), layout)
+            raise CorpusError(msg, source=stream.name, line=1)
+        return found
 
 
 def read(
@@ -303,7 +360,7 @@ def read(
     columns
         Names for the columns of a column file, one of them ``form``.
     limits
-        The longest sentence and the longest line that are read, and what to do about what is odd.
+        Input limits and strictness.
 
     Returns
     -------
@@ -313,7 +370,7 @@ def read(
     Raises
     ------
     CorpusError
-        Here, if the format is unknown or cannot be recognised; while iterating, at the first
+        Here, if the format is unknown or cannot be detected; while iterating, at the first
         line that does not keep to it, or that is too long, and at a sentence that is.
     OSError
         As the system reports it: no such file, no permission, a directory.
@@ -326,76 +383,3 @@ def read(
     ('tokens', [['Stop', '!']])
     """
     return ReadOptions(format, columns, limits).open(source)
-
-
-def _check_columns(columns: Sequence[str], format: str) -> None:
-    """Refuse column names that cannot be used."""
-    if format not in (AUTO, "columns"):
-        msg = (
-            "expected column names only with the format 'columns', found them with "
-            f"{format!r}, which has its own; leave out one of the two"
-        )
-        raise CorpusError(msg)
-    if isinstance(columns, str) or "form" not in columns or len(set(columns)) < len(columns):
-        msg = (
-            "expected different column names with 'form' among them, found "
-            f"{columns!r}; name each column once"
-        )
-        raise CorpusError(msg)
-
-
-def _layout(stream: ByteStream, format: str, columns: Sequence[str] | None) -> FileLayout:
-    """Return format and columns, and read no more of the stream than needed."""
-    if columns is not None:
-        return FileLayout("columns", tuple(columns))
-    if format == AUTO:
-        found = _detected(stream)
-    elif format in ("conllu", "conllu-plus"):
-        found = _conllu_layout(stream, format)
-    else:
-        known = FORMATS[format]
-        # Column files by another name: what is read is a column file.
-        name = "columns" if known.rows is ColumnReader else format
-        if known.fixed is not None:
-            return FileLayout(name, known.fixed)
-        found = columns_layout([line for line in whole_lines(stream.head()) if line.strip(" \t")])
-        if known.columns:
-            names = known.columns.get(len(found.columns)) or known.columns[min(known.columns)]
-            found = found._replace(columns=names)
-    if "form" not in found.columns or len(set(found.columns)) < len(found.columns):
-        msg = (
-            "expected different column names with FORM among them, found "
-            f"{', '.join(found.columns)}; correct # global.columns"
-        )
-        raise CorpusError(msg, source=stream.name, line=1)
-    return found
-
-
-def _conllu_layout(stream: ByteStream, format: str) -> FileLayout:
-    """Return the layout of CoNLL-U, or of CoNLL-U Plus if the first line declares it."""
-    head = stream.head(first_line=True).decode("utf-8", errors="replace")
-    named = conllu.plus_columns(head)
-    if named is not None:
-        return FileLayout("conllu-plus", named, "\t")
-    if format == "conllu-plus":
-        msg = (
-            'expected "# global.columns = ID FORM ..." in the first line, found '
-            "none; add it, or use --format conllu"
-        )
-        raise CorpusError(msg, source=stream.name, line=1)
-    return FileLayout("conllu", conllu.COLUMNS, "\t")
-
-
-def _detected(stream: ByteStream) -> FileLayout:
-    """Detect and log the layout of a stream; an error names the file."""
-    head = stream.head()
-    try:
-        found = detect_format(head)
-    except CorpusError as err:
-        stream.check_text(head)
-        raise CorpusError(err.message, source=stream.name) from err
-    if found.evidence:
-        named = () if FORMATS[found.format].fixed else found.columns
-        shown = " ".join([found.format, *named])
-        _log.info("%s: read as %s (%s)", stream.name, shown, found.evidence)
-    return found

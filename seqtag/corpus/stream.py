@@ -290,7 +290,7 @@ class ByteStream:
             if end < 0:
                 msg = (
                     f"expected lines of at most {most:,} bytes, found a longer one; put the line "
-                    "breaks in, or if this is raw text, have it cut by a model that has learnt to"
+                    "breaks in, or if this is raw text, have it segmented by a model"
                 )
                 place = line + data.count(b"\n", 0, start)
                 raise CorpusError(msg, source=self.name, line=place)
@@ -357,7 +357,9 @@ class ByteStream:
                 )
                 raise CorpusError(msg, source=self.name)
         marked = first.startswith((b"\xff\xfe", b"\xfe\xff"))
-        if marked or _alternates(first):
+        start = first[:64]  # every other byte is null in UTF-16 without a mark
+        alternates = len(start) >= 4 and (not any(start[::2])) != (not any(start[1::2]))
+        if marked or alternates:
             found = "byte order mark" if marked else "alternating null bytes"
             name = "UTF-16" if marked else f"UTF-16{'BE' if first[0] == 0 else 'LE'}"
             msg = (
@@ -416,12 +418,6 @@ class Held:
 
 class _NamedBytes(io.BytesIO):
     name = ""
-
-
-def _alternates(first: bytes) -> bool:
-    """Return whether every other byte is null, as in UTF-16 without a byte order mark."""
-    start = first[:64]
-    return len(start) >= 4 and (not any(start[::2])) != (not any(start[1::2]))
 
 
 def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:

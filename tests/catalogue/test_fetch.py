@@ -234,8 +234,19 @@ def test_no_space(server, tmp_path, monkeypatch):
                 raise OSError(errno.ENOSPC, "No space left on device")
             return self.opened.write(data)
 
-    copy = fetch._copy
-    monkeypatch.setattr(fetch, "_copy", lambda r, out, *rest: copy(r, Full(out), *rest))
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.opened.close()
+
+    real = Path.open
+
+    def limited(self, mode="r", *rest, **more):
+        opened = real(self, mode, *rest, **more)
+        return Full(opened) if self.suffix == ".part" and mode in ("ab", "wb") else opened
+
+    monkeypatch.setattr(Path, "open", limited)
     with pytest.raises(OSError) as error:
         fetch.fetch(remote())
     assert error.value.errno == errno.ENOSPC

@@ -126,7 +126,7 @@ def test_a_line_that_is_too_long_is_refused_by_its_place(kind, end):
             words_of(f"a X\n\nc X\n{text}", limits, format, kind)
         assert str(caught.value) == (
             "<stream>:4: expected lines of at most 12 bytes, found a longer one; put the line "
-            "breaks in, or if this is raw text, have it cut by a model that has learnt to"
+            "breaks in, or if this is raw text, have it segmented by a model"
         )
 
 
