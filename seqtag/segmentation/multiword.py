@@ -6,10 +6,10 @@ says what to write there:
 
 - ``=`` writes the character,
 - ``|`` ends a word,
-- other characters are written as they are, those of ``=|^_\`` behind a backslash,
+- other characters are written as they are, those of ``=|^_\`` after a backslash,
 - ``_`` alone writes nothing.
 
-So ``im`` with the scripts ``=n|de`` and ``=`` becomes ``in`` and ``dem``.  Scripts are learnt in
+So ``im`` with the scripts ``=n|de`` and ``=`` becomes ``in`` and ``dem``.  Scripts are learned in
 lower case.  What they write is in upper case if the token is, and begins with an upper-case letter
 if it replaces one; a script that begins with ``^`` writes what it says in any case.
 """
@@ -68,7 +68,7 @@ class SplitScript(NamedTuple):
     exact
         Whether it writes what it says in any case.
     items
-        ``=``, None for the end of a word, and other characters behind a backslash.
+        ``=``, None for the end of a word, and other characters after a backslash.
     """
 
     exact: bool
@@ -194,11 +194,11 @@ def columns_of(
     tokens
         None is empty.
     ambiguous
-        Those whose words hang on their neighbours.
+        Those whose words depend on their neighbors.
     names
         Which of `COLUMNS`: ``char``, the character; ``start`` and ``end``, how many there are
-        before and behind it, 12 for more; ``token``, the token; and of ambiguous tokens alone
-        ``form``, the token again, ``before`` and ``after``, its neighbours. They are empty for
+        before and after it, 12 for more; ``token``, the token; and of ambiguous tokens alone
+        ``form``, the token again, ``before`` and ``after``, its neighbors. They are empty for
         others.
 
     Examples
@@ -255,8 +255,7 @@ def _characters(letters: Sequence[Sequence[str]]) -> Column:
 class Splitter:
     """Splits multiword tokens into their words, with a model of edit scripts.
 
-    What is found for a token is remembered; tokens that hang on their neighbours are looked at in
-    each place anew.  Threads may share it.
+    The words of a token are cached, unless they depend on its neighbors.  Threads may share it.
 
     Parameters
     ----------
@@ -296,7 +295,7 @@ class Splitter:
         with fitting(source):
             self._decoder = model.decoder()
         self._single: set[str] = set()  # tokens of one word
-        self._several: dict[str, Words] = {}  # others; () if they hang on neighbours
+        self._several: dict[str, Words] = {}  # others; () if they depend on neighbors
         self._held = 0  # bytes of both, about
 
     def split(self, sentences: Sequence[Sequence[str]]) -> list[dict[int, Words]]:
@@ -321,7 +320,7 @@ class Splitter:
         self._meet(sorted(new.difference(several)), single, several)
 
         split: list[dict[int, Words]] = [{} for _ in sentences]
-        places: list[tuple[int, int]] = []  # of tokens that hang on their neighbours
+        places: list[tuple[int, int]] = []  # of tokens that depend on their neighbors
         for number in odd:
             found = split[number]
             for i, token in enumerate(sentences[number]):
@@ -360,24 +359,19 @@ class Splitter:
         fit = [i for i, each in enumerate(tokens) if 0 < len(each.token) <= LONGEST]
         for first in range(0, len(fit), _BATCH_TOKENS):
             batch = fit[first : first + _BATCH_TOKENS]
-            ids, ptr = self._decode([tokens[i] for i in batch], is_open=is_open)
+            given = [tokens[i] for i in batch]
+            encoder = Encoder(self._compiled, backend.hash_strings)
+            names = self._compiled.columns
+            ambiguous = {each.token for each in given} if is_open else frozenset[str]()
+            columns = columns_of(given, ambiguous, names)
+            for name, column in zip(names, columns, strict=True):
+                encoder.extend(name, 0, column.types)
+            types = np.array([column.ids for column in columns], np.int32)
+            ptr = pointers([len(letters_of(each.token)) for each in given])  # by token
+            workspace = self._decoder.workspace()
+            ids = self._decoder.decode(types, encoder.hashes, ptr, workspace)
             changed = np.searchsorted(ptr, np.flatnonzero(ids != self._copy), "right") - 1
             for n in np.unique(changed).tolist():
                 scripts = [self._scripts[k] for k in ids[ptr[n] : ptr[n + 1]].tolist()]
                 answers[batch[n]] = words_of(tokens[batch[n]].token, scripts)
         return answers
-
-    def _decode(
-        self, tokens: Sequence[InContext], *, is_open: bool
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the script ids of all characters, and where those of each token begin."""
-        encoder = Encoder(self._compiled, backend.hash_strings)
-        names = self._compiled.columns
-        ambiguous = {each.token for each in tokens} if is_open else frozenset[str]()
-        columns = columns_of(tokens, ambiguous, names)
-        for name, column in zip(names, columns, strict=True):
-            encoder.extend(name, 0, column.types)
-        types = np.array([column.ids for column in columns], np.int32)
-        ptr = pointers([len(letters_of(each.token)) for each in tokens])
-        workspace = self._decoder.workspace()
-        return self._decoder.decode(types, encoder.hashes, ptr, workspace), ptr

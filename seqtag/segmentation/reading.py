@@ -135,7 +135,12 @@ class SegmentedText:
     # ----------------------------------------------------------------- the way of the text
     def _texts(self) -> Iterator[str]:
         """Yield the CoNLL-U of the text that is final, piece by piece."""
-        window = _Window(self._find_mode())
+        mode = self._mode
+        if mode == "auto":
+            mode, evidence = find_mode(self._stream.head().removeprefix(_MARK))
+            ends = {"blank": "at blank lines", "line": "with each line"}[mode]
+            _log.info("%s: paragraphs end %s (%s)", self.source, ends, evidence)
+        window = _Window(mode)
         for piece in self._stream.pieces():
             for at in range(0, len(piece), _BLOCK):
                 part = piece[at : at + _BLOCK]
@@ -146,22 +151,13 @@ class SegmentedText:
         window.add("", final=True)
         yield from self._certain(window, final=True)
 
-    def _find_mode(self) -> str:
-        """Return the paragraph mode; detect and log it if it was not given."""
-        if self._mode != "auto":
-            return self._mode
-        mode, evidence = find_mode(self._stream.head().removeprefix(_MARK))
-        what = {"blank": "at blank lines", "line": "with each line"}[mode]
-        _log.info("%s: paragraphs end %s (%s)", self.source, what, evidence)
-        return mode
-
     def _certain(
         self, window: _Window, *, waits: bool = False, final: bool = False
     ) -> Iterator[str]:
         """Return the CoNLL-U of the sentences that later text cannot change.
 
-        White space behind a sentence may go on, and so the sentence is held back unless somebody
-        `waits` for it; what comes then stands before the next token.
+        More white space may follow a sentence, so it is held back unless a reader `waits` for it;
+        white space that follows then precedes the next token.
         """
         text, begin = window.text, window.begin
         starts, ends, bounds = self._segmenter.segment(text, begin=begin, final=final)
@@ -210,8 +206,8 @@ class SegmentedText:
         original = window.original[:end]
         opens = {}
         for number, first in enumerate(firsts):
-            behind = ends[first - 1] if first else window.last_end
-            if SEPARATOR in window.text[behind : starts[first]]:
+            last_end = ends[first - 1] if first else window.last_end
+            if SEPARATOR in window.text[last_end : starts[first]]:
                 opens[number] = "# newpar\n"
         if not window.opened:
             opens[0] = self._opening
@@ -329,7 +325,7 @@ class ConlluWriter:
     def __init__(self, *, token_ranges: bool = False):
         self._ranges = token_ranges
         self._number = 0
-        self._misc: dict[str, str] = {" ": "_", "": "SpaceAfter=No"}  # by the white space behind
+        self._misc: dict[str, str] = {" ": "_", "": "SpaceAfter=No"}  # by the white space after
 
     def write(
         self,
@@ -348,7 +344,7 @@ class ConlluWriter:
         Parameters
         ----------
         text
-            The text; what stands in it behind the last token is white space.
+            The text; only white space follows the last token.
         starts, ends
             Where its tokens begin and end, in characters; none is empty.
         sentence_ends
@@ -358,7 +354,7 @@ class ConlluWriter:
         opens
             Comments before the sentences of these numbers.
         before
-            White space before the first token that is behind no other.
+            White space before the first token of a text.
         offset
             Characters of the text before this part of it.
         """
@@ -367,11 +363,27 @@ class ConlluWriter:
             plain = np.ones(len(sentence_ends), np.bool_)
             plain[:1] = not before
             utf8 = text.encode("utf-8", "surrogatepass")
-            places = (starts, ends) if len(utf8) == len(text) else _in_bytes(text, starts, ends)
-            ranges, word_ptr, parts = _numbered(words, sentence_ends)
-            number = self._number + 1
+            places = starts, ends
+            if len(utf8) > len(text):  # from characters to bytes
+                codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+                width = 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)
+                before_each = np.concatenate([[0], np.cumsum(width)])
+                places = before_each[starts], before_each[ends]
+            tokens_of, counts, parts = [], [0], []  # multiword tokens and their words
+            for first, several in zip([0, *sentence_ends.tolist()], words, strict=False):
+                for token, each in several.items():
+                    tokens_of.append(first + token)
+                    parts += [part.encode("utf-8", "surrogatepass") for part in each]
+                    counts.append(len(parts))
             written = write_sentences(
-                utf8, *places, sentence_ends, plain, ranges, word_ptr, parts, number
+                utf8,
+                *places,
+                sentence_ends,
+                plain,
+                np.array(tokens_of, np.int64),
+                np.array(counts, np.int64),
+                parts,
+                self._number + 1,
             )
         done = []
         bounds = [0, *sentence_ends.tolist()]
@@ -402,7 +414,12 @@ class ConlluWriter:
         forms, miscs = [], []
         shown = ""
         for number, (form, spaces, (start, end)) in enumerate(tokens):
-            items = [self._misc.get(spaces) or self._misc_of(spaces)]
+            misc = self._misc.get(spaces)
+            if misc is None:
+                misc = f"SpacesAfter={escape_spaces(spaces)}"
+                if len(self._misc) < _MOST_KNOWN:
+                    self._misc[spaces] = misc
+            items = [misc]
             if self._ranges:
                 items.append(f"TokenRange={start + offset}:{end + offset}")
             if before and not number:
@@ -413,15 +430,19 @@ class ConlluWriter:
             forms.append(form)
             miscs.append("|".join(item for item in items if item != "_") or "_")
             shown += f"{form} " if spaces else form
-        rows = "".join(_rows(forms, miscs, words))
-        return f"# sent_id = {self._number}\n# text = {shown.removesuffix(' ')}\n{rows}\n"
-
-    def _misc_of(self, spaces: str) -> str:
-        """Return the value of MISC for the white space after a token."""
-        misc = f"SpacesAfter={escape_spaces(spaces)}"
-        if len(self._misc) < _MOST_KNOWN:
-            self._misc[spaces] = misc
-        return misc
+        rows = [f"# sent_id = {self._number}\n# text = {shown.removesuffix(' ')}\n"]
+        word = 1
+        for token, (form, misc) in enumerate(zip(forms, miscs, strict=True)):
+            parts = words.get(token)
+            if parts is None:
+                rows.append(f"{word}\t{form}{_BLANKS}\t{misc}\n")
+                word += 1
+                continue
+            rows.append(f"{word}-{word + len(parts) - 1}\t{form}{_BLANKS}\t{misc}\n")
+            for part in parts:
+                rows.append(f"{word}\t{part}{_BLANKS}\t_\n")
+                word += 1
+        return "".join([*rows, "\n"])
 
 
 class _Token(NamedTuple):
@@ -430,42 +451,3 @@ class _Token(NamedTuple):
     form: str
     spaces: str
     place: tuple[int, int]
-
-
-def _numbered(
-    words: Sequence[Mapping[int, Sequence[str]]], sentence_ends: Positions
-) -> tuple[Positions, Positions, list[bytes]]:
-    """Return the numbers of all multiword tokens, where the words of each begin, and the words."""
-    tokens, counts, parts = [], [0], []
-    firsts = [0, *sentence_ends.tolist()]
-    for first, several in zip(firsts, words, strict=False):
-        for token, each in several.items():
-            tokens.append(first + token)
-            parts += [part.encode("utf-8", "surrogatepass") for part in each]
-            counts.append(len(parts))
-    return np.array(tokens, np.int64), np.array(counts, np.int64), parts
-
-
-def _in_bytes(text: str, starts: Positions, ends: Positions) -> tuple[Positions, Positions]:
-    """Convert the starts and ends of tokens from characters to bytes of UTF-8."""
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    width = 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)
-    before = np.concatenate([[0], np.cumsum(width)])
-    return before[starts], before[ends]
-
-
-def _rows(
-    forms: Sequence[str], miscs: Sequence[str], words: Mapping[int, Sequence[str]]
-) -> Iterator[str]:
-    """Return the lines of a sentence."""
-    word = 1
-    for token, (form, misc) in enumerate(zip(forms, miscs, strict=True)):
-        parts = words.get(token)
-        if parts is None:
-            yield f"{word}\t{form}{_BLANKS}\t{misc}\n"
-            word += 1
-            continue
-        yield f"{word}-{word + len(parts) - 1}\t{form}{_BLANKS}\t{misc}\n"
-        for part in parts:
-            yield f"{word}\t{part}{_BLANKS}\t_\n"
-            word += 1

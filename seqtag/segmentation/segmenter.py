@@ -19,7 +19,6 @@ from seqtag.segmentation.characters import (
     COLUMNS,
     JOINER,
     NEW_PARAGRAPH,
-    CharacterRows,
     Numbering,
     code_kind,
 )
@@ -164,7 +163,20 @@ class Segmenter:
             if workspace.is_full:
                 workspace = self._new_workspace()
         self._workspaces.put(workspace)
-        return _segments(found, final=final)
+        if not found:
+            nothing = np.zeros(0, np.int64)
+            return Segments(nothing, nothing, nothing)
+        starts, ends, tokens, sentences = (
+            np.concatenate([getattr(each, name) for each in found])
+            for name in ("starts", "ends", "tokens", "sentences")
+        )
+        if not final:  # up to the last end of a sentence
+            kept = int(np.flatnonzero(sentences)[-1]) + 1 if sentences.any() else 0
+            starts, ends, tokens, sentences = (
+                each[:kept] for each in (starts, ends, tokens, sentences)
+            )
+        opening = np.append(True, tokens)[: len(tokens)]
+        return Segments(starts[opening], ends[tokens], np.cumsum(tokens)[sentences])
 
     def context_of(self, text: str, done: int) -> int:
         """Return the start of the context to keep of a text that is final up to `done`."""
@@ -187,7 +199,12 @@ class Segmenter:
         first, last = int(np.searchsorted(rows.starts, begin)), len(labels)
         if not final and last and SEPARATOR not in text[int(rows.ends[-1]) :]:
             last = max(first, int(paragraphs[-2]), last - self._ahead)
-        sentences, tokens = self._ends(labels, rows)
+        # Whether a sentence, and whether a token, ends with each row.
+        gaps = np.append(rows.gaps[1:], NEW_PARAGRAPH)
+        sentences = self._sentence[labels] | (gaps == NEW_PARAGRAPH)
+        if self._only_at_spaces:
+            sentences &= gaps > 0
+        tokens = sentences | ((gaps > 0) & ~self._joined[labels]) | self._token[labels]
         here = slice(first, last)
         return _Labelled(
             rows.starts[here],
@@ -197,37 +214,7 @@ class Segmenter:
             int(rows.starts[last]) if last < len(labels) else len(text),
         )
 
-    def _ends(
-        self, labels: NDArray[np.int32], rows: CharacterRows
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return whether a sentence and whether a token ends with each row."""
-        behind = np.append(rows.gaps[1:], NEW_PARAGRAPH)
-        sentences = self._sentence[labels] | (behind == NEW_PARAGRAPH)
-        if self._only_at_spaces:
-            sentences &= behind > 0
-        apart = (behind > 0) & ~self._joined[labels]
-        return sentences, sentences | apart | self._token[labels]
-
     def _new_workspace(self) -> _Workspace:
         compiled = self.model.compiled
         encoder = Encoder(compiled, backend.hash_strings)
         return _Workspace(Numbering(compiled.columns), encoder, self._decoder.workspace())
-
-
-def _segments(found: list[_Labelled], *, final: bool) -> Segments:
-    """Return the tokens and sentences of rows; unless `final`, up to the last sentence end."""
-    if not found:
-        nothing = np.zeros(0, np.int64)
-        return Segments(nothing, nothing, nothing)
-    starts, ends, tokens, sentences = (
-        np.concatenate([getattr(each, name) for each in found])
-        for name in ("starts", "ends", "tokens", "sentences")
-    )
-    if not final:
-        kept = int(np.flatnonzero(sentences)[-1]) + 1 if sentences.any() else 0
-        starts, ends, tokens, sentences = (
-            each[:kept] for each in (starts, ends, tokens, sentences)
-        )
-    opening = np.append(True, tokens)[: len(tokens)]
-    sentence_ends = np.cumsum(tokens)[sentences]
-    return Segments(starts[opening], ends[tokens], sentence_ends)
