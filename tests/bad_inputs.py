@@ -34,7 +34,7 @@ def span(number: str, form: str) -> str:
 GOOD = row(1, "the", "DET") + row(2) + "\n"
 """A sentence of two words, which the model tags as they are tagged here."""
 
-LENIENT_END = f"seqtag: {NAME}: 1 sentence that cannot be read was passed over\n"
+LENIENT_END = f"seqtag: {NAME}: 1 sentence that cannot be read was skipped\n"
 
 
 def masked(data: bytes) -> bytes:
@@ -106,7 +106,7 @@ class Bench:
         """As `refused`; with ``--lenient`` the one bad sentence is passed over and said."""
         self.refused(data, message, *options)
         self.refused(data, message, *options, "--strict")
-        said = f"seqtag: passed over: {NAME}{message}\n{LENIENT_END}"
+        said = f"seqtag: skipped: {NAME}{message}\n{LENIENT_END}"
         self.passes(data, words, *options, "--lenient", notes=said)
         quiet = self.tag(*options, "--lenient", "--quiet")
         assert (quiet.code, quiet.err) == (0, said)

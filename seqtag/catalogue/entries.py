@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from seqtag.errors import CatalogueError, did_you_mean
 
 _HERE = Path(__file__).parents[1]
-CATALOGUE = next(  # beside the modules where installed, beside the package in a source tree
+CATALOGUE = next(  # next to the modules where installed, next to the package in a source tree
     (
         path
         for folder in (_HERE, _HERE.parent)
@@ -228,7 +228,7 @@ def parse(text: str) -> CorpusName | None:
     Parameters
     ----------
     text
-        What stands where a file is expected. A file of that name is a file.
+        Name in place of a file. An existing file of that name is used.
 
     Returns
     -------

@@ -275,7 +275,7 @@ def _find_columns(lines: Sequence[str], *, in_blocks: bool) -> FileLayout | None
     if not possible:
         return None
     msg = (
-        f"expected a format that can be told from the others, found {_many(len(rows), 'line')} of "
+        f"expected a format that can be detected, found {_many(len(rows), 'line')} of "
         f"{_many(width, 'field')}{' or another number' * (len(typical) < len(rows))} that may be "
         "words in columns or raw text; name it with --format columns, --format text or "
         "--format tokens"

@@ -68,7 +68,7 @@ class Format:
     has_comments
         Whether comments can precede a sentence.
     border
-        Where a file can be split: behind each match.
+        Pattern of the text after which a file can be split.
     number
         The bytes around the number of a sentence, if the written sentences have any.
     frame
@@ -264,9 +264,9 @@ def render(columns: Mapping[str, Sequence[str]], format: str) -> str:
         ``pos`` goes to XPOS if there is no ``xpos``; columns that CoNLL-U does not have go to
         MISC, see `seqtag.corpus.into_misc`.
         ``"columns"``: the given columns, in their order, separated by tabs.
-        ``"conll2000"``: ``form pos chunk`` with spaces (``xpos`` stands in for ``pos``).
+        ``"conll2000"``: ``form pos chunk`` with spaces (``xpos`` may replace ``pos``).
         ``"conll2003"``: ``form pos chunk ner``, with ``xpos`` or else ``upos`` for ``pos``.
-        ``"tsv"``: the given columns behind the number of the word, below a line of their names.
+        ``"tsv"``: the given columns after the number of the word, below a line of their names.
         ``"jsonl"``: one JSON object with ``tokens`` and a list for each other column.
         ``"tagged"``: ``word/TAG`` on one line; TAG is the last column other than ``misc``.
         ``"tokens"``: the words on one line.

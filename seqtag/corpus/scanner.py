@@ -40,8 +40,8 @@ class Scanned(NamedTuple):
 class BlockScanner:
     """Numbers the values of some columns of a file, block by block; not thread-safe.
 
-    A block with an odd line (an error, irregular spacing) is left to the readable way. What was
-    numbered on the way to it may be nonsense, and so numbering starts over behind it.
+    A block with an irregular line (an error, irregular spacing) is left to the reader in Python.
+    Numbers given on the way to it may be meaningless, so numbering starts over after it.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class BlockScanner:
     read
         Names of the columns to number.
     write
-        Numbers of the columns to splice labels into; -1 is a new one behind the last.
+        Numbers of the columns to splice labels into; -1 is a new one after the last.
 
     Attributes
     ----------

@@ -168,7 +168,7 @@ class SpanSentence(Sentence):
         self.columns = tuple(values)
         self._values = values
         self._at = at  # where each word starts in raw
-        self._editable = editable  # column -> where its values stand in raw
+        self._editable = editable  # column -> spans of its values in raw
 
     def __len__(self) -> int:
         return len(self._at)
@@ -205,7 +205,7 @@ class SpanSentence(Sentence):
 
 
 ALIASES = {"pos": ("xpos", "upos"), "xpos": ("pos",), "upos": ("pos",)}
-"""Columns that stand in for one that a file does not have."""
+"""Columns that replace one that a file does not have."""
 
 
 def find_column(name: str, available: tuple[str, ...]) -> str | None:
@@ -295,7 +295,7 @@ def with_values(base: str, cells: Sequence[str], key: str, values: Sequence[str]
 def into_misc(misc: Sequence[str], columns: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the values of MISC with further columns in it, as ``Chunk=B-NP``.
 
-    A value that is there already is replaced where it stands; a new one goes to the end.
+    A value that is there already is replaced in place; a new one goes to the end.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def sentence_of(
     """Make a sentence from columns in memory, for training and tagging without a file.
 
     Any string is a value, also one that no file format could hold (a word with a line break).
-    As no file stands behind it, `raw` is empty and `replace` has nothing to write into:
+    It is not part of a file, so `raw` is empty and `replace` cannot be used:
     use :func:`seqtag.corpus.formats`.
 
     Parameters

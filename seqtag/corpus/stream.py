@@ -41,10 +41,10 @@ class ReadLimits(NamedTuple):
     line
         The most bytes of a line. Raw text that a model cuts has no such limit.
     mode
-        ``"strict"`` refuses what is odd and would be noted in the log, such as several blank
-        lines in a row; ``"lenient"`` passes over a sentence that does not keep to its format,
-        which becomes one without words, and says so in the log. What is no UTF-8 or above a
-        limit, and a damaged compressed file, is refused in any mode.
+        ``"strict"`` turns warnings about malformed input into errors, such as several blank
+        lines in a row; ``"lenient"`` skips sentences that do not fit their format, which
+        become sentences without words, and reports them in the log. Invalid UTF-8, input
+        above a limit, and damaged compressed files are refused in each mode.
     """
 
     sentence: int = 250_000
@@ -72,10 +72,10 @@ class ReadLimits(NamedTuple):
 
 
 LIMITS = ReadLimits()
-"""What is read if nobody says otherwise."""
+"""The default limits."""
 
 UNLIMITED = ReadLimits(sys.maxsize, sys.maxsize)
-"""For what was read before."""
+"""For input that was read before."""
 
 
 class Block(NamedTuple):
@@ -134,7 +134,7 @@ class TextBytes(io.BytesIO):
 class ByteStream:
     r"""Reader of a file, standard input (``"-"``) or an open binary file, in decoded blocks.
 
-    Compression is recognised by the first bytes, not by name. Memory stays at about one block
+    Compression is recognized by the first bytes, not by name. Memory stays at about one block
     unless a single sentence is longer than that, which has limits.
 
     Parameters

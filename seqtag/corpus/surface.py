@@ -40,7 +40,7 @@ class Token(NamedTuple):
     first, words
         Number of its first word, from 0, and how many words it has.
     spaces_after, spaces_before
-        The white space behind it and, of the first of a text, before it.
+        The white space after it and, for the first token of a text, before it.
     written
         As the text has it: the form, unless white space within it differs.
     """
@@ -135,8 +135,8 @@ def paragraphs_of(sentences: Iterable[Sentence]) -> Iterator[list[Surface]]:
 def raw_text_of(sentences: Iterable[Sentence]) -> str:
     r"""Return the raw text of sentences, with a blank line between paragraphs.
 
-    White space is what MISC says (`surface_of`); that at the end of a paragraph gives way to the
-    blank line. No sentences give no text, others end with a line end.
+    White space is taken from MISC (`surface_of`); at the end of a paragraph it is replaced by
+    the blank line. No sentences give no text, others end with a line end.
 
     Examples
     --------
@@ -219,11 +219,11 @@ def documents_of(sentences: Iterable[Sentence], field: str | None = None) -> lis
     Parameters
     ----------
     sentences
-        In their order; those without words too, as ``-DOCSTART-`` may stand in one.
+        In their order; those without words too, because ``-DOCSTART-`` may be in one.
     field
         Without, a document begins with a file, with ``# newdoc`` or with ``-DOCSTART-``. Else with
         a new value of a comment ``# FIELD = value``, or of a column of that name; sentences of one
-        value are one document wherever they stand, those without one belong to the one before.
+        value are one document wherever they are, those without one belong to the one before.
 
     Returns
     -------

@@ -82,7 +82,7 @@ def read_text(stream: ByteStream, source: str) -> Iterator[Sentence]:
             for end in (a + e for _, e in splitter.span_tokenize(raw[a:b]))
         ]
         begin = 0
-        for end in [*ends[:-1], len(raw)]:  # white space behind a sentence opens the next
+        for end in [*ends[:-1], len(raw)]:  # white space after a sentence opens the next
             piece = raw[begin:end]
             skip = start if begin == 0 else 0
             spans = [(a + skip, b + skip) for a, b in word_spans(piece[skip:], tokenizer)]
@@ -207,7 +207,7 @@ def read_pos(stream: ByteStream, source: str) -> Iterator[Sentence]:
         start = 0
         ends = [m.end() for m in _POS_END.finditer(text)]
         for end in ends if ends and ends[-1] == len(text) else [*ends, len(text)]:
-            # Blank lines in front stand alone, however the blocks fall.
+            # Leading blank lines are a piece of their own, wherever blocks begin.
             while blank := _BLANK_LINE.match(text, start, end):
                 yield _kept(stream, build, blank[0], source, line)
                 line, start = line + 1, blank.end()

@@ -12,7 +12,7 @@ _log = logging.getLogger("seqtag")
 
 Mode: TypeAlias = Literal["", "strict", "lenient"]
 
-_SHOWN = 5  # sentences passed over that are named
+_SHOWN = 5  # skipped sentences that are reported one by one
 
 
 class _Kind(NamedTuple):
@@ -28,28 +28,28 @@ _KINDS = {
     "blank": _Kind(
         "blank line that ends no sentence",
         "blank lines that end no sentence",
-        "passed through",
-        "expected one blank line behind a sentence and none before the first, found one more; "
+        "kept",
+        "expected one blank line after a sentence and none before the first, found one more; "
         "remove it",
     ),
     "spaced": _Kind(
         "blank line that holds spaces or tabs",
         "blank lines that hold spaces or tabs",
-        "taken as blank",
+        "treated as blank",
         "expected a blank line with nothing in it, found spaces or tabs; remove them",
     ),
     "spaces": _Kind(
         "sentence with several spaces between columns, or some around them",
         "sentences with several spaces between columns, or some around them",
-        "taken as one space each",
+        "treated as one space each",
         "expected one space between columns and none around them, found more; leave one",
     ),
     "cut": _Kind(
         "sentence that no blank line ends, at the end of the file",
         "sentences that no blank line ends, at the end of the file",
-        "is the file whole? The sentence is taken as it is",
-        "expected a blank line behind the last sentence, found the end of the file; see whether "
-        "the file is whole, and put the blank line there",
+        "is the file complete? The sentence is used as it is",
+        "expected a blank line after the last sentence, found the end of the file; see whether "
+        "the file is complete, and put the blank line there",
     ),
 }
 
@@ -62,7 +62,7 @@ class FormatWarnings:
     source
         Name of the file.
     mode
-        ``"lenient"`` passes over sentences that cannot be read, ``"strict"`` refuses what is odd,
+        ``"lenient"`` skips sentences that cannot be read, ``"strict"`` refuses malformed input,
         ``""`` does neither: see `seqtag.corpus.stream.ReadLimits`.
 
     Examples
@@ -80,7 +80,7 @@ found more; leave one
         self._lock = Lock()
         self._noted: dict[str, tuple[int, int]] = {}  # first line and number by kind
         self._passed: list[tuple[int, str]] = []  # line and message of the first ones
-        self._count = 0  # of all that was passed over
+        self._count = 0  # skipped sentences
 
     def note(self, kind: str, line: int, count: int = 1) -> None:
         """Record warnings of a kind, the first of them on a line of the file.
@@ -111,7 +111,7 @@ found more; leave one
             count, self._count = self._count, 0
             noted, self._noted = self._noted, {}
         for _, message in passed:
-            _log.error("passed over: %s", message)
+            _log.error("skipped: %s", message)
         if count:
             many = (
                 "sentence that cannot be read was"
@@ -119,7 +119,7 @@ found more; leave one
                 else "sentences that cannot be read were"
             )
             more = f"; the first {_SHOWN} are named above" if count > _SHOWN else ""
-            _log.error("%s: %d %s passed over%s", self._source, count, many, more)
+            _log.error("%s: %d %s skipped%s", self._source, count, many, more)
         for kind, (line, total) in sorted(noted.items(), key=lambda item: item[1]):
             one, many, rest, _ = _KINDS[kind]
             what = f"{total:,} {many}, the first here" if total > 1 else f"a {one}"

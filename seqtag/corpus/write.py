@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _WORD = "word"  # the first column of a table
 _FACTS = ("sent_id", "text")  # comments of CoNLL-U
-_KEYS = ("tokens", *_FACTS, "multiword")  # of an object, beside the columns
+_KEYS = ("tokens", *_FACTS, "multiword")  # of an object, besides the columns
 
 
 def write_columns(columns: Mapping[str, Sequence[str]]) -> str:

@@ -1,9 +1,9 @@
 r"""Characters as input of the segmenter: a row of columns for each that is not white space.
 
 A character here is what a reader takes for one: a letter with its combining marks, an emoji with
-its skin tone, several emoji that are joined, a flag. Nothing inside it can be told apart, and no
+its skin tone, several emoji that are joined, a flag. Nothing inside it can be split, and no
 token begins there. White space has no rows. How it looks does not matter, nor how much there is:
-the character behind it begins with a space in what the columns say.
+the values of the next character begin with a space.
 
 Each column is a view of the text around a row, in normal forms (`symbol_of`), so that templates
 need few conjunctions: those of a single column cost one look-up of a cached sum.
@@ -14,16 +14,16 @@ column                  what it says of a row
 ``c1`` to ``c4``        as many characters, from this one on, in lower case with digits as 0
 ``k1`` to ``k6``        their kinds: upper and lower case, digit, script; punctuation is itself
 ``class``               the kind of this one alone, with the class of punctuation instead
-``left``, ``right``     what stands before and after it in its chunk, itself on the left
+``left``, ``right``     the text before and after it in its chunk, itself on the left
 ``split``               both at once
-``opening``             the first letters of its chunk, behind another sign in it
-``signs``, ``ahead``    other signs than letters and digits before and behind it in the chunk
+``opening``             the first letters of its chunk, after another sign in it
+``signs``, ``ahead``    other signs than letters and digits before and after it in the chunk
 ``tail``                kinds from here to the end of the chunk, unless letters or digits follow
-``chunk``, ...          in the tail: the chunk, those before and behind it, and their shapes
+``chunk``, ...          in the tail: the chunk, those before and after it, and their shapes
 ======================  =========================================================================
 
 A chunk is what white space surrounds. The views are bounded: what is longer is the empty string
-(or, of the chunk behind, its beginning), so that no text takes more than linear time, and a label
+(or, of the next chunk, its beginning), so that no text takes more than linear time, and a label
 depends on a window of the text.
 """
 
@@ -64,7 +64,7 @@ LONGEST_PART = 12
 """Most characters of ``left`` and ``right``."""
 LONGEST_TAIL = 4
 LONGEST_CHUNK = 24
-"""Most characters of ``chunk`` and its neighbours."""
+"""Maximum number of characters of ``chunk`` and its neighbors."""
 
 LONGEST_OPENING = 4
 OPENING_REACH = 128
@@ -77,14 +77,14 @@ AHEAD_REACH = 16
 BEHIND = OPENING_REACH
 """A row depends on so many characters before it, and on none before these."""
 AHEAD = LONGEST_TAIL + 2 * (LONGEST_CHUNK + 1)
-"""A row depends on so many characters behind it, and on none behind these."""
+"""Number of following characters that a row depends on."""
 
 SPACE, BREAK, BASE, MARK, JOINER, REGIONAL = range(6)
 """Kinds of code points, by which they make characters."""
 
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _REGIONAL = range(0x1F1E6, 0x1F200)
-_END = "\n"  # what stands behind the last character, and before the first
+_END = "\n"  # follows the last character, and precedes the first
 
 
 _VALUE_BYTES = 200  # of a value in a dict; none is long
@@ -98,7 +98,7 @@ class CharacterRows(NamedTuple):
     starts, ends
         Code points, (rows,) int64.
     gaps
-        What stands before it: 0 nothing, 1 white space, 2 the end of a paragraph, or nothing ever.
+        What precedes it: 0 nothing, 1 white space, 2 a paragraph, or nothing as it is the first.
         (rows,) uint8.
     """
 

@@ -35,8 +35,8 @@ class Finding(NamedTuple):
 def find_mode(text: str) -> Finding:
     r"""Detect the paragraph mode of a text from its beginning.
 
-    Lines are broken to a width if the next line's first word would seldom have fitted behind
-    them. Such text, and text whose every line stands between blank ones, has its paragraphs
+    Lines are broken to a width if the next line's first word would seldom have fitted after
+    them. Such text, and text in which each line is between blank ones, has its paragraphs
     between blank lines; else each line is one.
 
     Parameters

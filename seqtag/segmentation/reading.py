@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 18  # characters of text segmented at a time
 _LONGEST = 1 << 16  # characters of a sentence; a longer one is cut, for taggers need memory for it
-_BEHIND = 200  # characters that a cut leaves behind it
+_BEHIND = 200  # characters that a cut leaves after it
 
 _MARK = "\ufeff"  # byte order mark
 
@@ -65,7 +65,7 @@ class SegmentedText:
     writer
         Writes the sentences; one writer numbers the sentences of several texts through.
     continues
-        Whether the text goes on behind a paragraph of the same document: no new one begins.
+        Whether the text continues a document after a paragraph, so that no new one begins.
 
     Raises
     ------

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from seqtag.model.model import Model
 
 INSIDE, JOINED, TOKEN, SENTENCE = "inside", "joined", "token", "sentence"
-"""The labels of characters: inside a token, with white space behind it or without; the last of a
+"""The labels of characters: inside a token, with white space after it or without; the last of a
 token; the last of a sentence, and so of a token. A model without the third ends tokens and
 sentences at white space only."""
 
-_WINDOW = 1 << 16  # code points labelled at a time
+_WINDOW = 1 << 16  # code points labeled at a time
 _MAX_TYPES = 200_000  # values of a column remembered by one worker before it starts afresh
 _MOST_BYTES = 128 << 20  # of characters, chunks and values remembered by it
 _MOST_CONTEXT = 1 << 12  # code points
@@ -68,16 +68,16 @@ class _Workspace(NamedTuple):
         return len(self.encoder) > _MAX_TYPES or self.numbering.nbytes > _MOST_BYTES
 
 
-class _Labelled(NamedTuple):
+class _Labeled(NamedTuple):
     """Consecutive rows: their positions, and whether they end a token or a sentence."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     tokens: NDArray[np.bool_]
     sentences: NDArray[np.bool_]
-    done: int  # where what is behind them begins
+    done: int  # position after them
 
-    def moved(self, by: int) -> _Labelled:
+    def moved(self, by: int) -> _Labeled:
         """Return the same rows, moved by some code points."""
         return self._replace(starts=self.starts + by, ends=self.ends + by, done=self.done + by)
 
@@ -147,14 +147,14 @@ class Segmenter:
             Their code points are those of `text`. None, for white space. The end of a paragraph
             ends a sentence.
         """
-        found: list[_Labelled] = []
+        found: list[_Labeled] = []
         workspace = self._workspaces.take(self._new_workspace)
         at, size = begin, _WINDOW
         while at < len(text):
             first, end = self.context_of(text, at), min(len(text), at + size)
             last = end == len(text)
-            labelled = self._window(text[first:end], at - first, last and final, workspace)
-            found.append(labelled.moved(first))
+            labeled = self._window(text[first:end], at - first, last and final, workspace)
+            found.append(labeled.moved(first))
             if last:
                 break
             done = found[-1].done
@@ -189,7 +189,7 @@ class Segmenter:
                 return at
         return max(0, done - _MOST_CONTEXT)
 
-    def _window(self, text: str, begin: int, final: bool, workspace: _Workspace) -> _Labelled:
+    def _window(self, text: str, begin: int, final: bool, workspace: _Workspace) -> _Labeled:
         """Return the final labels of the rows of a text from `begin` on."""
         rows, types = workspace.numbering.read(text)
         for number, name in enumerate(self.model.compiled.columns):
@@ -206,7 +206,7 @@ class Segmenter:
             sentences &= gaps > 0
         tokens = sentences | ((gaps > 0) & ~self._joined[labels]) | self._token[labels]
         here = slice(first, last)
-        return _Labelled(
+        return _Labeled(
             rows.starts[here],
             rows.ends[here],
             tokens[here],

@@ -79,15 +79,15 @@ def test_07_several_blank_lines(bench):
         GOOD + "\n\n" + GOOD,
         4,
         ":4",
-        "2 blank lines that end no sentence, the first here; passed through",
-        "expected one blank line behind a sentence and none before the first, found one more; "
+        "2 blank lines that end no sentence, the first here; kept",
+        "expected one blank line after a sentence and none before the first, found one more; "
         "remove it",
     )
     bench.noted(
         GOOD[:-1] + " \t\n" + GOOD,
         4,
         ":3",
-        "a blank line that holds spaces or tabs; taken as blank",
+        "a blank line that holds spaces or tabs; treated as blank",
         "expected a blank line with nothing in it, found spaces or tabs; remove them",
     )
 
@@ -117,7 +117,7 @@ def test_09_two_spaces_for_tabs_and_mixed_separators(bench):
         "the DET\ndog  NOUN\n\n",
         2,
         ":2",
-        "a sentence with several spaces between columns, or some around them; taken as one space "
+        "a sentence with several spaces between columns, or some around them; treated as one space "
         "each",
         "expected one space between columns and none around them, found more; leave one",
         *COLUMNS,

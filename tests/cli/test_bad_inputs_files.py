@@ -137,16 +137,16 @@ def test_44_row_or_text_cut_off(bench):
     bench.write(GOOD + cut)
     lenient = bench.tag("--lenient")
     assert (lenient.code, lenient.out) == (0, (GOOD + cut).encode())
-    assert lenient.err.startswith(f"seqtag: passed over: {NAME}{message}\n{LENIENT_END}")
+    assert lenient.err.startswith(f"seqtag: skipped: {NAME}{message}\n{LENIENT_END}")
     for end in ("\n", ""):
         bench.noted(
             GOOD + row(1, "the", "DET").rstrip("\n") + end,
             3,
             ":4",
-            "a sentence that no blank line ends, at the end of the file; is the file whole? The "
-            "sentence is taken as it is",
-            "expected a blank line behind the last sentence, found the end of the file; see "
-            "whether the file is whole, and put the blank line there",
+            "a sentence that no blank line ends, at the end of the file; is the file complete? The "
+            "sentence is used as it is",
+            "expected a blank line after the last sentence, found the end of the file; see "
+            "whether the file is complete, and put the blank line there",
         )
     bench.refused(
         GOOD + span("1-2", "thedog") + row(1, "the", "DET"),

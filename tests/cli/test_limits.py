@@ -57,8 +57,8 @@ def test_every_command_passes_over_what_it_cannot_read_if_asked_to(call, command
         assert done.err.startswith(f"seqtag: {said}"), done
         done = call(*line, "--lenient")
         assert done.code == 0, done
-        assert done.err.count(f"seqtag: passed over: {said}") == 1, done
-        assert done.err.count("1 sentence that cannot be read was passed over\n") == 1, done
+        assert done.err.count(f"seqtag: skipped: {said}") == 1, done
+        assert done.err.count("1 sentence that cannot be read was skipped\n") == 1, done
 
 
 def test_every_command_refuses_what_is_odd_if_asked_to(call, commands):
@@ -68,7 +68,7 @@ def test_every_command_refuses_what_is_odd_if_asked_to(call, commands):
         assert call(*line).code == 0
         done = call(*line, "--strict")
         assert (done.code, done.out) == (1, b""), done
-        assert done.err.startswith(f"seqtag: {path}:1: expected one blank line behind a sentence")
+        assert done.err.startswith(f"seqtag: {path}:1: expected one blank line after a sentence")
 
 
 def test_strict_and_lenient_exclude_each_other(call, home):

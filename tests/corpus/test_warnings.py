@@ -29,8 +29,8 @@ def said(caplog, data: str, limits: ReadLimits = LENIENT, **kwargs) -> list[str]
     return caplog.messages
 
 
-BLANK = "{} blank lines that end no sentence, the first here; passed through"
-SPACED = "{} blank lines that hold spaces or tabs, the first here; taken as blank"
+BLANK = "{} blank lines that end no sentence, the first here; kept"
+SPACED = "{} blank lines that hold spaces or tabs, the first here; treated as blank"
 
 
 @pytest.mark.parametrize("size", [1, 3, 1 << 20])
@@ -44,14 +44,14 @@ SPACED = "{} blank lines that hold spaces or tabs, the first here; taken as blan
         ("a X\n\nb X\n\n\n\n", [f"5: {BLANK.format(2)}"]),
         (
             "a X\n \nb X\n\t \nc X\n\n \n",
-            ["2: " + SPACED.format(3), "7: a blank line that ends no sentence; passed through"],
+            ["2: " + SPACED.format(3), "7: a blank line that ends no sentence; kept"],
         ),
-        ("a X\r\n\r\n\r\nb X\r\n", ["3: a blank line that ends no sentence; passed through"]),
+        ("a X\r\n\r\n\r\nb X\r\n", ["3: a blank line that ends no sentence; kept"]),
         (
             "a X\n\nb  X\nc X\n\n d X\n\n",
             [
                 "3: 2 sentences with several spaces between columns, or some around them, the "
-                "first here; taken as one space each"
+                "first here; treated as one space each"
             ],
         ),
     ],
@@ -72,7 +72,7 @@ def test_errors_come_in_the_order_of_the_file(caplog):
     for limits in (ReadLimits(), STRICT):
         with pytest.raises(CorpusError, match=r"^<stream>:3: expected 2 columns, found 3"):
             said(caplog, data, limits, columns=COLUMNS)
-    with pytest.raises(CorpusError, match=r"^<stream>:5: expected one blank line behind a sente"):
+    with pytest.raises(CorpusError, match=r"^<stream>:5: expected one blank line after a sente"):
         said(caplog, data.replace(" Z", ""), STRICT, columns=COLUMNS)
 
 
@@ -80,7 +80,7 @@ def test_who_stops_early_hears_what_was_passed_over(caplog):
     with caplog.at_level(logging.INFO, "seqtag"):
         with read(io.BytesIO(b"a\n\nb X\n\nc\n\n"), columns=COLUMNS, limits=LENIENT) as found:
             assert [next(iter(found)).words, next(iter(found)).words] == [[], ["b"]]
-        assert caplog.messages[-1] == "<stream>: 1 sentence that cannot be read was passed over"
+        assert caplog.messages[-1] == "<stream>: 1 sentence that cannot be read was skipped"
 
 
 @pytest.mark.parametrize("format", ["conllu", "conll2000", "columns"])
@@ -102,10 +102,10 @@ def test_conllu_ends_with_a_blank_line(caplog, end):
         data = f"{row(1)}\n\n# c\n{row(1)}\n{row(2)}{cut}".replace("\n", end)
         assert said(caplog, data, format="conllu") == [
             "<stream>:5: a sentence that no blank line ends, at the end of the file; is the file "
-            "whole? The sentence is taken as it is"
+            "complete? The sentence is used as it is"
         ]
         with pytest.raises(
-            CorpusError, match=r"^<stream>:5: expected a blank line behind the last sentence, found"
+            CorpusError, match=r"^<stream>:5: expected a blank line after the last sentence, found"
         ):
             said(caplog, data, STRICT, format="conllu")
 
@@ -128,10 +128,10 @@ def test_a_bad_sentence_is_passed_over(caplog, format, good, bad):
     with pytest.raises(CorpusError) as caught:
         said(caplog, data, ReadLimits(), format=format)
     messages = said(caplog, data, format=format)
-    assert messages[0] == f"passed over: {caught.value}"
+    assert messages[0] == f"skipped: {caught.value}"
     assert len(messages) == 6
     assert messages[-1] == (
-        "<stream>: 7 sentences that cannot be read were passed over; the first 5 are named above"
+        "<stream>: 7 sentences that cannot be read were skipped; the first 5 are named above"
     )
     found = list(read(io.BytesIO(data.encode()), format, limits=LENIENT))
     assert [len(sentence) for sentence in found] == [1, 0, 1, *[0] * 6]
