@@ -1,4 +1,4 @@
-"""The settings of training: one record each, from which all else is made.
+"""Settings of training: one field each, from which options and documentation are made.
 
 Template files (``set min-count 2``), `seqtag.train` (``min_count=2``), the command line
 (``--min-count 2``), ``seqtag info`` and the documentation of all of them read the fields of
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 Value = int | float | str
 
-_MANY_TOKENS = 100_000  # of 38,000 hiding rare features is worth .3, of 200,000 .03
+_MANY_TOKENS = (
+    100_000  # dropout of rare features gains .3 points with 38,000 tokens, .03 with 200,000
+)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What one setting is.
+    """Definition of a setting.
 
     Attributes
     ----------
@@ -33,13 +35,13 @@ class Setting:
     type
         ``int``, ``float`` or ``str``.
     default
-        Its value where neither templates nor caller give one.
+        Its value if neither templates nor the caller give one.
     help
         What it does, in a sentence.
     choices
-        The words that are allowed, if it is a word.
+        The allowed words, if it is a word.
     words
-        Words that are allowed in place of a number.
+        Words that are allowed instead of a number.
     least, most
         The range of a number; with `open_ends` these two are just outside of it.
     option
@@ -64,7 +66,7 @@ class Setting:
 
     @property
     def expected(self) -> str:
-        """What is allowed, in words.
+        """Description of the allowed values.
 
         >>> SETTINGS["step"].expected
         'a number above 0, at most 1,000,000'
@@ -80,7 +82,7 @@ class Setting:
         return f"{kind} {low}, at most {self.most:,}{instead}"
 
     def check(self, value: Value) -> Value:
-        """The value in the setting's type, if it is allowed.
+        """Return the value in the setting's type, if it is allowed.
 
         Raises
         ------
@@ -97,12 +99,12 @@ class Setting:
         return value
 
     def parse(self, text: str) -> Value:
-        """The value that a text gives.
+        """Return the value that a text stands for.
 
         Raises
         ------
         TemplateError
-            If it gives none.
+            If it is not an allowed value.
         """
         try:
             value: Value = self.type(text)
@@ -122,7 +124,6 @@ class Setting:
 
 
 def _setting(default: Value, help: str, **more: Any) -> Any:
-    """The field of `Settings` for a setting."""
     return field(default=default, metadata={"help": help, **more})
 
 
@@ -139,31 +140,34 @@ class Settings:
     epochs: int = _setting(10, "Passes over the training sentences.", least=1, most=10**9)
     update: str = _setting(
         "perceptron",
-        "Step rule: the classical perceptron, passive-aggressive, or adaptive per weight.",
+        "Update rule: perceptron, pa (passive-aggressive), or adaptive (per-weight step sizes).",
         choices=("perceptron", "pa", "adaptive"),
     )
     step: float = _setting(
         1.0,
-        "C of pa, eta of adaptive; perceptron ignores it.",
+        "Step size: C of pa, eta of adaptive; not used by perceptron.",
         least=0,
         most=10**6,
         open_ends="least",
     )
     margin: float = _setting(
-        0.0, "Cost of a wrong label while learning; 0 is none.", least=0, most=10**6
+        0.0,
+        "Cost of a wrong label in training (loss-augmented decoding); 0 is none.",
+        least=0,
+        most=10**6,
     )
     min_count: int = _setting(
-        1, "Leave out features seen less often in training.", least=1, most=10**9
+        1, "Leave out features that are seen less often in training.", least=1, most=10**9
     )
     encoding: str = _setting(
         "keep",
-        "Scheme to learn chunk labels in; they are written back in their own.",
+        "Scheme in which chunk labels are learned; output uses the scheme of the input.",
         choices=("keep", *SCHEMES),
     )
     dropout: float | str = _setting(
         0.0,
-        "Share of features hidden at random in each epoch; rare: the rarer they are the more, "
-        "those seen n times with a probability of 1/(n + 1); auto: so, if words are few.",
+        "Share of features that are dropped at random in each epoch. rare: a feature seen n times "
+        "is dropped with probability 1/(n + 1); auto: rare for small corpora, else 0.",
         least=0,
         most=1,
         words=("rare", "auto"),
@@ -171,13 +175,15 @@ class Settings:
     )
     label_parts: str = _setting(
         "whole",
-        "Give weights to whole labels, or to the parts of labels such as NOUN|Case=Nom.",
+        "Give weights to whole labels, or (split) to the components of labels such as "
+        "NOUN|Case=Nom.",
         choices=("whole", "split"),
     )
     known_labels: int | str = _setting(
         0,
-        "Words seen so often in training keep to the labels they had there; 0 restricts none. "
-        "first: words keep to first parts, NOUN of NOUN|Case=Nom; auto: tried before training.",
+        "Restrict words seen at least this often in training to the labels that they had there; 0 "
+        "restricts none. first: restrict words to first components, such as NOUN of NOUN|Case=Nom; "
+        "auto: what is better on held-out data.",
         least=0,
         most=10**9,
         words=("first", "auto"),
@@ -185,14 +191,14 @@ class Settings:
     )
     passes: int = _setting(
         1,
-        "2: go over each sentence twice; the second model sees the labels that the first one gives "
-        "to the words around, also to the right.",
+        "2: tag each sentence twice; the second model sees the labels that the first one predicts "
+        "for the neighboring words, on both sides.",
         least=1,
         most=2,
     )
 
     def with_values(self, values: Mapping[str, Value | None]) -> Settings:
-        """These settings with others in the place of some; None leaves a setting as it is.
+        """Return the settings with some values replaced; None keeps a value.
 
         Parameters
         ----------
@@ -212,7 +218,7 @@ class Settings:
         return replace(self, **changed)  # type: ignore[arg-type]
 
     def without_auto(self) -> Settings:
-        """These settings where nothing is tried: known-labels is 1 for labels in parts, else 0.
+        """Return the settings without trial runs: known-labels is 1 for split labels, else 0.
 
         >>> Settings(known_labels="auto", label_parts="split").without_auto().known_labels
         1
@@ -222,7 +228,7 @@ class Settings:
         return replace(self, known_labels=int(self.label_parts == "split"))
 
     def for_size(self, tokens: int) -> Settings:
-        """These settings for a corpus of so many tokens: below 100,000 dropout auto is rare.
+        """Return the settings for a corpus size: below 100,000 tokens dropout auto is rare.
 
         >>> Settings(dropout="auto").for_size(99_999).dropout
         'rare'
@@ -234,19 +240,19 @@ class Settings:
         return replace(self, dropout="rare" if tokens < _MANY_TOKENS else 0.0)
 
     def in_one_pass(self, what: str, instead: str) -> Settings:
-        """These settings, where two passes cannot be had.
+        """Return the settings, or refuse two passes.
 
         Parameters
         ----------
         what
-            For what, in words.
+            What cannot have two passes, for the message.
         instead
-            What one can do instead.
+            What to do instead, for the message.
 
         Raises
         ------
         TemplateError
-            If there are to be two.
+            If there are two passes.
         """
         if self.passes > 1:
             msg = f"expected passes 1 for {what}, found {self.passes}; {instead}"
@@ -254,16 +260,16 @@ class Settings:
         return self
 
     def to_dict(self) -> dict[str, Value]:
-        """The values by their names in Python; ``passes`` only if there are two."""
+        """Return the values by their names in Python; ``passes`` only if there are two."""
         values = asdict(self)
-        if self.passes == 1:  # models of one pass say nothing of it
+        if self.passes == 1:  # models of one pass do not contain it
             del values["passes"]
         return values
 
 
 _TYPES: dict[str, type[int] | type[float] | type[str]] = {
     "int": int,
-    "int | str": int,  # a number, or a word in its place
+    "int | str": int,  # a number, or a word instead
     "float": float,
     "float | str": float,
     "str": str,
@@ -278,7 +284,7 @@ SETTINGS: dict[str, Setting] = {
 
 
 def check_setting(name: str, value: Value) -> Value:
-    """The value of a setting in its type.
+    """Return the value of a setting in its type.
 
     Raises
     ------
@@ -294,7 +300,7 @@ def check_setting(name: str, value: Value) -> Value:
 
 
 def find_setting(name: str) -> Setting:
-    """The setting of a name, written with hyphens.
+    """Return the setting of a name, written with hyphens.
 
     Raises
     ------

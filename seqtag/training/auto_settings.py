@@ -151,7 +151,7 @@ def resolve_auto(
     if problem.settings.known_labels != "auto":
         return problem
     if not _knows_words(problem):
-        _log.info("known-labels auto: no template looks at normal, by which words are known: 0")
+        _log.info("tag-dictionary auto: no template uses normal, which identifies known words: 0")
         return replace(problem, settings=replace(problem.settings, known_labels=0))
     if not quick and trial is None:
         trial = run_trial(problem, examples, schedule, early=True)
@@ -159,7 +159,7 @@ def resolve_auto(
     if trial is not None:
         settings = replace(settings, known_labels=trial.best)
         origin = {**origin, "chosen": {**origin.get("chosen", {}), "known_labels": trial.facts()}}
-        _log_choice("known-labels", trial)
+        _log_choice("tag-dictionary", trial)
     return replace(
         problem,
         settings=settings,

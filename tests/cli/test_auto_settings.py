@@ -17,7 +17,7 @@ def path(sample_dir):
 
 
 LINE = re.compile(
-    r"seqtag: note: known-labels [01], by accuracy on [\d,]+ tokens held out of the training data "
+    r"seqtag: note: tag-dictionary [01], by accuracy on [\d,]+ tokens held out of the training data "
     r"\(0: [\d.]+, 1: [\d.]+\)\n"
 )
 
@@ -29,7 +29,7 @@ def test_train_says_what_it_chose(path, tmp_path, capsys):
     assert len(LINE.findall(err)) == 1
     assert main(["info", model, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["training"]
-    assert f"known-labels {told['known_labels']}, by" in err
+    assert f"tag-dictionary {told['known_labels']}, by" in err
     assert main(["info", model]) == 0
     assert re.search(r"chosen by trial +known_labels\n", capsys.readouterr().out)
     assert {*told["chosen"]["known_labels"]} == {"scores", "metric", "tokens"}
@@ -44,7 +44,7 @@ def test_nothing_is_said_where_nothing_is_asked(path, tmp_path, capsys, options)
         options = ["--templates", str(tmp_path / "own.txt")]
         (tmp_path / "own.txt").write_text("normal[0]\n")
     assert main(["train", path, "-m", model, "--epochs", "1", *options]) == 0
-    assert "known-labels" not in capsys.readouterr().err
+    assert "note: tag-dictionary" not in capsys.readouterr().err
     assert main(["info", model, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["training"]
     assert ("chosen" in told) == (options == ["-q"])
@@ -54,7 +54,7 @@ def test_a_pipeline_is_quick_too(path, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(auto_settings, "_TOO_FEW", 100)
     args = ["train", path, "-m", str(tmp_path / "m"), "--label", "upos,xpos", "--epochs", "1"]
     assert main(args) == 0
-    assert capsys.readouterr().err.count("note: known-labels ") == 2
+    assert capsys.readouterr().err.count("note: tag-dictionary ") == 2
     assert main([*args, "--quick", "--force"]) == 0
     assert "known-labels" not in capsys.readouterr().err
 

@@ -114,7 +114,7 @@ def test_known_words_keep_to_their_labels_where_they_gain(caplog):
         "tokens": 225,
     }
     assert caplog.messages == [
-        "known-labels 1, by accuracy on 225 tokens held out of the training data "
+        "tag-dictionary 1, by accuracy on 225 tokens held out of the training data "
         f"(0: {100 * scores['0']:.2f}, 1: 100.00)"
     ]
     assert tagger.tag(["it", "wb"]) == ["A", "C"]
@@ -202,7 +202,7 @@ def test_templates_that_do_not_know_words(caplog):
     tagger = trained(gains(), templates=parse("form[0]\nset epochs 1\nset label-parts split"))
     assert tagger.info["training"]["known_labels"] == 0
     assert caplog.messages == [
-        "known-labels auto: no template looks at normal, by which words are known: 0"
+        "tag-dictionary auto: no template uses normal, which identifies known words: 0"
     ]
 
 
@@ -321,7 +321,7 @@ def test_parts_of_a_pipeline_choose_for_themselves(caplog):
     ]
     parts = train_parts(data, ["upos", "xpos"], epochs=2, min_count=2)
     assert ["known_labels" in part.training["chosen"] for part in parts] == [True, True]
-    assert sum(message.startswith("known-labels") for message in caplog.messages) == 2
+    assert sum(message.startswith("tag-dictionary") for message in caplog.messages) == 2
     quick = train_parts(data, ["upos", "xpos"], epochs=2, quick=True)
     assert ["chosen" in part.training for part in quick] == [False, False]
 

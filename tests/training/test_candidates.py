@@ -101,7 +101,7 @@ def test_presets_are_tried_against_each_other(small, caplog):
         "templates pos, by accuracy on 45 tokens held out of the training data "
         "(pos: 100.00, morph: 100.00)"
     )
-    assert caplog.messages[1].startswith("known-labels 0, by accuracy on 45 tokens")
+    assert caplog.messages[1].startswith("tag-dictionary 0, by accuracy on 45 tokens")
 
 
 def test_the_best_is_chosen(small, monkeypatch):
