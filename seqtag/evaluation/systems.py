@@ -117,7 +117,27 @@ def score_system(
         if label not in (*system.parts, None):
             msg = f"expected one of the parts {', '.join(system.parts)}, found {label!r}"
             raise CorpusError(msg, source=name)
-        found = _score_pipeline(system, gold, label, threads, samples, progress)
+        sentences = list(require_conllu(gold))
+        text = "".join(sentence.raw for sentence in sentences if len(sentence))
+        words = read(io.BytesIO(text.encode()), "conllu", limits=UNLIMITED)
+        tagged = b"".join(tag_text(system.taggers, words, threads=threads))
+        predicted = read(io.BytesIO(tagged), "conllu", limits=UNLIMITED)
+        filled = {name for tagger in system.taggers for name in tagger.label_columns}
+        if given := [name for name in SHOWN if name not in filled]:
+            # The file has gold labels in these columns: they are no predictions of the pipeline.
+            cleared = "".join(
+                each.replace({name: ["_"] * len(each) for name in given})
+                for each in predicted
+                if len(each)
+            )
+            predicted = read(io.BytesIO(cleared.encode()), "conllu", limits=UNLIMITED)
+        found = score_aligned(
+            sentences,
+            progress(predicted),
+            headline=label or "words",
+            origin=origin_of(system.info),
+            samples=samples,
+        )
     else:
         *feeders, tagger = taggers_of(system, component or label, name)  # type: ignore[arg-type]
         column = LabelColumn(label or tagger.label)
@@ -135,38 +155,6 @@ def score_system(
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=gold.source)
     return found
-
-
-def _score_pipeline(
-    pipeline: Pipeline,
-    stream: SentenceStream,
-    label: str | None,
-    threads: int,
-    samples: bool,
-    progress: Progress,
-) -> AlignedReport:
-    """Score all columns that a pipeline fills; the words are those of the file."""
-    gold = list(require_conllu(stream))
-    text = "".join(sentence.raw for sentence in gold if len(sentence))
-    words = read(io.BytesIO(text.encode()), "conllu", limits=UNLIMITED)
-    tagged = b"".join(tag_text(pipeline.taggers, words, threads=threads))
-    predicted = read(io.BytesIO(tagged), "conllu", limits=UNLIMITED)
-    filled = {name for tagger in pipeline.taggers for name in tagger.label_columns}
-    if given := [name for name in SHOWN if name not in filled]:
-        # The file has gold labels in these columns: they are no predictions of the pipeline.
-        cleared = "".join(
-            each.replace({name: ["_"] * len(each) for name in given})
-            for each in predicted
-            if len(each)
-        )
-        predicted = read(io.BytesIO(cleared.encode()), "conllu", limits=UNLIMITED)
-    return score_aligned(
-        gold,
-        progress(predicted),
-        headline=label or "words",
-        origin=origin_of(pipeline.info),
-        samples=samples,
-    )
 
 
 def score_file(
@@ -204,18 +192,8 @@ def score_file(
             raise CorpusError(msg, source=gold.source) from None
     places = [column_in(stream, column) for stream in (gold, predicted)]
     words: list[list[str]] = []
-    labels: tuple[list[Sequence[str]], list[Sequence[str]]] = [], []
-    for pair in _pairs(gold, predicted):
-        words.append(pair[0].words)
-        for place, sentence, side in zip(places, pair, labels, strict=True):
-            side.append(place.of(sentence))
-    return evaluate(*labels, words=words, scheme="auto", task=column.name, samples=samples)
-
-
-def _pairs(
-    gold: Iterable[Sentence], predicted: Iterable[Sentence]
-) -> Iterator[tuple[Sentence, Sentence]]:
-    """Pair the sentences with words of two files; raise CorpusError where the words differ."""
+    labels: list[Sequence[str]] = []
+    guesses: list[Sequence[str]] = []
     for left, right in zip_longest(filter(len, gold), filter(len, predicted)):
         if left is None or right is None:
             short, long = ("gold", right) if left is None else ("predicted", left)
@@ -235,7 +213,10 @@ def _pairs(
                 "compare files of the same text"
             )
             raise CorpusError(msg, source=right.source, line=right.line_of(min(i, len(right) - 1)))
-        yield left, right
+        words.append(left.words)
+        labels.append(places[0].of(left))
+        guesses.append(places[1].of(right))
+    return evaluate(labels, guesses, words=words, scheme="auto", task=column.name, samples=samples)
 
 
 def _quoted(words: Sequence[str]) -> str:

@@ -57,7 +57,13 @@ def tag_token_lists(
     filled = [name for tagger in taggers for name in tagger.label_columns if name not in hidden]
     stream = iter(token_lists)
     while batch := list(islice(stream, _BATCH * threads)):
-        words = [_words_of(tokens) for tokens in batch]
+        words: list[Tokens] = []
+        for tokens in batch:
+            found = tokens_of(tokens)
+            if found is None:
+                msg = f"expected sentences as conllu.TokenList, found {type(tokens).__name__}"
+                raise TypeError(msg)
+            words.append(found)
         before = [[dict(token) for token in sentence] for sentence in words]
         for tagger in taggers:
             tagger.tag_many(batch, threads)
@@ -71,12 +77,3 @@ def tag_token_lists(
                     named = {f"{name[:1].upper()}{name[1:]}": new[name] for name in new}
                     token["misc"] = {**(token.get("misc") or {}), **named}
         yield from batch
-
-
-def _words_of(tokens: TokenList) -> Tokens:
-    """Return the words of a sentence."""
-    found = tokens_of(tokens)
-    if found is None:
-        msg = f"expected sentences as conllu.TokenList, found {type(tokens).__name__}"
-        raise TypeError(msg)
-    return found

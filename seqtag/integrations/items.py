@@ -82,7 +82,8 @@ class ItemTagger:
     def state_features(self) -> dict[tuple[str, str], float]:
         """Return the nonzero weights by (attribute, label); for label components, by component."""
         row = np.repeat(np.arange(len(self.names)), np.diff(self.cells.row_ptr)).tolist()
-        names, columns = list(self.names), self._columns()
+        names = list(self.names)
+        columns = self.labels if self.layout.parts is None else component_names(self.labels)
         cells = zip(row, self.cells.label.tolist(), self.cells.weight.tolist(), strict=True)
         return {(names[i], columns[j]): weight for i, j, weight in cells}
 
@@ -97,12 +98,6 @@ class ItemTagger:
         }
 
     # ----------------------------------------------------------------- private
-    def _columns(self) -> list[str]:
-        """Return the names of the columns of the weights: labels, or their components."""
-        if self.layout.parts is None:
-            return self.labels
-        return component_names(self.labels)
-
     def _engine_weights(self) -> Weights:
         """Return the engine's weights, with the transitions that the label coding forbids."""
         chain = self.cells.chain.copy()

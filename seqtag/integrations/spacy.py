@@ -178,8 +178,17 @@ class SeqtagComponent(_ModelOwner, Pipe):
                 "name another, or use this one as tokenizer"
             )
             raise ModelFileError(msg, source=source)
+        known = sorted(name for name in PARTS_OF_SPEECH if name)
         for tagger in pipeline.taggers:
-            _check_parts_of_speech(tagger, source)
+            if "upos" in tagger.label_columns and not tagger.hidden:
+                others = [v for v in tagger.split_label(tagger.labels)["upos"] if v not in known]
+                if others:
+                    msg = (
+                        f"expected universal parts of speech ({', '.join(known)}) for token.pos, "
+                        f"found {others[0]!r}; retrain it with these, or with --label xpos for "
+                        "token.tag"
+                    )
+                    raise ModelFileError(msg, source=source)
         self._needs = _needs(pipeline.taggers)
         self._chunkers = [t for t in pipeline.taggers if t.label_scheme and not t.hidden]
         self._columns = [
@@ -286,10 +295,21 @@ class SeqtagComponent(_ModelOwner, Pipe):
         for name in self._columns:
             attribute = ATTRIBUTES.get(name)
             if attribute is not None:
-                getter = _morph_of if attribute == "morph" else getattr
+                getter: Any = getattr
+                if attribute == "morph":  # compared by key
+                    getter = lambda token, name: getattr(token, name).key  # noqa: E731
                 scores |= Scorer.score_token_attr(examples, attribute, getter=getter, **options)
         for key in sorted({self._key(tagger) for tagger in self._chunkers}):
-            scores |= get_ner_prf(examples, **options) if key == "ents" else _scores(examples, key)
+            if key == "ents":
+                scores |= get_ner_prf(examples, **options)
+            else:
+                scores |= Scorer.score_spans(
+                    examples,
+                    f"spans_{key}",
+                    getter=lambda doc, _, key=key: doc.spans.get(key, ()),
+                    has_annotation=lambda doc, key=key: key in doc.spans,
+                    allow_overlap=True,
+                )
         return scores
 
 
@@ -387,37 +407,6 @@ class SeqtagTokenizer(_ModelOwner):
 
 
 # --------------------------------------------------------------------------- private
-def _morph_of(token: Token, attribute: str) -> int:
-    """Return the morphological features as a key that the scorer can compare."""
-    key: int = getattr(token, attribute).key
-    return key
-
-
-def _scores(examples: Sequence[Example], key: str) -> dict[str, Any]:
-    """Return the scores of spans."""
-    scores: dict[str, Any] = Scorer.score_spans(
-        examples,
-        f"spans_{key}",
-        getter=lambda doc, _: doc.spans.get(key, ()),
-        has_annotation=lambda doc: key in doc.spans,
-        allow_overlap=True,
-    )
-    return scores
-
-
-def _check_parts_of_speech(tagger: Tagger, source: str) -> None:
-    """Refuse a model of parts of speech that spaCy does not have."""
-    if "upos" in tagger.label_columns and not tagger.hidden:
-        known = sorted(name for name in PARTS_OF_SPEECH if name)
-        others = [v for v in tagger.split_label(tagger.labels)["upos"] if v not in known]
-        if others:
-            msg = (
-                f"expected universal parts of speech ({', '.join(known)}) for token.pos, found "
-                f"{others[0]!r}; retrain it with these, or with --label xpos for token.tag"
-            )
-            raise ModelFileError(msg, source=source)
-
-
 def _needs(taggers: Iterable[Tagger]) -> list[str]:
     """Return the input columns that no earlier tagger fills."""
     filled: tuple[str, ...] = ("form",)

@@ -42,7 +42,7 @@ def fields_of(content_type: str, body: bytes) -> dict[str, str]:
     kind = content_type.partition(";")[0].strip().lower()
     try:
         if kind == _MULTIPART:
-            return dict(_parts(content_type, body))
+            return _multipart_fields(content_type, body)
         if kind == _URLENCODED or not body:
             return query_fields(body.decode())
     except UnicodeDecodeError:
@@ -66,8 +66,7 @@ def query_fields(text: str) -> dict[str, str]:
     return dict(pairs)
 
 
-def _parts(content_type: str, body: bytes) -> list[tuple[str, str]]:
-    """Return the names and values between the boundaries of a multipart form."""
+def _multipart_fields(content_type: str, body: bytes) -> dict[str, str]:
     match = _BOUNDARY.search(content_type)
     if match is None:
         msg = "expected a boundary in the content type of the form, found none"
@@ -80,7 +79,7 @@ def _parts(content_type: str, body: bytes) -> list[tuple[str, str]]:
     if len(pieces) - 2 > _MOST_FIELDS:
         msg = f"expected at most {_MOST_FIELDS} fields, found more; leave some out"
         raise SeqtagError(msg)
-    found = []
+    fields = {}
     for piece in pieces[1:-1]:
         head, _, value = piece.partition(b"\r\n\r\n")
         lines = [each for each in head.split(b"\r\n") if each.lower().startswith(b"content-disp")]
@@ -88,5 +87,5 @@ def _parts(content_type: str, body: bytes) -> list[tuple[str, str]]:
         if name is None:
             msg = "expected a name for each field of the form, found one without; send it again"
             raise SeqtagError(msg)
-        found.append((name[1] if name[1] is not None else name[2], value.decode()))
-    return found
+        fields[name[1] if name[1] is not None else name[2]] = value.decode()
+    return fields
