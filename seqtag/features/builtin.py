@@ -85,8 +85,8 @@ def _short_shape(word: str) -> str:
 def _outline(word: str) -> str:
     """The short shape with symbols as their Unicode category (Sc for £, Sm for ∈), without marks.
 
-    Accents and joiners belong to what they stand on. The characters < > ^ ` | ~ stay as they are:
-    plain text uses them as punctuation.
+    Accents and joiners belong to their base characters. The characters < > ^ ` | ~ stay: plain text
+    uses them as punctuation.
     """
     if word.isascii() and word.isalpha() and word.islower():
         return "x"  # the usual case
@@ -134,7 +134,7 @@ def _is_alpha(word: str) -> str:
 
 @attribute("has_inner_upper")
 def _has_inner_upper(word: str) -> str:
-    """1 if an upper-case letter stands after the first character, else 0."""
+    """1 if there is an upper-case letter after the first character, else 0."""
     return _bit(any(map(str.isupper, word[1:])))
 
 
@@ -211,7 +211,7 @@ _VOWELS = frozenset(
     "اويىیەېۆۇۈ"  # Arabic: all vowels of Uyghur and Kurdish, the long ones of Arabic and Persian
 )
 _CONSONANTS = frozenset("йў")
-"""Letters that stand for consonants although the letter below their mark is a vowel."""
+"""Consonant letters whose base letter is a vowel."""
 
 
 @attribute("skeleton")
@@ -223,7 +223,7 @@ def _skeleton(word: str, n: int, classes: str = "") -> str | None:
     first one where the suffix begins, so that the endings of 한 and 간 are the same.
 
     Classes say which letters to write as one instead of the vowels: "ae=A iıoöuü=I dt=D". Those
-    that are not there stand for their base letter (é for e), or for themselves.
+    that are in no class count as their base letter (é as e), or as themselves.
     """
     letters = letters_of(classes)
     suffix = _suffix(word, n)

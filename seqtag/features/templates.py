@@ -45,7 +45,7 @@ class Term:
     Parameters
     ----------
     function
-        Name of the attribute; ``form`` stands for the value itself.
+        Name of the attribute; ``form`` is the value itself.
     column
         Name of the column, or its number counted from 0.
     args

@@ -463,11 +463,11 @@ def allowed(
     Returns
     -------
     start : (K,) bool
-        Label may stand first.
+        Whether a label may be the first.
     transition : (K, K) bool
         Row: previous label; column: current label.
     stop : (K,) bool
-        Label may stand last. With ``O`` or a whole chunk of one token in the set, every length
+        Whether a label may be the last. With ``O`` or a label for chunks of one token, every length
         has an allowed sequence; without them it may have none.
 
     Raises

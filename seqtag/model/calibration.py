@@ -35,7 +35,7 @@ class Calibration:
     shares
         The share of right labels at each, never falling, strictly between 0 and 1.
     tokens
-        On how many tokens it was learnt.
+        Number of tokens it was learned from.
 
     Examples
     --------
@@ -106,10 +106,10 @@ def is_calibration(value: Any) -> bool:
         return False
     if not all(type(number) in (int, float) for number in (*margins, *shares)):
         return False
-    whole = type(tokens) is int and tokens > 0 and len(margins) == len(shares)
+    complete = type(tokens) is int and tokens > 0 and len(margins) == len(shares)
     rising = all(a < b for a, b in pairwise(margins))
     level = all(a <= b for a, b in pairwise(shares))
-    return whole and rising and level and shares[0] >= 0 and shares[-1] <= 1
+    return complete and rising and level and shares[0] >= 0 and shares[-1] <= 1
 
 
 def _pooled(x: NDArray[np.float64], hit: NDArray[np.float64]) -> list[tuple[float, float, float]]:
