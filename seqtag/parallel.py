@@ -65,7 +65,7 @@ def in_order(
     threads: int,
     ready: Callable[[], bool] = lambda: True,
 ) -> Iterator[Result]:
-    """The results of the work in the order of the items, a few items ahead at most.
+    """Yield the results of the work in the order of the items, a few items ahead at most.
 
     Where the next item is not `ready`, but will be long in coming, no result is kept waiting.
 

@@ -1,4 +1,4 @@
-"""Where random numbers come from."""
+"""Random number streams."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from seqtag.errors import SeqtagError
 
 
 def random_source(seed: Any) -> np.random.RandomState:
-    """A random stream: of an int, of a numpy generator, or (None) of fresh entropy.
+    """Return a random stream from an int, a numpy generator, or (None) fresh entropy.
 
     numpy has promised never to change the stream of a RandomState.
 
@@ -35,7 +35,7 @@ def random_source(seed: Any) -> np.random.RandomState:
 
 
 def seed_of(seed: Any) -> int:
-    """A seed as a number: an int is one; of a numpy generator or None, one is drawn.
+    """Return a seed as a number; it is drawn from a numpy generator or None.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def seed_of(seed: Any) -> int:
 
 
 def visiting_order(examples: int, seed: int, run: int, epoch: int) -> np.ndarray:
-    """The order in which training visits its examples: the one rule, of taggers and classifiers.
+    """Return the order in which training visits its examples, for taggers and classifiers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Learning how often labels of a margin are right, on sentences with gold labels."""
+"""Calibration of margins on sentences with gold labels."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 class Calibrated(NamedTuple):
-    """Models with what was learnt.
+    """Calibrated models.
 
     Attributes
     ----------
     models
         All models of the file, in order.
     reliability
-        By the name of each part that was calibrated: how its scores fit the sentences on which
-        they were learnt. On others they fit less well.
+        By component: how its scores fit the sentences on which they were calibrated. They fit
+        others less well.
     """
 
     models: list[Model]
@@ -39,23 +39,23 @@ class Calibrated(NamedTuple):
 def calibrate(
     loaded: Tagger | Pipeline, sentences: Iterable[Sentence], threads: int = 1
 ) -> Calibrated:
-    """Learn the calibration of a tagger, or of those parts of a pipeline that have gold labels.
+    """Calibrate a tagger, or the components of a pipeline that have gold labels.
 
     Parameters
     ----------
     loaded
-        What a model file holds. Its parts run as they do in tagging: later ones see the labels that
-        earlier ones give.
+        A tagger or a pipeline. Components run as in tagging: later ones see the labels predicted
+        by earlier ones.
     sentences
-        With gold labels, and not those that the model was trained on, which it knows too well.
-        Words without a label are left out.
+        Sentences with gold labels that the model was not trained on. Words without a label are
+        left out.
     threads
         Threads to tag on.
 
     Raises
     ------
     CorpusError
-        If no sentence has a gold label for any part.
+        If no sentence has a gold label for any component.
     """
     taggers = loaded.taggers if isinstance(loaded, Pipeline) else (loaded,)
     filled = [FilledSentence(sentence) for sentence in sentences if len(sentence)]
@@ -98,7 +98,7 @@ def calibrate(
 
 
 def _gold(tagger: Tagger, tagged: FilledSentence) -> list[str | None]:
-    """The gold labels of a sentence for a tagger; None where a word has none."""
+    """Return the gold labels of a sentence for a tagger; None where a word has none."""
     column = tagger.model.column
     if column.may_be_empty and find_column(column.name, tagged.sentence.columns):
         return list(tagged.sentence.column(column.name))

@@ -235,7 +235,7 @@ class Corpus(NamedTuple):
     name: str | None
 
     def label_column(self, label: str | None) -> LabelColumn:
-        """The label column: the one named, if it is there, else the usual one.
+        """Return the label column: the one named, or the default one.
 
         Raises
         ------
@@ -356,7 +356,7 @@ class Corpus(NamedTuple):
         return found, lengths
 
     def _gathered(self, gathering: _Gathering) -> _Gathering:
-        """All sources, taken."""
+        """Take all sources."""
         for source in self.sources:
             if (
                 backend.Scanner is not None
@@ -694,7 +694,7 @@ def shared_sentences(
 
 
 def _sentences(ids: NDArray[np.int32], lengths: NDArray[np.int64]) -> Iterator[bytes]:
-    """The numbers of each sentence's words, as bytes."""
+    """Yield the numbers of each sentence's words, as bytes."""
     data = ids.astype(np.int32).tobytes()
     end = 0
     for length in lengths.tolist():

@@ -1,4 +1,4 @@
-"""Interruptions that let a training finish its sentence, and keep what it has learnt."""
+"""Interruptions that let a training finish its sentence, and keep its result."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class AtOnce(KeyboardInterrupt):
-    """A second interruption: nothing is to be finished, and nothing kept."""
+    """A second interruption, at which nothing is finished or kept."""
 
 
 class Stop:
-    """Whether a training is to stop; its runs, on any threads, look at it between two sentences.
+    """Flag that ends a training; its runs, on any threads, check it between two sentences.
 
     Examples
     --------
@@ -26,29 +26,28 @@ class Stop:
     """
 
     def __init__(self) -> None:
-        self._asked = False  # no lock, which a signal handler could wait for in vain
+        self._asked = False  # no lock: a signal handler could deadlock on it
 
     def ask(self) -> None:
-        """Ask for it."""
+        """Set the flag."""
         self._asked = True
 
     def asked(self) -> bool:
-        """Whether it was asked for."""
+        """Return whether the flag is set."""
         return self._asked
 
 
 @contextmanager
 def put_off(stop: Stop) -> Iterator[None]:
-    """Ask to stop where a signal would raise KeyboardInterrupt; a second one raises `AtOnce`.
+    """Set a flag where a signal would raise KeyboardInterrupt; a second one raises `AtOnce`.
 
-    Signals are SIGINT and SIGTERM, where these have a handler in Python. What it raises is put
-    off, all else that it does is done. Only the main thread has handlers: on others, this does
-    nothing.
+    Signals are SIGINT and SIGTERM, if they have a handler in Python, which is called as well. Only
+    the main thread has handlers: on others, this does nothing.
 
     Parameters
     ----------
     stop
-        What is asked.
+        The flag.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Learning as sentences come: one visit each, in the order given, with features that are new.
 
 To learn some sentences and then others is, to the last bit, to learn all of them in one epoch
-without shuffling: the whole state of the weights stays, and features are numbered by their first
+without shuffling: the complete state of the weights stays, and features are numbered by their first
 appearance either way.
 """
 
@@ -94,16 +94,16 @@ def partial_fit(
 
 
 class OnlineWeights:
-    """Weights in training that take in rows as they come. Pickles with the whole state.
+    """Weights in training whose rows are added as they appear. Pickles with the complete state.
 
     Parameters
     ----------
     settings
         How to learn: `update`, `step` and `margin` count.
     layout
-        Shape of the weights to begin with.
+        Shape of the initial weights.
     state
-        The weights to begin with, if they are not 0.
+        The initial weights, if they are not 0.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class OnlineWeights:
 
     @property
     def layout(self) -> Layout:
-        """Shape of the weights by now."""
+        """Current shape of the weights."""
         return self._layout
 
     def learn(
@@ -134,11 +134,11 @@ class OnlineWeights:
         Parameters
         ----------
         x
-            The sentences; rows not seen before go on from those that were.
+            The sentences; new rows continue the numbers of known ones.
         y
             Label id of each token.
         rows, edges
-            How many rows there are by now.
+            Current number of rows.
         """
         self._make_room(rows, edges)
         visits = np.arange(len(x.sentence_ptr) - 1, dtype=np.int64)
@@ -146,7 +146,7 @@ class OnlineWeights:
         return self._weights.train_epoch(x, y, visits, how.rule, how.step, how.cost)
 
     def cells(self) -> Cells:
-        """The average of the weights after each sentence."""
+        """Return the average of the weights after each sentence."""
         cells, (rows, _, _, edges, _) = self._weights.cells(average=True), self._layout
         return cells._replace(
             row_ptr=cells.row_ptr[: rows + 1], edge_ptr=cells.edge_ptr[: edges + 1]
@@ -154,7 +154,7 @@ class OnlineWeights:
 
     # ----------------------------------------------------------------- private
     def _make_room(self, rows: int, edges: int) -> None:
-        """Have so many rows; to move is dear, so that there is room for twice as many then."""
+        """Grow geometrically to so many rows; reallocation is expensive."""
         self._layout = self._layout._replace(rows=rows, edges=edges)
         room = self._room
         if rows <= room.rows and edges <= room.edges:
@@ -184,15 +184,14 @@ class OnlineWeights:
 
 
 class OnlineTagger:
-    """A tagger that learns sentences as they come. Pickles with the whole state.
+    """A tagger that learns online, sentence by sentence. Pickles with the complete state.
 
     Parameters
     ----------
     problem
-        The first sentences, as `seqtag.training.problem.pose` has them: what templates, columns
-        and coding there are. They are not learnt yet. Features count from their first sight:
-        ``min_count`` and ``known_labels`` do not matter, nor does ``dropout``. Its labels are those
-        there will ever be.
+        The problem of the first sentences, for its templates, columns, coding and labels; the
+        sentences are not learned yet. Each feature counts from its first occurrence: ``min_count``,
+        ``known_labels`` and ``dropout`` have no effect. No label can be added later.
     """
 
     def __init__(self, problem: Problem):
@@ -211,7 +210,7 @@ class OnlineTagger:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that examples must have, in their order."""
+        """Columns that examples must have."""
         return self._like.compiled.columns
 
     def learn(self, examples: TrainingData) -> tuple[int, int]:
@@ -220,7 +219,7 @@ class OnlineTagger:
         Raises
         ------
         LabelError
-            If a label is none of those there will ever be.
+            If a label is not one of the first problem.
         """
         like = self._like
         columns = like.compiled.columns
@@ -252,7 +251,7 @@ class OnlineTagger:
         return self._weights.learn(x, y, len(self._rows), len(self._edges))
 
     def tagger(self) -> Tagger:
-        """The tagger of the average of the weights after each sentence."""
+        """Return the tagger of the average of the weights after each sentence."""
         keys, edge_keys = (np.array([*rows], np.uint64) for rows in (self._rows, self._edges))
         corpus = self._like.corpus._replace(
             layout=self._weights.layout, keys=keys, edge_keys=edge_keys
@@ -267,16 +266,16 @@ def learned_ids(
     labels: Sequence[str],
     forms: Column | None = None,
 ) -> NDArray[np.int32]:
-    """Label id of each token, by the place of its label among the labels as they are learnt.
+    """Return the label id of each token, given all labels as they are learned.
 
     Raises
     ------
     LabelError
         If one is not among them.
     """
-    learnt = examples.encoded_by(coding, forms)
+    learned = examples.encoded_by(coding, forms)
     number = {label: i for i, label in enumerate(labels)}
-    unseen = [label for label in learnt.types if label not in number]
+    unseen = [label for label in learned.types if label not in number]
     if unseen:
         shown = ", ".join(labels[:5]) + (", ..." if len(labels) > 5 else "")
         msg = (
@@ -284,18 +283,19 @@ def learned_ids(
             "there as classes=..."
         )
         raise LabelError(msg)
-    y: NDArray[np.int32] = np.array([number[label] for label in learnt.types], np.int32)[learnt.ids]
+    ids = np.array([number[label] for label in learned.types], np.int32)
+    y: NDArray[np.int32] = ids[learned.ids]
     return y
 
 
 def _known(rows: dict[int, int], keys: NDArray[np.uint64], found: IntArray) -> NDArray[np.int32]:
-    """Rows of some features, found by key, in the place of their rows in a corpus."""
+    """Return features as rows of all features so far, found by key."""
     numbers = np.array([rows.setdefault(key, len(rows)) for key in keys.tolist()], np.int32)
     known: NDArray[np.int32] = numbers[found]
     return known
 
 
 def _padded(cells: CellStates, rows: int) -> CellStates:
-    """The cells with empty rows behind them."""
+    """Return the cells with empty rows after them."""
     more = np.full(rows + 1 - len(cells.ptr), cells.ptr[-1], np.int64)
     return cells._replace(ptr=np.concatenate([cells.ptr, more]))

@@ -191,7 +191,7 @@ def train_parts(
             for name in names:
                 if len(found[name].types) == 1:
                     value = found[name].types[0]
-                    _log.warning("the column %s is %r throughout: not learnt", name, value)
+                    _log.warning("the column %s is %r throughout: not learned", name, value)
             names = [name for name in names if len(found[name].types) > 1]
         begins = {name: part_of(init, LabelColumn(name), settings) for name in (*texts, *names)}
         for begin in begins.values():
@@ -236,7 +236,7 @@ def train_parts(
             except CorpusError as error:
                 if labels is not None:
                     raise
-                _log.warning("%s: not learnt (%s)", name, error.message.partition(";")[0])
+                _log.warning("%s: not learned (%s)", name, error.message.partition(";")[0])
                 return None
             task = learning_task(
                 LabelColumn(name),

@@ -391,7 +391,7 @@ def _all(x: Instances, _: np.random.RandomState) -> Instances:
 
 
 def _seen(x: Instances, shares: NDArray[np.float64], random: np.random.RandomState) -> Instances:
-    """The instances without some of their features, of each row its share."""
+    """Return the instances without some of their features, of each row its share."""
     if x.values is None:
         token_ptr, features = backend.drop_features(x.token_ptr, x.features, shares, random)
         return x._replace(token_ptr=token_ptr, features=features)

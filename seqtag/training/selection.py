@@ -56,7 +56,7 @@ class Folds(NamedTuple):
         return float(np.std(self.scores, ddof=1))
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
-        """The t-interval of the mean, which takes folds as independent.
+        """Return the t-interval of the mean, which takes folds as independent.
 
         >>> [round(border, 4) for border in Folds((0.9, 0.8, 1.0)).interval(0.5)]
         [0.8529, 0.9471]
@@ -138,7 +138,7 @@ def size(data: Any) -> int:
 
 
 def take(data: Any, where: Sequence[int] | np.ndarray) -> Any:
-    """The examples of the given numbers, in that order.
+    """Return the examples of the given numbers, in that order.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def k_folds(
 
 
 def _dealt_out(groups: np.ndarray, k: int, random: np.random.RandomState) -> list[np.ndarray]:
-    """Numbers of the examples of k parts that leave groups whole."""
+    """Return the numbers of the examples of k folds that keep groups together."""
     names, sizes = np.unique(groups, return_counts=True)
     shuffled = random.permutation(len(names))
     held = np.zeros(k, np.int64)
@@ -308,7 +308,7 @@ def fold_units(sentences: Sequence[Sentence], folds: int, by: str = "document") 
 
 
 def grid(space: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """All combinations of the values.
+    """Return all combinations of the values.
 
     Raises
     ------
@@ -522,7 +522,7 @@ def _errors_by_size(
 
 
 def classifier_fit(make: Callable[[], Any]) -> Fit:
-    """The ``fit`` of a classifier on (X, y): ``make()`` gives a new one.
+    """Return the ``fit`` of a classifier on (X, y): ``make()`` gives a new one.
 
     Examples
     --------
@@ -540,7 +540,7 @@ def classifier_fit(make: Callable[[], Any]) -> Fit:
 
 
 def tagger_fit(on_report: Callable[[Report], object] | None = None, **settings: Any) -> Fit:
-    """The ``fit`` of a tagger on sentences: settings of `seqtag.train`; F1 or accuracy.
+    """Return the ``fit`` of a tagger on sentences: settings of `seqtag.train`; F1 or accuracy.
 
     `on_report` is given the report of each scoring.
     """
@@ -569,7 +569,7 @@ def _check_space(space: Mapping[str, Sequence[Any]]) -> None:
 
 
 def _combination(space: Mapping[str, Sequence[Any]], number: int) -> dict[str, Any]:
-    """The combination of a number, read as digits, the last setting first."""
+    """Return the combination of a number, read as digits, the last setting first."""
     digits: dict[str, Any] = {}
     for name in reversed(list(space)):
         number, digit = divmod(number, len(space[name]))

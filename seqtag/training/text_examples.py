@@ -102,7 +102,7 @@ def token_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Tra
         labels[np.searchsorted(rows.starts, ends) - 1] = _LABELS.index(label)
     if not (labels[:-1] >= _LABELS.index(TOKEN))[rows.gaps[1:] == 0].any():
         _log.warning(
-            "tokens: white space stands behind every token of the treebank, so that what it "
+            "tokens: white space follows every token of the treebank, so that what it "
             "separates will be tokens, words and punctuation together; where none stands, MISC "
             "should say SpaceAfter=No"
         )
@@ -127,10 +127,10 @@ def _text_of(sentences: Iterable[Sentence]) -> tuple[str, NDArray[np.int64], NDA
         for surface in paragraph:
             for token in surface.tokens:
                 before = (token.spaces_before + token.written).replace(SEPARATOR, " ")
-                behind = token.spaces_after.replace(SEPARATOR, " ")
+                after = token.spaces_after.replace(SEPARATOR, " ")
                 token_ends.append(length + len(before))
-                text += before, behind
-                length += len(before) + len(behind)
+                text += before, after
+                length += len(before) + len(after)
             sentence_ends.append(token_ends[-1])
         text.append(SEPARATOR)
         length += 1

@@ -274,7 +274,7 @@ def check_to_go_on(init: Model | None, settings: Settings) -> None:
 
 
 def _models(init: Loaded | None) -> Sequence[Model]:
-    """The parts of a model."""
+    """Return the models of a tagger or pipeline."""
     if init is None:
         return ()
     return [init.model] if isinstance(init, Tagger) else init.models
@@ -444,7 +444,7 @@ def merged_tag_dictionary(
 
 
 def _labels_of(known: TagDictionary) -> dict[bytes, list[int]]:
-    """The labels of each word, by the name of its key."""
+    """Return the labels of each word, by the name of its key."""
     labels = np.split(known.labels.astype(np.int64), known.row_ptr[1:-1])
     return {key: found.tolist() for key, found in zip(_names(known.keys), labels, strict=False)}
 

@@ -54,7 +54,7 @@ def folder(tmp_path_factory):
     done = run("train", "train.conllu", "--label", "all", "-m", "all.seqtag", cwd=folder)
     assert (done.code, done.out) == (0, b""), done.err
     assert "seqtag: component words\n" in done.err
-    assert "note: the column xpos is '_' throughout: not learnt\n" in done.err
+    assert "note: the column xpos is '_' throughout: not learned\n" in done.err
     (folder / "said").write_text(done.err)
     return folder
 
