@@ -1,8 +1,7 @@
 """Sentences as arrays of strings, of Arrow or numpy, and labels as arrays of the same shape.
 
-Arrow arrays are numbered by Arrow itself, many sentences at a time, and Python sees each
-different word of them once. pyarrow is never imported unless somebody hands over one of its
-arrays.
+Arrow numbers its own arrays, many sentences at a time, and Python sees each distinct word once.
+pyarrow is imported only if one of its arrays is given.
 """
 
 from __future__ import annotations
@@ -29,23 +28,25 @@ _NO_OFFSETS = (
 
 
 class Arrays(NamedTuple):
-    """Sentences whose words lie end to end in arrays."""
+    """Sentences whose words are end to end in arrays."""
 
-    columns: list[Any]  # of each column the values of all words
+    columns: list[Any]  # for each column the values of all words
     bounds: NDArray[np.int64]  # where sentences begin, and where the last one ends
-    shaped: Callable[[NDArray[np.int32], Sequence[str]], Any]  # label ids and their names -> result
+    shaped: Callable[[NDArray[np.int32], Sequence[str]], Any]  # of label ids and names
 
     def forms(self, column: int, begin: int, end: int) -> list[list[str]]:
-        """The values of a column, of each of the sentences begin to end."""
+        """Return the values of a column for each of the sentences begin to end."""
         first, last = self.bounds[begin], self.bounds[end]
-        words = _as_strings(self.columns[column], int(first), int(last))
+        words: list[str] = []
+        for strings, ids in _pieces(self.columns[column], int(first), int(last)):
+            words += strings if ids is None else [strings[i] for i in ids.tolist()]
         bounds = (self.bounds[begin : end + 1] - first).tolist()
         return [words[a:b] for a, b in pairwise(bounds)]
 
     def numbered(
         self, encoder: Encoder, names: Sequence[str], begin: int, end: int
     ) -> NDArray[np.int32]:
-        """Type ids (columns, words) int32 of the sentences begin to end."""
+        """Return the type ids (columns, words) int32 of the sentences begin to end."""
         first, last = int(self.bounds[begin]), int(self.bounds[end])
         types = np.empty((len(names), last - first), np.int32)
         for c, name in enumerate(names):
@@ -59,13 +60,13 @@ class Arrays(NamedTuple):
 
 
 def arrays_of(sentences: Any, offsets: Any, columns: Sequence[str]) -> Arrays | None:
-    """Sentences as arrays, or None if they are something else.
+    """Return sentences as arrays, or None if they are something else.
 
     Parameters
     ----------
     sentences
         A list array of Arrow, or with `offsets` an array of strings of Arrow or numpy; for a model
-        of several columns a mapping with such an array for each.
+        with several columns a mapping with an array for each.
     offsets
         Where sentences begin, and where the last one ends; None for list arrays.
     columns
@@ -74,7 +75,7 @@ def arrays_of(sentences: Any, offsets: Any, columns: Sequence[str]) -> Arrays | 
     Raises
     ------
     TypeError
-        If an array holds something other than strings, or sentences of them.
+        If an array has elements other than strings, or lists of strings.
     SeqtagError
         If a sentence or word is missing, or the arrays or offsets do not fit together.
     """
@@ -98,7 +99,7 @@ def arrays_of(sentences: Any, offsets: Any, columns: Sequence[str]) -> Arrays | 
                 f"{type(given[0]).__name__}; arrays of words need offsets"
             )
             raise TypeError(msg)
-        return None  # whatever it is, it is a sentence after another
+        return None
     if None in kinds:
         msg = (
             "expected an array of strings of pyarrow or numpy with offsets, found "
@@ -126,7 +127,7 @@ def arrays_of(sentences: Any, offsets: Any, columns: Sequence[str]) -> Arrays | 
 
 
 def _kind_of(array: Any) -> str | None:
-    """Whose array it is; None for what is no array of words."""
+    """Return the library of an array; None for other objects."""
     if isinstance(array, np.ndarray):
         return "numpy"
     if type(array).__module__.partition(".")[0] == "pyarrow" and hasattr(array, "null_count"):
@@ -135,12 +136,12 @@ def _kind_of(array: Any) -> str | None:
 
 
 def _checked(offsets: Any, words: int) -> NDArray[np.int64]:
-    """Offsets as the engine wants them.
+    """Return offsets as int64.
 
     Raises
     ------
     SeqtagError
-        If they are not whole numbers that ascend from 0 to the number of words.
+        If they are not integers that ascend from 0 to the number of words.
     """
     found = np.asarray(offsets)
     if found.ndim != 1 or found.dtype.kind not in "iu" or not len(found):
@@ -158,7 +159,7 @@ def _checked(offsets: Any, words: int) -> NDArray[np.int64]:
 
 # --------------------------------------------------------------------- numpy
 def _numpy(words: NDArray[Any], offsets: Any) -> Arrays:
-    """Sentences in a numpy array of strings."""
+    """Return the sentences of a numpy array of strings."""
     if words.ndim != 1 or words.dtype.kind not in "UOT":
         msg = (
             "expected words in one row, of the numpy type str, object or StringDType, found "
@@ -176,19 +177,24 @@ def _numpy(words: NDArray[Any], offsets: Any) -> Arrays:
 
 # --------------------------------------------------------------------- Arrow
 def _arrow(array: Any, offsets: Any, name: str) -> Arrays:
-    """Sentences in an array, or chunked array, of Arrow."""
+    """Return the sentences of an array, or chunked array, of Arrow."""
     pa = import_module("pyarrow")
     kind = array.type
-    if not _is_list(pa, kind):
+    tests = ("is_list", "is_large_list", "is_fixed_size_list", "is_list_view", "is_large_list_view")
+    if not any(hasattr(pa.types, test) and getattr(pa.types, test)(kind) for test in tests):
         if offsets is None:
             msg = f"{_NO_OFFSETS}, found {kind} alone; give offsets=, or a list array"
             raise TypeError(msg)
         _check_words(pa, array, kind, name)
-        return Arrays(
-            [array],
-            _checked(offsets, len(array)),
-            lambda ids, names: _as_flat(pa, array, ids, names),
-        )
+
+        def flat(ids: NDArray[np.int32], names: Sequence[str]) -> Any:
+            if not isinstance(array, pa.ChunkedArray):
+                return _dictionary(pa, ids, names)
+            ends = np.cumsum([0, *map(len, array.chunks)]).tolist()
+            made = [_dictionary(pa, ids[begin:end], names) for begin, end in pairwise(ends)]
+            return pa.chunked_array(made, pa.dictionary(pa.int32(), pa.string()))
+
+        return Arrays([array], _checked(offsets, len(array)), flat)
     if offsets is not None:
         msg = (
             f"expected offsets with an array of words only, found them with {kind}; leave them out"
@@ -203,9 +209,9 @@ def _arrow(array: Any, offsets: Any, name: str) -> Arrays:
         raise SeqtagError(msg)
     chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
     for chunk in chunks:
-        _check_whole(chunk, "lists of words in UTF-8")  # or what lies beyond them would be read
-    flat = [chunk.flatten() for chunk in chunks]
-    words = flat[0] if len(flat) == 1 else pa.chunked_array(flat, kind.value_type)
+        _validate(chunk, "lists of words in UTF-8")  # or memory beyond them would be read
+    parts = [chunk.flatten() for chunk in chunks]
+    words = parts[0] if len(parts) == 1 else pa.chunked_array(parts, kind.value_type)
     _check_words(pa, words, kind.value_type, name)
     compute = import_module("pyarrow.compute")
     lengths = [compute.list_value_length(chunk).to_numpy(zero_copy_only=False) for chunk in chunks]
@@ -230,20 +236,8 @@ def _arrow(array: Any, offsets: Any, name: str) -> Arrays:
     return Arrays([words], bounds, shaped)
 
 
-def _is_list(pa: Any, kind: Any) -> bool:
-    """Whether a type of Arrow is one of lists."""
-    tests = ("is_list", "is_large_list", "is_fixed_size_list", "is_list_view", "is_large_list_view")
-    return any(hasattr(pa.types, test) and getattr(pa.types, test)(kind) for test in tests)
-
-
 def _check_words(pa: Any, words: Any, kind: Any, name: str) -> None:
-    """Refuse an array of Arrow that holds something other than strings, or lacks one.
-
-    Raises
-    ------
-    TypeError, SeqtagError
-        If it does.
-    """
+    """Raise an error if an array of Arrow has other elements than strings, or null."""
     value = kind.value_type if pa.types.is_dictionary(kind) else kind
     if str(value) not in ("string", "large_string", "string_view") and (
         len(words) or value != "null"
@@ -263,74 +257,41 @@ def _check_words(pa: Any, words: Any, kind: Any, name: str) -> None:
 
 
 def _dictionary(pa: Any, ids: NDArray[np.int32], names: Sequence[str]) -> Any:
-    """Labels as a dictionary array of Arrow."""
+    """Return labels as a dictionary array of Arrow."""
     return pa.DictionaryArray.from_arrays(pa.array(ids), pa.array(list(names), pa.string()))
 
 
-def _as_flat(pa: Any, array: Any, ids: NDArray[np.int32], names: Sequence[str]) -> Any:
-    """Labels as one array of Arrow, in chunks as long as those of the words."""
-    if not isinstance(array, pa.ChunkedArray):
-        return _dictionary(pa, ids, names)
-    ends = np.cumsum([0, *map(len, array.chunks)]).tolist()
-    chunks = [_dictionary(pa, ids[begin:end], names) for begin, end in pairwise(ends)]
-    return pa.chunked_array(chunks, pa.dictionary(pa.int32(), pa.string()))
-
-
-# --------------------------------------------------------------------- both
 def _pieces(
     words: Any, begin: int, end: int
 ) -> Iterator[tuple[list[str], NDArray[np.int32] | None]]:
-    """Words begin to end: strings, and which of them each word is; None if they are the words."""
+    """Yield strings and the id of each word, for the words begin to end; no ids: the words."""
     if isinstance(words, np.ndarray):
         yield words[begin:end].tolist(), None
         return
     part = words.slice(begin, end - begin)
-    for chunk in part.chunks if hasattr(part, "chunks") else [part]:
+    for piece in part.chunks if hasattr(part, "chunks") else [part]:
+        chunk = piece
         if not len(chunk):
             continue
-        encoded = _readable(chunk).dictionary_encode()
+        pa = import_module("pyarrow")
+        _validate(chunk, "words in UTF-8")
+        if pa.types.is_dictionary(chunk.type):
+            chunk = chunk.dictionary_decode()
+            if chunk.null_count:
+                msg = (
+                    "expected words as strings, found null in a dictionary; fill it, or drop its "
+                    "words"
+                )
+                raise SeqtagError(msg)
+        if str(chunk.type) == "string_view":
+            chunk = chunk.cast(pa.large_string())
+        encoded = chunk.dictionary_encode()
         ids = encoded.indices.to_numpy(zero_copy_only=False)
         yield encoded.dictionary.to_numpy(zero_copy_only=False).tolist(), ids
 
 
-def _as_strings(words: Any, begin: int, end: int) -> list[str]:
-    """Words begin to end as strings."""
-    found: list[str] = []
-    for strings, ids in _pieces(words, begin, end):
-        found += strings if ids is None else [strings[i] for i in ids.tolist()]
-    return found
-
-
-def _readable(chunk: Any) -> Any:
-    """An array of Arrow that it can number by itself, whose strings are UTF-8.
-
-    Raises
-    ------
-    SeqtagError
-        If they are not, or one in a dictionary is missing.
-    """
-    pa = import_module("pyarrow")
-    _check_whole(chunk, "words in UTF-8")
-    if pa.types.is_dictionary(chunk.type):
-        chunk = chunk.dictionary_decode()
-        if chunk.null_count:
-            msg = (
-                "expected words as strings, found null in a dictionary; fill it, or drop its words"
-            )
-            raise SeqtagError(msg)
-    if str(chunk.type) == "string_view":
-        chunk = chunk.cast(pa.large_string())
-    return chunk
-
-
-def _check_whole(chunk: Any, expected: str) -> None:
-    """Refuse an array of Arrow that does not fit itself, as others can make them.
-
-    Raises
-    ------
-    SeqtagError
-        If it does not.
-    """
+def _validate(chunk: Any, expected: str) -> None:
+    """Raise an error if an array of Arrow is inconsistent, as other libraries can make them."""
     try:
         chunk.validate(full=True)
     except import_module("pyarrow").ArrowInvalid as error:
