@@ -248,18 +248,24 @@ def documents_of(sentences: Iterable[Sentence], field: str | None = None) -> lis
     value: str | None = None
     source = ""
     begun = 0
+    pattern = rf"^\ufeff?#\s*{re.escape(field or '')}\s*=\s*(.*)"
     for sentence in sentences:
         if field is None:
             begun += sentence.source != source or bool(_NEW.search(_head(sentence)))
             value = str(begun)
         else:
-            value = _value_of(sentence, field) or (value if sentence.source == source else None)
+            own = None
+            if match := re.search(pattern, _head(sentence), re.MULTILINE):
+                own = match[1].strip()
+            elif len(sentence) and field in sentence.columns:
+                own = sentence.column(field)[0]
+            value = own or (value if sentence.source == source else None)
         source = sentence.source
         if len(sentence):
             found.append(numbers.setdefault(value, len(numbers)))
     if field is not None and not numbers.keys() - {None}:
         msg = (
-            f"expected documents told apart by a comment '# {field} = ...' or a column {field!r}, "
+            f"expected documents marked by a comment '# {field} = ...' or a column {field!r}, "
             "found neither; name another, or leave it out"
         )
         raise CorpusError(msg, source=source or None)
@@ -282,10 +288,3 @@ def _head(sentence: Sentence) -> str:
         return sentence.raw
     lines = sentence.raw.split("\n", max(0, sentence.line_of(0) - sentence.line))
     return "\n".join(lines[:-1])
-
-
-def _value_of(sentence: Sentence, field: str) -> str | None:
-    """Return the value of a comment, or of the first word in a column."""
-    if match := re.search(rf"^\ufeff?#\s*{re.escape(field)}\s*=\s*(.*)", _head(sentence), re.M):
-        return match[1].strip()
-    return sentence.column(field)[0] if len(sentence) and field in sentence.columns else None

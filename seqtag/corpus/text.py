@@ -169,8 +169,12 @@ def read_tagged(stream: ByteStream, source: str) -> Iterator[Sentence]:
 
     Columns: form, pos. An escaped slash (``1\/2/CD``) stays as written.
     """
-    # One more than may be shows that there are too many.
-    build = partial(_line_of_items, most=stream.limits.sentence + 1)
+    most = stream.limits.sentence + 1  # one more than allowed, so that the excess is detected
+
+    def build(raw: str, source: str, line: int) -> SpanSentence:
+        found = islice(_ITEM.finditer(raw, start_of(raw, line)), most)
+        return _tagged(raw, source, line, [m.span() for m in found])
+
     for raw, line in lines_of(stream):
         yield _kept(stream, build, raw, source, line)
 
@@ -178,7 +182,7 @@ def read_tagged(stream: ByteStream, source: str) -> Iterator[Sentence]:
 def write_tagged(columns: Mapping[str, Sequence[str]]) -> str:
     """Return the items ``word/TAG`` on one line; TAG is the last column other than ``misc``.
 
-    A TAG with a slash is written as it is; who reads it takes the last slash for the border.
+    A TAG with a slash is written as it is, but readers split at the last slash.
 
     Raises
     ------
@@ -240,12 +244,6 @@ def _kept(stream: ByteStream, build: _Builder, raw: str, source: str, line: int)
     except CorpusError as error:
         stream.warnings.pass_over(error)
         return SpanSentence(raw, source, line, {"form": [], "pos": []}, [], {"pos": []})
-
-
-def _line_of_items(raw: str, source: str, line: int, most: int) -> SpanSentence:
-    """Return a sentence from a line of word/TAG items, at most `most` of them."""
-    found = islice(_ITEM.finditer(raw, start_of(raw, line)), most)
-    return _tagged(raw, source, line, [m.span() for m in found])
 
 
 def _tagged(
@@ -332,7 +330,7 @@ def _tree(raw: str, source: str, line: int, limits: ReadLimits) -> SpanSentence:
         if [(m[2], m[1]) for m in found] != leaves:
             msg = (
                 "expected a tag around every word, as in (DT the), found a word "
-                "that stands alone; correct the tree that starts here"
+                "without one; correct the tree that starts here"
             )
             raise CorpusError(msg, source=source, line=at)
     found = [m for m in found if m[1] != "-NONE-"]

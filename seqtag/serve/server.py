@@ -26,6 +26,7 @@ from seqtag.serve.annotation import annotate, explain, process
 from seqtag.serve.forms import MediaTypeError, fields_of, query_fields
 from seqtag.serve.models import UnknownModelError
 from seqtag.serve.work_queue import BusyError, Deadline, DeadlineError, WorkQueue
+from seqtag.storage import strict_json
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
@@ -216,8 +217,8 @@ class _Service:
                     msg = f"expected a body of type application/json, found {kind or 'none'}"
                     raise MediaTypeError(msg)
                 try:
-                    value = json.loads(body)
-                except (ValueError, RecursionError):
+                    value = strict_json.loads(body)
+                except ValueError:
                     value = None
                 if not isinstance(value, dict):
                     msg = "expected a JSON object, found something else"

@@ -68,7 +68,7 @@ def test_cv_refuses(files, capsys, tmp_path):
     assert main(["cv", files[0], "--folds", "5000"]) == 1
     assert "folds for" in capsys.readouterr().err
     assert main(["cv", files[0], "--by", "speaker"]) == 1
-    message = "expected documents told apart by a comment '# speaker = ...' or a column 'speaker'"
+    message = "expected documents marked by a comment '# speaker = ...' or a column 'speaker'"
     assert message in capsys.readouterr().err
     assert main(["cv", files[0], "--by", "genre", "--folds", "25"]) == 1
     assert "groups, found 25" in capsys.readouterr().err

@@ -64,7 +64,7 @@ def test_a_field_that_is_not_there():
     with pytest.raises(CorpusError) as error:
         documents_of(sentences(conllu([], ["doc = x"])), "genre")
     assert error.value.message == (
-        "expected documents told apart by a comment '# genre = ...' or a column 'genre', found "
+        "expected documents marked by a comment '# genre = ...' or a column 'genre', found "
         "neither; name another, or leave it out"
     )
 
