@@ -37,10 +37,10 @@ def command(
 
     notes = Notes(quiet)
     check_target(context, output, list(map(find_model, models)), force=force, model=True)
-    parts: list[Model] = []
+    components: list[Model] = []
     for name in models:
         loaded = load_model(name)
-        parts += loaded.models if isinstance(loaded, Pipeline) else [loaded.model]
-    size = bundle.save(output, parts)
-    notes(f"{output}: {', '.join(str(part.column) for part in parts)}, {size / 1e6:.1f} MB")
+        components += loaded.models if isinstance(loaded, Pipeline) else [loaded.model]
+    size = bundle.save(output, components)
+    notes(f"{output}: {', '.join(str(each.column) for each in components)}, {size / 1e6:.1f} MB")
     return 0

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from seqtag.cli.common import load_model, print_json, say
 from seqtag.cli.options import attributes_option, complete_models, json_option
-
-if TYPE_CHECKING:
-    from seqtag.tagging.tagger import Tagger
 
 
 @click.command("info")
@@ -33,26 +29,24 @@ def command(model: str, as_json: bool) -> int:
     loaded = load_model(model)
     taggers = [Tagger(part) for part in loaded.models] if isinstance(loaded, Pipeline) else [loaded]
     size = Path(find_model(model)).stat().st_size
-    parts = [_facts_of(tagger) for tagger in taggers]
-    whole = {"model": model, "bytes": size}
+    several = len(taggers) > 1
     if as_json:
-        print_json(whole | (parts[0] if len(parts) == 1 else {"parts": parts}))
+        found = [
+            {
+                "labels": list(tagger.labels),
+                "known_words": len(tagger.known_words),
+                **tagger.sizes,
+                **tagger.info,
+            }
+            for tagger in taggers
+        ]
+        print_json({"model": model, "bytes": size} | ({"parts": found} if several else found[0]))
         return 0
     say(f"{'model':<12} {model} ({size / 1e6:.2f} MB)\n")
-    if len(parts) > 1:
-        say(f"{'parts':<12} {', '.join(tagger.label for tagger in taggers)}\n")
-    for tagger, facts in zip(taggers, parts, strict=True):
+    if several:
+        say(f"{'components':<12} {', '.join(tagger.label for tagger in taggers)}\n")
+    for tagger in taggers:
         lines = "".join(f"{name:<12} {value}\n" for name, value in facts_of(tagger))
-        templates = "".join(f"  {line}\n" for line in facts["templates"].splitlines())
-        say("\n" * (len(parts) > 1) + f"{lines}templates\n{templates}")
+        templates = "".join(f"  {line}\n" for line in tagger.info["templates"].splitlines())
+        say("\n" * several + f"{lines}templates\n{templates}")
     return 0
-
-
-def _facts_of(tagger: Tagger) -> dict[str, Any]:
-    """Return the facts of a model for JSON."""
-    return {
-        "labels": list(tagger.labels),
-        "known_words": len(tagger.known_words),
-        **tagger.sizes,
-        **tagger.info,
-    }

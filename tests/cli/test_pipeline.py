@@ -154,7 +154,7 @@ def test_nltk_cuts_if_asked_to(call):
 
 def test_info_lists_the_parts(call):
     done = call("info", "all.seqtag")
-    assert done.out.decode().splitlines()[1] == "parts        tokens, words, upos, lemma"
+    assert done.out.decode().splitlines()[1] == "components   tokens, words, upos, lemma"
     assert done.out.count(b"templates\n") == 4
     found = json.loads(call("info", "all.seqtag", "--json").out)
     assert [part["label"] for part in found["parts"]] == ["tokens", "words", "upos", "lemma"]
