@@ -601,7 +601,7 @@ def _sections(report: Report, confusion: int) -> Iterator[Section]:
     heading = ("precision", "recall", "F1", "gold", "found")
     if report.scheme is not None:
         rows = [row("all", report.chunks)]
-        if report.chunk_types.keys() != {""}:  # bare B, I and O: what is said of all is all
+        if report.chunk_types.keys() != {""}:  # bare B, I and O have no types
             named = ((name or "(no type)", counts) for name, counts in report.chunk_types.items())
             rows.extend(row(*item) for item in named)
         note = (

@@ -19,7 +19,7 @@ def row(name: str, counts: Counts) -> tuple[Any, ...]:
 
 
 class Section(NamedTuple):
-    """A table of figures, and a note below it."""
+    """Table of figures, with a note below it."""
 
     heading: Sequence[str]
     rows: Sequence[tuple[Any, ...]]

@@ -48,7 +48,7 @@ class _Adapter:
 
 
 class SeqtagTagger(_Adapter, TaggerI):
-    """A seqtag model with NLTK's tagger interface.
+    """seqtag model with NLTK's tagger interface.
 
     Scoring is NLTK's: ``accuracy``, ``confusion``, ``precision``, ``recall``, ``f_measure`` and
     ``evaluate_per_tag`` take tagged sentences. Pickles by value.
@@ -131,7 +131,7 @@ class SeqtagTagger(_Adapter, TaggerI):
 
 
 class SeqtagChunkParser(_Adapter, ChunkParserI):
-    """A seqtag model of chunks or names with NLTK's chunk parser interface.
+    """seqtag model of chunks or names with NLTK's chunk parser interface.
 
     ``accuracy`` is NLTK's and takes chunk trees. Pickles by value.
 

@@ -323,7 +323,7 @@ class SequencePerceptron(BaseEstimator):
     # ----------------------------------------------------------------- the model
     @property
     def tagger_(self) -> Tagger | ItemTagger:
-        """The model."""
+        """The trained model."""
         if not hasattr(self, "classes_"):
             msg = (
                 f"expected a fitted {type(self).__name__}, found one without weights; "

@@ -60,7 +60,7 @@ class _ModelOwner:
 
     @property
     def pipeline(self) -> Pipeline:
-        """The models.
+        """The loaded models.
 
         Raises
         ------

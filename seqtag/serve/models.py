@@ -140,7 +140,7 @@ class ModelRegistry:
         """Have the models read in the background; can be called by a signal handler.
 
         Requests made before a reading begins are answered by that one. If it fails, the old models
-        stay, and the line says why.
+        stay, and the line has the reason.
         """
         self._requests.put(None)  # reentrant, unlike what needs a lock
 
