@@ -61,12 +61,12 @@ def _files(name: str) -> list[str]:
         system, path = file_system(name)
         found = list(map(system.unstrip_protocol, sorted(system.glob(path))))
     else:
-        path = Path(name)
-        if path.is_dir():
-            msg = f"expected files, found a folder; name those in it, as {path}/*.txt"
+        local = Path(name)
+        if local.is_dir():
+            msg = f"expected files, found a folder; name those in it, as {local}/*.txt"
             raise CorpusError(msg, source=name)
-        if path.exists() or not is_pattern:
-            path.stat()
+        if local.exists() or not is_pattern:
+            local.stat()
             return [name]
         found = sorted(each for each in _matches(name) if _is_input(each))
     if not found:
@@ -91,9 +91,9 @@ def _listed(file: str) -> list[str]:
 
 def _matches(pattern: str) -> Iterator[str]:
     """Yield the matches of a pattern; below ``**`` each folder once, as links may form circles."""
-    head, behind, rest = pattern.partition("**")
+    head, stars, rest = pattern.partition("**")
     top, name = os.path.split(head)
-    if not behind or name or (rest and not rest.startswith("/")):
+    if not stars or name or (rest and not rest.startswith("/")):
         yield from glob.iglob(pattern)  # noqa: PTH207  Path.glob takes no absolute path
         return
     for start in glob.glob(top) if top else [""]:  # noqa: PTH207

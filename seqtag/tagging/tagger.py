@@ -465,7 +465,7 @@ class Tagger(ModelRuntime):
         if not {*self.columns} <= {"form"}:
             msg = (
                 f"expected a model that looks at words for a text, found one that looks at "
-                f"{', '.join(self.columns)}; put it behind models that give these, in a pipeline"
+                f"{', '.join(self.columns)}; put it after models that give these, in a pipeline"
             )
             raise SeqtagError(msg)
 
