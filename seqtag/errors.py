@@ -158,8 +158,8 @@ def printable(text: str) -> str:
     N\u001b[2J a\u202eb café
     """
     # A poor locale gives the names of files byte by byte: those that are UTF-8 belong together.
-    whole = _LONE.sub(_escape, text).encode("utf-8", "surrogateescape")
-    return _UNSAFE.sub(_escape, whole.decode("utf-8", "surrogateescape"))
+    joined = _LONE.sub(_escape, text).encode("utf-8", "surrogateescape")
+    return _UNSAFE.sub(_escape, joined.decode("utf-8", "surrogateescape"))
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -168,8 +168,8 @@ def _find_conllu(lines: Sequence[str]) -> FileLayout | None:
     alike = sum(_is_conllu(row, commented) for row in rows)
     if 2 * alike < len(rows) or (not rows and any("\t" in line for line in lines)):
         return None
-    whole = sum(row.count("\t") == 9 for row in rows)
-    evidence = f"10 tab-separated fields in {whole} of {_many(len(rows), 'row')}"
+    complete = sum(row.count("\t") == 9 for row in rows)
+    evidence = f"10 tab-separated fields in {complete} of {_many(len(rows), 'row')}"
     return FileLayout("conllu", conllu.COLUMNS, "\t", evidence if rows else "nothing but comments")
 
 

@@ -211,14 +211,14 @@ class ByteStream:
         Of a line longer than the limit 64 kB: the line is refused where it is read, if at all.
         Less of a pipe or a terminal that has given a line and then stays silent for a moment.
         """
-        size, whole = 0, False
+        size, has_line = 0, False
         for chunk in self._chunks:
             self._seen.append(chunk)
             size += len(chunk)
-            whole = whole or b"\n" in chunk
-            if size > self.limits.line and not whole:
+            has_line = has_line or b"\n" in chunk
+            if size > self.limits.line and not has_line:
                 break
-            if whole and (size >= HEAD or first_line or not self.ready(_MOMENT)):
+            if has_line and (size >= HEAD or first_line or not self.ready(_MOMENT)):
                 break
         head = b"".join(self._seen)
         return head[: max(HEAD, head.find(b"\n") + 1)]
@@ -231,8 +231,8 @@ class ByteStream:
         CorpusError
             If its head is no UTF-8, or holds a null byte.
         """
-        whole = bytearray(head)
-        self._decode(whole[: after_last_character(whole, 0)], 1, 0)
+        data = bytearray(head)
+        self._decode(data[: after_last_character(data, 0)], 1, 0)
         if (at := head.find(b"\0")) >= 0:
             msg = (
                 f"expected text, found a null byte at byte offset {at}, as in binary files; give a "

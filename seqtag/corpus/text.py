@@ -32,7 +32,7 @@ ABBREVIATIONS = """
 mr mrs ms dr prof rev gen col lt sgt capt gov sen rep st mt jr sr vs etc e.g i.e cf al vol fig pp
 p.m a.m u.s u.k u.n d.c inc ltd co corp bros jan feb mar apr jun jul aug sep sept oct nov dec
 """
-_LONG_LINE = 20_000  # characters; no sentence of this length is meant to stay whole
+_LONG_LINE = 20_000  # characters; no sentence of this length is intended
 _QUOTES = ('"', "``", "''")
 _TOKEN = re.compile(r"[^ \t\r\n]+")
 

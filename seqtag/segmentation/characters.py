@@ -263,15 +263,15 @@ def _paragraph(characters: Sequence[str], spaced: Sequence[bool]) -> dict[str, l
     heads = [_Head.of(symbols[a:b], kinds[a:b]) for a, b in chunks]
     around = [_NOTHING, *heads, _NOTHING, _NOTHING]
     for number, (first, end) in enumerate(chunks):
-        before, here_, behind, after = around[number : number + 4]
+        before, here_, following, after = around[number : number + 4]
         _fill_parts(columns, first, symbols[first:end])
         _fill_signs(columns, first, symbols[first:end])
         for row in range(_tail_of(symbols, first, end), end):
             columns["tail"][row] = "".join(kinds[row:end])
             for name, head in (
                 ("chunk", here_.whole),
-                ("next", behind),
-                ("after", after if behind.is_whole else _LONG),
+                ("next", following),
+                ("after", after if following.is_whole else _LONG),
                 ("before", before.whole),
             ):
                 columns[name][row] = head.text
@@ -328,8 +328,8 @@ def _fill_signs(columns: dict[str, list[str]], first_row: int, symbols: Sequence
                 opening = symbols[first : first + LONGEST_OPENING]
                 columns["opening"][first_row + i] = "".join(opening)
         ahead = slice(i + 1, i + 1 + AHEAD_REACH)
-        behind = dict.fromkeys(compress(symbols[ahead], is_sign[ahead]))
-        columns["ahead"][first_row + i] = "".join([*behind][:MOST_AHEAD])
+        following = dict.fromkeys(compress(symbols[ahead], is_sign[ahead]))
+        columns["ahead"][first_row + i] = "".join([*following][:MOST_AHEAD])
 
 
 def _tail_of(symbols: Sequence[str], first: int, end: int) -> int:

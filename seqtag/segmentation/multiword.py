@@ -273,11 +273,11 @@ class Splitter:
     """
 
     def __init__(self, model: Model, source: str = "<model>"):
-        odd = [name for name in model.compiled.columns if name not in COLUMNS]
-        if odd:
+        unknown = [name for name in model.compiled.columns if name not in COLUMNS]
+        if unknown:
             msg = (
                 f"expected a model of multiword tokens, which looks at {', '.join(COLUMNS)}, "
-                f"found one of {model.column} that looks at {odd[0]!r}; "
+                f"found one of {model.column} that looks at {unknown[0]!r}; "
                 "train one with --label words"
             )
             raise ModelFileError(msg, source=source)
@@ -315,13 +315,13 @@ class Splitter:
         if self._held > _MOST_BYTES:
             self._single, self._several, self._held = set(), {}, 0
         single, several = self._single, self._several  # another thread may begin new ones
-        odd = [i for i, tokens in enumerate(sentences) if not single.issuperset(tokens)]
-        new = set(chain.from_iterable([sentences[i] for i in odd])) - single
+        mixed = [i for i, tokens in enumerate(sentences) if not single.issuperset(tokens)]
+        new = set(chain.from_iterable([sentences[i] for i in mixed])) - single
         self._meet(sorted(new.difference(several)), single, several)
 
         split: list[dict[int, Words]] = [{} for _ in sentences]
         places: list[tuple[int, int]] = []  # of tokens that depend on their neighbors
-        for number in odd:
+        for number in mixed:
             found = split[number]
             for i, token in enumerate(sentences[number]):
                 if token not in single:

@@ -110,11 +110,11 @@ class Segmenter:
             ("labels", (INSIDE, JOINED, TOKEN, SENTENCE), model.labels),
             ("columns", COLUMNS, model.compiled.columns),
         ):
-            odd = [name for name in found if name not in allowed]
-            if odd:
+            unknown = [name for name in found if name not in allowed]
+            if unknown:
                 msg = (
                     f"expected a segmenter with some of the {what} {', '.join(allowed)}, found "
-                    f"{show(odd[0])}; train one with --label tokens"
+                    f"{show(unknown[0])}; train one with --label tokens"
                 )
                 raise ModelFileError(msg, source=source)
         with fitting(source):
