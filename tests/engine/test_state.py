@@ -84,9 +84,9 @@ def test_going_on_with_larger_corpora(rule, K, order, B, P):
 @pytest.mark.parametrize("rule", RULES)
 def test_a_warm_start_decodes_as_what_it_starts_from(backend, rule):
     case = random_case(np.random.RandomState(4), 5, 2, 2, sentences=6, longest=9)
-    learnt = backend.Weights(case.layout, "float32", "perceptron")
-    learnt.train_epoch(case.x, case.y, case.all_sentences)
-    cells = learnt.cells(average=True)
+    learned = backend.Weights(case.layout, "float32", "perceptron")
+    learned.train_epoch(case.x, case.y, case.all_sentences)
+    cells = learned.cells(average=True)
     warm = backend.Weights(case.layout, "float32", rule, State.start(cells))
     assert warm.seen == 0
     assert bits(warm.cells()) == bits(cells)
@@ -101,9 +101,9 @@ def test_a_warm_start_decodes_as_what_it_starts_from(backend, rule):
 @each_backend
 def test_the_average_of_a_warm_start_is_the_mean_of_the_weights_after_every_sentence(backend):
     case = random_case(np.random.RandomState(5), 4, 1, sentences=8, longest=6)
-    learnt = backend.Weights(case.layout, "float64", "perceptron")
-    learnt.train_epoch(case.x, case.y, case.all_sentences)
-    warm = backend.Weights(case.layout, "float64", "perceptron", State.start(learnt.cells()))
+    learned = backend.Weights(case.layout, "float64", "perceptron")
+    learned.train_epoch(case.x, case.y, case.all_sentences)
+    warm = backend.Weights(case.layout, "float64", "perceptron", State.start(learned.cells()))
     stored = []
     for s in case.all_sentences:
         warm.train_epoch(case.x, case.y, np.array([s]), "perceptron", 0.5)
@@ -114,9 +114,9 @@ def test_the_average_of_a_warm_start_is_the_mean_of_the_weights_after_every_sent
 @each_backend
 def test_weights_without_room_for_the_adaptive_rule_drop_its_sums(backend):
     case = random_case(np.random.RandomState(6), 4, 1, sentences=4, longest=6)
-    learnt = backend.Weights(case.layout, "float64", "adaptive")
-    learnt.train_epoch(case.x, case.y, case.all_sentences, "adaptive", 0.5)
-    state = learnt.state()
+    learned = backend.Weights(case.layout, "float64", "adaptive")
+    learned.train_epoch(case.x, case.y, case.all_sentences, "adaptive", 0.5)
+    state = learned.state()
     assert state.emission.g.any()
     assert state.chain[2].any()
     without = backend.Weights(case.layout, "float64", "perceptron", state).state()
