@@ -378,23 +378,18 @@ def hiding(x: Instances, dropout: float | str) -> Seen:
         The setting: a share, or `RARE`.
     """
     if not dropout:
-        return partial(_all, x)
+        return lambda _: x
     if dropout == RARE:
         shares = 1 / (1 + np.bincount(x.features, minlength=1))
     else:
         shares = np.array([float(dropout)])
-    return partial(_seen, x, shares)
 
+    def draw(random: np.random.RandomState) -> Instances:
+        if x.values is None:
+            token_ptr, features = backend.drop_features(x.token_ptr, x.features, shares, random)
+            return x._replace(token_ptr=token_ptr, features=features)
+        kept = are_kept(x.features, shares, random)
+        token_ptr = np.concatenate([[0], np.cumsum(kept)])[x.token_ptr].astype(np.int64)
+        return x._replace(token_ptr=token_ptr, features=x.features[kept], values=x.values[kept])
 
-def _all(x: Instances, _: np.random.RandomState) -> Instances:
-    return x
-
-
-def _seen(x: Instances, shares: NDArray[np.float64], random: np.random.RandomState) -> Instances:
-    """Return the instances without some of their features, of each row its share."""
-    if x.values is None:
-        token_ptr, features = backend.drop_features(x.token_ptr, x.features, shares, random)
-        return x._replace(token_ptr=token_ptr, features=features)
-    kept = are_kept(x.features, shares, random)
-    token_ptr = np.concatenate([[0], np.cumsum(kept)])[x.token_ptr].astype(np.int64)
-    return x._replace(token_ptr=token_ptr, features=x.features[kept], values=x.values[kept])
+    return draw
