@@ -24,13 +24,6 @@ from tests.strategies import (
 )
 
 
-@pytest.fixture(params=["dense", "sparse"])
-def storage(request, monkeypatch):
-    """How the kernel keeps its rows."""
-    if request.param == "sparse":
-        monkeypatch.setattr(arrays, "MAX_DENSE_LABELS", 0)
-
-
 @st.composite
 def choices_of(draw, labels: int) -> np.ndarray:
     """One to three choices of labels, of at least one label each."""

@@ -35,13 +35,6 @@ pytestmark = needs_native
 dtypes = pytest.mark.parametrize("dtype", ["float32", "float64"])
 
 
-@pytest.fixture(params=["dense", "sparse"])
-def storage(request, monkeypatch):
-    """How the kernel keeps its rows."""
-    if request.param == "sparse":
-        monkeypatch.setattr(arrays, "MAX_DENSE_LABELS", 0)
-
-
 def same_bits(found, expected) -> None:
     """Arrays, or tuples of arrays, of the same dtype, shape and bytes."""
     for a, b in zip(found, expected, strict=True):

@@ -7,19 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.engine import arrays
 from seqtag.engine.arrays import RULES, CellStates, LabelComponents, Layout, State
 from tests import strategies
 from tests.strategies import NATIVE, REFERENCE, cases, dense, each_backend, random_case
 
 SIDES = [side for side in (REFERENCE, NATIVE) if side is not None]
-
-
-@pytest.fixture(params=["dense", "sparse"])
-def storage(request, monkeypatch):
-    """How the kernel keeps its rows."""
-    if request.param == "sparse":
-        monkeypatch.setattr(arrays, "MAX_DENSE_LABELS", 0)
 
 
 def bits(thing) -> list:
