@@ -288,7 +288,7 @@ def test_22_composed_and_decomposed_letters(bench):
     bench.write(f"a {composed}\nb {decomposed}\n")
     assert bench.train(*COLUMNS).err.startswith(
         f"seqtag: note: labels such as {composed} come in several Unicode normal forms and are "
-        "learnt as different ones (1 in all); bring the data to one, NFC\n"
+        "learned as different ones (1 in all); bring the data to one, NFC\n"
     )
     bench.write(f"{composed} x\n", "gold")
     bench.write(f"{decomposed} x\n", "found")
