@@ -10,8 +10,8 @@ TYPE_CHECKING = (
     False  # type checkers take it for true; importing typing would take ten times as long
 )
 if TYPE_CHECKING:
+    from seqtag.batch.files import tag_file
     from seqtag.batch.parameter_mixing import train_shards
-    from seqtag.batch.tag_file import tag_file
     from seqtag.classifiers import (
         BinaryPerceptron,
         MulticlassPerceptron,
@@ -70,7 +70,7 @@ _HOME = {
     "read": "seqtag.corpus",
     "read_table": "seqtag.tables.lexicon",
     "score": "seqtag.evaluation",
-    "tag_file": "seqtag.batch.tag_file",
+    "tag_file": "seqtag.batch.files",
     "train": "seqtag.training.train",
     "train_shards": "seqtag.batch.parameter_mixing",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import os
 import shutil
 import subprocess
@@ -107,7 +108,7 @@ training.selection
 training
 batch.storage batch.rows batch.mixing
 batch.ranges batch.shards batch.ray_cluster
-batch.tag_file batch.parameter_mixing
+batch.files batch.parameter_mixing
 batch.split batch.ray_data batch.jobs
 batch.ray_tagging
 batch.ray_training batch.results
@@ -347,3 +348,13 @@ def test_an_unbuilt_source_tree_says_why_it_is_slow(tmp_path):
     assert done.stdout.strip() == "reference", done.stderr
     assert "the native kernel is not built" in done.stderr
     assert "pip install -e ." in done.stderr
+
+
+def test_no_lazy_name_of_a_package_is_also_a_module_in_it():
+    """`from package import name` would depend on what was imported before."""
+    for path in sorted((ROOT / "seqtag").rglob("__init__.py")):
+        package = ".".join(path.parent.relative_to(ROOT).parts)
+        modules_in = {each.stem for each in path.parent.glob("*.py")}
+        module = importlib.import_module(package)
+        names = module.__all__ if hasattr(module, "__getattr__") else []
+        assert not modules_in & {*names}, package

@@ -7,8 +7,8 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from seqtag.batch.files import DONE
 from seqtag.batch.storage import file_system, is_address
-from seqtag.batch.tag_file import DONE
 from seqtag.errors import CorpusError, OptionError
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from seqtag.batch.files import Models
 from seqtag.batch.rows import SENTENCES, RowTagger
-from seqtag.batch.tag_file import Models
 from seqtag.tagging.streams import TagOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seqtag.batch.tag_file import AnyModel
+    from seqtag.batch.files import AnyModel
 
 
 class SeqtagBatch:

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from seqtag.batch.files import FileResult, Models, TagTask, kept, models_of_bytes, tag_file
 from seqtag.batch.ranges import Range, Ranges
 from seqtag.batch.ray_cluster import require_ray
 from seqtag.batch.split import PARTS, cut_file, join_parts, part_of, remove_parts
 from seqtag.batch.storage import is_address, place_of
-from seqtag.batch.tag_file import FileResult, Models, TagTask, kept, models_of_bytes, tag_file
 from seqtag.errors import SeqtagError
 from seqtag.storage.output import remove_leftovers
 from seqtag.version import __version__

@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from seqtag.batch.files import Models, bytes_of_model, json_bytes, models_of_bytes
 from seqtag.batch.jobs import FAILED, SUMMARY
 from seqtag.batch.ray_tagging import ModelCopy
 from seqtag.batch.rows import RowTagger, row_format
 from seqtag.batch.storage import place_of
-from seqtag.batch.tag_file import Models, bytes_of_model, json_bytes, models_of_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

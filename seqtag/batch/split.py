@@ -15,8 +15,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from seqtag.batch import ranges
+from seqtag.batch.files import DONE, Models, TagTask
 from seqtag.batch.storage import is_address, place_of
-from seqtag.batch.tag_file import DONE, Models, TagTask
 from seqtag.corpus.formats import FORMATS, joined
 from seqtag.errors import CorpusError
 from seqtag.storage.output import remove_leftovers
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from os import PathLike
 
+    from seqtag.batch.files import AnyModel, FileResult
     from seqtag.batch.ranges import Range, Ranges
-    from seqtag.batch.tag_file import AnyModel, FileResult
 
 PARTS = ".parts"
 """Ending of the folder of parts, after the name of the file."""

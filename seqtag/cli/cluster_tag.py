@@ -21,8 +21,8 @@ from seqtag.cli.options import (
 from seqtag.corpus import READABLE
 
 if TYPE_CHECKING:
+    from seqtag.batch.files import FileResult
     from seqtag.batch.ray_tagging import BatchReport, Failure
-    from seqtag.batch.tag_file import FileResult
     from seqtag.corpus import ReadLimits
 
 _ROWS = ("jsonl", "parquet")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from seqtag.batch import ray_tagging as tagging
+from seqtag.batch.files import FileResult, tag_file
 from seqtag.batch.jobs import Job
 from seqtag.batch.ranges import Range
 from seqtag.batch.ray_tagging import (
@@ -23,7 +24,6 @@ from seqtag.batch.ray_tagging import (
     attempt,
     tag_files,
 )
-from seqtag.batch.tag_file import FileResult, tag_file
 from seqtag.storage.output import _temporary_name
 from seqtag.tagging.streams import TagOptions
 from tests.batch.engines import FakeRay, fake

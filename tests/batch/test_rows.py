@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import seqtag
+from seqtag.batch.files import tag_file
 from seqtag.batch.rows import RowTagger, row_format
-from seqtag.batch.tag_file import tag_file
 from seqtag.errors import CorpusError, OptionError, SeqtagError
 from seqtag.tagging.pipeline import Chain
 from seqtag.tagging.streams import TagOptions

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 import seqtag
 from seqtag.batch import ranges
 from seqtag.batch import split as parts
+from seqtag.batch.files import tag_file
 from seqtag.batch.ranges import Head, Range
 from seqtag.batch.split import cut_file, join_parts, part_of, remove_parts
-from seqtag.batch.tag_file import tag_file
 from seqtag.errors import CorpusError, OptionError
 from seqtag.tagging.streams import TagOptions
 from tests.command_line import SENTENCES, call, conllu, home

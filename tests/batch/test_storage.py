@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from seqtag.batch.files import tag_file
 from seqtag.batch.storage import RangePlace, digest_of, file_system, place_of
-from seqtag.batch.tag_file import tag_file
 from seqtag.errors import CorpusError
 from tests.command_line import conllu, home
 

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 import seqtag
+from seqtag.batch.files import tag_file
 from seqtag.batch.split import cut_file, join_parts, part_of
-from seqtag.batch.tag_file import tag_file
 from seqtag.corpus import formats, read
 from seqtag.corpus.formats import Format
 from seqtag.corpus.sentence import SpanSentence

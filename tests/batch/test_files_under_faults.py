@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from seqtag.batch.tag_file import tag_file
+from seqtag.batch.files import tag_file
 from tests.command_line import conllu, home
 from tests.faults import each_fault
 
