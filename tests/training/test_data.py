@@ -20,6 +20,7 @@ from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import LabelColumn
 from seqtag.labels.schemes import SCHEMES, convert, count_transitions, prefixes_of
 from seqtag.training.data import Corpus, TrainingData, Unlabeled
+from tests.strategies import FEW
 
 HEAD = "# text = Dogs bark.\n"
 DOGS = "1\tDogs\tdog\tNOUN\tNNS\tNumber=Plur\t_\t_\t_\t_\n"
@@ -133,6 +134,7 @@ CHUNKS = (
 
 @pytest.mark.parametrize("source", SCHEMES)
 @pytest.mark.parametrize("target", SCHEMES)
+@FEW
 @given(data=st.data())
 def test_labels_are_converted_as_sentences_are(source, target, data):
     """Valid or not: a window of three labels says all that the sentence does."""
