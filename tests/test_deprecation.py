@@ -11,6 +11,7 @@ import seqtag.errors
 
 MOVED = {
     "seqtag.cluster.SeqtagBatch": "seqtag.batch.SeqtagBatch",
+    "seqtag.features.user_attributes.load_attributes": "seqtag.features.attributes.load_attributes",
     "seqtag.tagging.parts.cut_file": "seqtag.batch.split.cut_file",
     "seqtag.tagging.parts.join_parts": "seqtag.batch.split.join_parts",
     "seqtag.tagging.parts.part_of": "seqtag.batch.split.part_of",

@@ -44,6 +44,7 @@ labels.lemmas
 labels
 settings
 features.attributes features.regexes
+features.user_attributes
 features.builtin features.normal_forms
 tables.table
 features.native
