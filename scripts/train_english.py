@@ -70,7 +70,7 @@ def main() -> None:
     tables, raw_text = classes_of(options.raw)
 
     train = options.treebank / "en_ewt-ud-train.conllu"
-    models = train_parts(train, runs=options.runs, tables=tables, on_part=print)
+    models = train_parts(train, runs=options.runs, tables=tables, on_component=print)
     pipeline = Pipeline(models)
     size = pipeline.save(options.out / "en.seqtag")
     rows = []

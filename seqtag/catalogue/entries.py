@@ -91,7 +91,7 @@ class Entry:
 
     @property
     def is_pinned(self) -> bool:
-        """Whether the catalogue has the digests of its files."""
+        """True if the catalogue has the digests of its files."""
         return bool(self.sha256)
 
     def at(self, release: str) -> Entry:

@@ -18,7 +18,7 @@ COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "de
 GLOBAL_COLUMNS = re.compile(r"\ufeff?#\s*global\.columns\s*=\s*([^\n]*)")
 
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)
-_IDS = [str(i) for i in range(1, 1002)]  # what the ids of a sentence without ranges must be
+_IDS = [str(i) for i in range(1, 1002)]  # ids of a sentence without ranges and empty nodes
 
 
 def plus_columns(head: str) -> tuple[str, ...] | None:
@@ -47,10 +47,10 @@ class ConlluSentence(TableSentence):
 
 
 class ConlluReader(ColumnReader):
-    r"""Read CoNLL-U (ten columns), or CoNLL-U Plus with the columns its first line names.
+    r"""Read CoNLL-U (ten columns), or CoNLL-U Plus with the columns named in its first line.
 
-    Strict where a slip would change the meaning (tabs, column count, empty fields, ids, comments
-    inside a sentence), silent about HEAD, FEATS and the like, which are passed through.
+    Strict where an error would change the meaning (tabs, column count, empty fields, ids, comments
+    inside a sentence). Other columns, such as HEAD and FEATS, are passed through unchecked.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class ConlluReader(ColumnReader):
         return rows
 
     def _check_line(self, text: str, fields: list[str], line: int) -> None:
-        """Refuse a comment among the rows, and what `ColumnReader` refuses."""
+        """Refuse a comment among the rows, and lines that `ColumnReader` refuses."""
         if text.startswith("#"):
             msg = (
                 "expected comments only before the first token of a sentence, found "

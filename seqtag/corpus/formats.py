@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 Reader: TypeAlias = Callable[[ByteStream, str], Iterator[Sentence]]
-"""From an open stream and its name for messages to its sentences."""
+"""Function from an open stream and its name, for messages, to its sentences."""
 
 Writer: TypeAlias = Callable[[Mapping[str, Sequence[str]]], str]
-"""From the columns of one sentence with words to its text."""
+"""Function from the columns of a non-empty sentence to its text."""
 
 Frame: TypeAlias = Callable[[str, Sentence], str]
-"""From the text of a written sentence and what was read to the text with its facts."""
+"""Function that adds facts about the sentence that was read to the text of the written one."""
 
 _LINE = "\t\r\n"
 _WORD = " \t\r\n"
@@ -40,9 +40,9 @@ class Format:
     Attributes
     ----------
     name
-        Its name in ``--format`` and ``--to``.
+        The name in ``--format`` and ``--to``.
     help
-        A description of half a line.
+        A short description.
     columns
         Names of the columns, by their number. Empty if each file has names of its own.
     rows
@@ -52,29 +52,29 @@ class Format:
     write
         Writer, if it can be written.
     needs
-        Columns that the writer needs; any of those with a bar between them will do.
+        Columns that the writer needs; a bar separates alternatives.
     excludes
         Characters that its values cannot hold.
     drops
-        Columns of the input that are not written. What taggers have filled is written always.
+        Columns of the input that are not written. Columns filled by taggers are always written.
     is_raw
         Whether it is raw text, which a pipeline can segment.
     in_place
         Whether tagged files keep the format; those of others become CoNLL-U or columns.
     is_tagged_text
-        Whether it has room for one label a word.
+        Whether it has one label for each word.
     has_room
         Whether it has room for margins, probabilities and further candidates.
     has_comments
         Whether comments can precede a sentence.
     border
-        Pattern of the text after which a file can be split.
+        Pattern after which a file can be split.
     number
         The bytes around the number of a sentence, if the written sentences have any.
     frame
         Adds facts about the sentence that was read to the text of the written one.
     join
-        Joins the bytes of several files, if that is more than to concatenate them.
+        Joins the bytes of several files, if concatenation is not enough.
     """
 
     name: str
@@ -98,12 +98,12 @@ class Format:
 
     @property
     def is_readable(self) -> bool:
-        """Whether it can be read; the others are output formats only."""
+        """True if it can be read; the others are output formats only."""
         return self.rows is not None or self.read is not None
 
     @property
     def is_table(self) -> bool:
-        """Whether there is one word on each line."""
+        """True if there is one word on each line."""
         return self.rows is not None
 
     @property
@@ -113,7 +113,7 @@ class Format:
 
     @property
     def extensible(self) -> bool:
-        """Whether another column can be added at the end of a row."""
+        """True if another column can be added at the end of a row."""
         return self.rows is not None and self.rows.sentence_type.extensible
 
 
@@ -237,13 +237,13 @@ FORMATS = {
 """All formats by name. A new one is a record here, and a rule in `seqtag.corpus.detect`."""
 
 AUTO = "auto"
-"""The name for "find out"; see `seqtag.corpus.detect`."""
+"""Name for automatic detection; see `seqtag.corpus.detect`."""
 
 READABLE = (AUTO, *(name for name, format in FORMATS.items() if format.is_readable))
-"""What can be read: the choices of ``--format``."""
+"""Formats that can be read: the choices of ``--format``."""
 
 WRITABLE = tuple(name for name, format in FORMATS.items() if format.write is not None)
-"""What can be written: the choices of ``--to``."""
+"""Formats that can be written: the choices of ``--to``."""
 
 
 def joined(pieces: Iterator[bytes], format: str | None) -> Iterator[bytes]:

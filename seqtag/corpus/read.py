@@ -57,11 +57,11 @@ class AnyStream(Protocol):
 
     @property
     def is_table(self) -> bool:
-        """Whether there is one word on each line."""
+        """True if there is one word on each line."""
 
     @property
     def extensible(self) -> bool:
-        """Whether another column can be added to the rows."""
+        """True if another column can be added to the rows."""
 
     @property
     def position(self) -> int:
@@ -131,17 +131,17 @@ class SentenceStream:
 
     @property
     def is_table(self) -> bool:
-        """Whether the file has one word on each line and can be read as blocks."""
+        """True if the file has one word on each line and can be read as blocks."""
         return self._format.is_table
 
     @property
     def is_raw(self) -> bool:
-        """Whether the file is raw text, which a pipeline can segment."""
+        """True if the file is raw text, which a pipeline can segment."""
         return self._format.is_raw
 
     @property
     def extensible(self) -> bool:
-        """Whether another column can be added to the rows of the file."""
+        """True if another column can be added to the rows of the file."""
         return self._format.extensible
 
     def blocks(self) -> Iterator[Block]:

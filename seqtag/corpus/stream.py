@@ -21,9 +21,9 @@ from seqtag.storage.output import CONVERT, naming
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-CHUNK = 1 << 20  # bytes asked for at a time; also about the size of a block
+CHUNK = 1 << 20  # bytes read at a time; also the approximate size of a block
 HEAD = 1 << 16  # bytes that format detection looks at
-_MOMENT = 0.2  # seconds; who pauses so long waits for an answer
+_MOMENT = 0.2  # seconds; a writer that pauses this long waits for an answer
 _MARK = "\ufeff".encode()
 _BLANK_LINES = re.compile(rb"(?:[ \t]*\r?\n)*")
 _RULE = re.compile(rb"\n=+[ \t]*\r?\n")
@@ -31,15 +31,15 @@ _BLANK_LINE = re.compile(rb"\n[ \t]*\r?\n")
 
 
 class ReadLimits(NamedTuple):
-    """What of a file is refused.
+    """Input limits and strictness.
 
     Attributes
     ----------
     sentence
-        The most words of a sentence; in a table its rows (ranges and empty nodes are some), and
-        as many comments. Raw text has no such limit, it is cut.
+        Maximum number of words of a sentence; in a table of its rows, including ranges and empty
+        nodes, and of its comments. Sentences of raw text are cut instead.
     line
-        The most bytes of a line. Raw text that a model cuts has no such limit.
+        Maximum number of bytes of a line. It does not apply to raw text that a model segments.
     mode
         ``"strict"`` turns warnings about malformed input into errors, such as several blank
         lines in a row; ``"lenient"`` skips sentences that do not fit their format, which
@@ -75,7 +75,7 @@ LIMITS = ReadLimits()
 """The default limits."""
 
 UNLIMITED = ReadLimits(sys.maxsize, sys.maxsize)
-"""For input that was read before."""
+"""Limits for input that was read and checked before."""
 
 
 class Block(NamedTuple):
@@ -90,7 +90,7 @@ def after_last_line(data: bytearray, start: int) -> int:
     return data.rfind(b"\n", start) + 1
 
 
-def after_last_character(data: bytearray, start: int) -> int:  # noqa: ARG001  as the others
+def after_last_character(data: bytearray, start: int) -> int:  # noqa: ARG001  same signature as the others
     """Return the position after the last complete character."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
@@ -128,7 +128,7 @@ def before_last_tree(data: bytearray, start: int) -> int:
 
 
 class TextBytes(io.BytesIO):
-    """Text as bytes, which is never taken for a compressed or UTF-16 file."""
+    """Bytes of a text, for which compression and UTF-16 are not detected."""
 
 
 class ByteStream:
@@ -142,9 +142,10 @@ class ByteStream:
     source
         Path, ``"-"``, or an object with ``read`` that returns bytes.
     limits
-        What is refused.
+        Input limits.
     offset
-        Bytes of the file before `source`, if that is a part of it; messages count them.
+        Number of bytes of the file before `source`, if that is a part of it, for positions in
+        messages.
 
     Examples
     --------
@@ -195,21 +196,21 @@ class ByteStream:
     def ready(self, seconds: float = 0.0) -> bool:
         """Return whether more input, or its end, is available within some seconds.
 
-        Always so of files. Of a pipe or a terminal that has nothing to say just now it is not:
-        what has arrived should be answered before one waits for more.
+        Always True for files. False for a silent pipe or terminal, so that the input so far is
+        answered before waiting for more.
         """
         if not self._waits:
             return True
         try:
             return bool(select.select([self._file], [], [], seconds)[0])
-        except (OSError, ValueError):  # a system that knows this of sockets only
+        except (OSError, ValueError):  # some systems support sockets only
             return not self._file.isatty()
 
     def head(self, *, first_line: bool = False) -> bytes:
         """Return the start of the stream (64 kB, at least one line) without consuming it.
 
-        Of a line longer than the limit 64 kB: the line is refused where it is read, if at all.
-        Less of a pipe or a terminal that has given a line and then stays silent for a moment.
+        64 kB only if the line is longer than the limit; reading refuses it later. Less if a pipe
+        or terminal has given at least a line and then pauses.
         """
         size, has_line = 0, False
         for chunk in self._chunks:
@@ -229,7 +230,7 @@ class ByteStream:
         Raises
         ------
         CorpusError
-            If its head is no UTF-8, or holds a null byte.
+            If its head is not UTF-8, or has a null byte.
         """
         data = bytearray(head)
         self._decode(data[: after_last_character(data, 0)], 1, 0)
@@ -246,8 +247,8 @@ class ByteStream:
         """Yield the text block by block; `cut` finds the last place where a block may end.
 
         `cut(data, start)` gets the bytes so far and the position of the last line break that
-        it has seen already, so that every byte is searched once. `heads` is how the lines of a
-        table begin that stand before the rows of a sentence; None if it is no table.
+        it has seen already, so that every byte is searched once. `heads` is the prefix of lines
+        that precede the rows of a sentence in a table; None if it is no table.
 
         Raises
         ------

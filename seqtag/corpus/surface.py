@@ -54,7 +54,7 @@ class Token(NamedTuple):
 
     @property
     def is_range(self) -> bool:
-        """Whether it is written as a range: a multiword token."""
+        """True if it is written as a range: a multiword token."""
         return self.words > 1
 
 

@@ -1,4 +1,4 @@
-"""Column files: one word per line, blank lines between sentences (CoNLL-2000, 2002, 2003, any)."""
+"""Column files: one word per line, blank lines between sentences (CoNLL-2000, 2002, 2003, ...)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TableSentence(Sentence):
         self._fields = fields
         self._rows = rows  # the rows that are words; None: all of them
         self._separator = separator
-        self._eol = eol  # "" if the lines differ in spacing or line ends: no short cuts
+        self._eol = eol  # "" if the lines differ in spacing or line ends: not rebuilt by joining
         self._start, self._end = start, end  # span of the token lines in raw
 
     def __len__(self) -> int:
@@ -103,7 +103,7 @@ class TableSentence(Sentence):
         return self.raw[: self._start] + body + self.raw[self._end :]
 
     def _joined(self, values: Mapping[str, Sequence[str]]) -> str:
-        """Rebuild the token lines by joining fields, which reproduces regular lines."""
+        """Rebuild regular token lines by joining their fields."""
         fields, width = self._fields.copy(), len(self.columns) + 1
         for name, new in values.items():
             if name not in self.columns:

@@ -82,7 +82,7 @@ class Encoder:
 
     @property
     def is_full(self) -> bool:
-        """Whether its user should replace it by a new one, between two batches.
+        """True if its user should replace it by a new one, between two batches.
 
         Each type takes a row of `hashes` and of the kernel's workspaces, and its string is kept as
         long as it has a number, here or by the caller: both are limited, so that memory does not

@@ -1,8 +1,8 @@
-"""Label coding: how labels of files become the labels that have weights, and back.
+"""Label coding: translation between labels in files and labels that have weights.
 
-Chunk labels may be learned in another scheme than the one of the files: IOBES tells the model more
-than IOB2 does. Weights, constraints and label ids are those of the *encoding*; input and output are
-in the *scheme*. Lemmas are learned as edit scripts, by a coding that needs the forms:
+Chunk labels may be learned in another scheme than that of the files: IOBES distinguishes more
+labels than IOB2. Weights, constraints and label ids are those of the *encoding*; input and output
+are in the *scheme*. Lemmas are learned as edit scripts, by a coding that needs the forms:
 `seqtag.labels.lemmas`.
 """
 
@@ -35,7 +35,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def has_controls(label: str) -> bool:
-    r"""Return whether a label has a control character: terminals obey some, columns allow none.
+    r"""Return whether a label has a control character, which may change the terminal.
 
     >>> has_controls("NOUN\x1b[2J"), has_controls("Übung אב")
     (True, False)
@@ -84,7 +84,7 @@ class LabelCoding:
     """Name of this kind of coding in model files."""
 
     needs_forms: ClassVar[bool] = False
-    """Whether `encode` and `decode` look at the forms."""
+    """True if `encode` and `decode` need the forms."""
 
     scheme: str | None = None
     encoding: str | None = None
@@ -110,7 +110,7 @@ class LabelCoding:
         constrained
             Whether chunk labels are decoded as valid sequences only.
         asked
-            Whether the user requested the encoding, rather than a preset.
+            Whether the encoding comes from the user, not from a preset.
 
         Raises
         ------
@@ -131,13 +131,13 @@ class LabelCoding:
 
     @property
     def changes_labels(self) -> bool:
-        """Whether the encoding is another scheme than the one of the files."""
+        """True if the encoding differs from the scheme of the files."""
         return self.encoding is not None and self.encoding != self.scheme
 
     def encode(
         self,
         labels: Sequence[str],
-        forms: Sequence[str] = (),  # noqa: ARG002  a coding of forms looks at them
+        forms: Sequence[str] = (),  # noqa: ARG002  used by codings of forms
     ) -> list[str]:
         """Return the labels of a sentence in the encoding, given its forms."""
         if self.scheme is None or self.encoding is None or not self.changes_labels:
@@ -147,7 +147,7 @@ class LabelCoding:
     def decode(
         self,
         labels: Sequence[str],
-        forms: Sequence[str] = (),  # noqa: ARG002  a coding of forms looks at them
+        forms: Sequence[str] = (),  # noqa: ARG002  used by codings of forms
     ) -> list[str]:
         """Return the labels of a sentence in the scheme of the files, given encoded ones."""
         if self.scheme is None or self.encoding is None or not self.changes_labels:
@@ -156,17 +156,17 @@ class LabelCoding:
 
     @property
     def is_local(self) -> bool:
-        """Whether each label is decoded independently of its neighbors, by `decode_alone`.
+        """True if each label is decoded independently of its neighbors, by `decode_alone`.
 
-        Not if labels are learned in another scheme and decoded without constraints, which may
-        give sequences to repair, or if the schemes are not `convertible_alone`.
+        False if labels are learned in another scheme and decoded without constraints, because
+        invalid sequences need repair, or if the schemes are not `convertible_alone`.
         """
         if self.scheme is None or self.encoding is None or self.scheme == self.encoding:
             return True
         return self.constrained and convertible_alone(self.encoding, self.scheme)
 
     def decode_alone(self, label: str) -> str:
-        """Return one label in the scheme of the files if the coding `is_local`, else as it is."""
+        """Return one label in the scheme of the files if the coding `is_local`, else unchanged."""
         if self.scheme is None or self.encoding is None or not self.is_local:
             return label
         return convert_alone(label, self.encoding, self.scheme)

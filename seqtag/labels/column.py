@@ -104,7 +104,7 @@ class LabelColumn:
 
     @property
     def is_known(self) -> bool:
-        """Whether the name implies a kind of labels, so that the preset is no guess."""
+        """True if the name implies a kind of labels, so that the preset is no guess."""
         return self._kind in (*_PRESETS, *_POS)
 
     @property
@@ -115,7 +115,7 @@ class LabelColumn:
 
     @property
     def may_be_empty(self) -> bool:
-        """Whether ``_`` is a label (no features, no lemma), instead of a missing one."""
+        """True if ``_`` is a label (no features, no lemma), instead of a missing one."""
         return self.name in ("feats", _LEMMA) or self.name.startswith("feats.")
 
     def may_lack(self, unlabeled: str | None) -> bool:
@@ -124,12 +124,12 @@ class LabelColumn:
 
     @property
     def is_lemma(self) -> bool:
-        """Whether the labels are lemmas, which depend on the form."""
+        """True if the labels are lemmas, which depend on the form."""
         return self.name == _LEMMA
 
     @property
     def is_exact(self) -> bool:
-        """Whether no other column can replace it: "pos" may be Penn tags, never UPOS."""
+        """True if no other column can replace it: "pos" may be Penn tags, never UPOS."""
         return self.name == "upos" or self.is_lemma or self._is_factored
 
     @property

@@ -101,7 +101,7 @@ class Model:
 
     @property
     def interrupted(self) -> bool:
-        """Whether its training was interrupted."""
+        """True if its training was interrupted."""
         return bool(self.training.get("interrupted"))
 
     def decoder(self) -> Decoder:

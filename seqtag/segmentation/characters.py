@@ -59,23 +59,23 @@ COLUMNS = (
 
 LONGEST_GRAM = 6
 MOST_CODES = 16
-"""Most code points of a character, in what columns say."""
+"""Maximum number of code points of a character in the values of columns."""
 LONGEST_PART = 12
-"""Most characters of ``left`` and ``right``."""
+"""Maximum number of characters of ``left`` and ``right``."""
 LONGEST_TAIL = 4
 LONGEST_CHUNK = 24
 """Maximum number of characters of ``chunk`` and its neighbors."""
 
 LONGEST_OPENING = 4
 OPENING_REACH = 128
-"""How far from the opening of a chunk ``opening`` and ``signs`` say something."""
+"""Number of characters from the start of a chunk that have ``opening`` and ``signs``."""
 MOST_SIGNS = 4
 MOST_AHEAD = 3
 AHEAD_REACH = 16
 """How far ahead, and for how many different signs, ``ahead`` looks."""
 
 BEHIND = OPENING_REACH
-"""A row depends on so many characters before it, and on none before these."""
+"""Number of preceding characters that a row depends on."""
 AHEAD = LONGEST_TAIL + 2 * (LONGEST_CHUNK + 1)
 """Number of following characters that a row depends on."""
 
@@ -269,10 +269,10 @@ def _paragraph(characters: Sequence[str], spaced: Sequence[bool]) -> dict[str, l
         for row in range(_tail_of(symbols, first, end), end):
             columns["tail"][row] = "".join(kinds[row:end])
             for name, head in (
-                ("chunk", here_.whole),
+                ("chunk", here_.complete),
                 ("next", following),
-                ("after", after if following.is_whole else _LONG),
-                ("before", before.whole),
+                ("after", after if following.is_complete else _LONG),
+                ("before", before.complete),
             ):
                 columns[name][row] = head.text
                 columns[f"{name}_shape"][row] = head.shape
@@ -284,7 +284,7 @@ class _Head(NamedTuple):
 
     text: str
     shape: str
-    is_whole: bool
+    is_complete: bool
 
     @classmethod
     def of(cls, symbols: Sequence[str], kinds: Sequence[str]) -> _Head:
@@ -294,13 +294,13 @@ class _Head(NamedTuple):
         return cls(text, shape, len(symbols) <= LONGEST_CHUNK)
 
     @property
-    def whole(self) -> _Head:
+    def complete(self) -> _Head:
         """The chunk, if it is not too long."""
-        return self if self.is_whole else _LONG
+        return self if self.is_complete else _LONG
 
 
-_NOTHING = _Head(_END, _END, is_whole=True)
-_LONG = _Head("", "", is_whole=False)
+_NOTHING = _Head(_END, _END, is_complete=True)
+_LONG = _Head("", "", is_complete=False)
 
 
 def _fill_parts(columns: dict[str, list[str]], first: int, symbols: Sequence[str]) -> None:
@@ -316,7 +316,7 @@ def _fill_parts(columns: dict[str, list[str]], first: int, symbols: Sequence[str
 
 
 def _fill_signs(columns: dict[str, list[str]], first_row: int, symbols: Sequence[str]) -> None:
-    """Fill in how a chunk begins, and the symbols around its rows that are no letters or digits."""
+    """Fill in the start of a chunk, and the symbols near its rows that are no letters or digits."""
     is_sign = [not symbol[0].isalnum() for symbol in symbols]
     first = is_sign.index(False) if False in is_sign[:OPENING_REACH] else len(symbols)
     signs = [*compress(symbols, is_sign)]
@@ -378,7 +378,7 @@ class Numbering:
     def _read_natively(
         self, native: Characters, text: str
     ) -> tuple[CharacterRows, NDArray[np.int32]]:
-        """Read a text with the kernel, which asks Python about new characters."""
+        """Read a text with the kernel, which calls Python for new characters."""
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
         unknown = native.unknown(codes)
         kinds = [code_kind(chr(code)) for code in unknown.tolist()]
@@ -397,7 +397,7 @@ class Numbering:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held for the characters, chunks and values of the texts read so far, about."""
+        """Approximate bytes held for characters, chunks and values of the texts read so far."""
         if self._native is not None:
             return self._native.nbytes
         return _VALUE_BYTES * sum(map(len, self._numbers))

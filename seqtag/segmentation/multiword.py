@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 COPY, END, EXACT, NOTHING = "=|^_"
 
 COLUMNS = ("char", "start", "end", "token", "form", "before", "after")
-"""What templates can look at, for each character of a token: see `Places`."""
+"""Columns that templates can use for each character of a token: see `Places`."""
 
 LONGEST = 100
 """Tokens of more characters than this are one word."""
@@ -296,7 +296,7 @@ class Splitter:
             self._decoder = model.decoder()
         self._single: set[str] = set()  # tokens of one word
         self._several: dict[str, Words] = {}  # others; () if they depend on neighbors
-        self._held = 0  # bytes of both, about
+        self._held = 0  # approximate bytes of both
 
     def split(self, sentences: Sequence[Sequence[str]]) -> list[dict[int, Words]]:
         """Return the words of multiword tokens.
@@ -314,10 +314,10 @@ class Splitter:
         """
         if self._held > _MOST_BYTES:
             self._single, self._several, self._held = set(), {}, 0
-        single, several = self._single, self._several  # another thread may begin new ones
+        single, several = self._single, self._several  # another thread may replace them
         mixed = [i for i, tokens in enumerate(sentences) if not single.issuperset(tokens)]
         new = set(chain.from_iterable([sentences[i] for i in mixed])) - single
-        self._meet(sorted(new.difference(several)), single, several)
+        self._split_new(sorted(new.difference(several)), single, several)
 
         split: list[dict[int, Words]] = [{} for _ in sentences]
         places: list[tuple[int, int]] = []  # of tokens that depend on their neighbors
@@ -328,15 +328,15 @@ class Splitter:
                     found[i] = words = several.get(token, ())
                     if not words:
                         places.append((number, i))
-        asked = [in_context(sentences[number], i) for number, i in places]
-        for (number, i), words in zip(places, self._words(asked, is_open=True), strict=True):
+        in_contexts = [in_context(sentences[number], i) for number, i in places]
+        for (number, i), words in zip(places, self._words(in_contexts, is_open=True), strict=True):
             if len(words) > 1:
                 split[number][i] = words
             else:
                 del split[number][i]
         return split
 
-    def _meet(self, tokens: list[str], single: set[str], several: dict[str, Words]) -> None:
+    def _split_new(self, tokens: list[str], single: set[str], several: dict[str, Words]) -> None:
         """Split new tokens, and cache those that are not too long."""
         tokens = [token for token in tokens if len(token) <= LONGEST]
         if not tokens:
@@ -354,7 +354,7 @@ class Splitter:
                 single.add(token)
 
     def _words(self, tokens: Sequence[InContext], *, is_open: bool) -> list[Words]:
-        """Return the words of some tokens, all of which depend on their neighbors, or none."""
+        """Return the words of tokens, either all ambiguous (`is_open`) or none."""
         answers: list[Words] = [(each.token,) for each in tokens]
         fit = [i for i, each in enumerate(tokens) if 0 < len(each.token) <= LONGEST]
         for first in range(0, len(fit), _BATCH_TOKENS):

@@ -18,7 +18,7 @@ PARAGRAPHS = ("auto", "blank", "line")
 """How paragraphs may end; ``auto`` looks at the text."""
 
 SEPARATOR = "\u2029"
-"""What marks the end of a paragraph."""
+"""Character that marks the end of a paragraph."""
 
 _BLANK = re.compile(r"\n(?=[^\S\n]*\n)")
 _LONGEST_WORD = 24  # characters; a longer first word of a line may have been broken anywhere

@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     Positions = NDArray[np.int64]
 
 _BLOCK = 1 << 18  # characters of text segmented at a time
-_LONGEST = 1 << 16  # characters of a sentence; a longer one is cut, for taggers need memory for it
-_BEHIND = 200  # characters that a cut leaves after it
+_LONGEST = (
+    1 << 16
+)  # characters of a sentence; longer ones are cut, because taggers need memory for them
+_MARGIN = 200  # characters that a cut leaves after it
 
 _MARK = "\ufeff"  # byte order mark
 
@@ -132,7 +134,7 @@ class SegmentedText:
         """Close the file."""
         self._stream.close()
 
-    # ----------------------------------------------------------------- the way of the text
+    # ----------------------------------------------------------------- text to CoNLL-U
     def _texts(self) -> Iterator[str]:
         """Yield the CoNLL-U of the text that is final, piece by piece."""
         mode = self._mode
@@ -163,13 +165,13 @@ class SegmentedText:
         starts, ends, bounds = self._segmenter.segment(text, begin=begin, final=final)
         if len(bounds):
             bounds = self._shortened(starts, ends, bounds)
-        elif (final or len(window) > _LONGEST + _BEHIND) and text[begin:].strip():
+        elif (final or len(window) > _LONGEST + _MARGIN) and text[begin:].strip():
             starts, ends, bounds = self._segmenter.segment(text, begin=begin)
             if not len(bounds):  # marks, and the letter that they are on was cut off
                 starts, ends, bounds = self._segmenter.segment(text[begin:])
                 starts, ends = starts + begin, ends + begin
             bounds = self._shortened(starts, ends, bounds)
-            certain = bounds[ends[bounds - 1] <= len(text) - _BEHIND]
+            certain = bounds[ends[bounds - 1] <= len(text) - _MARGIN]
             bounds, waits = (certain if len(certain) else bounds), True  # or a token is cut
         if len(bounds) and not (waits or final) and not text[ends[-1] :].strip():
             bounds = bounds[:-1]
@@ -257,16 +259,16 @@ class _Window:
     Attributes
     ----------
     text, original
-        The part, with the ends of paragraphs marked, and as it is; as far as marks are certain
-        the same length.
+        The part with the ends of paragraphs marked, and unmarked. `text` is shorter while the
+        last marks are not certain.
     begin
-        Where what was not given out begins.
+        Start of the text that was not yielded yet.
     last_end
-        Where the last token that was given out ends.
+        End of the last token that was yielded.
     offset
         Characters of the text before the part.
     opened
-        Whether anything was given out.
+        Whether anything was yielded.
     """
 
     def __init__(self, mode: str):
@@ -288,7 +290,7 @@ class _Window:
     def drop(self, end: int, last_end: int, context: int) -> None:
         """Continue at `end`, with the context from `context` on.
 
-        What was given out ended in the token that ends at `last_end`.
+        The last token that was yielded ends at `last_end`.
         """
         kept = min(context, last_end)
         self.text, self.original = self.text[kept:], self.original[kept:]
@@ -297,7 +299,7 @@ class _Window:
         self.opened = True
 
 
-_ODD_SPACE = re.compile(r"[^\S \u00a0\u2000-\u200a\u202f\u205f\u3000]|\s{2}")
+_OTHER_SPACE = re.compile(r"[^\S \u00a0\u2000-\u200a\u202f\u205f\u3000]|\s{2}")
 _BLANKS = "\t_" * 7
 _MOST_KNOWN = 1000  # kinds of white space remembered
 
@@ -424,7 +426,7 @@ class ConlluWriter:
                 items.append(f"TokenRange={start + offset}:{end + offset}")
             if before and not number:
                 items.insert(0, f"SpacesBefore={escape_spaces(before)}")
-            if _ODD_SPACE.search(form):
+            if _OTHER_SPACE.search(form):
                 items.insert(0, f"SpacesInToken={escape_spaces(form)}")
                 form = " ".join(form.split())
             forms.append(form)

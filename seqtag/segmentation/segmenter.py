@@ -120,7 +120,7 @@ class Segmenter:
         with fitting(source):
             self._decoder = model.decoder()
             reach = int(abs(model.compiled.key_plans()[0].term_offset).max(initial=0))
-        self._behind, self._ahead = BEHIND + reach, AHEAD + reach + 1
+        self._context, self._ahead = BEHIND + reach, AHEAD + reach + 1
         self._token = np.array([label == TOKEN for label in model.labels])
         self._sentence = np.array([label == SENTENCE for label in model.labels])
         self._only_at_spaces = TOKEN not in model.labels
@@ -133,19 +133,19 @@ class Segmenter:
         Parameters
         ----------
         text
-            Paragraphs, with `seqtag.segmentation.paragraphs.SEPARATOR` between them. How white
-            space looks does not matter.
+            Paragraphs, with `seqtag.segmentation.paragraphs.SEPARATOR` between them. All white
+            space is equivalent.
         begin
-            Where to begin: what is before was given out, and is looked at only. See `context_of`.
+            Start of the text to segment; the text before it is context only. See `context_of`.
         final
-            Whether nothing follows. If something may, only sentences that it cannot change are in
-            the answer: those that end some 50 characters before the end, or with a paragraph.
+            Whether the text is complete. If not, only sentences that later text cannot change are
+            returned: those that end some 50 characters before the end, or with a paragraph.
 
         Returns
         -------
         Segments
-            Their code points are those of `text`. None, for white space. The end of a paragraph
-            ends a sentence.
+            Positions in code points of `text`; empty for white space. The end of a paragraph ends
+            a sentence.
         """
         found: list[_Labeled] = []
         workspace = self._workspaces.take(self._new_workspace)
@@ -185,7 +185,7 @@ class Segmenter:
             if text[at] == SEPARATOR:
                 return at
             rows += code_kind(text[at]) == BASE and code_kind(text[at - 1 : at] or " ") != JOINER
-            if rows == self._behind:
+            if rows == self._context:
                 return at
         return max(0, done - _MOST_CONTEXT)
 

@@ -54,7 +54,7 @@ _ASSETS = {
 }
 _LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
 _ENCODINGS = ("", "identity")
-_MOST_UNSENT = 1 << 28  # bytes of answers not taken by clients; above it work is refused
+_MOST_UNSENT = 1 << 28  # bytes of answers that clients have not read; above it requests are refused
 
 
 class ServerLimits(NamedTuple):
@@ -238,7 +238,7 @@ class _Service:
 
     @staticmethod
     def tag(name: str, loaded: Any, value: Mapping[str, Any], deadline: Deadline) -> bytes:
-        """Tag a text; each sentence becomes JSON at once, which takes far less memory."""
+        """Tag a text; sentences are encoded one by one to save memory."""
         sentences = b",".join(map(to_json, annotate(loaded, value.get("text"), deadline)))
         return b'{"model":%b,"sentences":[%b]}' % (to_json(name), sentences)
 
@@ -248,7 +248,7 @@ class _Service:
         return to_json({"model": name, **explain(loaded, value, deadline)})
 
     async def _work(self, answer: Callable[[Deadline], bytes]) -> bytes:
-        """Compute an answer, unless too many bytes wait for their clients."""
+        """Compute an answer; refuse while clients leave too many bytes unread."""
         if self._unsent() > _MOST_UNSENT:
             msg = "expected clients that take their answers, found too much waiting; try again"
             raise BusyError(msg)
@@ -298,7 +298,7 @@ def _retry(status: int) -> dict[str, str] | None:
 
 
 class _ErrorReporter:
-    """Reports each kind of internal error once: its place, and nothing of the request."""
+    """Reports each kind of internal error once, with its location and without request data."""
 
     def __init__(self, complain: Callable[[str], None]):
         self._complain, self._reported = complain, set[str]()
@@ -313,7 +313,7 @@ class _ErrorReporter:
             self._once(f"internal error, please report it: {where}")
 
     def report_of_loop(self, _: object, context: Mapping[str, Any]) -> None:
-        """Report an error outside of requests; a client that left is none."""
+        """Report an error outside of requests; a closed connection is not one."""
         error = context.get("exception") or RuntimeError(context["message"])
         if not isinstance(error, ConnectionError):
             self.report(error)

@@ -142,7 +142,7 @@ def given_tables(
     for table in tables:
         if table.name in before and before[table.name].digest != table.digest:
             msg = (
-                f"expected the table {table.name!r} of the model to begin with, by which its "
+                f"expected the table {table.name!r} of the model to continue from, by which its "
                 "weights were learned, found another of that name; leave it out, or call it "
                 "something else with NAME=FILE"
             )

@@ -1,9 +1,9 @@
 """Automatic settings: values chosen by a trial on sentences held out of the training data.
 
 A trial trains on some of the sentences, with the same templates and for as many epochs as the real
-training, and scores on others. With fewer epochs, or on words that were learned from, restricting
-known words to their labels would seem to help where it hurts. That setting changes decoding only,
-so one trial scores all its values. A value that loses early never wins; the trial ends there.
+training, and scores on others. With fewer epochs, or if scored on its training data, the tag
+dictionary would seem to help where it hurts. That setting changes decoding only, so one trial
+scores all its values. A trial ends early once its result is clear.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
     from seqtag.training.runs import Schedule
 
 _BLOCK = 50  # adjacent sentences stay together: they share their rare words
-_OF = 4  # one block of so many is held out; with 3 or 2, English seemed to gain where it loses
+_OF = 4  # one block in so many is held out; 3 or 2 chose the wrong value for English
 _ENOUGH = 120_000  # tokens of a trial; of larger corpora, blocks are left out
 _TOO_FEW = 2_000  # tokens, too few for a trial
 _MOST = 1_000_000  # labels of all words together (2 MB of a model)
 _RUN = 0  # run number of trials, whose random streams no other run has
-_LOOKS = (3, 5)  # epochs after which a trial may end: restricted words gain early
-_CLEARLY = 0.0005  # loss of accuracy by then after which no corpus at hand gained
+_LOOKS = (3, 5)  # epochs after which a trial may end: the tag dictionary helps early
+_CLEARLY = 0.0005  # loss of accuracy by then from which no measured corpus recovered
 
 _log = logging.getLogger("seqtag")
 
@@ -63,9 +63,9 @@ class TrialScores(NamedTuple):
     scores
         By value of ``known-labels``.
     metric
-        Of the scores.
+        Metric of the scores.
     tokens
-        How many were held out.
+        Number of held-out tokens.
     """
 
     scores: Mapping[int | str, float]
@@ -83,7 +83,7 @@ class TrialScores(NamedTuple):
         return self.scores[self.best]
 
     def facts(self) -> dict[str, Any]:
-        """Return what is stored in the model."""
+        """Return the scores as the model records them."""
         scores = {str(value): score for value, score in self.scores.items()}
         return {"scores": scores, "metric": self.metric, "tokens": self.tokens}
 
@@ -133,11 +133,11 @@ def resolve_auto(
     Parameters
     ----------
     problem
-        Its setting may be ``auto``; others stay as they are.
+        The problem, whose setting may be ``auto``; other values stay.
     examples
         The data of the problem.
     schedule
-        Its seed and its stop are those of the trial.
+        The trial uses its seed and its stop flag.
     quick
         Run no trial: take the value of `seqtag.settings.Settings.without_auto`.
     trial
@@ -186,7 +186,7 @@ def select_templates(
     Parameters
     ----------
     tasks
-        The first is taken if there is no other, or nothing is tried.
+        The candidates. The first is the default, if no trial is run.
     examples
         The columns of all tasks.
     schedule, quick
@@ -223,7 +223,7 @@ def run_trial(
 ) -> TrialScores | None:
     """Train on some of the sentences and score on others; None if there are too few.
 
-    With `early` the trial may end once restricting known words clearly loses.
+    With `early` the trial may end once the tag dictionary is clearly worse.
 
     Raises
     ------
@@ -253,7 +253,7 @@ def run_trial(
         known = {value: words.kept_to(value, problem.labels) for value in values}
         if len(values) > 1:
             known = {v: kept for v, kept in known.items() if len(kept.labels) <= _MOST}
-    small, x = _with_its_rows(problem, _some_of(problem, cut.training, tokens))
+    small, x = _without_unused_rows(problem, _select_sentences(problem, cut.training, tokens))
     held_out = examples.where(cut.held_out)
     right = problem.y[np.repeat(cut.held_out, examples.lengths)]
     free = replace(small, tag_dictionary=NO_TAG_DICTIONARY)
@@ -280,10 +280,10 @@ def _accuracies(
     right: NDArray[np.int32],
     known: Mapping[int | str, TagDictionary],
 ) -> dict[int | str, float]:
-    """Return the accuracy of a model if known words are restricted to these labels.
+    """Return the accuracy of a model with each of these tag dictionaries.
 
-    Sentences are decoded once without restriction. Labels that are allowed stay the best ones, so
-    only the sentences with others are decoded again.
+    All sentences are decoded once without a tag dictionary. Only sentences with a label that it
+    does not allow are decoded again.
     """
     free = Tagger(model)
     workspace = free.new_workspace()
@@ -333,10 +333,10 @@ def _knows_words(problem: Problem) -> bool:
     return AttributeUse("form", "normal") in problem.compiled.attributes
 
 
-def _some_of(
+def _select_sentences(
     problem: Problem, sentences: NDArray[np.bool_], tokens: NDArray[np.bool_]
 ) -> Instances:
-    """Return some sentences, with the features that are frequent enough among them."""
+    """Return these sentences, with the features that are frequent enough among them."""
     x, rows = problem.corpus.instances, problem.corpus.layout.rows
     some = Instances(
         pointers(np.diff(x.sentence_ptr)[sentences]),
@@ -359,8 +359,8 @@ def _some_of(
     )
 
 
-def _with_its_rows(problem: Problem, x: Instances) -> tuple[Problem, Instances]:
-    """Return the problem without the rows that some sentences lack, to save memory."""
+def _without_unused_rows(problem: Problem, x: Instances) -> tuple[Problem, Instances]:
+    """Return the problem without rows that do not occur in the sentences, to save memory."""
     corpus = problem.corpus
     has = np.zeros(corpus.layout.rows, bool)
     has[x.features] = True
@@ -371,7 +371,7 @@ def _with_its_rows(problem: Problem, x: Instances) -> tuple[Problem, Instances]:
 
 
 class _DecidedError(Exception):
-    """The trial is decided and need not continue."""
+    """Raised to end a trial whose result is clear."""
 
     def __init__(self, trial: TrialScores):
         super().__init__("the trial is decided")

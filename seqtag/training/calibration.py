@@ -59,7 +59,7 @@ def calibrate(
     """
     taggers = loaded.taggers if isinstance(loaded, Pipeline) else (loaded,)
     filled = [FilledSentence(sentence) for sentence in sentences if len(sentence)]
-    learnt: dict[str, Calibration] = {}
+    learned: dict[str, Calibration] = {}
     reliability: dict[str, Reliability] = {}
     judged_any = False
     for tagger in taggers:
@@ -75,10 +75,10 @@ def calibrate(
             tagged.filled |= tagger.split_label(labels)
         judged_any = judged_any or bool(margins)
         if any(margin < float("inf") for margin in margins):
-            learnt[tagger.label] = Calibration.learn(margins, right)
-            scores = learnt[tagger.label].of(margins)
+            learned[tagger.label] = Calibration.learn(margins, right)
+            scores = learned[tagger.label].of(margins)
             reliability[tagger.label] = Reliability.of(scores, right)
-    if not learnt:
+    if not learned:
         columns = ", ".join(name for tagger in taggers for name in tagger.label_columns)
         msg = f"expected gold labels in a column {columns} to calibrate on, found none"
         if judged_any:
@@ -90,7 +90,7 @@ def calibrate(
     models = loaded.models if isinstance(loaded, Pipeline) else (loaded.model,)
     return Calibrated(
         [
-            replace(model, calibration=learnt.get(model.column.name, model.calibration))
+            replace(model, calibration=learned.get(model.column.name, model.calibration))
             for model in models
         ],
         reliability,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.corpus import LIMITS, ReadOptions
 from seqtag.corpus.sentence import has_column
+from seqtag.deprecation import renamed_keyword
 from seqtag.errors import CorpusError
 from seqtag.features.encoder import Column
 from seqtag.features.language import load as load_templates
@@ -59,7 +60,7 @@ TEXT_COMPONENTS: Mapping[str, Callable[[Iterable[Sentence], Sequence[str]], Trai
     "tokens": token_examples,
     "words": word_examples,
 }
-"""Components that are learned from the text of a treebank, and how their examples are made."""
+"""Functions that make the examples of components learned from the text of a treebank."""
 
 PRESETS: Mapping[str, str] = {"upos": "pos", "xpos": "xpos", "feats": "feats", "lemma": "lemma"}
 """Columns that a pipeline learns by default, in their order, and the preset of each."""
@@ -67,9 +68,9 @@ PRESETS: Mapping[str, str] = {"upos": "pos", "xpos": "xpos", "feats": "feats", "
 COMPONENTS = (*TEXT_COMPONENTS, *PRESETS)
 """Components that a pipeline learns by default, in the order in which they run."""
 
-_FOLDS = 2  # three, or five epochs, taught later components no more and took longer
+_FOLDS = 2  # three, or five epochs, did not improve later components and took longer
 _FOLD_EPOCHS = 3
-_FEW_LABELS = 255  # with so many values of FEATS, known words may have others than they had
+_FEW_LABELS = 255  # values of FEATS up to which complete labels are learned
 
 _GOLD = (
     "gold lemma",
@@ -79,6 +80,7 @@ _GOLD = (
 _log = logging.getLogger("seqtag")
 
 
+@renamed_keyword("on_part", "on_component")
 def train_parts(
     data: Source,
     labels: Sequence[str] | None = None,
@@ -93,7 +95,7 @@ def train_parts(
     format: str = "auto",
     columns: Sequence[str] | None = None,
     limits: ReadLimits = LIMITS,
-    on_part: Callable[[str], None] | None = None,
+    on_component: Callable[[str], None] | None = None,
     on_epoch: Callable[[Epoch], None] | None = None,
     init: Loaded | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -115,19 +117,19 @@ def train_parts(
     dev
         Corpus to score every epoch on; each column keeps the epoch that scores best.
     tables
-        As for `seqtag.train`; the presets of columns look into them, but for lemmas.
+        As for `seqtag.train`; the presets of columns other than lemmas use them.
     seed, patience, constrain, format, columns, limits
         As for `seqtag.train`.
     runs
         As for `seqtag.train`, of each component; the models that tag the folds have one.
     threads
         Folds tagged at the same time; the models are the same on any number.
-    on_part
+    on_component
         Called with the name of a component before it is trained.
     on_epoch
         Called after each epoch of a component, but not of the models that tag the folds.
     init
-        A model to continue from. Components that it has continue, others begin anew.
+        A model to continue from. Components that it lacks are trained from scratch.
     checkpoint, checkpoint_every, resume
         As for `seqtag.train`; a finished component is not trained again.
     quick
@@ -193,19 +195,19 @@ def train_parts(
                     value = found[name].types[0]
                     _log.warning("the column %s is %r throughout: not learned", name, value)
             names = [name for name in names if len(found[name].types) > 1]
-        begins = {name: part_of(init, LabelColumn(name), settings) for name in (*texts, *names)}
-        for begin in begins.values():
-            check_to_go_on(begin, Settings())
+        initial = {name: part_of(init, LabelColumn(name), settings) for name in (*texts, *names)}
+        for model in initial.values():
+            check_to_go_on(model, Settings())
         if folder:  # the training depends on these facts, though not each component
             both = [each and each.select(("form", *names)) for each in (words, dev_words)]
             facts = [
                 each and {"sentences": len(each.lengths), "sha256": each.digest()} for each in both
             ]
-            models = "".join(digest(model) for model in begins.values() if model)
-            whole = {
+            models = "".join(digest(model) for model in initial.values() if model)
+            shared = {
                 "training set": facts[0],
                 "dev set": facts[1],
-                "model to begin with": (
+                "model to continue from": (
                     {"sha256": sha256(models.encode()).hexdigest()} if models else None
                 ),
                 **{f"table {table.name}": {"sha256": table.digest} for table in given_tables},
@@ -213,13 +215,13 @@ def train_parts(
                 "runs": runs,
                 "patience": patience,
             }
-            stage = folder.stage(",".join((*texts, *names)), whole)
+            stage = folder.stage(",".join((*texts, *names)), shared)
             schedule = replace(schedule, checkpoints=stage)
 
         def task_of(
             name: str, available: Sequence[str], examples: TrainingData, values: Mapping[str, Any]
         ) -> LearningTask:
-            task = _component_task(name, available, examples, values, given_tables, begins[name])
+            task = _component_task(name, available, examples, values, given_tables, initial[name])
             return replace(task, constrain=constrain)
 
         tasks = [
@@ -229,7 +231,7 @@ def train_parts(
         check_used(given_tables, [task.templates for task in tasks])
 
         def text_model(name: str) -> Model | None:
-            init, own = begins[name], component_schedule(schedule, name)
+            init, own = initial[name], component_schedule(schedule, name)
             templates = load_templates(LabelColumn(name).preset) if init is None else init.templates
             try:
                 examples = TEXT_COMPONENTS[name](sentences(), templates.columns)
@@ -251,8 +253,8 @@ def train_parts(
 
         def trained() -> Iterator[Model]:
             for name in texts:
-                if on_part:
-                    on_part(name)
+                if on_component:
+                    on_component(name)
                 model = text_model(name)
                 if model is not None:
                     yield model
@@ -262,8 +264,8 @@ def train_parts(
             )
             seen_dev = dev_words and dev_words.select(["form"])
             for number, name in enumerate(names):
-                if on_part:
-                    on_part(name)
+                if on_component:
+                    on_component(name)
                 own = component_schedule(schedule, name)
                 seen = seen._replace(labels=found[name])
                 if dev_words and seen_dev:
@@ -295,7 +297,7 @@ def train_parts(
 def _components(
     available: Sequence[str], labels: Sequence[str] | None, source: str | None
 ) -> tuple[list[str], list[str]]:
-    """Return the components to learn from the text, and the columns to learn, in their order."""
+    """Return the components to learn from the text, and the columns to learn, in order."""
     found = [name for name in PRESETS if name in available]
     if labels is None:
         if not found:
@@ -327,7 +329,7 @@ def _component_task(
     tables: Sequence[WordTable],
     init: Model | None,
 ) -> LearningTask:
-    """Return the task of learning a column that sees some others."""
+    """Return the task of a column, with other columns as input."""
     column = LabelColumn(name)
     given = {key: value for key, value in settings.items() if value is not None}
     if init is not None:
@@ -356,7 +358,7 @@ def _fit(
     *,
     quick: bool = True,
 ) -> Model:
-    """Return the model of a component, trained on all columns that it may see."""
+    """Train a component on all columns that it may see."""
     available = [name for name in examples.columns if name not in _GOLD]
     tasks = [task_of(available, examples, settings)]
     if {*_GOLD} <= {*examples.columns} and lemma_sources(tasks, LEMMA_COLUMNS):
@@ -372,7 +374,7 @@ def _jackknifed(
     schedule: Schedule,
     settings: Mapping[str, Any],
 ) -> Column:
-    """Return the tags of the training sentences, each fold's by a model of the other folds."""
+    """Tag each fold of the training sentences with a model trained on the other folds."""
     if len(examples.lengths) < 2:
         return examples.labels  # there is no other fold
     fewer = {**settings, "epochs": min(_FOLD_EPOCHS, settings.get("epochs") or _FOLD_EPOCHS)}

@@ -1,4 +1,4 @@
-"""Learning tasks: their description, and the same in numbers, which training makes a model of."""
+"""Learning tasks, and the numerical problems that training solves for them."""
 
 from __future__ import annotations
 
@@ -64,35 +64,35 @@ if TYPE_CHECKING:
 _log = logging.getLogger("seqtag")
 
 Judge = Callable[[Cells], Report]
-"""Scores weights on the dev set."""
+"""Function that scores weights on the dev set."""
 
 
 @dataclass(frozen=True)
 class LearningTask:
-    """Description of what is to be learned, before any sentence is numbered.
+    """Description of a training, before any sentence is numbered.
 
-    A tagger is one task, a pipeline is a list of them, and two passes are a task with a second
-    one. Every training goes from a task to a `Problem` by `build_problem`.
+    A tagger is one task, a pipeline is a list of tasks, and two passes are a task with a second
+    one. `build_problem` turns a task into a `Problem`.
 
     Attributes
     ----------
     column
         The label column.
     templates, settings
-        Templates with their word tables, and how to learn.
+        Templates with their word tables, and the settings of training.
     available
-        Input columns: those of the corpus but those of the label, in order.
+        Input columns: those of the corpus except those of the label, in order.
     init
         The model to continue from.
     coding
-        How labels are learned; None to choose it by the labels of the data.
+        The encoding of the labels; None to choose it by the labels of the data.
     constrain
         Decode valid sequences of chunk labels only.
     encoding_given
-        Whether the caller asked for the encoding of the settings; that of a preset is for chunk
-        labels alone.
+        Whether the encoding of the settings was given by the caller; that of a preset applies to
+        chunk labels only.
     name
-        The preset, or where the templates come from.
+        The preset, or the origin of the templates.
     second
         The task of the second of two passes, which sees the labels predicted by the first.
     """
@@ -114,13 +114,13 @@ class LearningTask:
         return self.templates.looks_at(self.available)
 
     def coding_for(self, transitions: Mapping[Transition, int]) -> LabelCoding:
-        """Return how labels are learned, given how often which label follows which.
+        """Return the encoding of the labels, given the counts of label transitions.
 
         Raises
         ------
         LabelError
-            If the caller asked for an encoding and the labels are no chunk labels, or the model
-            to continue from has another.
+            If the caller gave an encoding and the labels are no chunk labels, or the model to
+            continue from has another encoding.
         TemplateError
             If labels are learned by the form, and no template looks at it.
         """
@@ -146,14 +146,14 @@ class LearningTask:
         return coding
 
     def templates_for(self, labels: int) -> TemplateSet:
-        """Return the templates that are possible with so many labels.
+        """Return the templates that are possible with this number of labels.
 
-        Those of a preset that are for fewer labels are left out, with a warning.
+        Templates of a preset that allow fewer labels only are left out, with a warning.
 
         Raises
         ------
         LabelError
-            If templates of the user's own are for fewer labels, or there are more labels than any
+            If custom templates allow fewer labels only, or there are more labels than any
             templates allow.
         """
         if labels > MAX_LABELS:
@@ -198,9 +198,9 @@ class Problem:
     y
         Label id of each token, (N,) int32; ``-1 - c`` where it may be any of ``choices[c]``.
     labels
-        The labels as they are learned, sorted; the place of a label is its id.
+        The labels as they are learned, sorted; the index of a label is its id.
     settings
-        How to learn.
+        The settings of training.
     column, coding, templates, columns, compiled, known_words, parts, tag_dictionary
         As in `seqtag.model.model.Model`.
     origin
@@ -208,7 +208,8 @@ class Problem:
     start
         The initial weights, if they are not zeros.
     choices
-        Labels that tokens without a certain one may have, (C, K) bool, if there are such tokens.
+        Sets of labels for tokens that have not exactly one, (C, K) bool; None if there are no
+        such tokens.
     """
 
     corpus: IndexedCorpus
@@ -266,7 +267,7 @@ class Problem:
         )
 
     def model(self, cells: Cells, provenance: Mapping[str, Any] | None = None) -> Model:
-        """Return the model of some weights, with facts on how it was trained."""
+        """Return the model of these weights, with facts about its training."""
         keys, edge_keys = self.corpus.keys, self.corpus.edge_keys
         if self.start is not None:
             cells, keys, edge_keys = self.start.complete(cells, keys, edge_keys)
@@ -293,7 +294,7 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
     Parameters
     ----------
     task
-        The task. Its templates come with settings, which are not looked at.
+        The task. The settings inside its templates are ignored.
     examples
         The input columns that the templates look at (others are ignored), and the labels as
         written.
@@ -304,7 +305,7 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
         If no word has a label, or there are more labels than the templates allow.
     TemplateError
         If the templates do not fit the columns, the coding, or the model to continue from; or if
-        nothing can be learned by the settings.
+        nothing can be learned with the settings.
     """
     init, column = task.init, task.column
     coding = task.coding_for(examples.transitions())
@@ -376,9 +377,9 @@ def tag_dictionary_of(
     settings: Settings,
     init: Model | None = None,
 ) -> TagDictionary:
-    """Return the labels that known words may have, in a corpus and in the model to continue from.
+    """Return the tag dictionary of a corpus and of the model to continue from.
 
-    They may have any while the setting is still automatic.
+    It is empty while the setting is still automatic.
     """
     setting = settings.known_labels
     if setting in (0, "auto"):
@@ -406,7 +407,8 @@ def judge_of(problem: Problem, examples: TrainingData) -> Judge:
 def feature_digest(problem: Problem, held_out: TrainingData | None = None) -> str:
     """Return the SHA-256 of the features of a problem, and of a dev set.
 
-    It tells apart attributes of the same name, unlike digests of templates and data.
+    Unlike digests of templates and data, it differs if a custom attribute of the same name
+    computes other values.
     """
     sha, (_, x, *keys) = sha256(), problem.corpus
     for array in (*keys, *x):
@@ -453,13 +455,13 @@ class WordLabels(NamedTuple):
     labels: NDArray[np.uint16]
 
     def kept_to(self, known_labels: int | str, labels: Sequence[str]) -> TagDictionary:
-        """Return the restriction by a value of ``known-labels``, which is not ``auto``."""
+        """Return the tag dictionary for a value of ``known-labels`` other than ``auto``."""
         if isinstance(known_labels, str):
             return to_first_parts(self.often(1), labels)
         return self.often(known_labels) if known_labels else NO_TAG_DICTIONARY
 
     def often(self, min_count: int) -> TagDictionary:
-        """Return the labels of words seen so often."""
+        """Return the labels of words seen at least `min_count` times."""
         kept = self.counts >= min_count
         lengths = np.diff(self.row_ptr)
         return TagDictionary(
@@ -570,7 +572,7 @@ class LearnedLabels(NamedTuple):
 
     @property
     def labels(self) -> set[str]:
-        """All labels in some possibility."""
+        """Labels that occur in any possibility."""
         return {label for labels in self.types for label in labels}
 
     def numbered(self, labels: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.bool_] | None]:
@@ -621,8 +623,8 @@ def learned_labels(
         learned_ids[labeled] = found.ids
         return LearnedLabels([*((label,) for label in found.types), ()], learned_ids)
 
-    # Labels depend on their neighbors. An unknown neighbor stands for one label of each kind that
-    # makes a difference: each prefix, of the same chunk type and of another.
+    # Labels depend on their neighbors. An unknown neighbor is replaced by one label of each kind
+    # that makes a difference: each prefix, of the same chunk type and of another.
     names = [*labels.types, None]
     known = [(label, *parse(label)) for label in labels.types if label != mark]
     before, after = examples.neighbors()
@@ -643,14 +645,14 @@ def learned_labels(
 
 
 class LabeledWords:
-    """A tagger seen on the words whose labels are known only.
+    """A tagger restricted to the words whose gold labels are known.
 
     Parameters
     ----------
     tagger
         The tagger, which labels complete sentences.
     mark
-        The label of words that have none.
+        The mark of unlabeled words.
     """
 
     def __init__(self, tagger: Tagger, mark: str):
@@ -660,12 +662,12 @@ class LabeledWords:
         self.info: Mapping[str, Any] = tagger.info
 
     def gold(self, sentence: Sentence) -> list[str]:
-        """Return the labels that a sentence has."""
+        """Return the known gold labels of a sentence."""
         labels = self._tagger.model.column.of(sentence)
         return [label for label in labels if label != self._mark]
 
     def tag_many(self, sentences: Iterable[Sentence], threads: int = 1) -> list[list[str]]:
-        """Return the tagger's labels of the words that have one."""
+        """Return the tagger's labels of the words that have a gold label."""
         given, column = list(sentences), self._tagger.model.column
         return [
             [new for new, label in zip(found, column.of(each), strict=True) if label != self._mark]

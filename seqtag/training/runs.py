@@ -46,9 +46,9 @@ class Epoch:
     run, epoch
         Counted from 1.
     updates
-        Sentences that moved the weights.
+        Sentences that changed the weights.
     wrong_tokens
-        Tokens labeled wrongly while learning.
+        Tokens labeled wrongly during the epoch.
     dev
         Report on the dev set with the averaged weights, if there is a dev set.
     best
@@ -76,13 +76,13 @@ class Schedule:
     patience
         With a dev set: a run stops after this many epochs without a better score.
     threads
-        Runs at the same time.
+        Number of runs at the same time.
     on_epoch
         Called after each epoch.
     shuffle
         Visit the sentences in a new order each epoch; else in the given order.
     checkpoints
-        Where the runs keep their state, and resume from.
+        Checkpoints that the runs write and resume from.
     stop
         Flag that ends the runs early.
 
@@ -132,7 +132,7 @@ class Outcome(NamedTuple):
     Attributes
     ----------
     kept
-        The weights of each run that got through an epoch, in the order of the runs.
+        The weights of each run that finished an epoch, in the order of the runs.
     interrupted
         Whether they were ended early.
     """
@@ -170,12 +170,12 @@ class Trainable(Protocol):
 
     @property
     def choices(self) -> BoolArray | None:
-        """Labels that words without a certain one may have."""
+        """Sets of labels for tokens that have not exactly one."""
         ...
 
     @property
     def settings(self) -> Settings:
-        """How to learn."""
+        """The settings of training."""
         ...
 
     @property
@@ -190,7 +190,7 @@ class Trainable(Protocol):
 
 
 MakeLearner = Callable[["State | None"], "Learner"]
-"""Makes a learner of the initial state."""
+"""Function that makes a learner of the initial state."""
 
 
 def recipe_of(settings: Settings, patience: int | None = None) -> Recipe:
@@ -243,14 +243,14 @@ def fit(
         facts = {
             "training set": {"sentences": origin["sentences"], "sha256": origin["corpus_sha256"]},
             "dev set": dev,
-            "labelled_words": origin.get("labelled"),
-            "model to begin with": {"sha256": begin} if begin else None,
+            "labeled_words": origin.get("labelled"),
+            "model to continue from": {"sha256": begin} if begin else None,
             "templates": str(problem.templates).splitlines(),
             "columns": list(problem.columns),
             "feature set": {"sha256": feature_digest(problem, held_out)},
             **{f"table {name}": {"sha256": table.digest} for name, table in tables.items()},
             "scheme": problem.coding.scheme,
-            "learnt_as": problem.coding.encoding,
+            "learned_as": problem.coding.encoding,
             "constrain": problem.coding.constrained,
             **problem.settings.to_dict(),
             "seed": schedule.seed,
@@ -273,7 +273,7 @@ def train_runs(
 ) -> Outcome:
     """Train all runs; an interruption ends them, and finished epochs are kept.
 
-    The learner is the engine's weights, or what `learner` makes of the initial state.
+    `learner` makes the learner of the initial state; by default it is the engine's weights.
     SIGINT and SIGTERM let runs finish their sentence, see `seqtag.training.interruption.put_off`.
 
     Raises
@@ -362,8 +362,8 @@ RARE = "rare"
 """Value of the setting ``dropout`` in place of a share: rarer features are hidden more often.
 
 An unknown word lacks all features of its own. Words seen once or twice are most like it, but have
-such features, which leaves little for their endings to learn. Hiding features seen once half of the
-time gains 0.3 points for Armenian and Turkish, and more with several runs.
+such features, so that little is learned for their endings. Hiding features seen once half of the
+time improves accuracy by 0.3 points for Armenian and Turkish, and by more with several runs.
 """
 
 

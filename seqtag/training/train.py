@@ -286,7 +286,7 @@ def train(
             format=format,
             columns=columns,
             limits=limits,
-            on_part=on_component,
+            on_component=on_component,
             on_epoch=on_epoch,
             init=begin,
             checkpoint=checkpoint,

@@ -1,7 +1,7 @@
 """Warm start: weights, labels and words of a trained model in a new learning problem.
 
 A model holds averaged weights and nothing else of its training, so only these are carried over:
-the average begins anew, and is the mean of the weights after each sentence of the new training,
+the average starts afresh: it is the mean of the weights after each sentence of the new training,
 all of which include the model's weights. Rows of features that the new sentences lack take no part
 in the training and are copied from model to model.
 """
@@ -49,7 +49,7 @@ _NAME = np.dtype(">u8")
 
 
 class CopiedRows(NamedTuple):
-    """Rows of a model whose features the corpus lacks, in the columns of the new weights."""
+    """Rows of a model for features that the corpus lacks, in the columns of the new weights."""
 
     keys: HashArray  # (rows,) uint64
     ptr: NDArray[np.int64]  # (rows + 1,)
@@ -63,7 +63,7 @@ class CopiedRows(NamedTuple):
         column: NDArray[Any],
         weight: NDArray[Any],
     ) -> tuple[HashArray, NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return some rows with these after them."""
+        """Return some rows followed by these."""
         return (
             np.concatenate([keys, self.keys]),
             np.concatenate([ptr, ptr[-1] + self.ptr[1:]]),
@@ -80,7 +80,7 @@ class WarmStart(NamedTuple):
     state
         The weights of features that the corpus has, averages and sums at 0.
     emission, edge
-        The rows of those that it has not.
+        The rows of features that it lacks.
     """
 
     state: State
@@ -94,16 +94,16 @@ class WarmStart(NamedTuple):
         corpus: IndexedCorpus,
         labels: Sequence[str],
     ) -> WarmStart:
-        """Return a model's weights, as a corpus numbers its features.
+        """Return the weights of a model, with the feature numbers of a corpus.
 
         Parameters
         ----------
         model
-            Where to begin.
+            The model to continue from.
         corpus
             The new sentences.
         labels
-            The new labels, in which those of the model are.
+            The new labels, which include those of the model.
         """
         layout, width = corpus.layout, len(labels)
         weights = model.weights._replace(unit=float(model.training["unit"]))
@@ -142,7 +142,7 @@ def _moved(
     place: NDArray[np.int64],
     wanted: HashArray,
 ) -> tuple[tuple[NDArray[Any], ...], CopiedRows]:
-    """Return rows of cells as the corpus numbers them, and those that it lacks.
+    """Return rows of cells with the row numbers of the corpus, and those that it lacks.
 
     `keys` ascend; `place` has the new column of each old one; `wanted` are the keys of the rows.
     """
@@ -171,7 +171,7 @@ def _sorted_rows(
 def _moved_trigrams(
     cells: Cells, place: NDArray[np.int64], layout: Layout
 ) -> tuple[NDArray[Any], ...]:
-    """Return the trigram weights; none if the new or the old order has none."""
+    """Return the trigram weights; none if the old or the new model has none."""
     new, old = layout.labels, len(place)
     rows = (new + 1) * new if layout.order == 2 else 0
     nothing = np.zeros(0, np.int64)
@@ -187,7 +187,7 @@ def _moved_trigrams(
 def _moved_chain(
     chain: NDArray[Any], place: NDArray[np.int64], layout: Layout
 ) -> NDArray[np.float32]:
-    """Return start, stop and transition weights, 0 where one of both orders has none."""
+    """Return start, stop and transition weights; 0 where one of both models has none."""
     new, old = layout.labels, len(place)
     found = np.zeros(layout.chain, np.float32)
     found[place], found[new + place] = chain[:old], chain[old : 2 * old]
@@ -197,7 +197,7 @@ def _moved_chain(
     return found
 
 
-# --------------------------------------------------------------------------- what fits together
+# --------------------------------------------------------------------------- compatibility
 def loaded(init: Loaded | str | PathLike[str]) -> Loaded:
     """Return the model to continue from, given by itself or by its file."""
     return load(init) if isinstance(init, (str, PathLike)) else init
@@ -224,7 +224,7 @@ def model_for(
     if init is not None and found is None:
         names = ", ".join(str(model.column) for model in _models(init))
         msg = (
-            f"expected a column that the model to begin with labels ({names}), found {column}; "
+            f"expected a column that the model to continue from labels ({names}), found {column}; "
             "choose one of these, or another model"
         )
         raise LabelError(msg)
@@ -245,16 +245,16 @@ def part_of(init: Loaded | None, column: LabelColumn, settings: Mapping[str, Any
     found = next((model for model in _models(init) if model.column == column), None)
     if found is None:
         return None
-    whole = found.parts is None
-    if settings.get("label_parts") not in (None, "whole" if whole else "split"):
-        kind = "whole labels" if whole else "the parts of labels"
+    is_complete = found.parts is None
+    if settings.get("label_parts") not in (None, "whole" if is_complete else "split"):
+        kind = "whole labels" if is_complete else "the components of labels"
         msg = (
             f"expected label-parts as in the model, which has weights for {kind}, found "
             f"{settings['label_parts']}; leave the setting out"
         )
         raise LabelError(msg)
     if not isinstance(found.training.get("unit"), float):
-        msg = "expected a model that says the unit of its weights, found none; train it anew"
+        msg = "expected a model that records the unit of its weights, found none; train it again"
         raise ModelFileError(msg)
     return found
 
@@ -324,7 +324,7 @@ def merged_templates(model: Model, templates: TemplateSet | None) -> TemplateSet
         msg = (
             f'expected the templates of the model and new ones, found them without "{missing[0]}"'
             f"{f' and {len(missing) - 1} more' if len(missing) > 1 else ''}; weights were learned "
-            "for all of them: add it, or begin without a model"
+            "for all of them: add it, or train without --init"
         )
         raise TemplateError(msg, source=templates.source)
     added = [template for key, template in new.items() if key not in old]
@@ -332,7 +332,7 @@ def merged_templates(model: Model, templates: TemplateSet | None) -> TemplateSet
         plain = next(each for each in added if not each.label_offsets)
         msg = (
             f'expected no new templates without labels, found "{plain}": the model has label '
-            "bigrams that see words, which are numbered after these; begin without a model"
+            "bigrams that see words, which are numbered after these; train without --init"
         )
         raise TemplateError(msg, source=templates.source)
     both = (*model.templates.templates, *added)
@@ -341,7 +341,7 @@ def merged_templates(model: Model, templates: TemplateSet | None) -> TemplateSet
 
 
 def check_columns(model: Model, compiled: CompiledTemplates) -> None:
-    """Refuse columns in other places than those of the model's templates.
+    """Refuse columns whose positions differ from those of the model's templates.
 
     Raises
     ------
@@ -370,20 +370,20 @@ def coding_to_go_on(
     constrain: bool,
     asked: bool,
 ) -> LabelCoding:
-    """Return the coding of a model for new sentences, whose chunk scheme may be another.
+    """Return the coding of a model for new sentences, whose chunk scheme may differ.
 
     Raises
     ------
     LabelError
-        If an encoding was asked for that is not the model's, or the labels are no chunk labels
-        where the model's are.
+        If an encoding is given that is not the model's, or the model has chunk labels and the
+        new labels are none.
     """
     coding = model.coding
     wanted = coding.scheme if settings.encoding == "keep" else settings.encoding
     if asked and wanted != coding.encoding:
         msg = (
             f"expected the encoding {coding.encoding or 'keep'} that the model has learned, found "
-            f"{settings.encoding}; leave it out, or begin without a model"
+            f"{settings.encoding}; leave it out, or train without --init"
         )
         raise LabelError(msg)
     if coding.scheme is None:
@@ -411,22 +411,22 @@ def merged_tag_dictionary(
     often: TagDictionary,
     before: HashArray,
 ) -> TagDictionary:
-    """Return the labels that known words may have after both trainings.
+    """Return the tag dictionary after both trainings.
 
-    Words that the model restricts get the labels of the new sentences as well. A frequent word of
-    the new sentences is restricted only if the model does not know it, because the labels that a
-    known word had are not stored.
+    Words in the tag dictionary of the model get the labels of the new sentences as well. A
+    frequent word of the new sentences is added only if the model does not know it, because the
+    labels that a known word had are not stored.
 
     Parameters
     ----------
     model
-        Where to begin.
+        The model to continue from.
     labels
         The new labels, whose numbers `seen` and `often` have.
     seen, often
         The labels of all words of the new sentences, and of those that are frequent there.
     before
-        Keys of words that the model has met.
+        Keys of words that the model knows.
     """
     old, place = model.tag_dictionary, _places(labels, model.labels)
     allowed = {key: {*place[[*found]].tolist()} for key, found in _labels_of(old).items()}
@@ -444,12 +444,12 @@ def merged_tag_dictionary(
 
 
 def _labels_of(known: TagDictionary) -> dict[bytes, list[int]]:
-    """Return the labels of each word, by the name of its key."""
+    """Return the labels of each word, by its key as bytes."""
     labels = np.split(known.labels.astype(np.int64), known.row_ptr[1:-1])
     return {key: found.tolist() for key, found in zip(_names(known.keys), labels, strict=False)}
 
 
 def _names(keys: HashArray) -> list[bytes]:
-    """Keys as bytes in the same order: Python keys its hashes of these, of numbers it does not."""
+    """Return keys as bytes in the same order: Python seeds hashes of bytes, not those of ints."""
     data = keys.astype(_NAME).tobytes()
     return [data[start : start + 8] for start in range(0, len(data), 8)]

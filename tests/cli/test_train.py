@@ -272,7 +272,7 @@ def test_a_model_that_does_not_fit_is_refused(folder, call):
     assert "none.seqtag: No such file or directory; the embedded models are en" in done.err
     done = call(*how, "--init", "en-ewt-xpos", "--label", "upos")
     assert done.code == 1
-    assert "expected a column that the model to begin with labels (xpos), found upos" in done.err
+    assert "expected a column that the model to continue from labels (xpos), found upos" in done.err
     assert not (folder / "m.seqtag").exists()
 
 

@@ -201,7 +201,7 @@ def test_going_on_from_a_model():
     more = seqtag.train(DATA, init=first, templates="pos", tables=[CLASSES, NAMES], epochs=1)
     assert more.model.tables == [CLASSES, NAMES]
     other = replace(CLASSES, absent="8")
-    with pytest.raises(TemplateError, match="expected the table 'c' of the model to begin with"):
+    with pytest.raises(TemplateError, match="expected the table 'c' of the model to continue from"):
         seqtag.train(DATA, init=first, tables=[other], epochs=1)
     with pytest.raises(TemplateError, match="look into the table 'names', found none"):
         seqtag.train(DATA, init=first, tables=[NAMES], epochs=1)

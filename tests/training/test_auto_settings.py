@@ -351,7 +351,7 @@ def test_a_trial_learns_from_the_others_only():
     problem = posed(gains(), problems, examples)
     cut = holdout_split(examples[0].lengths)
     tokens = np.repeat(cut.training, examples[0].lengths)
-    x = auto_settings._some_of(problem, cut.training, tokens)
+    x = auto_settings._select_sentences(problem, cut.training, tokens)
     assert len(x.sentence_ptr) - 1 == cut.training.sum()
     assert len(x.token_ptr) - 1 == tokens.sum()
     counts = np.bincount(x.features)
@@ -384,7 +384,7 @@ def test_a_trial_is_a_training_and_an_evaluation(make):
         known = tag_dictionary_of(
             problem.compiled, columns, (problem.y[tokens], None), problem.labels, given
         )
-        x = auto_settings._some_of(problem, cut.training, tokens)
+        x = auto_settings._select_sentences(problem, cut.training, tokens)
         cells = auto_settings._train_trial(
             problem, problem.y[tokens], x, schedule, lambda cells: cells, early=False
         )

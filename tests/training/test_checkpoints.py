@@ -362,7 +362,7 @@ def test_another_mark_of_words_without_a_label_is_refused(tmp_path, monkeypatch)
         return train(data, **how, **more)
 
     killed(1, monkeypatch, trained)
-    with pytest.raises(CheckpointError, match="labelled-words was not given, is 3"):
+    with pytest.raises(CheckpointError, match="labeled-words was not given, is 3"):
         trained(resume=True, unlabeled="learn_around")
 
 
@@ -376,13 +376,13 @@ def test_another_version_is_refused(tmp_path, monkeypatch):
 def test_another_model_to_go_on_from_is_refused(tmp_path, monkeypatch):
     one, other = (train(DATA, **HOW | {"seed": seed}) for seed in (1, 2))
     with pytest.raises(
-        CheckpointError, match="there was no model to begin with, now there is one;"
+        CheckpointError, match="there was no model to continue from, now there is one;"
     ):
         model_of(checkpoint=tmp_path / "a")
         model_of(checkpoint=tmp_path / "a", resume=True, init=one)
     killed(2, monkeypatch, checkpoint=tmp_path / "b", init=one)
     assert model_of(checkpoint=tmp_path / "b", init=one, resume=True) == model_of(init=one)
-    with pytest.raises(CheckpointError, match="the model to begin with is another: SHA-256 was"):
+    with pytest.raises(CheckpointError, match="the model to continue from is another: SHA-256 was"):
         model_of(checkpoint=tmp_path / "b", resume=True, init=other)
 
 

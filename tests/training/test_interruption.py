@@ -112,5 +112,5 @@ def test_two_signals_leave_no_part_of_a_pipeline():
 
     words = corpus("the DET DT, cat NOUN NN; a DET DT, dog NOUN NN", "form upos xpos")
     with pytest.raises(AtOnce):
-        train_parts(words, on_part=begun.append, on_epoch=strike)
+        train_parts(words, on_component=begun.append, on_epoch=strike)
     assert begun == ["upos", "xpos"]

@@ -60,7 +60,7 @@ def test_what_a_later_part_of_a_pipeline_hangs_on_is_compared_at_once(tmp_path, 
         "the table t is another: SHA-256 was": {"tables": [tables["b"]]},
         "there was a table t, now there is none": {},
         "there was no dev set, now there is one": {"dev": corpus(text, "form upos lemma")},
-        "there was no model to begin with, now there is one": {"init": begin},
+        "there was no model to continue from, now there is one": {"init": begin},
         "the training set is another": {"data": text.replace("cat NOUN", "fox NOUN")},
         "dropout was rare, is 0.1": {"dropout": 0.1},
     }.items():

@@ -44,7 +44,7 @@ def treebank(texts=TEXTS, **fixed):
 
 def test_each_part_sees_the_tags_of_those_before_it():
     begun = []
-    models = train_parts(treebank() * 4, on_part=begun.append)
+    models = train_parts(treebank() * 4, on_component=begun.append)
     assert [model.column.name for model in models] == begun == ["upos", "xpos", "feats", "lemma"]
     assert [model.compiled.columns for model in models] == [
         ("form",),
@@ -169,7 +169,7 @@ def test_an_interruption_leaves_the_parts_that_are_finished(where, left):
         if epoch.epoch == 2 and begun[-1] == where:
             raise KeyboardInterrupt
 
-    models = train_parts(treebank(), on_part=begun.append, on_epoch=stop)
+    models = train_parts(treebank(), on_component=begun.append, on_epoch=stop)
     assert [model.column.name for model in models] == left
     assert [model.interrupted for model in models] == [False] * (len(models) - 1) + [True]
 

@@ -296,7 +296,7 @@ def test_old_models_see_words_as_they_are_written(tmp_path):
 def test_the_part_of_a_pipeline_is_found_by_its_column():
     pipeline = Pipeline([model(label="tag").model])
     assert train(NEW, init=pipeline, label="tag").labels[0] == "AA"
-    with pytest.raises(LabelError, match=r"model to begin with labels \(tag\), found other"):
+    with pytest.raises(LabelError, match=r"model to continue from labels \(tag\), found other"):
         train(corpus("a B", "form other"), init=pipeline)
 
 
@@ -357,14 +357,16 @@ def test_other_kinds_of_weights_are_refused():
     with pytest.raises(LabelError, match=wanted):
         train(NEW, init=model(), label_parts="split")
     split = model(MORPH, label_parts="split")
-    with pytest.raises(LabelError, match="weights for the parts of labels, found whole"):
+    with pytest.raises(LabelError, match="weights for the components of labels, found whole"):
         train(MORE_MORPH, init=split, label_parts="whole")
 
 
 def test_weights_without_a_unit_are_refused():
     first = model().model
     training = {name: value for name, value in first.training.items() if name != "unit"}
-    with pytest.raises(ModelFileError, match="says the unit of its weights, found none; train it"):
+    with pytest.raises(
+        ModelFileError, match="records the unit of its weights, found none; train it"
+    ):
         train(NEW, init=Tagger(replace(first, training=training)))
 
 
