@@ -88,7 +88,7 @@ def digest_of(path: Path) -> str:
     return sha.hexdigest()
 
 
-def is_whole(file: RemoteFile, path: Path) -> bool:
+def is_complete(file: RemoteFile, path: Path) -> bool:
     """Return whether a file is in the cache and has the expected digest."""
     if not path.is_file():
         return False

@@ -17,7 +17,7 @@ from seqtag.catalogue.cache import (
     FOLDER,
     digest_of,
     expected_digest,
-    is_whole,
+    is_complete,
     keep_record,
     local_path,
     locked,
@@ -103,11 +103,13 @@ def fetch(file: RemoteFile, on_bytes: Callable[[int], object] = lambda _: None) 
     """
     target = local_path(file)
     with naming(str(target)):
-        if not is_whole(file, target):
+        if not is_complete(file, target):
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with locked(target.with_name(target.name + ".lock")):
-                    if not is_whole(file, target):  # else another process has fetched it meanwhile
+                    if not is_complete(
+                        file, target
+                    ):  # else another process has fetched it meanwhile
                         _transfer(file, target, on_bytes)
             except OSError as error:
                 if error.errno not in _UNWRITABLE:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from seqtag.catalogue.cache import is_whole, local_path
+from seqtag.catalogue.cache import is_complete, local_path
 from seqtag.catalogue.entries import parse
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def fetched(file: RemoteFile, progress: Progress | None = None) -> Path:
     """Return the path of a file of a corpus, after fetching it if it is not in the cache."""
     from seqtag.catalogue.fetch import fetch  # its libraries take longer than a short text
 
-    if progress is None or is_whole(file, local_path(file)):
+    if progress is None or is_complete(file, local_path(file)):
         return fetch(file)
     with progress(file) as bar:
         return fetch(file, bar)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.catalogue.cache import is_whole, local_path
+from seqtag.catalogue.cache import is_complete, local_path
 from seqtag.catalogue.entries import entries, parse
 from seqtag.catalogue.locate import fetched
 from seqtag.cli.common import Notes, check_stdout, complain, print_json, say
@@ -129,7 +129,7 @@ def path_of(name: str) -> int:
     for file in _named(name).files():
         path = local_path(file)
         say(f"{path}\n")
-        if not is_whole(file, path):
+        if not is_complete(file, path):
             complain(f"{path} is not in the cache; fetch it with seqtag corpora fetch {name}")
             missing = True
     return int(missing)

@@ -74,7 +74,7 @@ MOST_AHEAD = 3
 AHEAD_REACH = 16
 """How far ahead, and for how many different signs, ``ahead`` looks."""
 
-BEHIND = OPENING_REACH
+BEFORE = OPENING_REACH
 """Number of preceding characters that a row depends on."""
 AHEAD = LONGEST_TAIL + 2 * (LONGEST_CHUNK + 1)
 """Number of following characters that a row depends on."""

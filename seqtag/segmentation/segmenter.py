@@ -15,7 +15,7 @@ from seqtag.parallel import Pool
 from seqtag.segmentation.characters import (
     AHEAD,
     BASE,
-    BEHIND,
+    BEFORE,
     COLUMNS,
     JOINER,
     NEW_PARAGRAPH,
@@ -120,7 +120,7 @@ class Segmenter:
         with fitting(source):
             self._decoder = model.decoder()
             reach = int(abs(model.compiled.key_plans()[0].term_offset).max(initial=0))
-        self._context, self._ahead = BEHIND + reach, AHEAD + reach + 1
+        self._context, self._ahead = BEFORE + reach, AHEAD + reach + 1
         self._token = np.array([label == TOKEN for label in model.labels])
         self._sentence = np.array([label == SENTENCE for label in model.labels])
         self._only_at_spaces = TOKEN not in model.labels

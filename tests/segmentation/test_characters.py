@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from seqtag.segmentation import characters
 from seqtag.segmentation.characters import (
     AHEAD,
-    BEHIND,
+    BEFORE,
     COLUMNS,
     Numbering,
     class_of,
@@ -118,7 +118,7 @@ def test_a_row_depends_on_a_window(parts, data):
     text = " ".join(parts)
     rows, whole = rows_of(text), columns_of(text)
     row = data.draw(st.integers(0, len(rows.starts) - 1))
-    first, last = max(0, row - BEHIND), min(len(rows.starts) - 1, row + AHEAD)
+    first, last = max(0, row - BEFORE), min(len(rows.starts) - 1, row + AHEAD)
     window = columns_of(text[rows.starts[first] : rows.ends[last]])
     assert {name: values[row - first] for name, values in window.items()} == {
         name: values[row] for name, values in whole.items()

@@ -416,7 +416,7 @@ def test_a_trial_ends_where_words_lose_early(monkeypatch, make, ends):
 @pytest.mark.parametrize("make", [gains, loses, parts])
 def test_rows_that_the_trial_does_not_meet_make_no_difference(monkeypatch, make):
     small = chosen(trained(make()))
-    monkeypatch.setattr(auto_settings, "_with_its_rows", lambda problem, x: (problem, x))
+    monkeypatch.setattr(auto_settings, "_without_unused_rows", lambda problem, x: (problem, x))
     assert chosen(trained(make())) == small
 
 
