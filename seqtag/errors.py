@@ -130,7 +130,7 @@ def same_letters(expected: str, found: str) -> bool:
 
 
 IN_ANOTHER_FORM = " (the same letters in another Unicode normal form: bring both to NFC)"
-"""What a message says of such texts."""
+"""Explanation that messages add about such texts."""
 
 
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -151,7 +151,7 @@ class ShardRows(NamedTuple):
 
 
 class ShardUpdate(NamedTuple):
-    """What a shard changed in one round, stored in the smaller of two forms.
+    """Changes of a shard in one round, stored in the smaller of two forms.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ _PARAGRAPH = re.compile(rb"\n[ \t\r\n]*")
 
 
 class Head(NamedTuple):
-    """What the head of a file decides for all of it.
+    """Properties of a complete file that its head determines.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Head(NamedTuple):
     separator
         The separator of columns; empty if there are none.
     paragraphs
-        For text that a model cuts, what ends a paragraph; empty for all else.
+        The paragraph mode, for text that a model segments; empty otherwise.
     """
 
     format: str
@@ -58,7 +58,7 @@ class Head(NamedTuple):
 
 
 class Range(NamedTuple):
-    """A range of the bytes of a file, with what the head of the file decides."""
+    """A range of the bytes of a file, with the properties that the head of the file determines."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""Shards: the parts of a corpus that are trained on in different places, and one round on a shard.
+"""Shards: parts of a corpus that are trained on in different processes, and one round on a shard.
 
 A shard knows its own sentences only. What must be the same for all is settled in one pass over
 them, after which each is a record of arrays, `EncodedShard`, for `train_shard`:
@@ -67,7 +67,7 @@ class ShardOptions:
 
 
 def shard_task(options: ShardOptions, column: LabelColumn, columns: Sequence[str]) -> LearningTask:
-    """Return the task of learning a column on shards with some columns: all have the same ones.
+    """Return the task of learning a column on shards, all of which have the same columns.
 
     Raises
     ------
@@ -127,14 +127,14 @@ class ShardStats(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a shard must know of the others.
+    """Properties of all shards that one shard needs.
 
     Attributes
     ----------
     number
         Number of the shard, from 1.
     digest
-        That of its statistics, to detect a file that has changed.
+        Digest of the sentences of its statistics, to detect a file that has changed.
     coding, labels
         The label coding, and all labels, sorted.
     dropout
@@ -201,7 +201,7 @@ class Shard:
     source
         A corpus file, or sentences.
     options
-        How to learn from it.
+        Options of training.
 
     Raises
     ------

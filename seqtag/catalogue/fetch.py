@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from seqtag.catalogue.entries import RemoteFile
 
 MIRROR = "SEQTAG_CORPORA_MIRROR"
-"""The environment variable that names another server: its paths are those of the catalogue."""
+"""Environment variable that names another server, with the paths of the catalogue."""
 
 _TRIES = 4
-_PAUSE = 0.5  # seconds before the second try, and as much more before each further one
-_TIMEOUT = 30  # seconds that a server may say nothing
+_PAUSE = 0.5  # seconds before the second try; each further pause is longer by as much
+_TIMEOUT = 30  # seconds without data from the server
 _CHUNK = 1 << 16
-_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers that may be others later
+_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers after which a request is repeated
 _UNWRITABLE = frozenset({errno.EACCES, errno.EEXIST, errno.ENOTDIR, errno.EPERM, errno.EROFS})
 
 _PASSING = (ConnectionResetError, ConnectionAbortedError, TimeoutError, http.client.HTTPException)
@@ -63,7 +63,7 @@ def path(name: str) -> Path:
     Raises
     ------
     CatalogueError
-        If there is no such corpus or part, it cannot be fetched, or is not what it must be.
+        If there is no such corpus or part, it cannot be fetched, or it has another digest.
     OSError
         As the system reports it: no space, no permission.
     """
@@ -78,26 +78,26 @@ def fetch(file: RemoteFile, on_bytes: Callable[[int], object] = lambda _: None) 
     """Fetch a file, unless the cache has it with the expected digest.
 
     Its bytes go to a file ``NAME.part`` next to it, where the next try continues; it is renamed
-    when its SHA-256 is the one of the catalogue. Where the catalogue has none, the digest of the
-    first transfer is written down in ``NAME.sha256``, and must stay the same from then on.
+    when its SHA-256 is that of the catalogue. If the catalogue has none, the digest of the first
+    transfer is recorded in ``NAME.sha256`` and required from then on.
 
     Parameters
     ----------
     file
-        What to fetch. ``$SEQTAG_CORPORA_MIRROR`` names another server to have it from.
+        The file. ``$SEQTAG_CORPORA_MIRROR`` names another server to fetch it from.
     on_bytes
         Called with the number of bytes that have arrived since the last call; negative where a
-        transfer begins anew.
+        transfer starts over.
 
     Returns
     -------
     Path
-        Where it is now.
+        Path of the file in the cache.
 
     Raises
     ------
     CatalogueError
-        If it cannot be had, or is not what it must be.
+        If it cannot be fetched, or has another digest.
     OSError
         As the system reports it.
     """
@@ -107,9 +107,8 @@ def fetch(file: RemoteFile, on_bytes: Callable[[int], object] = lambda _: None) 
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with locked(target.with_name(target.name + ".lock")):
-                    if not is_complete(
-                        file, target
-                    ):  # else another process has fetched it meanwhile
+                    # Another process may have fetched it meanwhile.
+                    if not is_complete(file, target):
                         _transfer(file, target, on_bytes)
             except OSError as error:
                 if error.errno not in _UNWRITABLE:
@@ -143,7 +142,7 @@ def _transfer(file: RemoteFile, target: Path, on_bytes: Callable[[int], object])
     """Fetch into a file next to the target, then rename it."""
     part, address = target.with_name(target.name + ".part"), address_of(file)
     expected = expected_digest(file, target)
-    if expected is None:  # nothing would tell whether two pieces belong together
+    if expected is None:  # it is unknown whether two pieces belong together
         part.unlink(missing_ok=True)
     for attempt in range(1, _TRIES + 1):
         before = part.stat().st_size if part.exists() else 0
@@ -250,7 +249,7 @@ def _opened(address: str, start: int, part: Path) -> Any:
     except HTTPError as error:
         error.close()
         if start and error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-            part.unlink()  # it is no beginning of what the server has
+            part.unlink()  # it does not match the file of the server
         elif error.code not in _AGAIN:
             msg = (
                 f"expected a file, found {error.code} {error.reason}; if it has moved, name "

@@ -12,8 +12,8 @@ from seqtag.cli.common import Notes, check_stdout, check_target, note_backend, p
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
-    files_beside,
     force_option,
+    other_inputs,
     quick_option,
     training_arguments,
     training_options,
@@ -79,7 +79,7 @@ def command(
         raise click.UsageError(msg, context)
     if plot:
         _pyplot(context)  # fail before the work, not after it
-        check_target(context, plot, [*files, dev, *files_beside(settings)], force=force)
+        check_target(context, plot, [*files, dev, *other_inputs(settings)], force=force)
     training_arguments(settings)
     sentences = reading.sentences(files, notes)
     held_out = reading.sentences([dev], notes, "dev")

@@ -149,7 +149,7 @@ def _as_option(name: str, value: Any) -> dict[str, Any]:
 def _deprecated(
     old: str, instead: Callable[[Any], Mapping[str, Any]], **kind: Any
 ) -> Callable[[Command], Command]:
-    """Return a hidden option that warns, and stands for other options.
+    """Return a hidden option that warns and sets other options.
 
     Parameters
     ----------
@@ -183,11 +183,11 @@ def _deprecated(
 
 
 _REPLACED = "seqtag.replaced"
-"""Where deprecated options leave the values of those that replace them."""
+"""Key of the values that deprecated options give to their replacements."""
 
 
 def _replaced(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
-    """Return the value of an option, or what a deprecated one says instead."""
+    """Return the value of an option, or the value given by a deprecated one."""
     found = context.meta.get(_REPLACED, {})
     names = [name.lstrip("-") for name in parameter.opts if name.lstrip("-") in found]
     is_given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
@@ -306,7 +306,7 @@ tables_options = combined(
 def training_arguments(options: dict[str, Any], *, learn_around: bool = False) -> None:
     """Turn options of training into arguments of the functions that train, in place.
 
-    The tables that were asked for become ``tables``.
+    The word tables become ``tables``.
 
     Parameters
     ----------
@@ -345,7 +345,7 @@ def training_arguments(options: dict[str, Any], *, learn_around: bool = False) -
     options["tables"] = tables_of(tables)
 
 
-def files_beside(options: Mapping[str, Any]) -> list[str]:
+def other_inputs(options: Mapping[str, Any]) -> list[str]:
     """Return the files to read besides the sentences; call it before `training_arguments`."""
     tables = [_name_and_file(value)[1] for value in (*options["classes"], *options["lexicon"])]
     return [*filter(None, [options["templates"]]), *tables]

@@ -17,7 +17,7 @@ from seqtag.cli.common import (
     load_model,
     print_json,
 )
-from seqtag.cli.options import files_beside
+from seqtag.cli.options import other_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -93,7 +93,7 @@ def check_training(
             )
             raise click.UsageError(msg, context)
     force = force or (options["resume"] and _is_unfinished(model))
-    check_target(context, model, [*inputs, *files_beside(options)], force=force, model=True)
+    check_target(context, model, [*inputs, *other_inputs(options)], force=force, model=True)
     if as_json:
         check_stdout()
 

@@ -51,7 +51,7 @@ class FileLayout(NamedTuple):
     separator
         Separator of the columns; empty if it is not known, or there are none.
     evidence
-        What spoke for it, for a note to the user; empty if nothing had to be found out.
+        The evidence, for a note to the user; empty if nothing was detected.
     """
 
     format: str
@@ -107,7 +107,7 @@ def detect_format(head: bytes) -> FileLayout:
     named = conllu.plus_columns(content)
     if named is not None:
         return FileLayout("conllu-plus", named, "\t", "named by # global.columns")
-    every = whole_lines(head)
+    every = complete_lines(head)
     lines = [line for line in every if line.strip(" \t")]
     if not lines:
         return FileLayout("columns", ("form",))
@@ -131,7 +131,7 @@ def detect_format(head: bytes) -> FileLayout:
     return _fixed("text", f"{_many(len(lines), 'line')} of {_many(span, 'word')}")
 
 
-def whole_lines(head: bytes) -> list[str]:
+def complete_lines(head: bytes) -> list[str]:
     """Return the lines of a head, without a byte order mark and without a truncated last line."""
     lines = head.decode("utf-8-sig", errors="replace").split("\n")
     if len(head) >= HEAD and len(lines) > 1:
@@ -162,7 +162,7 @@ def _many(count: object, noun: str) -> str:
 
 
 def _find_conllu(lines: Sequence[str]) -> FileLayout | None:
-    """Return CoNLL-U if half of the lines or more could not be anything else."""
+    """Return CoNLL-U if at least half of the lines can only be CoNLL-U."""
     rows = [line for line in lines if line[0] != "#" or not _COMMENT.match(line)]
     commented = any(line[0] == "#" and _KEY.match(line) for line in lines)
     alike = sum(_is_conllu(row, commented) for row in rows)
@@ -247,12 +247,12 @@ def _width(rows: Sequence[Sequence[str]]) -> int:
 def _find_columns(lines: Sequence[str], *, in_blocks: bool) -> FileLayout | None:
     """Return the layout of columns if most rows have as many fields, and look like columns.
 
-    None if nothing speaks for them.
+    None without evidence for columns.
 
     Raises
     ------
     CorpusError
-        If something does, but not enough.
+        If the evidence is not sufficient.
     """
     rows, separator = _rows_of(lines)
     if not rows:
@@ -268,7 +268,7 @@ def _find_columns(lines: Sequence[str], *, in_blocks: bool) -> FileLayout | None
     elif width == 1:
         found, possible = _are_words(rows, len(typical), in_blocks=in_blocks)
     else:
-        found, possible = _are_labelled(rows, typical, in_blocks=in_blocks)
+        found, possible = _are_labeled(rows, typical, in_blocks=in_blocks)
     if found:
         evidence = f"{_many(width, 'field')} in {len(typical)} of {_many(len(rows), 'row')}"
         return FileLayout("columns", _names(typical), separator, evidence)
@@ -310,7 +310,7 @@ def _are_words(
     return found, len(rows) > 1 and 3 * singles >= 2 * len(rows)
 
 
-def _are_labelled(
+def _are_labeled(
     rows: Sequence[Sequence[str]], typical: Sequence[Sequence[str]], *, in_blocks: bool
 ) -> tuple[bool, bool]:
     """Return whether the last of several fields are labels, and whether they may be."""
@@ -324,11 +324,11 @@ def _are_labelled(
         single = _TYPED.fullmatch(typical[0][-1]) is not None
         return single and most, labels and most and near and len(rows) == 2
     few_kinds = in_blocks and count >= _MANY and 2 <= len(last) <= count // 3
-    if few_kinds:  # labels of other alphabets and in lower case are such
+    if few_kinds:  # such as labels in other alphabets or in lower case
         labels = labels or _mostly_words(last)
     if labels and (typed or few_kinds):
         return most, False
-    if labels and near:  # a few lines, or lines of capitals, could be so by chance
+    if labels and near:  # a few lines, or lines of capitals, may look like labels by chance
         word, *between = [Counter(column) for column in list(zip(*typical, strict=True))[:-1]]
         clear = not between or count >= _MANY or any(map(_mostly_labels, between))
         return most and clear and not _mostly_labels(word), most

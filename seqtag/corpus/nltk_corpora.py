@@ -1,7 +1,7 @@
 """Corpora of NLTK, read as column files in memory.
 
-``nltk:conll2000`` is what ``nltk.corpus.conll2000`` reads: its files for training where some are
-called so, else all; ``nltk:conll2000/test.txt`` are the files whose names begin so.
+``nltk:conll2000`` is the corpus ``nltk.corpus.conll2000``: its files with "train" in the name, or
+all files if there are none; ``nltk:conll2000/test.txt`` are the files whose names start with this.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 PREFIX = "nltk:"
-"""What the names of such corpora begin with."""
+"""Prefix of the names of NLTK corpora."""
 
 _CHUNKED, _TAGGED = ("form", "pos", "chunk"), ("form", "pos")
 _SHOWN = 5  # files that a message names
@@ -38,8 +38,8 @@ class NamedText(io.BytesIO):
 def open_nltk(name: str) -> tuple[NamedText, tuple[str, ...]]:
     """Return the sentences of a corpus, tab-separated, and the names of the columns.
 
-    The columns are form, pos and chunk, or form and pos. A word that the corpus gives no label
-    has ``_``, so that training says so.
+    The columns are form, pos and chunk, or form and pos. A word without a label in the
+    corpus has ``_``, so that training reports it.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def open_nltk(name: str) -> tuple[NamedText, tuple[str, ...]]:
     corpus, _, part = name.removeprefix(PREFIX).partition("/")
     reader = _reader(corpus, name)
     files = _files(reader, part, name)
-    columns, sentences = _labelled(reader, files, name)
+    columns, sentences = _read_labels(reader, files, name)
     try:
         text = "".join(_rows(sentences, name))
     except UnicodeDecodeError as error:
@@ -74,7 +74,7 @@ def _reader(corpus: str, name: str) -> Any:
     from nltk.corpus.reader.api import CorpusReader
     from nltk.corpus.util import LazyCorpusLoader
 
-    # The attribute nltk.corpus may be a stand-in that does not know its readers yet.
+    # The attribute nltk.corpus may be a proxy without its readers.
     readers = {
         key: value
         for key, value in vars(import_module("nltk.corpus")).items()
@@ -89,7 +89,7 @@ def _reader(corpus: str, name: str) -> Any:
     try:
         readers[corpus].fileids()
     except LookupError as error:
-        # NLTK knows what the package is called that holds the data.
+        # NLTK names the package that has the data.
         package = re.search(r"nltk\.download\('(.+?)'\)", str(error))
         msg = (
             f"expected the data of the corpus in a folder of NLTK, found none; get them with "
@@ -115,7 +115,7 @@ def _files(reader: Any, part: str, name: str) -> list[str]:
     return found
 
 
-def _labelled(
+def _read_labels(
     reader: Any, files: Sequence[str], name: str
 ) -> tuple[tuple[str, ...], Iterable[Iterable[Sequence[str | None]]]]:
     """Return the columns that a reader has, and their values for each word of each sentence."""

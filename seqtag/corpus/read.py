@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from seqtag.corpus import conllu
-from seqtag.corpus.detect import FileLayout, columns_layout, detect_format, whole_lines
+from seqtag.corpus.detect import FileLayout, columns_layout, complete_lines, detect_format
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
 from seqtag.corpus.nltk_corpora import PREFIX, open_nltk
 from seqtag.corpus.stream import (
@@ -321,7 +321,7 @@ class ReadOptions:
             name = "columns" if known.rows is ColumnReader else self.format
             if known.fixed is not None:
                 return FileLayout(name, known.fixed)
-            lines = [line for line in whole_lines(stream.head()) if line.strip(" \t")]
+            lines = [line for line in complete_lines(stream.head()) if line.strip(" \t")]
             found = columns_layout(lines)
             if known.columns:
                 names = known.columns.get(len(found.columns)) or known.columns[min(known.columns)]

@@ -50,7 +50,7 @@ class Sentence(ABC):
     __slots__ = ("columns", "line", "raw", "source")
 
     is_bare = False
-    """Whether there is nothing in it but words and white space, whatever columns it has."""
+    """True if it has only words and white space, regardless of its columns."""
 
     raw: str
     source: str

@@ -1,6 +1,6 @@
 r"""Word bigrams, and exchange clustering: word classes that predict each other (Kneser & Ney 1993).
 
-**Bigrams.** `BigramCounter` counts which words stand next to each other. Word 0 is the boundary:
+**Bigrams.** `BigramCounter` counts which words are next to each other. Word 0 is the boundary:
 it precedes each sentence and follows the last one. Sentences come in any number of pieces; only
 distinct bigrams are kept.
 
@@ -25,7 +25,7 @@ w v for the words v of class d, L(d) bigrams v w, and B bigrams w w, adds to cla
     + sum_{d != c} f(N(d, c) + L(d)) - f(N(d, c))
     + f(N(c, c) + R(c) + L(c) + B) - f(N(c, c))  -  2 (f(N(c) + N(w)) - f(N(c))),
 
-where only the classes d next to w count. A word costs its distinct neighbouring classes times the
+where only the classes d next to w count. A word costs its distinct neighboring classes times the
 number of classes, and needs the bigrams only, not the text.
 
 **Whole numbers.** f is a whole number, in units of 2**-20 bits: sums are exact in any order, and
@@ -84,19 +84,19 @@ def entropies(n: IntArray) -> IntArray:
            1.02400000e+04])
     """
     n = np.asarray(n, np.int64)
-    whole = np.frexp(np.maximum(n, 1).astype(np.float64))[1].astype(np.int64) - 1
-    fraction = (n << (31 - whole)) - (1 << 31)  # of n / 2**whole, 31 bits
+    exponent = np.frexp(np.maximum(n, 1).astype(np.float64))[1].astype(np.int64) - 1
+    fraction = (n << (31 - exponent)) - (1 << 31)  # of n / 2**exponent, 31 bits
     place = np.maximum(fraction, 0) >> _REST
     below, above = _logarithms()[place], _logarithms()[place + 1]
     rest = fraction & ((1 << _REST) - 1)
-    log = (whole << _LOG) + below + ((above - below) * rest >> _REST)
+    log = (exponent << _LOG) + below + ((above - below) * rest >> _REST)
     product = n.astype(np.uint64) * log.astype(np.uint64)
     found: IntArray = (product >> np.uint64(8)).astype(np.int64)
     return found
 
 
 class BigramCounter:
-    """Counts the bigrams of sentences that come piece by piece.
+    """Counts the bigrams of sentences that arrive piece by piece.
 
     Examples
     --------
@@ -247,7 +247,7 @@ class ExchangeClustering:
         require(self._open > 0 or first == last, "no class takes words")
         moved = 0
         for word in range(first, last):
-            right, left, own = self._neighbours(word)
+            right, left, own = self._neighbors(word)
             old = self.classes[word]
             self._put(old, -right, -left, -own)
             new = int(np.argmax(self._gains(right, left, own)))  # the first of several
@@ -256,14 +256,14 @@ class ExchangeClustering:
             moved += int(new != old)
         return moved
 
-    def _neighbours(self, word: int) -> tuple[IntArray, IntArray, int]:
+    def _neighbors(self, word: int) -> tuple[IntArray, IntArray, int]:
         """Return the word's R and L, (classes,) int64 each, and its B."""
         found, own = [], 0
-        for ptr, neighbours, count in (self._following, self._preceding):
+        for ptr, neighbors, count in (self._following, self._preceding):
             here = slice(ptr[word], ptr[word + 1])
-            others = neighbours[here] != word
+            others = neighbors[here] != word
             summed: Any = np.zeros(len(self._total), np.int64)
-            np.add.at(summed, self.classes[neighbours[here][others]], count[here][others])
+            np.add.at(summed, self.classes[neighbors[here][others]], count[here][others])
             found.append(summed)
             own = int(count[here][~others].sum())
         right, left = found

@@ -46,7 +46,7 @@ _CASES: Mapping[str, Callable[[str], str]] = {
     "title": lambda text: text[:1].upper() + text[1:],
     "upper": str.upper,
 }
-"""How each case changes the edited form, which is in lower case except for "asis"."""
+"""Functions from the edited form (in lower case except for "asis") to each case."""
 
 
 class EditScript(NamedTuple):

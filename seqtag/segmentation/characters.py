@@ -72,7 +72,7 @@ OPENING_REACH = 128
 MOST_SIGNS = 4
 MOST_AHEAD = 3
 AHEAD_REACH = 16
-"""How far ahead, and for how many different signs, ``ahead`` looks."""
+"""Number of characters, and of distinct signs among them, that ``ahead`` has."""
 
 BEFORE = OPENING_REACH
 """Number of preceding characters that a row depends on."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from seqtag.errors import CorpusError
 
 PARAGRAPHS = ("auto", "blank", "line")
-"""How paragraphs may end; ``auto`` looks at the text."""
+"""Paragraph modes; ``auto`` detects the mode from the text."""
 
 SEPARATOR = "\u2029"
 """Character that marks the end of a paragraph."""

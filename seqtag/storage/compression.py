@@ -207,7 +207,7 @@ COMPRESSIONS = (  # the libraries are imported when they are used
         lambda: (_zstd().ZstdError,),
     ),
 )
-"""All kinds of compressed files. A new one is a record here."""
+"""Kinds of compressed files. A new kind is a record here."""
 
 
 def compression_of(first: bytes) -> Compression | None:

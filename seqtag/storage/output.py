@@ -28,7 +28,7 @@ _ACCESS = "system.posix_acl_access"  # where Linux keeps who else may do what wi
 _DAY = 86400.0  # seconds
 
 CONVERT = "convert the file to UTF-8, from EUC-JP for example with iconv -f EUC-JP -t UTF-8"
-"""What to do about a file in another encoding."""
+"""Advice about a file in another encoding."""
 
 
 @contextmanager

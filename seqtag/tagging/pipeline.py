@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from seqtag.corpus.read import AnyStream
     from seqtag.model.model import Model
 
-_OF_THE_TEXT = ("id", "form", "misc")  # columns that describe the text
+_TEXT_COLUMNS = ("id", "form", "misc")  # columns that describe the text
 
 
 class Pipeline:
@@ -77,7 +77,7 @@ class Pipeline:
     ):
         self.models = tuple(models)
         self._source = source
-        taken = [name for model in models for name in model.column.columns if name in _OF_THE_TEXT]
+        taken = [name for model in models for name in model.column.columns if name in _TEXT_COLUMNS]
         if taken:
             msg = (
                 f"expected parts that leave id, form and misc as the text has them, found one that "
@@ -176,7 +176,7 @@ class Pipeline:
         text
             Raw text. Without any token the document is empty.
         paragraphs
-            What ends one: ``blank`` for a blank line, ``line`` for a line break, or ``auto``.
+            End of paragraphs: ``blank`` for a blank line, ``line`` for a line break, or ``auto``.
 
         Raises
         ------
@@ -323,8 +323,7 @@ def load(path_or_name: str | PathLike[str]) -> Loaded: ...
 def load(path_or_name: str | PathLike[str]) -> Loaded:
     """Load a model file: a tagger, or a pipeline if it holds several models or a segmenter.
 
-    Where the code knows which, `Tagger.load` and `Pipeline.load` check it and say so to type
-    checkers.
+    `Tagger.load` and `Pipeline.load` check which of both it is, also for type checkers.
 
     Parameters
     ----------
@@ -363,7 +362,7 @@ class Chain:
     Parameters
     ----------
     loaded
-        What `load` returns for each file.
+        The content of each file, from `load`.
     only
         Components of pipelines to run; None for all.
 
@@ -463,7 +462,7 @@ class Chain:
         counts: TagCounts | None = None,
         continues: bool = False,
     ) -> Iterator[bytes]:
-        r"""Yield what some open files are written as, piece by piece, one file after another.
+        r"""Yield the output of some open files, piece by piece, one file after another.
 
         Parameters
         ----------
@@ -474,7 +473,7 @@ class Chain:
         threads, flush
             As for `seqtag.tagging.streams.tag_text`.
         counts
-            Where to count.
+            Counts to add to.
         continues
             True if raw text continues after a paragraph of the same document.
 

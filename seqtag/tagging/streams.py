@@ -30,7 +30,7 @@ _BATCH_CHARACTERS = 1 << 22  # of such sentences; fewer are tagged at once if th
 
 @dataclass(frozen=True)
 class OutputFields:
-    """What is written besides the best labels.
+    """Output in addition to the best labels.
 
     Attributes
     ----------
@@ -53,12 +53,12 @@ class OutputFields:
 
     @property
     def has_columns(self) -> bool:
-        """True if there are more columns than those of labels."""
+        """True if columns other than those of labels are written."""
         return self.margin or self.probability or self.nbest > 1
 
     @property
     def labels_only(self) -> bool:
-        """True if the best labels are all that is written."""
+        """True if only the best labels are written."""
         return not (self.keep or self.has_columns)
 
 
@@ -70,7 +70,7 @@ _LISTS = ("columns", "only")  # options that are several names
 
 @dataclass(frozen=True)
 class TagOptions:
-    """Options of reading, tagging and writing files: those of ``seqtag tag``.
+    """Options of reading, tagging and writing files, as in ``seqtag tag``.
 
     Attributes
     ----------
@@ -87,13 +87,13 @@ class TagOptions:
     paragraphs
         What ends a paragraph of raw text: ``blank``, ``line`` or ``auto``.
     tokenizer
-        What cuts raw text: ``model``, if one can, or ``nltk``.
+        Tokenizer of raw text: ``model``, if a model can segment, or ``nltk``.
     token_ranges
-        True to write into MISC where in the raw text each token is.
+        True to write the position of each token in the raw text to MISC.
     keep
         True to keep labels that the input has; ``_`` is no label.
     margin, probability, nbest
-        What else is written: see `OutputFields`.
+        Additional output: see `OutputFields`.
     max_sentence
         The length of the longest sentence that is accepted, in tokens.
 
@@ -149,7 +149,7 @@ class TagOptions:
             raise OptionError(msg)
 
     def output_fields(self, *, name_columns: bool = False) -> OutputFields:
-        """Return what is written besides the best labels."""
+        """Return the output in addition to the best labels."""
         return OutputFields(self.keep, self.margin, self.probability, self.nbest, name_columns)
 
     def as_json(self) -> dict[str, Any]:
@@ -306,7 +306,7 @@ def tag_stream(
     threads
         Threads to decode on.
     fields
-        What to fill besides the best labels.
+        Output in addition to the best labels.
 
     Examples
     --------
@@ -427,9 +427,9 @@ def tag_text(
         arrived is yielded before waiting for more input: a terminal or a co-process gets its
         answer.
     fields
-        What to write besides the best labels.
+        Output in addition to the best labels.
     counts
-        Where to count what was tagged.
+        Counts to add to.
 
     Examples
     --------
