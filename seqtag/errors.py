@@ -134,7 +134,7 @@ IN_ANOTHER_FORM = " (the same letters in another Unicode normal form: bring both
 
 
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # stand for no byte
+_LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # surrogates that encode no byte
 
 
 def on_one_line(name: str) -> str:

@@ -99,7 +99,7 @@ class Setting:
         return value
 
     def parse(self, text: str) -> Value:
-        """Return the value that a text stands for.
+        """Parse a value.
 
         Raises
         ------

@@ -180,7 +180,7 @@ def _next_border(file: BinaryIO, start: int, head: Head) -> int | None:
 
 
 def _is_border(data: bytearray, match: re.Match[bytes], head: Head) -> bool:
-    """Return whether a range may begin after a match: it must not be taken for another format."""
+    """Return whether a range may begin after a match: a format must not be detected differently."""
     after = bytes(data[match.end() : match.end() + _LOOK])
     if 0 in after or after.startswith(_MARK.encode()) or compression_of(after) is not None:
         return False

@@ -153,11 +153,11 @@ class BatchReport:
 
 
 Listener: TypeAlias = "Callable[[FileResult | Failure | None, BatchReport], object]"
-"""Called with the result of each file, or None for a part of one, and the report so far."""
+"""Function called with the result of each file (None for a part) and the report so far."""
 
 Step: TypeAlias = "int | Range | list[Range]"
-"""What a task does with a file: tag it, or cut it if it is larger than this many bytes (0: never);
-tag a part; or join all parts."""
+"""Step of a task: tag a file, or cut it if it is larger than this many bytes (0: never); tag a
+part; or join all parts."""
 
 
 class _Attempt(NamedTuple):

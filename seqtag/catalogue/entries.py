@@ -191,7 +191,7 @@ class CorpusName(NamedTuple):
     Attributes
     ----------
     entry
-        What the catalogue says of it, at the release that was named.
+        Its entry in the catalogue, at the given release.
     part
         ``train``, ``dev`` or ``test``; None if no part was named.
     """
@@ -209,7 +209,7 @@ class CorpusName(NamedTuple):
         Raises
         ------
         CatalogueError
-            If there is neither; the message says how to name one.
+            If there is neither; the message explains how to name one.
         """
         part = self.part or (default if default in self.entry.parts else None)
         if part is None:

@@ -107,7 +107,7 @@ def command(
     limits: ReadLimits,
     threads: int,
     quiet: bool,
-    **asked: Any,
+    **tagging: Any,
 ) -> int:
     """Tag many files; each output has the name of its input, and finished files are skipped.
 
@@ -138,7 +138,7 @@ def command(
             columns=columns,
             field=field,
             max_sentence=limits.sentence,
-            **asked,
+            **tagging,
         )
         if suffix is None:
             suffix = f".{options.to}" if options.to else ".conllu" if format == "text" else ""

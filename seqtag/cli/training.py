@@ -186,7 +186,7 @@ class TrainingReport:
                     f"labels, {trained.info['training']['sentences']} sentences"
                 )
             self._notes(f"{self._model}: {shown}, {size / 1e6:.1f} MB")
-        if stop.asked():
+        if stop.requested():
             raise KeyboardInterrupt
         if as_json:
             print_json({"model": self._model, "bytes": size, "epochs": self._epochs} | facts)

@@ -147,7 +147,7 @@ class SentenceStream:
     def blocks(self) -> Iterator[Block]:
         """Yield the text of a table in pieces of complete sentences, instead of its sentences.
 
-        `separator` is known when the first block is. Who parses them says when to `report`.
+        `separator` is known when the first block is. The caller of `parse` calls `report`.
         """
         with closing(self._stream):
             for block in self._table_blocks():
@@ -354,9 +354,8 @@ def read(
         the corpus of that name in ``nltk.corpus``; see `seqtag.corpus.nltk_corpora`.
     format
         A name from `seqtag.corpus.formats.READABLE`. ``"auto"`` waits for 64 kB or the end of the
-        input (less where a pipe or a terminal pauses), decides by what most lines are
-        (`detect_format`) and says so in the log, at level INFO; a named format gives each sentence
-        as soon as it has arrived.
+        input (less if a pipe or a terminal pauses), detects the format (`detect_format`) and logs
+        it at level INFO; with a named format each sentence is yielded as soon as it has arrived.
     columns
         Names for the columns of a column file, one of them ``form``.
     limits

@@ -2,7 +2,7 @@ r"""Raw text of a treebank: tokens, the white space around them, paragraphs and 
 
 A range of CoNLL-U is one token of several words.  White space is taken from MISC, by the
 conventions of CoNLL-U (``SpaceAfter=No``) and of UDPipe (``SpacesAfter=\n``, ``SpacesBefore``,
-``SpacesInToken``).  If MISC says nothing in a sentence, its comment ``# text`` is used; if that is
+``SpacesInToken``).  If a sentence has none of these, its comment ``# text`` is used.  If that is
 missing or has other tokens, there is one space after each.
 """
 
@@ -183,7 +183,7 @@ def _spaced_as(tokens: list[Token], text: str) -> list[Token]:
         spaced.append(token._replace(spaces_after=spaces))
     if end < len(text):
         return tokens
-    spaced[-1] = spaced[-1]._replace(spaces_after=" ")  # of what follows the text says nothing
+    spaced[-1] = spaced[-1]._replace(spaces_after=" ")  # the text does not show what follows
     return spaced
 
 

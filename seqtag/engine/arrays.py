@@ -311,7 +311,7 @@ class Mistakes(NamedTuple):
 class Pause(NamedTuple):
     """Request to pause an epoch, polled between sentences."""
 
-    asked: Callable[[], bool]
+    requested: Callable[[], bool]
     every: float = 0.1  # seconds between two polls
 
 

@@ -363,12 +363,12 @@ class Weights:
         updates = wrong = 0
         position: list[int] = []
         decoded: list[IntArray] = [np.zeros(0, np.int32)]
-        asked = monotonic()
+        checked = monotonic()
         for k, s in enumerate(visits):
-            if k and pause is not None and monotonic() - asked >= pause.every:
-                if pause.asked():
+            if k and pause is not None and monotonic() - checked >= pause.every:
+                if pause.requested():
                     break
-                asked = monotonic()
+                checked = monotonic()
             gold = y[x.sentence_ptr[s] : x.sentence_ptr[s + 1]]
             p = potentials(self.layout, x, s, self.w)
             if cost is not None:

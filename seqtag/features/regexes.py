@@ -1,10 +1,10 @@
 """Regular expressions of templates, limited to those that match any word in bounded time.
 
-Python's engine backtracks: it tries every way in which an expression may match, and ``(a+)+$`` has
-as many as there are ways to cut a word into pieces. Template files and models come from strangers,
-so an expression is parsed before it is used, its ways are counted, and the word is cut to a length
-that keeps them few. `re.compile` decides what is valid; `_Parser` reads valid expressions only, as
-the parser of the standard library is private.
+Python's engine backtracks: it tries every possible match of an expression, and for ``(a+)+$`` their
+number is exponential in the length of the word. Template files and models may be untrusted, so an
+expression is parsed before it is used, its possible matches are counted, and words are truncated to
+a length that limits their number. `re.compile` decides whether an expression is valid; `_Parser`
+reads valid expressions only, because the parser of the standard library is private.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LONGEST_REGEX = 200
-"""Characters that a regular expression may have."""
+"""Maximum number of characters of a regular expression."""
 
 LONGEST_WORD = 1000
-"""Code points of a word that an expression sees at most."""
+"""Maximum number of code points of a word that an expression sees."""
 
-_LEAST_WORD = 30  # an expression that cannot do with so many is refused
+_LEAST_WORD = 30  # characters; expressions that need shorter words are refused
 _MOST_STEPS = 10**8  # a second or less: repetitions share a word, but are counted as if not
 
 _Node: TypeAlias = tuple[str, Any]

@@ -139,7 +139,7 @@ class ItemTask:
         order: int,
         *,
         constrain: bool,
-        asked: bool,
+        encoding_given: bool,
     ) -> ItemTask:
         """Build the problem of sentences with tokens: number attributes and labels.
 
@@ -158,7 +158,7 @@ class ItemTask:
             examples.transitions(),
             settings.encoding,
             constrained=constrain and order > 0,
-            asked=asked,
+            encoding_given=encoding_given,
         )
         encoded = examples.encoded_by(coding)
         labels = sorted(encoded.types)

@@ -203,7 +203,7 @@ class SequencePerceptron(BaseEstimator):
                 self._item_settings(),
                 1 if self.order is None else self.order,
                 constrain=self.constrain,
-                asked=self.encoding is not None,
+                encoding_given=self.encoding is not None,
             )
             tagger: Tagger | ItemTagger = task.fit(schedule, held_out)
         else:
@@ -464,11 +464,11 @@ class SequencePerceptron(BaseEstimator):
             templates = load_templates(templates)
         return templates if self.order is None else templates.at_order(self.order)
 
-    def _item_tagger(self, asked: str) -> ItemTagger:
+    def _item_tagger(self, purpose: str) -> ItemTagger:
         tagger = self.tagger_
         if not isinstance(tagger, ItemTagger):
             msg = (
-                f"expected a model of feature dicts for {asked}, found one of words: templates "
+                f"expected a model of feature dicts for {purpose}, found one of words: templates "
                 "make its features, and it keeps them as hashes"
             )
             raise AttributeError(msg)

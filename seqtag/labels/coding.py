@@ -97,7 +97,7 @@ class LabelCoding:
         encoding: str,
         *,
         constrained: bool,
-        asked: bool = False,
+        encoding_given: bool = False,
     ) -> LabelCoding:
         """Return the coding for the labels of a corpus.
 
@@ -109,7 +109,7 @@ class LabelCoding:
             Scheme to learn chunk labels in; ``keep`` for the one of the corpus.
         constrained
             Whether chunk labels are decoded as valid sequences only.
-        asked
+        encoding_given
             Whether the encoding comes from the user, not from a preset.
 
         Raises
@@ -119,7 +119,7 @@ class LabelCoding:
         """
         scheme = scheme_of(transitions)
         if scheme is None:
-            if asked and encoding != "keep":
+            if encoding_given and encoding != "keep":
                 label = next(label for pair in transitions for label in pair if label is not None)
                 msg = (
                     f"expected chunk labels such as B-NP to learn as {encoding}, found labels "

@@ -3,8 +3,8 @@
 A *chunk label* is ``O`` (outside) or a prefix letter, a hyphen and a type: ``B-NP``. The type may
 hold hyphens itself (``B-ARGM-LOC``) and may be missing (``B``), as in segmentation without types.
 
-A scheme is one entry of `_SCHEMES`, which says how chunks are written. Everything else follows from
-the table: which labels may be neighbors, how chunks are read, whether a label can be converted
+A scheme is one entry of `_SCHEMES`, which defines how chunks are written. All else follows from the
+table: which labels may be neighbors, how chunks are read, whether a label can be converted
 without looking at its neighbors, and which scheme a file is in.
 
 One rule reads the chunks of all schemes:

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 _PREFIX = re.compile(r"p(0|[1-9][0-9]?)\.(.+)", re.ASCII)
 MOST_PARTS = 100
-"""Most models of a file."""
+"""Maximum number of models of a file."""
 
 MOST_DENSE = 2**26
-"""Most label bigrams and trigrams of the models of a file: 256 MB, most of it zeros."""
+"""Maximum number of label bigrams and trigrams of the models of a file: 256 MB."""
 
 
 def to_bytes(models: Sequence[Model]) -> bytes:
@@ -168,7 +168,7 @@ def _split(contents: Contents, source: str) -> list[Contents]:
     """Split a file of format 2 or 3 into the contents of each model."""
     if contents.config.get("kind") == "checkpoint":
         msg = (
-            "expected a model, found a checkpoint of a training; go on with that one: seqtag train "
+            "expected a model, found a checkpoint of a training; resume that one: seqtag train "
             "--checkpoint DIR --resume"
         )
         raise ModelFileError(msg, source=source)
@@ -225,9 +225,9 @@ def input_columns(model: Model) -> tuple[str, ...]:
     """Return the input columns of a model and its first-pass models, without their labels."""
     if not model.first:
         return model.compiled.columns
-    said = {name for each in model.first for name in predicted_columns(each)}
+    predicted = {name for each in model.first for name in predicted_columns(each)}
     used = {name for each in (*model.first, model) for name in each.compiled.columns}
-    return tuple(name for name in model.columns if name in used - said)
+    return tuple(name for name in model.columns if name in used - predicted)
 
 
 def flatten(models: Iterable[Model]) -> list[Model]:
@@ -272,7 +272,7 @@ def attach_first_pass(models: Sequence[Model], firsts: Sequence[Any], source: st
         used = len({*predicted}) == len(predicted) and {*predicted} & {*model.compiled.columns}
         if not used or inputs & {*predicted} or not inputs <= {*model.columns}:
             msg = (
-                f"expected a model with templates that look at what its first pass says "
+                f"expected a model with templates that use a column of its first pass "
                 f"({', '.join(predicted)}), found the columns {', '.join(model.columns)}; "
                 "get the file again or retrain"
             )

@@ -340,7 +340,7 @@ _OLD_CONFIG: Mapping[str, Any] = {
     "coding": LabelCoding.name,
     "calibration": None,
 }
-"""Entries of the configuration that old files do not have."""
+"""Default values of entries of the configuration that old files lack."""
 
 _LARGEST = 2**24
 """Weights of labels and label bigrams: all up to this are numbers of float32."""
@@ -358,7 +358,7 @@ _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "columns": ("a list of at most 10,000 different names", lambda value: _are_names(value)),
     "forms": (" or ".join(FORMS), lambda value: isinstance(value, str) and value in FORMS),
     "templates": ("a text", lambda value: isinstance(value, str)),
-    "training": ("an object of what training says", lambda value: _is_training(value)),
+    "training": ("an object of facts about the training", lambda value: _is_training(value)),
     "calibration": (
         "margins that rise with shares that never fall, or null",
         lambda value: value is None or is_calibration(value),

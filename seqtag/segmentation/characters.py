@@ -1,18 +1,17 @@
 r"""Characters as input of the segmenter: a row of columns for each that is not white space.
 
-A character here is what a reader takes for one: a letter with its combining marks, an emoji with
-its skin tone, several emoji that are joined, a flag. Nothing inside it can be split, and no
-token begins there. White space has no rows. How it looks does not matter, nor how much there is:
-the values of the next character begin with a space.
+A character here is what a reader sees as one: a letter with its combining marks, an emoji with
+its skin tone, several joined emoji, a flag. No token begins inside a character. White space has no
+rows; its kind and amount are ignored: the values of the next character begin with a space.
 
 Each column is a view of the text around a row, in normal forms (`symbol_of`), so that templates
 need few conjunctions: those of a single column cost one look-up of a cached sum.
 
 ======================  =========================================================================
-column                  what it says of a row
+column                  value of a row
 ======================  =========================================================================
 ``c1`` to ``c4``        as many characters, from this one on, in lower case with digits as 0
-``k1`` to ``k6``        their kinds: upper and lower case, digit, script; punctuation is itself
+``k1`` to ``k6``        their kinds: upper and lower case, digit, script; punctuation as it is
 ``class``               the kind of this one alone, with the class of punctuation instead
 ``left``, ``right``     the text before and after it in its chunk, itself on the left
 ``split``               both at once
@@ -22,9 +21,9 @@ column                  what it says of a row
 ``chunk``, ...          in the tail: the chunk, those before and after it, and their shapes
 ======================  =========================================================================
 
-A chunk is what white space surrounds. The views are bounded: what is longer is the empty string
-(or, of the next chunk, its beginning), so that no text takes more than linear time, and a label
-depends on a window of the text.
+A chunk is text between white space. The values have maximum lengths: longer ones are the empty
+string (or the start of the next chunk), so that time is linear in the text and a label depends on a
+window of the text only.
 """
 
 from __future__ import annotations

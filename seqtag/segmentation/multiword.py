@@ -1,8 +1,8 @@
 r"""Multiword tokens: edit scripts that give the words of a token character by character.
 
 ``du`` in French is the words ``de`` and ``le``, ``don't`` in English is ``do`` and ``n't``.  A
-token is a sequence and its characters are the places; the label of a place is a *script*, which
-says what to write there:
+token is a sequence of characters, and the label of a character is a *script* of what to write for
+it:
 
 - ``=`` writes the character,
 - ``|`` ends a word,
@@ -11,7 +11,7 @@ says what to write there:
 
 So ``im`` with the scripts ``=n|de`` and ``=`` becomes ``in`` and ``dem``.  Scripts are learned in
 lower case.  What they write is in upper case if the token is, and begins with an upper-case letter
-if it replaces one; a script that begins with ``^`` writes what it says in any case.
+if it replaces one; a script that begins with ``^`` is written exactly.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ COLUMNS = ("char", "start", "end", "token", "form", "before", "after")
 LONGEST = 100
 """Tokens of more characters than this are one word."""
 
-_FARTHEST = 12  # places are counted up to this from either end
-_MOST_BYTES = 32 << 20  # of tokens and their words that are remembered
-_ENTRY = 100  # bytes of a place in a set or dict
-_BATCH_TOKENS = 5_000  # tokens asked for in one call of the kernel
+_FARTHEST = 12  # distances from either end are counted up to this
+_MOST_BYTES = 32 << 20  # of cached tokens and their words
+_ENTRY = 100  # bytes of an entry of a set or dict
+_BATCH_TOKENS = 5_000  # tokens decoded in one call of the kernel
 
-_OUTSIDE_FIELDS = re.compile(r"[\t\r\n]")  # what a column cannot hold
+_OUTSIDE_FIELDS = re.compile(r"[\t\r\n]")  # characters that a column cannot hold
 
 Words = tuple[str, ...]
 Symbol = str | None
@@ -66,7 +66,7 @@ class SplitScript(NamedTuple):
     Attributes
     ----------
     exact
-        Whether it writes what it says in any case.
+        Whether the script is written exactly, regardless of the case of the token.
     items
         ``=``, None for the end of a word, and other characters after a backslash.
     """

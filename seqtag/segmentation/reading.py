@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     Positions = NDArray[np.int64]
 
 _BLOCK = 1 << 18  # characters of text segmented at a time
-_LONGEST = (
-    1 << 16
-)  # characters of a sentence; longer ones are cut, because taggers need memory for them
+_LONGEST = 1 << 16  # characters of a sentence; longer ones are cut, to limit memory of taggers
 _MARGIN = 200  # characters that a cut leaves after it
 
 _MARK = "\ufeff"  # byte order mark
@@ -46,10 +44,10 @@ _log = logging.getLogger("seqtag")
 class SegmentedText:
     r"""Raw text as CoNLL-U without annotation, with the interface of `seqtag.corpus.read`.
 
-    Every sentence has its number and text; the first one of a paragraph says so. MISC says what
-    white space there is, so that the text can be rebuilt, character by character (but text that
-    is white space only, which has no sentence). Memory stays flat: a sentence is given out as
-    soon as nothing to come can change it.
+    Each sentence has its number and text, and ``# newpar`` at the start of a paragraph. MISC has
+    the white space, so that the text can be rebuilt character by character (except text of white
+    space only, which has no sentence). Memory use is constant: a sentence is yielded as soon as
+    later text cannot change it.
 
     Parameters
     ----------
@@ -60,10 +58,10 @@ class SegmentedText:
     splitter
         Finds the words of multiword tokens; None if there are none.
     paragraphs
-        What ends one: ``blank`` for a blank line, ``line`` for a line break, or ``auto``; see
+        End of paragraphs: ``blank`` for a blank line, ``line`` for a line break, or ``auto``; see
         `seqtag.segmentation.paragraphs.find_mode`.
     flush
-        Whether sentences are given out as they come, and not in large blocks.
+        Whether sentences are yielded one by one, and not in large blocks.
     writer
         Writes the sentences; one writer numbers the sentences of several texts through.
     continues
@@ -310,7 +308,7 @@ class ConlluWriter:
     Parameters
     ----------
     token_ranges
-        Whether MISC says where in the text, in characters, each token begins and ends.
+        Whether MISC has the positions of each token in the text, in characters.
 
     Examples
     --------

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 _PIECE = 1 << 16  # compressed bytes taken at a time
-_LARGEST = 1 << 20  # bytes asked of a decompressor at once
+_LARGEST = 1 << 20  # maximum number of bytes from a decompressor at once
 _ZSTD_PIECE = 1 << 9  # the package zstandard sets no bound itself: at most 16 MB come of these
 _MEMORY = 1 << 28  # bytes that a file may make a decompressor ask for; xz -9 needs a quarter
 

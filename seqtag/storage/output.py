@@ -132,7 +132,7 @@ def remove_leftovers(folder: str | os.PathLike[str], target: str | None = None) 
     """
     start = ".seqtag-" if target is None else f".seqtag-{_mark(target)}-"
     here = f"-{_mark(_HERE)}-"
-    with suppress(OSError):  # leftovers are no reason to stop
+    with suppress(OSError):  # failing to remove leftovers is not an error
         for name in os.listdir(folder):  # noqa: PTH208  (a third of the time)
             if not (name.startswith(start) and name.endswith(".tmp")):
                 continue

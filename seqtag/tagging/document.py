@@ -261,7 +261,7 @@ def encoded(text: str) -> bytes:
     except UnicodeEncodeError as error:
         msg = (
             f"expected text, found the lone surrogate {text[error.start]!r} at character "
-            f"{error.start}; decode it from its bytes anew, or leave it out"
+            f"{error.start}; decode it from its bytes again, or leave it out"
         )
         raise SeqtagError(msg) from error
 

@@ -1,4 +1,4 @@
-"""A model at work: sentences are encoded, decoded by the engine, and labels written out."""
+"""Running a model: sentences are encoded, decoded by the engine, and written as labels."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class ModelRuntime:
 
     @cached_property
     def outputs(self) -> list[str]:
-        """The label that is written for each label id: a begin or single label is B in IOB2, etc.
+        """The written label of each label id: B for a begin or single label in IOB2, etc.
 
         For lemmas it is the edit script, see `seqtag.labels.lemmas`.
         """
@@ -102,7 +102,7 @@ class ModelRuntime:
 
     @cached_property
     def _groups(self) -> NDArray[np.int32]:
-        """A number for each label id: the same for labels that are written alike."""
+        """A number for each label id: equal for labels that are written alike."""
         names = self.outputs if self.model.coding.is_local else self.model.labels
         number = {name: i for i, name in enumerate(dict.fromkeys(names))}
         return np.array([number[name] for name in names], np.int32)

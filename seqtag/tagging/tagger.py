@@ -137,7 +137,7 @@ class Tagger(ModelRuntime):
 
     @property
     def writes_ids(self) -> bool:
-        """True if `outputs` says how to write each label, whatever the labels next to it are."""
+        """True if `outputs` is the written form of each label, independent of its neighbors."""
         return self.model.coding.is_local
 
     @property

@@ -408,7 +408,7 @@ def _train_trial(
                 lambda epoch: schedule.visits(sentences, _RUN, epoch),
                 recipe_of(settings),
                 on_epoch=look,
-                stopped=schedule.stop.asked,
+                stopped=schedule.stop.requested,
                 choices=problem.choices,
             )
     except _DecidedError as clear:

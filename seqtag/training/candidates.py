@@ -183,8 +183,8 @@ def fitting_labels(tasks: Sequence[LearningTask], examples: TrainingData) -> lis
 def lemma_sources(tasks: Sequence[LearningTask], columns: Sequence[str]) -> tuple[str, ...]:
     """Return the columns to make the lemma table of, if a task asks for it and they exist."""
     both = [each for task in tasks for each in (task, task.second) if each is not None]
-    asked = any(asks_for_lemmas(task.templates) for task in both)
-    return LEMMA_COLUMNS if asked and {*LEMMA_COLUMNS} <= {*columns} else ()
+    uses_lemmas = any(asks_for_lemmas(task.templates) for task in both)
+    return LEMMA_COLUMNS if uses_lemmas and {*LEMMA_COLUMNS} <= {*columns} else ()
 
 
 def with_lemmas(tasks: Sequence[LearningTask], lemmas: Column, tags: Column) -> list[LearningTask]:

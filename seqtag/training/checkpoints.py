@@ -141,7 +141,7 @@ class Checkpoints:
                 self.folder,
                 error.strerror,
             )
-        with suppress(OSError):  # a full disk is no reason not to train
+        with suppress(OSError):  # a full disk does not prevent training
             lock.truncate(0)
             lock.write(f"process {os.getpid()} on {platform.node() or 'this machine'}\n".encode())
 

@@ -21,20 +21,20 @@ class Stop:
     Examples
     --------
     >>> stop = Stop()
-    >>> stop.asked()
+    >>> stop.requested()
     False
     """
 
     def __init__(self) -> None:
-        self._asked = False  # no lock: a signal handler could deadlock on it
+        self._requested = False  # no lock: a signal handler could deadlock on it
 
-    def ask(self) -> None:
+    def request(self) -> None:
         """Set the flag."""
-        self._asked = True
+        self._requested = True
 
-    def asked(self) -> bool:
+    def requested(self) -> bool:
         """Return whether the flag is set."""
-        return self._asked
+        return self._requested
 
 
 @contextmanager
@@ -54,7 +54,7 @@ def put_off(stop: Stop) -> Iterator[None]:
     >>> stop = Stop()
     >>> with put_off(stop):
     ...     signal.raise_signal(signal.SIGINT)
-    >>> stop.asked()
+    >>> stop.requested()
     True
     """
     if threading.current_thread() is not threading.main_thread():
@@ -70,9 +70,9 @@ def put_off(stop: Stop) -> Iterator[None]:
         try:
             before[number](number, frame)
         except KeyboardInterrupt:
-            if stop.asked():
+            if stop.requested():
                 raise AtOnce from None
-            stop.ask()
+            stop.request()
 
     try:
         for number in before:

@@ -124,18 +124,25 @@ class LearningTask:
         TemplateError
             If labels are learned by the form, and no template looks at it.
         """
-        asked, settings = self.encoding_given, self.settings
+        encoding_given, settings = self.encoding_given, self.settings
         if self.coding is not None:
             coding = self.coding
         elif self.init is not None:
             coding = coding_to_go_on(
-                self.init, transitions, settings, constrain=self.constrain, asked=asked
+                self.init,
+                transitions,
+                settings,
+                constrain=self.constrain,
+                encoding_given=encoding_given,
             )
-        elif self.column.is_lemma and not (asked and settings.encoding != "keep"):
+        elif self.column.is_lemma and not (encoding_given and settings.encoding != "keep"):
             coding = LemmaCoding()
         else:
             coding = LabelCoding.choose(
-                transitions, settings.encoding, constrained=self.constrain, asked=asked
+                transitions,
+                settings.encoding,
+                constrained=self.constrain,
+                encoding_given=encoding_given,
             )
         if coding.needs_forms and "form" not in self.columns:
             msg = (

@@ -263,7 +263,7 @@ def fit(
         outcome = train_runs(problem, schedule, judge, learner)
         cells = mean([run.cells for run in outcome.kept])
         model = problem.model(cells, outcome.provenance(schedule, judge and judge(cells)))
-    if schedule.stop.asked() and not model.interrupted:
+    if schedule.stop.requested() and not model.interrupted:
         return replace(model, training={**model.training, "interrupted": True})
     return model
 
@@ -285,10 +285,10 @@ def train_runs(
     done: dict[int, Kept] = {}
 
     def train_one(run: int) -> None:
-        if not stop.asked():
+        if not stop.requested():
             done[run] = train_run(problem, schedule, run, judge, learner)
             if done[run].interrupted:
-                stop.ask()
+                stop.request()
 
     interrupted = False
     try:
@@ -300,7 +300,7 @@ def train_runs(
         raise
     except KeyboardInterrupt:  # the runs on other threads end with their sentence
         interrupted = True
-        stop.ask()
+        stop.request()
     if not done:
         raise KeyboardInterrupt
     kept = [done[run] for run in sorted(done)]
@@ -342,7 +342,7 @@ def train_run(
         recipe_of(settings, schedule.patience),
         judge=None if judge is None else partial(_verdict, judge),
         on_epoch=report,
-        stopped=schedule.stop.asked,
+        stopped=schedule.stop.requested,
         choices=problem.choices,
         begin=begin,
         checkpointer=checkpointer,

@@ -90,7 +90,7 @@ class FoldUnits(NamedTuple):
     block: int = 0
 
     def signature(self, report: Report, folds: int, seed: int) -> str:
-        """Return one line that says what was scored and how, given the report of a fold."""
+        """Return one line about the metric and the data, given the report of a fold."""
         facts = {
             "task": report.task,
             "metric": report.metric,

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _ALSO = {"upos": ("xpos",), "xpos": ("upos",)}
 """Columns that a first pass predicts besides the label column, if the corpus has them."""
 
-_FOLDS = 2  # eight folds and all epochs taught the second pass no more, and took nine times as long
+_FOLDS = 2  # eight folds and all epochs did not improve it, and took nine times as long
 _FOLD_EPOCHS = 3
 
 _log = logging.getLogger("seqtag")
@@ -69,8 +69,8 @@ def with_passes(tasks: Sequence[LearningTask]) -> list[LearningTask]:
         taken = [name for name in predicted if name in available]
         if taken:
             msg = (
-                f"expected a corpus without a column {taken[0]}, which is what the first of two "
-                "passes says, found one; give it another name with --columns"
+                f"expected a corpus without a column {taken[0]}, which the first of two passes "
+                "predicts, found one; give it another name with --columns"
             )
             raise CorpusError(msg)
         templates = with_predicted(task.templates, predicted)

@@ -368,7 +368,7 @@ def coding_to_go_on(
     settings: Settings,
     *,
     constrain: bool,
-    asked: bool,
+    encoding_given: bool,
 ) -> LabelCoding:
     """Return the coding of a model for new sentences, whose chunk scheme may differ.
 
@@ -380,7 +380,7 @@ def coding_to_go_on(
     """
     coding = model.coding
     wanted = coding.scheme if settings.encoding == "keep" else settings.encoding
-    if asked and wanted != coding.encoding:
+    if encoding_given and wanted != coding.encoding:
         msg = (
             f"expected the encoding {coding.encoding or 'keep'} that the model has learned, found "
             f"{settings.encoding}; leave it out, or train without --init"

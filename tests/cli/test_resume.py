@@ -337,7 +337,7 @@ def test_a_checkpoint_is_no_model(call):
     done = call("info", "stand/run-1-000004.checkpoint")
     assert done.err == (
         "seqtag: stand/run-1-000004.checkpoint: expected a model, found a checkpoint of a training; "
-        "go on with that one: seqtag train --checkpoint DIR --resume\n"
+        "resume that one: seqtag train --checkpoint DIR --resume\n"
     )
     done = call(*HOW, "--force", "--checkpoint", "stand")
     assert done.err == (

@@ -42,7 +42,7 @@ def test_a_coding_is_found():
 
 def test_an_encoding_that_was_asked_for_needs_chunk_labels():
     with pytest.raises(LabelError) as error:
-        LabelCoding.choose(count_transitions(PLAIN), "iobes", constrained=True, asked=True)
+        LabelCoding.choose(count_transitions(PLAIN), "iobes", constrained=True, encoding_given=True)
     assert str(error.value) == (
         "expected chunk labels such as B-NP to learn as iobes, found labels like 'DET'; "
         "leave the encoding out"

@@ -93,8 +93,12 @@ def small(tmp_path_factory):
         ("training", {"corpus_sha256": 5}, "found {'corpus_sha256': 5}"),
         ("training", {"best_epochs": 3}, "found {'best_epochs': 3}"),
         ("training", {"dev": {"metric": "x"}}, "found {'dev': {'metric': 'x'}}"),
-        ("training", 1.5, "whose training is an object of what training says, found 1.5"),
-        ("training", [None], "whose training is an object of what training says, found [None]"),
+        ("training", 1.5, "whose training is an object of facts about the training, found 1.5"),
+        (
+            "training",
+            [None],
+            "whose training is an object of facts about the training, found [None]",
+        ),
     ],
 )
 def test_entries_of_other_kinds_are_refused(small, name, value, found):

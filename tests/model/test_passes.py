@@ -83,13 +83,13 @@ def test_a_first_pass_that_nobody_looks_at_is_refused(twice, other):
         with pytest.raises(ModelFileError) as error:
             attach_first_pass([first, replace(second, first=())], [[], [0]], "m.seqtag")
         assert str(error.value).startswith(
-            "m.seqtag: expected a model with templates that look at what its first pass says (first"
+            "m.seqtag: expected a model with templates that use a column of its first pass (first"
         )
 
 
 def test_a_first_pass_that_says_a_column_twice_is_refused(twice):
     first, second = twice.first[0], replace(twice, first=())
-    with pytest.raises(ModelFileError, match="look at what its first pass says"):
+    with pytest.raises(ModelFileError, match="use a column of its first pass"):
         attach_first_pass([first, first, second], [[], [], [0, 1]], "m.seqtag")
 
 

@@ -284,7 +284,7 @@ class Stopping:
 def test_an_interruption_of_the_trial_leaves_no_model():
     examples, problem = [], []
     schedule = Schedule(1, 1, None, 1, None)
-    schedule.stop.ask()
+    schedule.stop.request()
     found = posed(gains(), problem, examples)
     with pytest.raises(KeyboardInterrupt):
         resolve_auto(found, examples[0], schedule)

@@ -163,7 +163,7 @@ def test_an_interruption_of_a_fold_ends_the_pipeline(monkeypatch):
 
     def stop(task_of, examples, schedule, *more, **options):
         if schedule.on_epoch is None and len(examples.lengths) < 6:
-            schedule.stop.ask()
+            schedule.stop.request()
         return fit(task_of, examples, schedule, *more, **options)
 
     monkeypatch.setattr(pipeline, "_fit", stop)

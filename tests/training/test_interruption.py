@@ -35,7 +35,7 @@ def test_the_second_signal_stops_at_once(number):
     stop = Stop()
     with put_off(stop):
         signal.raise_signal(number)
-        assert stop.asked()
+        assert stop.requested()
         with pytest.raises(AtOnce):
             signal.raise_signal(number)
     with pytest.raises(KeyboardInterrupt):
@@ -59,7 +59,7 @@ def test_what_a_handler_does_is_done(number):
     stop = Stop()
     with put_off(stop):
         signal.raise_signal(number)
-    assert (seen, stop.asked()) == ([1], False)
+    assert (seen, stop.requested()) == ([1], False)
     for left in (signal.SIG_IGN, signal.SIG_DFL):
         signal.signal(number, left)
         with put_off(stop):
