@@ -28,10 +28,11 @@ from seqtag.cli.options import (
 )
 from seqtag.corpus.stream import Held
 from seqtag.evaluation.significance import CONFIDENCE, TRIALS, AnyReport, compare
-from seqtag.evaluation.systems import score_system
+from seqtag.evaluation.systems import is_scored_alone, score_system
 from seqtag.model.container import is_model
 from seqtag.model.embedded import find_model
 from seqtag.storage.output import is_read_once
+from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.tagger import Tagger
 
 if TYPE_CHECKING:
@@ -121,9 +122,11 @@ def command(
         msg = "expected two files with --aligned, found a model; use --raw for models"
         raise click.UsageError(msg, context)
     single = next((each for each in loaded if isinstance(each, Tagger)), None)
-    component = None  # that of a pipeline which is compared with a model of one column
+    component = None  # that of a pipeline to score by itself
     if single is not None and not raw:
         component = label or single.label
+    elif any(isinstance(each, Pipeline) and is_scored_alone(each, label) for each in loaded):
+        component = label
     held = Held(gold) if is_read_once(gold) else None  # for the second system
 
     def report(name: str, model: Loaded | None) -> AnyReport:

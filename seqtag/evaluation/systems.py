@@ -11,7 +11,7 @@ from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
 from seqtag.corpus.sentence import find_column
 from seqtag.corpus.surface import raw_text_of
 from seqtag.errors import IN_ANOTHER_FORM, CorpusError, same_letters
-from seqtag.evaluation.aligned import AlignedReport, score_aligned
+from seqtag.evaluation.aligned import METRICS, AlignedReport, score_aligned
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import origin_of, score
 from seqtag.labels.column import LabelColumn
@@ -84,7 +84,8 @@ def score_system(
     Returns
     -------
     Report or AlignedReport
-        An `AlignedReport` of pipelines, and with `aligned` or `raw`.
+        An `AlignedReport` with `aligned` or `raw`, and of pipelines, unless `label` is a component
+        without a row in it, such as ``misc.NER``.
 
     Raises
     ------
@@ -113,7 +114,7 @@ def score_system(
             origin=origin_of(system.info),
             samples=samples,
         )
-    elif isinstance(system, Pipeline) and component is None:
+    elif isinstance(system, Pipeline) and component is None and not is_scored_alone(system, label):
         if label not in (*system.parts, None):
             msg = f"expected one of the parts {', '.join(system.parts)}, found {label!r}"
             raise CorpusError(msg, source=name)
@@ -155,6 +156,11 @@ def score_system(
         msg = "expected sentences to score, found none"
         raise CorpusError(msg, source=gold.source)
     return found
+
+
+def is_scored_alone(pipeline: Pipeline, label: str | None) -> bool:
+    """Whether a column is a component of a pipeline that an `AlignedReport` has no row for."""
+    return label not in METRICS and label in {tagger.label for tagger in pipeline.taggers}
 
 
 def score_file(

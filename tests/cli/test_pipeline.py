@@ -108,6 +108,26 @@ def test_only_some_parts_run(call):
     assert "expected a pipeline of several models for --only, found single ones" in done.err
 
 
+def test_a_component_without_a_row_among_the_scores_is_scored_alone(call):
+    """Also in comparisons with a model of its column, with itself, and with a tagged file."""
+    row = "{}\tMary\tMary\tPROPN\tNNP\t_\t_\t_\t_\tNER=B-PER\n"
+    Path("names.conllu").write_text(row.format(1) + row.format(2) + "\n")
+    for model, label in (("both.seqtag", "upos,misc.NER"), ("ner.seqtag", "misc.NER")):
+        how = ("--label", label, "--epochs", 1, "--quick")
+        assert call("train", "names.conllu", "-m", model, *how).code == 0
+    done = call("eval", "-m", "both.seqtag", "names.conllu", "--label", "misc.NER")
+    assert done.code == 0
+    assert b"chunks (iob2)" in done.out and b"task:misc.NER|" in done.out
+    for other in ("ner.seqtag", "both.seqtag", "names.conllu"):
+        done = call("compare", "names.conllu", "both.seqtag", other, "--label", "misc.NER")
+        assert (done.code, done.err) == (0, "")
+        assert b"chunk" in done.out or b"F1" in done.out
+    done = call("eval", "-m", "both.seqtag", "names.conllu", "--label", "ner")
+    assert done.err == (
+        "seqtag: both.seqtag: expected one of the parts upos, misc.NER, found 'ner'\n"
+    )
+
+
 def test_what_is_cut_already_is_not_cut_again(call):
     done = call("tag", "-m", "all.seqtag", "train.conllu")
     assert done.code == 0
