@@ -37,13 +37,13 @@ class Setting:
     default
         Its value if neither templates nor the caller give one.
     help
-        What it does, in a sentence.
+        Its effect, in one sentence.
     choices
-        The allowed words, if it is a word.
+        The allowed values of a setting that is a word.
     words
         Words that are allowed instead of a number.
     least, most
-        The range of a number; with `open_ends` these two are just outside of it.
+        The range of a number; ends named in `open_ends` are excluded.
     option
         Name on the command line where it differs from `name`, which is in model files.
     """
@@ -245,9 +245,9 @@ class Settings:
         Parameters
         ----------
         what
-            What cannot have two passes, for the message.
+            The kind of training that needs one pass, for the message.
         instead
-            What to do instead, for the message.
+            The advice of the message.
 
         Raises
         ------

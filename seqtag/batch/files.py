@@ -1,4 +1,4 @@
-"""Tag one file, once: the unit of work for any engine.
+"""Tagging of one file, once: the unit of work for any cluster engine.
 
 `tag_file` keeps no state but a small manifest next to the file that it writes.
 """
@@ -127,7 +127,7 @@ class Models:
             name = os.fspath(model)
             path = name if is_address(name) else str(find_model(name))
             facts = place_of(path).facts()
-            if facts is None or facts.stamp is None:  # which may have changed since it was kept
+            if facts is None or facts.stamp is None:  # it may have changed since it was cached
                 return models_of_bytes(bytes_of_model(name), name)
             return kept((path, facts), lambda: models_of_bytes(bytes_of_model(name), name))
         item = cast("Loaded", model)
@@ -155,7 +155,7 @@ class Models:
 
 _kept: OrderedDict[tuple[object, ...], Models] = OrderedDict()  # the last used last
 _digests: WeakKeyDictionary[Loaded, str] = WeakKeyDictionary()
-_lock = threading.RLock()  # one thread loads, others wait for what it has loaded
+_lock = threading.RLock()  # one thread loads, others wait for it
 
 
 def kept(key: tuple[object, ...], load: Callable[[], Models]) -> Models:
@@ -215,7 +215,7 @@ def tag_file(
     anything has changed, or the output has, the file is tagged again and replaced.
 
     Any number of processes on any machines may call it; after an error there is no incomplete file,
-    and the next call begins that file again.
+    and the next call tags that file again.
 
     Parameters
     ----------
@@ -234,10 +234,10 @@ def tag_file(
     threads
         Threads to decode on.
     part
-        The range of the file to tag, into a file of its own; None for all of it. See
+        The range of the file to tag, into a separate file; None for the complete file. See
         `seqtag.batch.split`.
     tidy
-        True to remove what killed processes have left of `target`, which lists its folder; see
+        True to remove leftovers of killed processes for `target`, which lists its folder; see
         `seqtag.storage.output.remove_leftovers`.
 
     Raises
@@ -342,7 +342,7 @@ class TagTask:
         chain = self.models.chain(self.options.only)
         with self.output.output(tidy=self._tidy) as out:
             format, counts, digest = self._write(out, chain, threads)
-            self.manifest.remove()  # that of the file which is replaced now
+            self.manifest.remove()  # the manifest of the file that is replaced
         return self.write_manifest(begun, format, counts, digest)
 
     def write_manifest(

@@ -53,7 +53,7 @@ def files_of(names: Iterable[str]) -> list[str]:
 def _files(name: str) -> list[str]:
     """Return the files that one argument names."""
     if name.startswith("@"):
-        return _listed(name[1:])
+        return _read_list(name[1:])
     is_pattern = glob.has_magic(name)
     if is_address(name):
         if not is_pattern:
@@ -75,7 +75,7 @@ def _files(name: str) -> list[str]:
     return found
 
 
-def _listed(file: str) -> list[str]:
+def _read_list(file: str) -> list[str]:
     """Return the names on the lines of a file, in the encoding of file names."""
     lines = Path(file).read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
     names = {number: os.fsdecode(line.strip()) for number, line in enumerate(lines, 1)}
@@ -90,7 +90,7 @@ def _listed(file: str) -> list[str]:
 
 
 def _matches(pattern: str) -> Iterator[str]:
-    """Yield the matches of a pattern; below ``**`` each folder once, as links may form circles."""
+    """Yield the matches of a pattern; below ``**`` each folder once (links may form cycles)."""
     head, stars, rest = pattern.partition("**")
     top, name = os.path.split(head)
     if not stars or name or (rest and not rest.startswith("/")):
@@ -125,7 +125,7 @@ def _is_input(name: str) -> bool:
 def jobs_of(
     files: Sequence[str], folder: str, *, base: str | None = None, suffix: str = ""
 ) -> list[Job]:
-    """Return the job of each file: what it is written as.
+    """Return the job of each file, with the file to write.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def jobs_of(
     inputs = {_absolute(name) for name in files}
     jobs = []
     for source in files:
-        name = _below(source, base)
+        name = _relative_path(source, base)
         packed = next((each for each in _PACKED if name.endswith(each)), "")
         target = _joined(folder, name.removesuffix(packed) + suffix + packed)
         for name in (target, target + DONE):
@@ -180,7 +180,7 @@ def jobs_of(
     return jobs
 
 
-def _below(name: str, base: str | None) -> str:
+def _relative_path(name: str, base: str | None) -> str:
     """Return the path of a file below a folder; its name if the folder is None."""
     path = name.partition("://")[2] if is_address(name) else name
     if base is None:

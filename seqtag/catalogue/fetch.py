@@ -193,7 +193,7 @@ def _receive(address: str, part: Path, size: int | None, on_bytes: Callable[[int
             return
         on_bytes(-start)
         start = 0
-    with _opened(address, start, part) as response:
+    with _open(address, start, part) as response:
         given: str = response.headers.get("Content-Range", "")
         is_part = response.status == HTTPStatus.PARTIAL_CONTENT
         if not (is_part and given.startswith(f"bytes {start}-")):
@@ -231,7 +231,7 @@ def _receive(address: str, part: Path, size: int | None, on_bytes: Callable[[int
         raise _CutError(msg)
 
 
-def _opened(address: str, start: int, part: Path) -> Any:
+def _open(address: str, start: int, part: Path) -> Any:
     """Return the response of the server, from some byte on if it supports that.
 
     Raises

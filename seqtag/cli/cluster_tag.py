@@ -29,7 +29,7 @@ _ROWS = ("jsonl", "parquet")
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
-def _bytes_of(context: click.Context, parameter: click.Parameter, value: str | None) -> int:
+def _parse_size(context: click.Context, parameter: click.Parameter, value: str | None) -> int:
     """Return a number of bytes, from text such as 64MB; 0 for None."""
     if value is None:
         return 0
@@ -81,7 +81,7 @@ def _bytes_of(context: click.Context, parameter: click.Parameter, value: str | N
 @click.option(
     "--split",
     metavar="SIZE",
-    callback=_bytes_of,
+    callback=_parse_size,
     help="Split files above this size, such as 64MB, into chunks of about that size, which are "
     "tagged separately and joined to the same bytes (default: one file is one task).",
 )

@@ -250,7 +250,7 @@ def learn(
     interrupted = False
     try:
         while not is_over():
-            # Visit the sentences of the next epoch, or what an earlier run left of it.
+            # Visit the sentences of the next epoch, or the rest of it after a pause.
             interrupted = is_stopped()
             instances, order = x(epoch + 1), visits(epoch + 1)
             mistakes: list[Mistakes] | None = None if out_mistakes is None else []
@@ -271,7 +271,7 @@ def learn(
                 save()
                 break
             if out_mistakes is not None and mistakes is not None:
-                out_mistakes.append(_together(mistakes, begins))
+                out_mistakes.append(_join_mistakes(mistakes, begins))
 
             # Judge the weights.
             epoch += 1
@@ -299,7 +299,7 @@ def learn(
     return Kept(kept, cells, converged, interrupted)
 
 
-def _together(parts: list[Mistakes], begins: list[int]) -> Mistakes:
-    """Join the mistakes of an epoch that paused; its parts begin at these visits."""
+def _join_mistakes(parts: list[Mistakes], begins: list[int]) -> Mistakes:
+    """Join the mistakes of the parts of a paused epoch, which start at these visits."""
     position = [part.position + at for part, at in zip(parts, begins, strict=True)]
     return Mistakes(np.concatenate(position), np.concatenate([part.y_hat for part in parts]))

@@ -1,6 +1,6 @@
 """Templates: terms, templates, template sets; compiled, they are bound to columns and tables.
 
-`seqtag.features.language` describes and parses the language they are written in. `Encoder` of
+`seqtag.features.language` describes and parses the template language. `Encoder` of
 `seqtag.features.encoder` computes the attributes of a compiled set, and the engine combines them to
 feature keys.
 """
@@ -32,10 +32,10 @@ STRING = r'"(?:\\.|[^"\\])*"'
 """Regular expression of a string with its quotes."""
 
 MOST_COLUMNS = 10_000
-"""Columns that templates can count."""
+"""Maximum number of columns that templates can refer to by number."""
 
 FARTHEST = 9
-"""Templates see this many words back and ahead at most."""
+"""Maximum distance in words that templates look back and ahead."""
 
 
 @dataclass(frozen=True)

@@ -37,12 +37,12 @@ _WHOLE = "="
 _MOST_CELLS = 40_000  # characters of a form times those of a lemma
 _COUNT = re.compile("[0-9]{1,9}")
 _NO_LEMMA = "_"
-_OUTSIDE_FIELDS = "\t\r\n"  # what a column cannot hold
+_OUTSIDE_FIELDS = "\t\r\n"  # characters that a column cannot hold
 
 
 _CASES: Mapping[str, Callable[[str], str]] = {
     "lower": str,
-    "asis": str,  # what is kept is taken from the form as written
+    "asis": str,  # the kept part is that of the form as written
     "title": lambda text: text[:1].upper() + text[1:],
     "upper": str.upper,
 }
@@ -146,7 +146,7 @@ def scripts_of(form: str, lemma: str) -> list[str]:
     for case in _CASES:
         base, goal = (form, lemma) if case == "asis" else (form.lower(), lemma.lower())
         if case == "asis" and form == form.lower():
-            continue  # lower says the same
+            continue  # the same as lower
         for begin, at, size in _shared(base, goal):
             end = begin + size
             script = EditScript(case, at, len(base) - at - size, goal[:begin], goal[end:])
@@ -216,16 +216,16 @@ class LemmaCoding(LabelCoding):
 
     @property
     def changes_labels(self) -> bool:
-        """Always true."""
+        """True: scripts replace lemmas."""
         return True
 
     @property
     def is_local(self) -> bool:
-        """Always false: the lemma depends on the form."""
+        """False: the lemma depends on the form."""
         return False
 
     def encode(self, labels: Sequence[str], forms: Sequence[str] = ()) -> list[str]:
-        """Return the scripts of lemmas; the more at once, the fewer different ones."""
+        """Return the scripts of lemmas, chosen for all pairs of form and lemma together."""
         return choose_scripts(list(zip(forms, labels, strict=True)))
 
     def decode(self, labels: Sequence[str], forms: Sequence[str] = ()) -> list[str]:

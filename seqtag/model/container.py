@@ -1,6 +1,6 @@
 """Model file: a configuration and named arrays, loaded with checks and saved atomically.
 
-The layout is the one of safetensors, so that its library and viewers open the files::
+The layout is that of safetensors, so that its library and viewers can open the files::
 
     8 bytes    header length n, unsigned little-endian, a multiple of 8
     n bytes    header: JSON {"__metadata__": {"seqtag": TEXT}, NAME: ENTRY, ...}, padded with spaces
@@ -19,7 +19,7 @@ of a model are listed in `seqtag.model.model` (`_CONFIG`, `_TENSORS`); those of 
 one file are numbered by `seqtag.model.bundle`. A new format version is a number in
 `FORMAT_VERSION` and a branch in `seqtag.model.bundle.models_of`.
 
-Messages show foreign data short and in ASCII, and say what to do; `located` adds the file name.
+Messages show foreign data shortened and in ASCII, with advice; `located` adds the file name.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 3  # the newest that is read; written for stacked models and those with tables
 MIN_READER = 2  # the oldest that is written, for all other models: older programs read it
 MAX_HEADER = 16 * 2**20  # bytes: thousands of labels fit, and a hostile header stays harmless
-MAX_SIZE = 4 * 2**30  # bytes of tensors: a thousand times the usual model
+MAX_SIZE = 4 * 2**30  # bytes of tensors: a thousand times a usual model
 MAX_DIMENSIONS = 8
 MAX_DEPTH = 50  # levels of a configuration: recursion over it never exhausts the stack
 _LONGEST_SHOWN = 1000  # characters of foreign data in a message

@@ -125,7 +125,7 @@ class Model:
 
     @property
     def tables(self) -> Sequence[WordTable]:
-        """The word tables that its templates look into."""
+        """The word tables that its templates use."""
         return list(self.compiled.tables.values())
 
     @property

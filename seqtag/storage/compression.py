@@ -153,7 +153,7 @@ def _zstd() -> Any:
     raise CorpusError(msg)
 
 
-def _unzstd() -> Any:
+def _zstd_decompressor() -> Any:
     zstd = _zstd()
     if hasattr(zstd, "ZstdFile"):
         return zstd.ZstdDecompressor()
@@ -202,7 +202,7 @@ COMPRESSIONS = (  # the libraries are imported when they are used
         "zstd",
         ".zst",
         (b"\x28\xb5\x2f\xfd",),
-        _unzstd,
+        _zstd_decompressor,
         _zstd_writer,
         lambda: (_zstd().ZstdError,),
     ),

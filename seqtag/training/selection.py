@@ -226,14 +226,14 @@ def k_folds(
     if groups is None:
         parts = np.array_split(random.permutation(n), k)
     else:
-        parts = _dealt_out(np.asarray(groups), k, random)
+        parts = _group_folds(np.asarray(groups), k, random)
     return [
         (np.concatenate([part for j, part in enumerate(parts) if j != i]), test)
         for i, test in enumerate(parts)
     ]
 
 
-def _dealt_out(groups: np.ndarray, k: int, random: np.random.RandomState) -> list[np.ndarray]:
+def _group_folds(groups: np.ndarray, k: int, random: np.random.RandomState) -> list[np.ndarray]:
     """Return the numbers of the examples of k folds that keep groups together."""
     names, sizes = np.unique(groups, return_counts=True)
     shuffled = random.permutation(len(names))

@@ -172,8 +172,8 @@ def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Trai
     seen: defaultdict[str, Counter[Words | None]] = defaultdict(Counter)
     for each in examples:
         seen[each.place.token][each.words] += 1
-    believed = {form: _believed(counts) for form, counts in seen.items()}
-    pairs = {(form, words) for form, readings in believed.items() for words in readings if words}
+    plausible = {form: _plausible(counts) for form, counts in seen.items()}
+    pairs = {(form, words) for form, readings in plausible.items() for words in readings if words}
     if not pairs:
         msg = (
             "expected multiword tokens, which CoNLL-U writes as ranges such as 1-2, found none; "
@@ -181,16 +181,16 @@ def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Trai
         )
         raise CorpusError(msg, source=source)
     if "form" not in columns:  # nothing could tell readings apart
-        believed = {form: readings[:1] for form, readings in believed.items()}
-    differ = {normal_form(form) for form, readings in believed.items() if len(readings) > 1}
-    ambiguous = {form for form in believed if normal_form(form) in differ}
+        plausible = {form: readings[:1] for form, readings in plausible.items()}
+    differ = {normal_form(form) for form, readings in plausible.items() if len(readings) > 1}
+    ambiguous = {form for form in plausible if normal_form(form) in differ}
     kept = []
     for each in examples:
         form = each.place.token
-        if each.words in believed[form]:
+        if each.words in plausible[form]:
             kept.append(each)
             if form not in ambiguous:
-                believed[form] = []  # once is enough
+                plausible[form] = []  # once is enough
     scripts = scripts_of(sorted(pairs))
     labels = (
         script
@@ -221,8 +221,8 @@ def _gathered(sentences: Iterable[Sentence]) -> tuple[list[_Example], str | None
     return examples, source
 
 
-def _believed(counts: Counter[Words | None]) -> list[Words | None]:
-    """Return the readings of a token that are no annotation errors, the most frequent first."""
+def _plausible(counts: Counter[Words | None]) -> list[Words | None]:
+    """Return the readings of a token without likely annotation errors, the most frequent first."""
     total = counts.total()
     often = counts.most_common()
     return [words for words, count in often if count >= _SHARE * total and (count > 1 or total < 4)]
@@ -244,9 +244,9 @@ def scripts_of(pairs: Sequence[Pair]) -> dict[Pair, list[str]]:
     >>> scripts["don't", ("do", "n't")], scripts["Im", ("In", "dem")]
     (['=', '=|', '=', '=', '='], ['=n|de', '='])
     """
-    parted = ((pair, _parted(*pair)) for pair in pairs)
-    plain = {pair: scripts for pair, scripts in parted if scripts}
-    aligned = {pair: _cut_out(*pair) for pair in pairs if pair not in plain}
+    split = ((pair, _split_scripts(*pair)) for pair in pairs)
+    plain = {pair: scripts for pair, scripts in split if scripts}
+    aligned = {pair: _align_ends(*pair) for pair in pairs if pair not in plain}
     some = list(aligned)[:: max(1, len(aligned) // _SOME)]
     counts = Counter(script for scripts in plain.values() for script in scripts)
     costs = _Costs()
@@ -257,7 +257,7 @@ def scripts_of(pairs: Sequence[Pair]) -> dict[Pair, list[str]]:
     return plain | aligned
 
 
-def _parted(token: str, words: Words) -> list[str] | None:
+def _split_scripts(token: str, words: Words) -> list[str] | None:
     """Return the scripts of a token that is the concatenation of its words; None for others."""
     lengths = [len(letters_of(word)) for word in words]
     if "".join(words) != token or sum(lengths) != len(letters_of(token)):
@@ -267,7 +267,7 @@ def _parted(token: str, words: Words) -> list[str] | None:
     return scripts
 
 
-def _cut_out(token: str, words: Words) -> list[str]:
+def _align_ends(token: str, words: Words) -> list[str]:
     """Return scripts that copy the common prefix and suffix, and write the rest in one place."""
     letters, symbols = letters_of(token), _symbols(words)
     shorter = min(len(letters), len(symbols))
