@@ -308,9 +308,8 @@ def find_setting(name: str) -> Setting:
         If there is none.
     """
     if name not in SETTINGS:
-        msg = (
-            f"unknown setting {name!r}{did_you_mean(name, SETTINGS)}; "
-            f"settings are {', '.join(SETTINGS)}"
-        )
+        by_option = [each.name for each in SETTINGS.values() if each.option == name]
+        near = f", did you mean {by_option[0]!r}?" if by_option else did_you_mean(name, SETTINGS)
+        msg = f"unknown setting {name!r}{near}; settings are {', '.join(SETTINGS)}"
         raise TemplateError(msg)
     return SETTINGS[name]

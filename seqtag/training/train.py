@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
 from seqtag.corpus import LIMITS, ReadOptions
+from seqtag.deprecation import warn_renamed
 from seqtag.tables.lexicon import tables_of
 from seqtag.tagging.pipeline import Pipeline
 from seqtag.tagging.tagger import Tagger
@@ -350,7 +350,6 @@ def unlabeled_words(policy: str, mark: str, settings: dict[str, Any]) -> Unlabel
     if skip or old_mark is not None:
         given = "skip_unlabelled" if skip else "unlabelled"
         instead = 'unlabeled="skip"' if skip else 'unlabeled="learn_around", unlabeled_mark=...'
-        msg = f"{given} is deprecated since 0.3 and will be removed in 0.4; use {instead}"
-        warnings.warn(msg, DeprecationWarning, stacklevel=3)
+        warn_renamed(f"the argument {given}", instead, stacklevel=4)
         found = Unlabeled(found.skip or bool(skip), found.mark if old_mark is None else old_mark)
     return found
