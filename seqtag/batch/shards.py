@@ -1,12 +1,12 @@
 """Shards: parts of a corpus that are trained on in different processes, and one round on a shard.
 
-A shard knows its own sentences only. What must be the same for all is settled in one pass over
-them, after which each is a record of arrays, `EncodedShard`, for `train_shard`:
+A shard has its own sentences only. Common properties are computed in one pass over all shards,
+after which each shard is a record of arrays, `EncodedShard`, for `train_shard`:
 
 1. Each shard is read, and returns `ShardStats`: its feature keys with their counts, its words,
-   which label follows which.
-2. The statistics are merged (`SharedVocabulary`). A feature is known by its 64-bit key, made from
-   its template and the hashes of its values, so it has the same key in all shards. Counts are
+   label bigrams.
+2. The statistics are merged (`SharedVocabulary`). A feature is identified by its 64-bit key, made
+   from its template and the hashes of its values, so it has the same key in all shards. Counts are
    summed, and ``min-count`` is compared with the sum; rows are numbered by the first shard that has
    them, and within it by first appearance: as ordinary training numbers the features of all shards,
    read one after another.

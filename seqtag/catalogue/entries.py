@@ -60,21 +60,21 @@ class Entry:
     title
         Language and corpus.
     script
-        What it is written in.
+        The writing system.
     licence
-        As its authors state it.
+        The licence as stated by the authors.
     release
-        The one that digests and sizes belong to.
+        The release of the digests and sizes.
     address
-        Of its files, with ``{part}`` and perhaps ``{release}``.
+        Address of its files, with ``{part}`` and possibly ``{release}``.
     format
         A name of `seqtag.corpus.formats.FORMATS`.
     columns
         Names of the columns.
     parts
-        ``train``, ``dev``, ``test``, as far as it has them.
+        Its splits, of ``train``, ``dev`` and ``test``.
     bytes, sha256
-        One for each part; empty where the release is not the one of the catalogue.
+        One for each part; empty if the release is not that of the catalogue.
     """
 
     name: str

@@ -219,11 +219,11 @@ def documents_of(sentences: Iterable[Sentence], field: str | None = None) -> lis
     Parameters
     ----------
     sentences
-        In their order; those without words too, because ``-DOCSTART-`` may be in one.
+        In order, including those without words, because ``-DOCSTART-`` may be in one.
     field
-        Without, a document begins with a file, with ``# newdoc`` or with ``-DOCSTART-``. Else with
-        a new value of a comment ``# FIELD = value``, or of a column of that name; sentences of one
-        value are one document wherever they are, those without one belong to the one before.
+        Name of a comment ``# FIELD = value`` or of a column: sentences of one value are one
+        document, and those without a value belong to the previous one. None: a document begins
+        with a file, with ``# newdoc`` or with ``-DOCSTART-``.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Candidates: the learning tasks that templates, presets and settings make of a label column."""
+"""Candidates: learning tasks of a label column, with different presets and settings."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from seqtag.training.data import TrainingData
 
 AUTO = "auto"
-"""In the place of templates: try the presets that fit the labels."""
+"""Value of ``templates`` for trying the presets that fit the labels."""
 
 _FOR_CHUNKS = ("chunk", "ner")
 _FOR_WORDS = ("pos", "morph")
-_MANY = 255  # labels; of more that have components, the components are learned
+_MANY = 255  # labels; above, the components of labels are learned if there are any
 
 
 def learning_task(
@@ -181,14 +181,14 @@ def fitting_labels(tasks: Sequence[LearningTask], examples: TrainingData) -> lis
 
 
 def lemma_sources(tasks: Sequence[LearningTask], columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns to make the lemma table of, if a task asks for it and they exist."""
+    """Return the columns of the lemma table, if a task uses it and they exist."""
     both = [each for task in tasks for each in (task, task.second) if each is not None]
     uses_lemmas = any(asks_for_lemmas(task.templates) for task in both)
     return LEMMA_COLUMNS if uses_lemmas and {*LEMMA_COLUMNS} <= {*columns} else ()
 
 
 def with_lemmas(tasks: Sequence[LearningTask], lemmas: Column, tags: Column) -> list[LearningTask]:
-    """Return the tasks with the table of the lemmas of the data, if their templates ask for it."""
+    """Return the tasks with the table of the lemmas of the data, if their templates use it."""
     found = []
     table: WordTable | None = None
     for task in tasks:

@@ -130,7 +130,7 @@ class TrainingData(NamedTuple):
         ]
 
     def transitions(self) -> Counter[Transition]:
-        """Return how often which label follows which.
+        """Return the counts of label bigrams.
 
         See `seqtag.labels.schemes.count_transitions`. Pairs with an unlabeled word are left out.
         """
@@ -174,7 +174,7 @@ class TrainingData(NamedTuple):
         """Return the labels as they are learned.
 
         Chunk labels depend on their neighbors: each window of three labels is converted once.
-        Lemmas depend on the form: each pair of form and lemma is.
+        Lemmas depend on the form: each pair of form and lemma is converted once.
         """
         if not coding.changes_labels:
             return self.labels

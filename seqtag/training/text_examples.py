@@ -48,12 +48,12 @@ if TYPE_CHECKING:
 _LABELS = (INSIDE, JOINED, TOKEN, SENTENCE)
 _PIECE = 16  # characters learned from at a time
 
-_MOST_WRITTEN = 5  # symbols by one script, beyond what the words have more than the token
+_MOST_WRITTEN = 5  # symbols of one script, in addition to the length difference of words and token
 _MOST_CELLS = 4000  # characters times symbols of a token that is aligned
-_ROUNDS = 4  # in which scripts are chosen by how often the last round chose them,
+_ROUNDS = 4  # of choosing scripts by their frequency in the last round,
 _SOME = 500  # for this many multiword tokens or up to twice as many, then once for all
-_SHARE = 0.05  # of a token's places that a reading has, else it is an annotation error
-_RARE = 0.1  # what a script not yet chosen counts
+_SHARE = 0.05  # of a token's occurrences; a rarer reading is taken for an annotation error
+_RARE = 0.1  # count of a script that was not chosen yet
 
 Pair = tuple[str, Words]
 """A multiword token and its words."""
@@ -67,8 +67,8 @@ def token_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Tra
 
     The text is put together from the tokens and the white space after them, paragraph by
     paragraph; a treebank that marks none is one. A range is one token. Where a token ends within
-    a character (between a letter and its mark), it is taken to end with it. A treebank whose tokens
-    all have white space after them cannot teach more than that; a warning says so.
+    a character (between a letter and its mark), it is taken to end with it. If
+    white space follows each token of a treebank, only that is learned, and a warning is logged.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def token_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Tra
     Returns
     -------
     TrainingData
-        Paragraphs of characters, learned from in small pieces: each label is decided by itself,
+        Paragraphs of characters, learned in small pieces: each label is decided independently,
         given the characters around it.
 
     Examples
@@ -103,8 +103,8 @@ def token_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Tra
     if not (labels[:-1] >= _LABELS.index(TOKEN))[rows.gaps[1:] == 0].any():
         _log.warning(
             "tokens: white space follows every token of the treebank, so that what it "
-            "separates will be tokens, words and punctuation together; where none stands, MISC "
-            "should say SpaceAfter=No"
+            "separates will be tokens, words and punctuation together; where there is none, MISC "
+            "should have SpaceAfter=No"
         )
         labels[labels == _LABELS.index(TOKEN)] = _LABELS.index(INSIDE)  # white space ends them all
     found, ids = np.unique(labels, return_inverse=True)
@@ -138,13 +138,13 @@ def _text_of(sentences: Iterable[Sentence]) -> tuple[str, NDArray[np.int64], NDA
 
 
 def _pieces(rows: int) -> NDArray[np.int64]:
-    """Return the lengths of the pieces of so many rows."""
+    """Return the lengths of the pieces of a number of rows."""
     return np.diff(np.append(np.arange(0, rows, _PIECE), rows))
 
 
 # --------------------------------------------------------------------------- words
 class _Example(NamedTuple):
-    """A token of the treebank; None for one word."""
+    """A token of the treebank and its words; None if it is a single word."""
 
     place: InContext
     words: Words | None
@@ -153,15 +153,15 @@ class _Example(NamedTuple):
 def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> TrainingData:
     """Return the tokens of a treebank as sequences of characters, labeled with scripts.
 
-    A token that always has the same words is one example. Another is an example at each of its
-    places, with its neighbors as columns.
+    A token that always has the same words is one example. An ambiguous token is an example at
+    each occurrence, with its neighbors as columns.
 
     Parameters
     ----------
     sentences
         Sentences of a treebank; others than CoNLL-U have no ranges.
     columns
-        Those that templates look at, of `seqtag.segmentation.multiword.COLUMNS`.
+        Columns that templates use, of `seqtag.segmentation.multiword.COLUMNS`.
 
     Raises
     ------

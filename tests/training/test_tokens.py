@@ -35,7 +35,7 @@ def examples(columns=("c1",), text=TREEBANK):
 def test_what_a_treebank_without_spaceafter_cannot_teach_is_said(caplog):
     said = (
         "tokens: white space follows every token of the treebank, so that what it separates "
-        "will be tokens, words and punctuation together; where none stands, MISC should say "
+        "will be tokens, words and punctuation together; where there is none, MISC should have "
         "SpaceAfter=No"
     )
     examples()
