@@ -140,6 +140,27 @@ class DocumentSentence:
     def __repr__(self) -> str:
         return f"<Sentence {self.text!r:.70}>"
 
+    def column(self, name: str) -> list[str]:
+        """Return the values of a column of CoNLL-U, or of a key as ``misc.NER``, one per word.
+
+        Parameters
+        ----------
+        name
+            Such as ``upos``, or the label of any component of the pipeline.
+
+        Raises
+        ------
+        CorpusError
+            If there is no such column.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> seqtag.load("en").tag_words(["It", "does"]).column("upos")
+        ['PRON', 'AUX']
+        """
+        return self._sentence.column(name) if self.words else []
+
     def to_token_list(self) -> TokenList:
         """Return the sentence as a ``conllu.TokenList``."""
         return to_token_list(self._sentence)

@@ -224,6 +224,8 @@ def test_names_in_misc_are_an_ordinary_component(tmp_path):
     )
     pipeline.save(tmp_path / "names.seqtag")
     loaded = seqtag.load(tmp_path / "names.seqtag")
+    assert loaded.tag_words(["Paris", "sleeps", "."]).column("misc.NER") == ["B-LOC", "O", "O"]
+    assert loaded.tag_words([]).column("misc.NER") == []
     bare = NAMED.replace("NER=B-PER", "_").replace("NER=I-PER", "_").replace("NER=O|", "")
     bare = bare.replace("NER=B-LOC|", "").replace("NER=B-LOC", "_").replace("NER=O", "_")
     (tmp_path / "bare.conllu").write_text(bare)
