@@ -8,6 +8,8 @@ import pytest
 
 import seqtag
 import seqtag.errors
+from seqtag.corpus import sentence_of
+from seqtag.training.pipeline import train_parts
 
 MOVED = {
     "seqtag.cluster.SeqtagBatch": "seqtag.batch.SeqtagBatch",
@@ -63,3 +65,11 @@ def test_old_methods_of_taggers_work_and_warn():
 def test_other_names_are_not_there():
     with pytest.raises(AttributeError, match=r"module 'seqtag.cluster' has no attribute 'Other'"):
         found("seqtag.cluster.Other")
+
+
+def test_train_parts_takes_the_old_name_of_on_component():
+    begun: list[str] = []
+    sentences = [sentence_of({"form": ["a", "b"], "upos": ["X", "Y"]}) for _ in range(4)]
+    with pytest.warns(DeprecationWarning, match=r"train_parts\(on_part=\) is deprecated"):
+        train_parts(sentences, ["upos"], epochs=1, on_part=begun.append)
+    assert begun == ["upos"]
