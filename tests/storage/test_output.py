@@ -431,3 +431,24 @@ def test_whoever_writes_a_file_does_so_by_the_one_writer():
         )
     }
     assert found == KNOWN.keys()
+
+
+def test_the_bytes_are_on_disk_before_the_file_gets_its_name(tmp_path, monkeypatch):
+    """Otherwise a power failure may leave the new name with an empty file."""
+    calls = []
+    sync, replace = os.fsync, Path.replace
+
+    def synced(number):
+        calls.append("folder" if stat.S_ISDIR(os.fstat(number).st_mode) else "file")
+        sync(number)
+
+    def renamed(path, target):
+        calls.append("name")
+        return replace(path, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "replace", renamed)
+    with Output(tmp_path / "a") as out:
+        out.write(b"new")
+    assert calls[:2] == ["file", "name"]
+    assert "folder" in calls[2:] or sys.platform == "win32"
