@@ -235,7 +235,7 @@ def test_what_is_no_text_is_refused(pipeline):
         pipeline("a\ud800")
     assert str(error.value) == (
         "expected text, found the lone surrogate '\\ud800' at character 1; decode it from its bytes "
-        "anew, or leave it out"
+        "again, or leave it out"
     )
     for thing, name in ((b"Er", "bytes"), (["Er"], "list"), (None, "NoneType")):
         with pytest.raises(TypeError) as error:

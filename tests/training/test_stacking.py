@@ -330,8 +330,8 @@ def test_what_is_refused(tmp_path):
     with pytest.raises(CorpusError) as error:
         train(treebank(**{"first.upos": "x"}), label="upos", passes=2)
     assert str(error.value) == (
-        "expected a corpus without a column first.upos, which is what the first of two passes "
-        "says, found one; give it another name with --columns"
+        "expected a corpus without a column first.upos, which the first of two passes "
+        "predicts, found one; give it another name with --columns"
     )
     with pytest.raises(TemplateError, match="passes expects a whole number from 1, at most 2"):
         train(treebank(), label="upos", passes=3)
