@@ -41,7 +41,7 @@ install_extras() {
 import sys
 from importlib.metadata import requires
 from packaging.requirements import Requirement
-for each in map(Requirement, requires("seqtag")):
+for each in map(Requirement, requires("seqtag-perceptron")):
     if each.marker and any(each.marker.evaluate({"extra": extra}) for extra in sys.argv[1:]):
         extras = "[" + ",".join(each.extras) + "]" if each.extras else ""
         print(f"{each.name}{extras}{each.specifier}")

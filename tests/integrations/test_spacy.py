@@ -305,9 +305,9 @@ def installed(folder):
     project = (ROOT / "pyproject.toml").read_text("utf-8")
     found = re.findall(r"^\[project\.entry-points\.(\w+)\]\n((?:.+\n)+)", project, re.M)
     assert [group for group, _ in found] == ["spacy_factories", "spacy_tokenizers"]
-    info = folder / "seqtag-0.dist-info"
+    info = folder / "seqtag_perceptron-0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: seqtag\nVersion: 0\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: seqtag-perceptron\nVersion: 0\n")
     points = "".join(f"[{group}]\n{lines}\n" for group, lines in found).replace('"', "")
     (info / "entry_points.txt").write_text(points)
     return folder
