@@ -61,7 +61,7 @@ class Bench:
         return self.call("eval", "-m", f"{model}.seqtag", NAME, *options)
 
     def train(self, *options: object) -> Result:
-        return self.call("train", NAME, "-m", "new", "--force", "--epochs", 1, *options)
+        return self.call("train", NAME, "-o", "new", "--force", "--epochs", 1, *options)
 
     def passes(
         self,

@@ -116,7 +116,7 @@ def test_installed_tools_cut_the_sample(name, treebank, tmp_path, monkeypatch):
 
 def test_commands_of_tools():
     train = tools.TOOLS["seqtag"].command("train", "a", "b", "c")[3:]
-    assert train == ["train", "a", "--dev", "b", "-m", "c", "--label", "all"]
+    assert train == ["train", "a", "--dev", "b", "-o", "c", "--label", "all"]
     raw = tools.TOOLS["seqtag"].command("raw", "m", "text", "out", "en")[3:]
     assert raw == ["tag", "-m", "m", "text", "-o", "out", "--force"]
     gold = tools.TOOLS["UDPipe"].command("gold", "m", "text", "out", "en")[2:]

@@ -84,7 +84,7 @@ class Seqtag(Tool):
         program = [sys.executable, "-m", "seqtag"]
         first, second, third, *_ = map(str, paths)
         if step == "train":
-            return [*program, "train", first, "--dev", second, "-m", third, "--label", "all"]
+            return [*program, "train", first, "--dev", second, "-o", third, "--label", "all"]
         return [*program, "tag", "-m", first, second, "-o", third, "--force"]
 
     @property

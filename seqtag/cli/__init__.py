@@ -106,8 +106,8 @@ def cli() -> None:
     \b
     Examples:
       echo "Time flies like an arrow." | seqtag tag
-      seqtag train train.conllu --dev dev.conllu -m english.seqtag
-      seqtag train ud:fr_sequoia -m french.seqtag
+      seqtag train train.conllu --dev dev.conllu -o english.seqtag
+      seqtag train ud:fr_sequoia -o french.seqtag
       seqtag eval -m english.seqtag test.conllu
     """
 

@@ -17,7 +17,7 @@ def command() -> None:
     \b
     Examples:
       seqtag cluster tag -m en crawl/*.txt --format text -o tagged
-      seqtag cluster train shards/*.conllu -m english.seqtag
+      seqtag cluster train shards/*.conllu -o english.seqtag
     """
 
 

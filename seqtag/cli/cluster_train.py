@@ -22,6 +22,7 @@ from seqtag.cli.training import (
     check_training,
     checkpoint_option,
     constrain_option,
+    model_output_option,
     resume_option,
 )
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 @click.command("train")
 @click.argument("shards", nargs=-1, required=True, metavar="SHARD...")
-@click.option("-m", "--model", required=True, help="Output file of the model (written atomically).")
+@model_output_option
 @address_option
 @workers_option
 @click.option(
@@ -62,7 +63,7 @@ def command(
     context: click.Context,
     /,
     shards: tuple[str, ...],
-    model: str,
+    output: str,
     address: str | None,
     workers: int | None,
     dev: str | None,
@@ -83,9 +84,9 @@ def command(
 
     \b
     Examples:
-      seqtag cluster train shards/*.conllu --dev dev.conllu -m english.seqtag
-      seqtag cluster train shards/*.conllu -m english.seqtag --checkpoint checkpoints --resume
-      seqtag cluster train @shards.txt --address auto --rounds 20 -m english.seqtag
+      seqtag cluster train shards/*.conllu --dev dev.conllu -o english.seqtag
+      seqtag cluster train shards/*.conllu -o english.seqtag --checkpoint checkpoints --resume
+      seqtag cluster train @shards.txt --address auto --rounds 20 -o english.seqtag
     """
     from seqtag.batch.jobs import files_of
     from seqtag.batch.parameter_mixing import train_shards
@@ -103,10 +104,10 @@ def command(
     require_ray()
     files = files_of(shards)
     here = [each for each in (*files, dev) if each and not is_address(each)]
-    check_training(context, here, model, options, force=force, as_json=as_json)
+    check_training(context, here, output, options, force=force, as_json=as_json)
     training_arguments(options)
     options["epochs"] = rounds or options["epochs"]
-    report = TrainingReport(notes, model, options["checkpoint"])
+    report = TrainingReport(notes, output, options["checkpoint"])
     dev = locate([dev], "dev", notes.fetching)[0] if dev else None
     with report.interruptible(), connected(address, workers) as ray:
         shard_workers = partial(

@@ -28,7 +28,7 @@ def command() -> None:
     \b
     Examples:
       seqtag corpora list
-      seqtag train ud:fr_sequoia -m french.seqtag
+      seqtag train ud:fr_sequoia -o french.seqtag
       seqtag eval -m french.seqtag ud:fr_sequoia/dev
     """
 

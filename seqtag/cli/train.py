@@ -28,6 +28,7 @@ from seqtag.cli.training import (
     check_training,
     checkpoint_option,
     constrain_option,
+    model_output_option,
     resume_option,
 )
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 @click.command("train")
 @click.argument("train", nargs=-1, required=True, shell_complete=complete_files)
-@click.option("-m", "--model", required=True, help="Output file of the model (written atomically).")
+@model_output_option
 @click.option(
     "--dev",
     shell_complete=complete_files,
@@ -80,7 +81,7 @@ def command(
     context: click.Context,
     /,
     train: tuple[str, ...],
-    model: str,
+    output: str,
     dev: str | None,
     reading: InputOptions,
     force: bool,
@@ -92,20 +93,20 @@ def command(
 
     \b
     Examples:
-      seqtag train train.conllu --dev dev.conllu -m english.seqtag
-      seqtag train train.txt --label chunk -m chunks.seqtag
-      seqtag train train.conllu -m english.seqtag --label all
-      seqtag train ud:fr_sequoia -m french.seqtag
-      seqtag train more.conllu --init english.seqtag -m better.seqtag
-      seqtag train partly.conllu --unlabeled learn-around -m english.seqtag
-      seqtag train train.conllu -m english.seqtag --checkpoint checkpoints --resume
+      seqtag train train.conllu --dev dev.conllu -o english.seqtag
+      seqtag train train.txt --label chunk -o chunks.seqtag
+      seqtag train train.conllu -o english.seqtag --label all
+      seqtag train ud:fr_sequoia -o french.seqtag
+      seqtag train more.conllu --init english.seqtag -o better.seqtag
+      seqtag train partly.conllu --unlabeled learn-around -o english.seqtag
+      seqtag train train.conllu -o english.seqtag --checkpoint checkpoints --resume
     """
     from seqtag.training.train import train as train_model
 
     notes = Notes(quiet)
     inputs = [*train, *([dev] if dev else [])]
     check_stdin(context, inputs)
-    check_training(context, inputs, model, options, force=force, as_json=as_json)
+    check_training(context, inputs, output, options, force=force, as_json=as_json)
     note_backend(notes)
     train, dev = _by_name(train, dev, options, notes)
     if options["patience"] and not dev:
@@ -125,7 +126,7 @@ def command(
             options["label"] = [name.strip() for name in label.split(",")]
     training_arguments(options, learn_around=True)
     options["init"] = options["init"] and load_model(options["init"])
-    report = TrainingReport(notes, model, options["checkpoint"], options["runs"])
+    report = TrainingReport(notes, output, options["checkpoint"], options["runs"])
     with report.interruptible():
         trained = train_model(
             train,

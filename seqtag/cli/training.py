@@ -26,6 +26,24 @@ if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.runs import Epoch
 
+
+class _ModelOutput(click.Option):
+    """``-o``, which ``-m`` and ``--model`` mean here too; the help shows one name."""
+
+    def add_to_parser(self, parser: Any, context: click.Context) -> None:
+        """Add the option and its aliases."""
+        super().add_to_parser(parser, context)
+        parser.add_option(obj=self, opts=["-m", "--model"], dest=self.name, action="store", nargs=1)
+
+
+model_output_option = click.option(
+    "-o",
+    "--output",
+    cls=_ModelOutput,
+    required=True,
+    metavar="FILE",
+    help="Output file of the model (written atomically).",
+)
 checkpoint_option = click.option(
     "--checkpoint",
     metavar="DIR",
@@ -74,7 +92,7 @@ def check_training(
     UsageError, OSError
         If an option or the model file cannot be used.
     """
-    names = {"model": model} | {n: options.get(n) for n in ("label", "init", "checkpoint")}
+    names = {"output": model} | {n: options.get(n) for n in ("label", "init", "checkpoint")}
     for name, value in names.items():
         if value in ("", "-"):
             msg = f"expected a name for --{name}, found {value!r}"

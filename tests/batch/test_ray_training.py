@@ -182,7 +182,7 @@ def test_rounds_begin_with_a_plan(shards):
 def test_the_command_writes_the_model_and_says_what_happened(actors, shards, call):
     actors.lose = lambda name, what, time: (name, what, time) == ("1.txt", "round", 2)
     seqtag.train_shards(shards, **HOW).save("here.seqtag")
-    done = call("cluster", "train", *shards, "-m", "there.seqtag", *OPTIONS, "--rounds", 4)
+    done = call("cluster", "train", *shards, "-o", "there.seqtag", *OPTIONS, "--rounds", 4)
     assert done.code == 0, done.err
     with open("here.seqtag", "rb") as here, open("there.seqtag", "rb") as there:  # noqa: PTH123
         assert here.read() == there.read()
@@ -220,7 +220,7 @@ def test_the_command_prints_json_and_goes_on_from_checkpoints(actors, shards, ca
     ],
 )
 def test_options_that_do_not_fit(options, said, actors, shards, call):
-    done = call("cluster", "train", *shards, "-m", "a.seqtag", *OPTIONS, *options)
+    done = call("cluster", "train", *shards, "-o", "a.seqtag", *OPTIONS, *options)
     assert done.code == 2
     assert said in done.err
     assert not actors.inits

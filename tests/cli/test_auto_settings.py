@@ -24,7 +24,7 @@ LINE = re.compile(
 
 def test_train_says_what_it_chose(path, tmp_path, capsys):
     model = str(tmp_path / "m.seqtag")
-    assert main(["train", path, "-m", model, "--epochs", "1"]) == 0
+    assert main(["train", path, "-o", model, "--epochs", "1"]) == 0
     err = capsys.readouterr().err
     assert len(LINE.findall(err)) == 1
     assert main(["info", model, "--json"]) == 0
@@ -43,7 +43,7 @@ def test_nothing_is_said_where_nothing_is_asked(path, tmp_path, capsys, options)
     if options[-1] == "chunk":
         options = ["--templates", str(tmp_path / "own.txt")]
         (tmp_path / "own.txt").write_text("normal[0]\n")
-    assert main(["train", path, "-m", model, "--epochs", "1", *options]) == 0
+    assert main(["train", path, "-o", model, "--epochs", "1", *options]) == 0
     assert "note: tag-dictionary" not in capsys.readouterr().err
     assert main(["info", model, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["training"]
@@ -52,7 +52,7 @@ def test_nothing_is_said_where_nothing_is_asked(path, tmp_path, capsys, options)
 
 def test_a_pipeline_is_quick_too(path, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(auto_settings, "_TOO_FEW", 100)
-    args = ["train", path, "-m", str(tmp_path / "m"), "--label", "upos,xpos", "--epochs", "1"]
+    args = ["train", path, "-o", str(tmp_path / "m"), "--label", "upos,xpos", "--epochs", "1"]
     assert main(args) == 0
     assert capsys.readouterr().err.count("note: tag-dictionary ") == 2
     assert main([*args, "--quick", "--force"]) == 0
@@ -76,7 +76,7 @@ def test_folds_and_trials_choose_inside_their_training_part(command, sample_dir,
 
 
 def test_templates_auto(path, tmp_path, capsys):
-    args = ["train", path, "-m", str(tmp_path / "m"), "--epochs", "1", "--templates", "auto"]
+    args = ["train", path, "-o", str(tmp_path / "m"), "--epochs", "1", "--templates", "auto"]
     assert main(args) == 0
     err = capsys.readouterr().err
     assert re.search(r"note: templates (pos|morph|upos), by accuracy on [\d,]+ tokens", err)
@@ -86,7 +86,7 @@ def test_templates_auto(path, tmp_path, capsys):
 
 
 def test_the_value_is_a_number_or_a_word(path, tmp_path, capsys):
-    assert main(["train", path, "-m", str(tmp_path / "m"), "--tag-dictionary", "some"]) == 2
+    assert main(["train", path, "-o", str(tmp_path / "m"), "--tag-dictionary", "some"]) == 2
     assert (
         "the setting known-labels expects a whole number from 0, at most 1,000,000,000, first or "
         "auto, found 'some'"

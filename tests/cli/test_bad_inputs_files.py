@@ -263,8 +263,8 @@ def test_50_directory_fifo_device_or_nothing_as_input(bench):
         for args in (
             ("tag", "-m", "upos.seqtag", name),
             ("eval", "-m", "upos.seqtag", name),
-            ("train", name, "-m", "new"),
-            ("train", "train.conllu", "--dev", name, "-m", "new"),
+            ("train", name, "-o", "new"),
+            ("train", "train.conllu", "--dev", name, "-o", "new"),
         ):
             done = bench.call(*args)
             assert (done.code, done.out, done.err) == (1, b"", f"seqtag: {name}: {message}\n")
@@ -282,7 +282,7 @@ def test_50_directory_fifo_device_or_nothing_as_input(bench):
 def test_50_fifo_where_data_are_looked_at_twice(bench, tmp_path):
     """Who opens a pipe again waits for ever, or finds nothing in it: what it held is kept."""
     data = conllu().encode()
-    text = ("train", "train.conllu", "-m", "text", "--label", "tokens,upos", "--epochs", 1)
+    text = ("train", "train.conllu", "-o", "text", "--label", "tokens,upos", "--epochs", 1)
     assert bench.call(*text).code == 0
     os.mkfifo("fifo")
     model = ("-m", "text")
@@ -292,7 +292,7 @@ def test_50_fifo_where_data_are_looked_at_twice(bench, tmp_path):
         ("eval", "FILE", "train.conllu", "--aligned"),
         ("compare", "FILE", "text", "text", "--resamples", 5, "--trials", 5),
         ("compare", "FILE", "upos.seqtag", "train.conllu", "--resamples", 5, "--trials", 5),
-        ("train", "FILE", "-m", "new", "--force", "--label", "tokens,upos", "--epochs", 1),
+        ("train", "FILE", "-o", "new", "--force", "--label", "tokens,upos", "--epochs", 1),
     ):
         named = bench.call(*("train.conllu" if arg == "FILE" else arg for arg in args))
         models = Path("new").read_bytes() if args[0] == "train" else b""
@@ -336,7 +336,7 @@ def test_52_output_that_is_the_input(bench):
     for done, shown in (
         (bench.tag("-o", NAME), NAME),
         (bench.tag("-o", f"./{NAME}"), f"./{NAME}"),
-        (bench.call("train", NAME, "-m", NAME, "--force"), NAME),
+        (bench.call("train", NAME, "-o", NAME, "--force"), NAME),
     ):
         assert (done.code, done.out) == (1, b"")
         assert done.err == f"seqtag: {shown}: {message} {NAME!r}; {again}\n"
@@ -377,6 +377,6 @@ def test_54_poor_locale(bench, tmp_path):
     assert (done.code, done.err) == (0, "")
     assert done.out == bench.tag().out
     assert "caf\u00e9".encode() in done.out
-    done = run("train", NAME, "-m", "poor", "--epochs", "1", cwd=tmp_path, env=poor)
+    done = run("train", NAME, "-o", "poor", "--epochs", "1", cwd=tmp_path, env=poor)
     assert (done.code, bench.train().code) == (0, 0)
     assert Path("poor").read_bytes() == Path("new").read_bytes()

@@ -113,7 +113,7 @@ def test_raw_text_is_cut_by_a_pipeline(tmp_path, call):
     )
     (tmp_path / "train.conllu").write_text(train)
     model = tmp_path / "de.seqtag"
-    assert call("train", tmp_path / "train.conllu", "--label", "tokens,upos", "-m", model).code == 0
+    assert call("train", tmp_path / "train.conllu", "--label", "tokens,upos", "-o", model).code == 0
     (tmp_path / "raw.txt").write_bytes(b"Der Hund bellt. Der Hund bellt.\n")
     done = call(
         "classes",

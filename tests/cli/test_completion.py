@@ -54,7 +54,7 @@ def folder(tmp_path, monkeypatch):
         ("corpora path ud:fr_sequoia/t", [FRENCH[1], FRENCH[3]]),
         ("train ud:fr", [*FRENCH, FILES]),
         ("train x --dev conll", ["conll2000", "conll2000/train", "conll2000/test", FILES]),
-        ("train --threads 2 x -m en", [FILES]),
+        ("train --threads 2 x -o en", [FILES]),
         ("tag -m en", ["en", "en-ewt-upos", "en-ewt-xpos", FILES]),
         ("info en-ewt-x", ["en-ewt-xpos", FILES]),
         ("bundle en -o ", [FILES]),

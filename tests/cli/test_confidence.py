@@ -182,7 +182,7 @@ def test_no_word_with_a_choice_to_calibrate_on(home, call, tmp_path):
     text = conllu(["the dog barks ."] * 9)
     (tmp_path / "in.conllu").write_text(text)
     model, out = tmp_path / "m.seqtag", tmp_path / "a.seqtag"
-    train = ("train", tmp_path / "in.conllu", "-m", model, "--tag-dictionary", 1, "--epochs", 1)
+    train = ("train", tmp_path / "in.conllu", "-o", model, "--tag-dictionary", 1, "--epochs", 1)
     assert call(*train).code == 0
     done = call("calibrate", model, tmp_path / "in.conllu", "-o", out)
     assert (done.code, out.exists()) == (1, False)

@@ -74,7 +74,7 @@ def test_a_name_that_is_none(folder, call, command):
 
 
 def test_a_treebank_by_name_gives_a_pipeline_that_its_dev_part_has_chosen(folder, call):
-    done = call("train", "ud:xx_toy", "-m", "toy.seqtag", "--epochs", 2)
+    done = call("train", "ud:xx_toy", "-o", "toy.seqtag", "--epochs", 2)
     assert done.code == 0, done.err
     assert done.err.startswith(
         "seqtag: training on ud:xx_toy/train --dev ud:xx_toy/dev --label all\n"
@@ -94,22 +94,22 @@ def test_a_treebank_by_name_gives_a_pipeline_that_its_dev_part_has_chosen(folder
 def test_what_is_asked_for_comes_first(folder, call):
     (folder / "dev.conllu").write_text(PARTS["ud:xx_toy"]["dev"])
     options = ("--label", "xpos", "--dev", "dev.conllu", "--patience", 1, "--epochs", 1)
-    done = call("train", "ud:xx_toy", "-m", "toy.seqtag", *options)
+    done = call("train", "ud:xx_toy", "-o", "toy.seqtag", *options)
     assert done.code == 0
     assert "training on ud:xx_toy/train --dev dev.conllu --label xpos" in done.err
     assert seqtag.load("toy.seqtag").label == "xpos"
-    call("train", "ud:xx_toy", "-m", "pos.seqtag", "--templates", "pos", "--epochs", 1)
+    call("train", "ud:xx_toy", "-o", "pos.seqtag", "--templates", "pos", "--epochs", 1)
     assert seqtag.load("pos.seqtag").label == "upos"
-    plain = call("train", "ud:xx_toy/train", "-m", "plain.seqtag", "--epochs", 1)
+    plain = call("train", "ud:xx_toy/train", "-o", "plain.seqtag", "--epochs", 1)
     assert "training on" not in plain.err
     assert seqtag.load("plain.seqtag").label == "upos"
 
 
 def test_a_corpus_without_a_dev_part(folder, call):
-    done = call("train", "toychunks", "-m", "toy.seqtag", "--epochs", 1)
+    done = call("train", "toychunks", "-o", "toy.seqtag", "--epochs", 1)
     assert done.err.startswith("seqtag: training on toychunks/train\nseqtag: fetching")
     assert seqtag.load("toy.seqtag").label == "chunk"
-    refused = call("train", "toychunks", "-m", "other.seqtag", "--patience", 1)
+    refused = call("train", "toychunks", "-o", "other.seqtag", "--patience", 1)
     assert (refused.code, refused.err.splitlines()[-1]) == (
         2,
         "seqtag: --patience needs a --dev set (see seqtag train --help)",
@@ -143,7 +143,7 @@ def test_eval_and_tag_want_to_know_the_part(folder, call):
 
 def test_trouble_has_no_traceback(folder, call, toys):
     toys.files.clear()
-    done = call("train", "ud:xx_toy", "-m", "toy.seqtag")
+    done = call("train", "ud:xx_toy", "-o", "toy.seqtag")
     assert done.code == 1
     assert done.err.splitlines()[-1] == (
         f"seqtag: {toys.address}/toys/r1.5/ud_xx_toy-train.txt: expected a file, found 404 Not "

@@ -24,7 +24,7 @@ def test_an_old_option_does_what_the_new_one_does(old, new, call, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in.conllu").write_text(conllu() if "DET" in old or "1" in old else PARTLY)
     for name, options in (("old", old), ("new", new)):
-        done = call("train", "in.conllu", "-m", name, "--epochs", 2, *options)
+        done = call("train", "in.conllu", "-o", name, "--epochs", 2, *options)
         assert done.code == 0
         warned = f"seqtag: note: {old[0]} is deprecated and goes in the next release; use --"
         assert (warned in done.err) == (name == "old")
@@ -53,7 +53,7 @@ def test_old_options_are_not_shown(name, call):
 )
 def test_options_that_do_not_go_together(options, message, call, tmp_path):
     (tmp_path / "in.conllu").write_text(conllu())
-    done = call("train", tmp_path / "in.conllu", "-m", tmp_path / "m", *options.split())
+    done = call("train", tmp_path / "in.conllu", "-o", tmp_path / "m", *options.split())
     assert (done.code, done.out) == (2, b"")
     assert message in done.err
 

@@ -72,9 +72,9 @@ BAD_FILES = [
 def test_bad_files(folder, call, name, message):
     (folder / "out").write_bytes(b"before")
     check(call("tag", "-m", "upos.seqtag", name, "-o", "out", "--force"), 1, message)
-    check(call("train", name, "-m", "new.seqtag"), 1, message)
+    check(call("train", name, "-o", "new.seqtag"), 1, message)
     check(
-        call("train", "train.txt", "--dev", name, "-m", "out", "--force", "-q"),
+        call("train", "train.txt", "--dev", name, "-o", "out", "--force", "-q"),
         1,
         name if name in ("wide.txt", "field.txt") else message,
     )
@@ -133,7 +133,7 @@ def test_bad_files(folder, call, name, message):
 )
 def test_training_refuses(folder, call, args, message):
     before = sorted(folder.iterdir())
-    check(call("train", *args, "-m", "new.seqtag"), 1, message)
+    check(call("train", *args, "-o", "new.seqtag"), 1, message)
     assert sorted(folder.iterdir()) == before
 
 
@@ -143,51 +143,51 @@ def test_training_refuses(folder, call, args, message):
         (["frain"], "found 'frain' (see seqtag --help)"),
         (["--frain"], "No such option"),
         (["train"], "Missing argument 'TRAIN...'"),
-        (["train", "train.txt"], "Missing option '-m' / '--model'"),
-        (["train", "train.txt", "-m", "upos.seqtag"], "upos.seqtag exists; overwrite"),
-        (["train", "train.txt", "-m", "-"], "expected a name for --model, found '-'"),
+        (["train", "train.txt"], "Missing option '-o' / '--output'"),
+        (["train", "train.txt", "-o", "upos.seqtag"], "upos.seqtag exists; overwrite"),
+        (["train", "train.txt", "-o", "-"], "expected a name for --output, found '-'"),
         (
-            ["train", "train.txt", "-m", "folder"],
+            ["train", "train.txt", "-o", "folder"],
             "expected a file to write the model to, found folder",
         ),
         (
-            ["train", "train.txt", "-m", os.devnull, "--force"],
+            ["train", "train.txt", "-o", os.devnull, "--force"],
             "expected a file to write the model to",
         ),
-        (["train", "train.txt", "-m", "n", "--label", ""], "expected a name for --label, found ''"),
-        (["train", "train.txt", "-m", "n", "--patience", "2"], "--patience needs a --dev set"),
-        (["train", "-", "-m", "n", "--dev", "-"], 'expected "-" (standard input) once'),
+        (["train", "train.txt", "-o", "n", "--label", ""], "expected a name for --label, found ''"),
+        (["train", "train.txt", "-o", "n", "--patience", "2"], "--patience needs a --dev set"),
+        (["train", "-", "-o", "n", "--dev", "-"], 'expected "-" (standard input) once'),
         (
-            ["train", "train.txt", "-m", "n", "--epochs", "0"],
+            ["train", "train.txt", "-o", "n", "--epochs", "0"],
             "'--epochs': the setting epochs expects a whole number from 1, at most 1,000,000,000, "
             "found 0",
         ),
         (
-            ["train", "train.txt", "-m", "n", "--seed", "4294967296"],
+            ["train", "train.txt", "-o", "n", "--seed", "4294967296"],
             "'--seed': 4294967296 is not in",
         ),
         (
-            ["train", "train.txt", "-m", "n", "--update", "x"],
+            ["train", "train.txt", "-o", "n", "--update", "x"],
             "'--update': the setting update expects perceptron, pa or adaptive, found 'x'",
         ),
         (
-            ["train", "train.txt", "-m", "n", "--step", "nan"],
+            ["train", "train.txt", "-o", "n", "--step", "nan"],
             "the setting step expects a number above 0, at most 1,000,000, found nan",
         ),
         (
-            ["train", "train.txt", "-m", "n", "--step", "1e38"],
+            ["train", "train.txt", "-o", "n", "--step", "1e38"],
             "the setting step expects a number above 0, at most 1,000,000, found 1e+38",
         ),
         (
-            ["train", "train.txt", "-m", "n", "--margin", "-1"],
+            ["train", "train.txt", "-o", "n", "--margin", "-1"],
             "the setting margin expects a number from 0, at most 1,000,000, found -1.0",
         ),
         (
-            ["train", "train.txt", "-m", "n", "--margin", "1e39"],
+            ["train", "train.txt", "-o", "n", "--margin", "1e39"],
             "the setting margin expects a number from 0, at most 1,000,000, found 1e+39",
         ),
         (
-            ["train", "train.txt", "-m", "n", "--dropout", "1"],
+            ["train", "train.txt", "-o", "n", "--dropout", "1"],
             "expects a number from 0 to below 1, rare or auto, found 1.0",
         ),
         (["cv", "train.txt", "--seed", "4294967296"], "'--seed': 4294967296 is not in"),
@@ -200,7 +200,7 @@ def test_training_refuses(folder, call, args, message):
             "'--seed': 4294967296 is not in",
         ),
         (
-            ["train", "train.txt", "-m", "n", "--columns", "form,,x"],
+            ["train", "train.txt", "-o", "n", "--columns", "form,,x"],
             "such as form,pos,chunk, found",
         ),
         (["tag", "--threads", "0"], "'--threads': 0 is not in the range x>=1"),
@@ -257,7 +257,7 @@ def test_no_input_is_overwritten(folder, call):
     (folder / "link").unlink()
     for model in ("train.conllu", "empty", "posx"):
         options = ("--dev", "empty", "--templates", "posx", "--force")
-        check(call("train", "train.conllu", *options, "-m", model), 1, expected)
+        check(call("train", "train.conllu", *options, "-o", model), 1, expected)
     assert {path: path.is_dir() or path.read_bytes() for path in folder.iterdir()} == before
 
 
@@ -267,7 +267,7 @@ def test_output_that_cannot_be_written(folder, call):
     check(call(*tag, "folder"), 1, "folder: Is a directory; name a file")
     check(call(*tag, "train.txt/out"), 1, "train.txt: Not a directory; check the path")
     check(
-        call("train", "train.txt", "-m", "nowhere/m"),
+        call("train", "train.txt", "-o", "nowhere/m"),
         1,
         "nowhere: No such directory; check the path",
     )
@@ -340,7 +340,7 @@ def test_standard_output_full_or_closed(folder, shell, message):
         ("cv", "train.txt", "--folds", "2", "--epochs", "1", "--quiet"),
         ("tune", "train.txt", "--dev", "train.txt", "--try", "epochs=1", "--quiet"),
         ("curve", "train.txt", "--dev", "train.txt", "--epochs", "1", "--quiet"),
-        ("train", "train.txt", "-m", "m.seqtag", "--json", "--epochs", "1", "--quiet", "--force"),
+        ("train", "train.txt", "-o", "m.seqtag", "--json", "--epochs", "1", "--quiet", "--force"),
     )
     for args in (
         commands if "full" in shell else commands[:3]
@@ -356,7 +356,7 @@ def test_other_broken_streams(folder):
     check(run(*tag, "train.conllu", "-o", "/dev/full", cwd=folder), 1, "/dev/full: No space left")
     for shell in ('exec "$@" 2>&-', 'exec "$@" 2>/dev/full'):  # nowhere to complain: work goes on
         done = run(
-            "train", "train.txt", "-m", "m", "--force", "--epochs", 1, cwd=folder, shell=shell
+            "train", "train.txt", "-o", "m", "--force", "--epochs", 1, cwd=folder, shell=shell
         )
         assert (done.code, done.out, done.err) == (0, b"", "")
         assert run(*tag, "nope", cwd=folder, shell=shell).code == 1

@@ -16,7 +16,7 @@ def commands(home, tmp_path):
     path.write_text(conllu(["the dog barks", "the cat barks ."]))
     model = home / "upos.seqtag"
     new, page = tmp_path / "new.seqtag", tmp_path / "page.html"
-    plain = ["train", path, "-m", new, "--force", "--label"]
+    plain = ["train", path, "-o", new, "--force", "--label"]
     return path, [
         ["tag", "-m", model, path],
         ["tag", "-m", model, path, "--to", "tagged"],
@@ -81,7 +81,7 @@ def test_what_eval_reads_again_was_let_in_before(call, home, tmp_path, monkeypat
     """The limits of other readings do not hold for it: a pipeline fills a copy of the file."""
     path, new = tmp_path / "long.conllu", tmp_path / "new.seqtag"
     path.write_text(conllu(["the cat barks ."] * 3))
-    assert call("train", path, "-m", new, "--label", "upos,xpos", "--epochs", 1).code == 0
+    assert call("train", path, "-o", new, "--label", "upos,xpos", "--epochs", 1).code == 0
     small = ReadLimits(sentence=3)
     monkeypatch.setattr(read, "__kwdefaults__", {**read.__kwdefaults__, "limits": small})
     assert call("eval", "-m", new, path, "--max-sentence", 4).code == 0

@@ -19,7 +19,7 @@ def paths(sample_dir, tmp_path):
 
 def test_one_file_that_info_tag_and_eval_know(paths, capsys):
     train, dev, model = paths
-    args = ["train", train, "--label", "upos", "--passes", "2", "--epochs", "2", "-m", model]
+    args = ["train", train, "--label", "upos", "--passes", "2", "--epochs", "2", "-o", model]
     assert main([*args, "--dev", dev, "--quick"]) == 0
     err = capsys.readouterr().err
     said = [line for line in err.splitlines() if " pass" in line]
@@ -47,7 +47,7 @@ def test_one_file_that_info_tag_and_eval_know(paths, capsys):
 
 def test_features_are_looked_up_by_what_the_first_pass_says(paths, capsys):
     train, _, model = paths
-    args = ["train", train, "--label", "upos", "--passes", "2", "--epochs", "1", "-m", model]
+    args = ["train", train, "--label", "upos", "--passes", "2", "--epochs", "1", "-o", model]
     assert main([*args, "--quick", "-q"]) == 0
     assert main(["inspect", model, "--names", train, "--feature", "first.upos[[]+1]=NOUN"]) == 0
     assert "first.upos[+1]=NOUN" in capsys.readouterr().out
@@ -55,7 +55,7 @@ def test_features_are_looked_up_by_what_the_first_pass_says(paths, capsys):
 
 def test_several_parts_are_refused(paths, capsys):
     train, _, model = paths
-    assert main(["train", train, "--label", "all", "--passes", "2", "-m", model]) == 1
+    assert main(["train", train, "--label", "all", "--passes", "2", "-o", model]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == (
         "seqtag: expected passes 1 for several parts, found 2; train such parts one by one, "
         "and put them together with seqtag bundle"

@@ -51,7 +51,7 @@ def folder(tmp_path_factory):
     rows = "".join(sentence.raw for sentence in annotated(*SENTENCES * 5))
     (folder / "train.conllu").write_text(rows)
     (folder / "text.txt").write_text(TEXT)
-    done = run("train", "train.conllu", "--label", "all", "-m", "all.seqtag", cwd=folder)
+    done = run("train", "train.conllu", "--label", "all", "-o", "all.seqtag", cwd=folder)
     assert (done.code, done.out) == (0, b""), done.err
     assert "seqtag: component words\n" in done.err
     assert "note: the column xpos is '_' throughout: not learned\n" in done.err
@@ -114,7 +114,7 @@ def test_a_component_without_a_row_among_the_scores_is_scored_alone(call):
     Path("names.conllu").write_text(row.format(1) + row.format(2) + "\n")
     for model, label in (("both.seqtag", "upos,misc.NER"), ("ner.seqtag", "misc.NER")):
         how = ("--label", label, "--epochs", 1, "--quick")
-        assert call("train", "names.conllu", "-m", model, *how).code == 0
+        assert call("train", "names.conllu", "-o", model, *how).code == 0
     done = call("eval", "-m", "both.seqtag", "names.conllu", "--label", "misc.NER")
     assert done.code == 0
     assert b"chunks (iob2)" in done.out and b"task:misc.NER|" in done.out
@@ -182,9 +182,9 @@ def test_info_lists_the_parts(call):
 
 def test_bundles(call, tmp_path):
     single = tmp_path / "upos.seqtag"
-    call("train", "train.conllu", "-m", single, "-q")
+    call("train", "train.conllu", "-o", single, "-q")
     tokens = tmp_path / "tokens.seqtag"
-    call("train", "train.conllu", "--label", "tokens,words", "-m", tokens, "-q")
+    call("train", "train.conllu", "--label", "tokens,words", "-o", tokens, "-q")
     done = call("bundle", tokens, single, "-o", tmp_path / "both.seqtag")
     assert (done.code, done.out) == (0, b"")
     assert "both.seqtag: tokens, words, upos, " in done.err
@@ -212,7 +212,7 @@ def test_raw_text_is_scored(call):
 
 def test_columns_that_a_pipeline_does_not_fill_are_not_right(call, tmp_path):
     upos = tmp_path / "upos.seqtag"
-    call("train", "train.conllu", "--label", "tokens,upos", "-m", upos, "-q")
+    call("train", "train.conllu", "--label", "tokens,upos", "-o", upos, "-q")
     for options in ((), ("--raw",)):
         found = json.loads(call("eval", "-m", upos, "train.conllu", "--json", *options).out)
         assert found["metrics"]["upos"]["aligned_accuracy"] == 1.0
@@ -228,7 +228,7 @@ def test_columns_that_a_pipeline_does_not_fill_are_not_right(call, tmp_path):
     ],
 )
 def test_what_does_not_fit_a_pipeline_is_refused(call, tmp_path, options, message):
-    done = call("train", "train.conllu", "-m", tmp_path / "x.seqtag", *options.split())
+    done = call("train", "train.conllu", "-o", tmp_path / "x.seqtag", *options.split())
     assert done.code in (1, 2)
     assert message in done.err
     assert not (tmp_path / "x.seqtag").exists()
@@ -236,7 +236,7 @@ def test_what_does_not_fit_a_pipeline_is_refused(call, tmp_path, options, messag
 
 def test_training_as_json(call, tmp_path):
     done = call(
-        *("train", "train.conllu", "-m", tmp_path / "x.seqtag", "--label", "upos,lemma", "--json"),
+        *("train", "train.conllu", "-o", tmp_path / "x.seqtag", "--label", "upos,lemma", "--json"),
         *("--epochs", 2, "-q", "--dev", "train.conllu"),
     )
     found = json.loads(done.out)

@@ -72,7 +72,7 @@ def test_treebanks_of_all_kinds_are_learnt(call, inside, name):  # noqa: F811
     sentences, space, text, first = TREEBANKS[name]
     (inside / "t.conllu").write_text(treebank(sentences * 6, space))
     (inside / "t.txt").write_text(text)
-    done = call("train", "t.conllu", "--label", "all", "-m", "m.seqtag", "-q")
+    done = call("train", "t.conllu", "--label", "all", "-o", "m.seqtag", "-q")
     assert (done.code, done.out) == (0, b""), done.err
     done = call("tag", "-m", "m.seqtag", "t.txt", "--format", "text", "--paragraphs", "blank")
     assert done.code == 0
@@ -90,7 +90,7 @@ def test_treebanks_of_all_kinds_are_learnt(call, inside, name):  # noqa: F811
 )
 def test_what_a_treebank_does_not_have_is_not_learnt(call, inside, sentence, learnt, missing):  # noqa: F811
     (inside / "t.conllu").write_text(conllu_of(sentence) * 3)
-    done = call("train", "t.conllu", "--label", "all", "-m", "m.seqtag", "--epochs", 2)
+    done = call("train", "t.conllu", "--label", "all", "-o", "m.seqtag", "--epochs", 2)
     assert done.code == 0
     for column in missing.split():
         assert f"note: the column {column} is '_' throughout: not learned\n" in done.err
@@ -108,7 +108,7 @@ def test_what_a_treebank_does_not_have_is_not_learnt(call, inside, sentence, lea
 )
 def test_a_treebank_without_words_is_refused(call, inside, text):  # noqa: F811
     (inside / "t.conllu").write_text(text)
-    done = call("train", "t.conllu", "--label", "all", "-m", "m.seqtag")
+    done = call("train", "t.conllu", "--label", "all", "-o", "m.seqtag")
     assert done.code == 1
     assert done.err.endswith("t.conllu: expected sentences to learn from, found none\n")
 
@@ -120,7 +120,7 @@ def model(tmp_path_factory):
     words = conllu_of("Oh/oh/INTJ/A=B it/it/PRON/_ !/!/PUNCT/_", misc="SpaceAfter=No")
     first, rest = words.split("\n", 1)
     (folder / "t.conllu").write_text(f"{first}\n1.1\tso" + "\t_" * 8 + f"\n{rest}")
-    done = run("train", "t.conllu", "--label", "all", "-m", "m.seqtag", cwd=folder)
+    done = run("train", "t.conllu", "--label", "all", "-o", "m.seqtag", cwd=folder)
     assert done.code == 0, done.err
     return folder / "m.seqtag"
 

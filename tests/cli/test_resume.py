@@ -151,7 +151,7 @@ def test_a_training_with_other_steps_is_killed(how, kills, folder, call):
     table = ["train.conllu", "-q", "-o"]
     assert call("classes", "-K", 3, "--min-count", 1, *table, "c.classes").code == 0
     assert call("lexicon", "--column", "upos", *table, "l.lexicon").code == 0
-    assert call("train", "dev.conllu", "-q", "--epochs", 1, "-m", "begin.seqtag").code == 0
+    assert call("train", "dev.conllu", "-q", "--epochs", 1, "-o", "begin.seqtag").code == 0
     facts = kill(kills, *TODAY[how], "--epochs", "3", every="--checkpoint-every 0")
     assert facts["kills"] == kills
     assert all(facts["equal"])
@@ -160,7 +160,7 @@ def test_a_training_with_other_steps_is_killed(how, kills, folder, call):
 # ----------------------------------------------------------------- signals
 def interrupted(name: str, *args: str, times: int = 1) -> tuple[int, str]:
     """A training that gets a signal when its second epoch is over: exit code and stderr."""
-    command = [*SEQTAG, "train", "train.conllu", "-m", "m.seqtag", "--epochs", "10000000", *args]
+    command = [*SEQTAG, "train", "train.conllu", "-o", "m.seqtag", "--epochs", "10000000", *args]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         late = threading.Timer(120, process.kill)
         late.start()
@@ -190,7 +190,7 @@ def test_an_interrupted_training_keeps_model_and_checkpoint(folder, name, code, 
     assert tagger.model.interrupted
     [kept] = files_of("stand")
     epochs = tagger.info["training"]["best_epochs"][0]
-    again = ["train", "train.conllu", "-m", "m.seqtag", "--checkpoint", "stand", "--epochs"]
+    again = ["train", "train.conllu", "-o", "m.seqtag", "--checkpoint", "stand", "--epochs"]
     done = call(*again, 10000000)
     assert done.code == 2
     assert "m.seqtag exists; overwrite it with --force" in done.err
@@ -224,7 +224,7 @@ def add_and_signal(self, epoch):
             signal.raise_signal(getattr(signal, sys.argv[1]))
     add(self, epoch)
 training.TrainingReport.add = add_and_signal
-sys.exit(main(["train", "train.conllu", "-m", "m.seqtag", "--checkpoint", "stand"]))
+sys.exit(main(["train", "train.conllu", "-o", "m.seqtag", "--checkpoint", "stand"]))
 """
 
 
@@ -247,7 +247,7 @@ def test_an_interruption_before_there_is_a_checkpoint(folder, call, monkeypatch)
         raise KeyboardInterrupt
 
     monkeypatch.setattr("seqtag.training.train.open_corpus", stop)
-    done = call("train", "train.conllu", "-m", "m.seqtag", "--checkpoint", "stand", "--resume")
+    done = call("train", "train.conllu", "-o", "m.seqtag", "--checkpoint", "stand", "--resume")
     assert done.code == 130
     assert done.err.endswith(
         "seqtag: no model was written; there is no checkpoint in stand yet\n\nseqtag: interrupted\n"
@@ -256,7 +256,7 @@ def test_an_interruption_before_there_is_a_checkpoint(folder, call, monkeypatch)
 
 
 # ----------------------------------------------------------------- the command line
-HOW = ("train", "train.conllu", "-m", "m.seqtag", "--epochs", 3, "--min-count", 1, "-q")
+HOW = ("train", "train.conllu", "-o", "m.seqtag", "--epochs", 3, "--min-count", 1, "-q")
 
 
 def test_the_same_command_is_right_the_first_time_and_after_an_interruption(folder, call):

@@ -70,7 +70,7 @@ def test_a_model_that_is_learnt_is_written_first(label, name, code, tmp_path, ca
     monkeypatch.setattr(bundle, "save", save)
     (tmp_path / "train.conllu").write_text(conllu())
     monkeypatch.chdir(tmp_path)
-    done = call("train", "train.conllu", "--label", label, "-m", "m.seqtag", "--epochs", 2)
+    done = call("train", "train.conllu", "--label", label, "-o", "m.seqtag", "--epochs", 2)
     word = "interrupted" if name == "SIGINT" else "terminated"
     assert (done.code, done.out) == (code, b"")
     assert " MB\n" in done.err and done.err.endswith(f"\nseqtag: {word}\n")
@@ -103,7 +103,7 @@ IGNORING = ("sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh", *SEQTAG)
 def test_a_training_in_the_background_goes_on_at_sigint_and_ends_at_sigterm(tmp_path):
     """Who starts a background job with SIGINT ignored means Ctrl-C for the foreground only."""
     (tmp_path / "train.conllu").write_text(conllu())
-    command = [*IGNORING, "train", "train.conllu", "-m", "m.seqtag", "--epochs", "10000000"]
+    command = [*IGNORING, "train", "train.conllu", "-o", "m.seqtag", "--epochs", "10000000"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
         late = threading.Timer(120, process.kill)
         late.start()

@@ -433,7 +433,7 @@ def test_documents_of_conll2003(home, call, tmp_path):
     )
     names = tmp_path / "names.txt"
     names.write_text("the B-X\ndog O\n\nthe B-X\n\n")
-    call("train", names, "-m", tmp_path / "ner", "--columns", "form,ner", "--epochs", 1)
+    call("train", names, "-o", tmp_path / "ner", "--columns", "form,ner", "--epochs", 1)
     done = call("tag", *options, "-m", tmp_path / "ner", tmp_path / "y.conllu")
     head, _, first, *_ = done.out.decode().splitlines()
     assert head == "-DOCSTART- -X- -X- O"

@@ -89,7 +89,7 @@ def test_json_is_one_document_and_quiet_is_quiet(folder, call):
 def test_same_seed_same_bytes_and_runs(folder, call):
     for name, seed in (("a", 5), ("b", 5), ("c", 6)):
         options = ("--seed", seed, "--runs", 2, "--epochs", 2, "--dropout", 0.3)
-        done = call("train", "train.conllu", "-m", name, *options)
+        done = call("train", "train.conllu", "-o", name, *options)
         assert done.code == 0
         assert "run 2 epoch 2: " in done.err
     a, b, c = ((folder / name).read_bytes() for name in "abc")
@@ -108,7 +108,7 @@ def test_labels_and_formats(folder, call):
         (("f.conllu", "--label", "upos+feats"), "upos+feats", ("form",)),
         (("train.conllu", "f.conllu", "--update", "pa", "--step", "0.1"), "upos", ("form",)),
     ):
-        done = call("train", *args, "-m", "m.seqtag", "--epochs", 1, "--force")
+        done = call("train", *args, "-o", "m.seqtag", "--epochs", 1, "--force")
         assert done.code == 0, done.err
         tagger = seqtag.load("m.seqtag")
         assert (tagger.label, tagger.columns) == (label, columns)
@@ -116,7 +116,7 @@ def test_labels_and_formats(folder, call):
 
 def test_labels_that_look_wrong_are_named(folder, call):
     (folder / "w.txt").write_text("".join(f"w{i}\tx{i}\n" for i in range(60)) + "\n")
-    done = call("train", "w.txt", "-m", "m", "--epochs", 1)
+    done = call("train", "w.txt", "-o", "m", "--epochs", 1)
     assert done.code == 0
     assert (
         "seqtag: note: the column label has 60 different labels in 60 tokens; is it the right one?"
@@ -132,7 +132,7 @@ def test_odd_but_legal_data(folder, call):
         "x" * 1_000_000 + "\tX\nb\tY\n\n",
     ):
         (folder / "odd.txt").write_bytes(text.encode())
-        done = call("train", "odd.txt", "-m", "m", "--epochs", 1, "--force")
+        done = call("train", "odd.txt", "-o", "m", "--epochs", 1, "--force")
         assert done.code == 0, done.err
         assert call("tag", "-m", "m", "odd.txt", "-o", "out.txt", "--force").code == 0
         before, after = ((folder / n).read_bytes() for n in ("odd.txt", "out.txt"))
@@ -143,26 +143,26 @@ def test_odd_but_legal_data(folder, call):
 
 def test_skip_unlabelled(folder, call):
     (folder / "part.txt").write_text("a\tX\nb\tY\n\na\t_\n\n")
-    refused = call("train", "part.txt", "-m", "m", "--epochs", 1)
+    refused = call("train", "part.txt", "-o", "m", "--epochs", 1)
     assert refused.code == 1
     assert refused.err == (
         'seqtag: part.txt:4: expected a label in the column label, found "_" (not annotated); '
         "annotate it, or leave such sentences out with --unlabeled skip, or let seqtag train "
         "learn from their other words with --unlabeled learn-around\n"
     )
-    done = call("train", "part.txt", "-m", "m", "--epochs", 1, "--unlabeled", "skip")
+    done = call("train", "part.txt", "-o", "m", "--epochs", 1, "--unlabeled", "skip")
     assert done.code == 0
     assert "note: 1 sentences with unannotated words were left out" in done.err
 
 
 def test_a_model_is_overwritten_by_force_only(folder, call):
     (folder / "m").write_bytes(b"precious")
-    done = call("train", "train.conllu", "-m", "m")
+    done = call("train", "train.conllu", "-o", "m")
     assert (done.code, (folder / "m").read_bytes()) == (2, b"precious")
     assert "m exists; overwrite it with --force" in done.err
-    failed = call("train", "train.conllu", "-m", "m", "--force", "--label", "feats+x")
+    failed = call("train", "train.conllu", "-o", "m", "--force", "--label", "feats+x")
     assert (failed.code, (folder / "m").read_bytes()) == (1, b"precious")
-    assert call("train", "train.conllu", "-m", "m", "--force", "--epochs", 1).code == 0
+    assert call("train", "train.conllu", "-o", "m", "--force", "--epochs", 1).code == 0
     assert seqtag.load("m").label == "upos"
 
 
@@ -197,7 +197,7 @@ def test_templates(call, tmp_path):
 @posix
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_an_interrupted_training_keeps_what_it_learnt(folder, name, code):
-    command = [*SEQTAG, "train", "train.conllu", "-m", "m.seqtag", "--epochs", "10000000"]
+    command = [*SEQTAG, "train", "train.conllu", "-o", "m.seqtag", "--epochs", "10000000"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         late = threading.Timer(120, process.kill)
         late.start()
@@ -221,7 +221,7 @@ def test_an_interruption_before_the_first_epoch_leaves_no_model(folder, call, mo
         raise KeyboardInterrupt
 
     monkeypatch.setattr("seqtag.training.train.open_corpus", interrupted)
-    done = call("train", "train.conllu", "-m", "m.seqtag")
+    done = call("train", "train.conllu", "-o", "m.seqtag")
     assert (done.code, done.err.strip()) == (130, "seqtag: interrupted")
     assert not (folder / "m.seqtag").exists()
 
@@ -233,11 +233,11 @@ def test_chunk_data_are_what_they_seem():
 
 # ----------------------------------------------------------------- going on
 def test_training_goes_on_from_a_model(folder, call):
-    first = ["train", "train.conllu", "-m", "m.seqtag", "--epochs", 2, "--min-count", 1, "-q"]
+    first = ["train", "train.conllu", "-o", "m.seqtag", "--epochs", 2, "--min-count", 1, "-q"]
     assert call(*first).code == 0
     more = "1\tzorb\t_\tZZ\t_\t_\t_\t_\t_\t_\n\n"
     (folder / "more.conllu").write_text(more)
-    done = call("train", "more.conllu", "--init", "m.seqtag", "-m", "n.seqtag", "--json")
+    done = call("train", "more.conllu", "--init", "m.seqtag", "-o", "n.seqtag", "--json")
     assert done.code == 0, done.err
     document = json.loads(done.out)
     digest = hashlib.sha256((folder / "m.seqtag").read_bytes()).hexdigest()
@@ -246,24 +246,24 @@ def test_training_goes_on_from_a_model(folder, call):
     tagger = seqtag.load(folder / "n.seqtag")
     assert tagger.tag(["zorb"]) == ["ZZ"]
     assert {*seqtag.load(folder / "m.seqtag").labels} < {*tagger.labels}
-    again = call("train", "more.conllu", "--init", "m.seqtag", "-m", "m.seqtag", "-q", "--force")
+    again = call("train", "more.conllu", "--init", "m.seqtag", "-o", "m.seqtag", "-q", "--force")
     assert again.code == 0  # in place
     assert (folder / "m.seqtag").read_bytes() == (folder / "n.seqtag").read_bytes()
 
 
 def test_a_pipeline_goes_on_from_a_pipeline(folder, call):
     how = ["--label", "upos,xpos", "--epochs", 1, "-q"]
-    assert call("train", "train.conllu", "-m", "m.seqtag", *how).code == 0
-    assert call("train", "train.conllu", "--init", "m.seqtag", "-m", "n.seqtag", *how).code == 0
+    assert call("train", "train.conllu", "-o", "m.seqtag", *how).code == 0
+    assert call("train", "train.conllu", "--init", "m.seqtag", "-o", "n.seqtag", *how).code == 0
     for part in seqtag.load(folder / "n.seqtag").info["parts"]:
         assert "init_sha256" in part["training"]
-    one = ["train", "train.conllu", "--init", "m.seqtag", "-m", "o.seqtag", "--label", "xpos", "-q"]
+    one = ["train", "train.conllu", "--init", "m.seqtag", "-o", "o.seqtag", "--label", "xpos", "-q"]
     assert call(*one).code == 0
     assert seqtag.load(folder / "o.seqtag").label == "xpos"
 
 
 def test_a_model_that_does_not_fit_is_refused(folder, call):
-    how = ["train", "train.conllu", "-m", "m.seqtag"]
+    how = ["train", "train.conllu", "-o", "m.seqtag"]
     done = call(*how, "--init", "")
     assert done.code == 2
     assert "expected a name for --init, found ''" in done.err
@@ -294,3 +294,10 @@ def test_words_without_a_label_are_learnt_around(folder, call):
     assert done.code == 2
     assert "expected --unlabeled learn-around with one label, found all" in done.err
     assert call("train", "partly.conllu", "--unlabeled-mark", "", *how, "--force").code == 2
+
+
+@pytest.mark.parametrize("option", ["-m", "--model"])
+def test_the_name_of_the_model_is_an_alias_of_output(option, call, folder):
+    done = call("train", "train.conllu", option, "m.seqtag", "--epochs", 1, "-q")
+    assert (done.code, done.err) == (0, "")
+    assert call("tag", "-m", "m.seqtag", "train.conllu").code == 0

@@ -113,7 +113,7 @@ def test_the_training_data(folder, call):
     almost = conllu().replace("\tcat\tcat\tNOUN", "\tcat\tcat\tVERB", 1)
     (folder / "almost.conllu").write_text(almost)  # as long, but not the same
     assert said(call, "eval", "-m", "upos.seqtag", "almost.conllu") == []
-    call("train", "train.conllu", "--label", "tokens,upos", "-m", "all.seqtag", "--epochs", 1)
+    call("train", "train.conllu", "--label", "tokens,upos", "-o", "all.seqtag", "--epochs", 1)
     assert said(call, "eval", "-m", "all.seqtag", "train.conllu", "--raw") == [expected]
     assert said(call, "eval", "-m", "all.seqtag", "train.conllu", "--json") == [expected]
 
@@ -161,7 +161,7 @@ def test_two_labels(folder, call):
 @pytest.mark.parametrize(
     "command",
     [
-        ("train", "train.conllu", "-m", "x.seqtag", "--epochs", 1),
+        ("train", "train.conllu", "-o", "x.seqtag", "--epochs", 1),
         ("cv", "train.conllu", "--folds", 2, "--epochs", 1),
         ("tune", "train.conllu", "--folds", 2, "--try", "epochs=1"),
         ("curve", "train.conllu", "--dev", "other.conllu", "--points", 2, "--epochs", 1),
@@ -179,13 +179,13 @@ def test_no_compiler(folder, call, monkeypatch, command):
 def test_who_asks_for_the_reference_is_not_told(folder, call, monkeypatch):
     monkeypatch.setattr(backend, "BACKEND", "reference")
     monkeypatch.setenv("SEQTAG_BACKEND", "reference")
-    assert said(call, "train", "train.conllu", "-m", "x.seqtag", "--epochs", 1) == []
+    assert said(call, "train", "train.conllu", "-o", "x.seqtag", "--epochs", 1) == []
 
 
 def test_lemmas_that_are_not_there_are_named_with_their_file(folder, call):
     (folder / "none.conllu").write_text("1\tcats\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n")
     for label in ("lemma", "upos,lemma"):
-        done = call("train", "none.conllu", "--label", label, "-m", "x.seqtag")
+        done = call("train", "none.conllu", "--label", label, "-o", "x.seqtag")
         assert done.code == 1
         assert done.err == (
             'seqtag: none.conllu: expected labels in the column lemma, found "_" for every word '
@@ -203,7 +203,7 @@ def test_text_that_the_model_has_not_learnt_to_cut(folder, call):
     )
     assert said(call, "tag", "-m", "upos.seqtag", "raw.txt") == [expected]
     assert said(call, "tag", "-m", "upos.seqtag", "raw.txt", "--tokenizer", "nltk") == []
-    call("train", "words.conllu", "--label", "words", "-m", "words.seqtag", "--epochs", 1)
+    call("train", "words.conllu", "--label", "words", "-o", "words.seqtag", "--epochs", 1)
     assert said(call, "tag", "-m", "words.seqtag", "raw.txt") == [expected]
     assert said(call, "tag", "-m", "en", "raw.txt") == []
 

@@ -75,7 +75,7 @@ def test_a_lexicon_of_no_such_column(folder, call):
 # ----------------------------------------------------------------- tables
 def test_training_with_tables(folder, call):
     options = ("--classes", "en.classes", "--lexicon", "zoo=names.tsv", "--words", "lower")
-    done = call("train", "train.conllu", *options, *SHORT, "-m", "m.seqtag")
+    done = call("train", "train.conllu", *options, *SHORT, "-o", "m.seqtag")
     assert done.code == 0
     info = call("info", "m.seqtag").out.decode()
     assert "table        en (class of 1 words by lower0, 1 values; others: 1; classes: 2)\n" in info
@@ -93,7 +93,7 @@ def test_training_with_tables(folder, call):
 
 def test_a_file_with_an_equals_sign(folder, call):
     (folder / "a=b").write_text("cat\tx\n")
-    done = call("train", "train.conllu", "--lexicon", "a=b", *SHORT, "-m", "m.seqtag", "-q")
+    done = call("train", "train.conllu", "--lexicon", "a=b", *SHORT, "-o", "m.seqtag", "-q")
     assert done.code == 0
     assert seqtag.load("m.seqtag").model.tables[0].name == "a_b"
 
@@ -116,7 +116,7 @@ def test_every_command_that_trains_takes_tables(folder, call, command):
 
 def test_a_pipeline_with_tables(folder, call):
     options = ("--label", "upos,xpos", "--classes", "en.classes", *SHORT)
-    assert call("train", "train.conllu", *options, "-m", "m.seqtag", "-q").code == 0
+    assert call("train", "train.conllu", *options, "-o", "m.seqtag", "-q").code == 0
     assert call("info", "m.seqtag").out.count(b"table        en (") == 2
     assert call("bundle", "m.seqtag", "-o", "n.seqtag", "-q").code == 0
     assert (folder / "m.seqtag").read_bytes() == (folder / "n.seqtag").read_bytes()
@@ -137,7 +137,7 @@ def test_a_pipeline_with_tables(folder, call):
 def test_tables_that_do_not_fit(folder, call, options, message):
     (folder / "mine.txt").write_text("form[0]\n")
     (folder / "train.conllu").write_text("# a comment\n" + conllu())
-    done = call("train", "train.conllu", *options, *SHORT, "-m", "m.seqtag", "-q")
+    done = call("train", "train.conllu", *options, *SHORT, "-o", "m.seqtag", "-q")
     assert done.code == 1 and not (folder / "m.seqtag").exists()
     assert message in done.err
 
@@ -155,7 +155,7 @@ def test_templates_that_ask_for_a_table(folder, call):
 def test_attributes_of_ones_own(folder, call):
     mine = ("--attributes", "mine.py")
     options = ("train.conllu", "--templates", "mine.txt", *SHORT)
-    assert call("train", *options, "-m", "m.seqtag", "-q", *mine).code == 0
+    assert call("train", *options, "-o", "m.seqtag", "-q", *mine).code == 0
     for command in (
         ("tag", "-m", "m.seqtag", "train.conllu"),
         ("eval", "-m", "m.seqtag", "train.conllu"),
@@ -253,7 +253,7 @@ def test_functions_that_fail(folder, call, text, message):
     (folder / "bad.py").write_text(text)
     (folder / "list").write_text("failing[0]\n")
     options = ("--templates", "list", "--attributes", "bad.py", "--format", "conllu")
-    done = call("train", "train.conllu", "-m", "new", *options)
+    done = call("train", "train.conllu", "-o", "new", *options)
     assert (done.code, done.out) == (1, b"")
     assert done.err.startswith(f"seqtag: {message}")
 
@@ -263,7 +263,7 @@ def test_a_function_that_fails_when_a_model_is_used(folder, call):
     head = HEAD.replace("failing", "later")
     (folder / "bad.py").write_text(f"{head}def f(word):\n    return word\n")
     (folder / "list").write_text("later[0]\n")
-    train = ("train", "train.conllu", "-m", "new", "--templates", "list", "--epochs", 1)
+    train = ("train", "train.conllu", "-o", "new", "--templates", "list", "--epochs", 1)
     assert call(*train, "--attributes", "bad.py").code == 0
     (folder / "bad.py").write_text(f"{head}def f(word):\n    return {{}}[word]\n")
     done = call("tag", "-m", "new", "train.conllu", "--attributes", "bad.py")

@@ -22,8 +22,8 @@ from tests.faults import each_fault
 QUICK = ("--epochs", 1, "-q")
 TAG = ("tag", "-q", "-m", "upos.seqtag", "train.conllu")
 WRITERS = {
-    "model": (("train", "train.conllu", *QUICK, "-m"), "out.seqtag"),
-    "pipeline": (("train", "train.conllu", "--label", "upos,xpos", *QUICK, "-m"), "out.seqtag"),
+    "model": (("train", "train.conllu", *QUICK, "-o"), "out.seqtag"),
+    "pipeline": (("train", "train.conllu", "--label", "upos,xpos", *QUICK, "-o"), "out.seqtag"),
     "bundle": (("bundle", "upos.seqtag", "xpos.seqtag", "-q", "-o"), "out.seqtag"),
     "calibrated": (("calibrate", "upos.seqtag", "train.conllu", "-q", "-o"), "out.seqtag"),
     "tagged": ((*TAG, "-o"), "out.conllu"),
@@ -226,7 +226,7 @@ def test_a_model_is_not_written_to_standard_output_nor_to_no_name(folder, call):
         ),
         (("info", "upos.seqtag"), 'exec "$@" >> upos.seqtag', "'upos.seqtag'"),
         (
-            ("train", "train.txt", "--dev=train.conllu", "--json", "-m", "m"),
+            ("train", "train.txt", "--dev=train.conllu", "--json", "-o", "m"),
             'exec "$@" >> train.conllu',
             "'train.conllu'",
         ),
@@ -270,7 +270,7 @@ def test_other_redirections_are_as_they_were(folder):
 READING = {
     "tag": ("tag", "-q", "-m", "upos.seqtag", "-"),
     "eval": ("eval", "-q", "-m", "upos.seqtag", "-"),
-    "train": ("train", "-", "--json", *QUICK, "-m", "m.seqtag"),
+    "train": ("train", "-", "--json", *QUICK, "-o", "m.seqtag"),
 }
 
 

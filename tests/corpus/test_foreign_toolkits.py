@@ -79,7 +79,7 @@ def test_data_and_templates_are_used_as_they_come(case, templates, call: Caller,
     data.write_text(text, encoding="utf-8")
     (tmp_path / "template").write_text(templates)
     options = ("--templates", tmp_path / "template", "--epochs", 9, "--min-count", 1)
-    done = call("train", data, *options, "-m", model)
+    done = call("train", data, *options, "-o", model)
     assert done.code == 0, done.err
     again = "template:10: the template is on line 8 already; it is kept once"
     assert (again in done.err) == (templates == CRFPP)
@@ -98,7 +98,7 @@ def test_another_encoding_is_named_with_the_remedy(encoding, call, tmp_path):
         (2, 6, [tmp_path / "data"]),
         (1, 2, [tmp_path / "good", "--templates", tmp_path / "template"]),
     ]:
-        done = call("train", *args, "-m", tmp_path / "m.seqtag")
+        done = call("train", *args, "-o", tmp_path / "m.seqtag")
         assert done.code == 1
         assert f"{args[-1]}:{line}: expected UTF-8, found the byte 0x" in done.err
         assert f"at byte offset {offset}" in done.err

@@ -92,7 +92,7 @@ def test_columns_may_have_other_names(folder):
 
 
 def test_training_equals_training_on_the_file(folder, tmp_path, call):  # noqa: F811
-    done = call("train", "nltk:conll2000", "-m", tmp_path / "a.seqtag", "--epochs", 3, "-q")
+    done = call("train", "nltk:conll2000", "-o", tmp_path / "a.seqtag", "--epochs", 3, "-q")
     assert (done.code, done.err) == (0, "")
     file = folder / "conll2000" / "train.txt"
     columns = ("form", "pos", "chunk")
@@ -108,7 +108,7 @@ def test_data_that_are_not_there(folder, call):  # noqa: F811
         "with python -m nltk.downloader conll2007"
     )
     assert message("nltk:conll2007") == text
-    done = call("train", "nltk:conll2007", "-m", folder / "a.seqtag")
+    done = call("train", "nltk:conll2007", "-o", folder / "a.seqtag")
     assert (done.code, done.err) == (1, f"seqtag: {text}\n")
     # the package that NLTK names, which is not always called as the corpus
     assert message("nltk:framenet").endswith("python -m nltk.downloader framenet_v17")
