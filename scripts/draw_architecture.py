@@ -48,28 +48,28 @@ LANES = (
         (
             Stage("training.data:open_corpus", TRAIN, "blocks of lines, or sentences"),
             Stage("training.candidates:candidate_tasks", TRAIN, "learning tasks"),
-            Stage("training.data:Corpus.gather", TRAIN, "numbered columns, and labels"),
-            Stage("training.auto_settings:select_templates", TRAIN, "the task to learn"),
+            Stage("training.data:Corpus.gather", TRAIN, "column values as ids, labels"),
+            Stage("training.auto_settings:select_templates", TRAIN, "the selected task"),
             Stage("training.problem:build_problem", SELECT, "labels as ids"),
             Stage(
                 "features.index:index_corpus", "training.problem:build_problem", "rows of features"
             ),
-            Stage("training.runs:fit", TRAIN, "a problem, and its schedule"),
-            Stage("training.runs:train_runs", "training.runs:fit", "a shuffling for each run"),
+            Stage("training.runs:fit", TRAIN, "a problem and its schedule"),
+            Stage("training.runs:train_runs", "training.runs:fit", "a shuffled order for each run"),
             Stage("engine.epochs:learn", "training.runs:train_run", "epoch by epoch"),
             Stage(
                 "engine.reference:Weights.train_epoch",
                 "engine.epochs:learn",
-                "averaged cells",
+                "averaged weights",
             ),
-            Stage("model.freeze:mean", "training.runs:fit", "one set of cells"),
-            Stage("model.freeze:freeze", "training.problem:Problem.model", "whole numbers"),
+            Stage("model.freeze:mean", "training.runs:fit", "mean weights of all runs"),
+            Stage("model.freeze:freeze", "training.problem:Problem.model", "integer weights"),
             Stage("model.bundle:save", "tagging.tagger:Tagger.save", "NAME.seqtag"),
         ),
     ),
     Lane(
         "tag",
-        "any input, and a model",
+        "any input and a model",
         (
             Stage("corpus.read:ReadOptions.open", TAG, "sentences"),
             Stage(
@@ -80,7 +80,7 @@ LANES = (
             Stage(
                 "tagging.encode:rows_of_columns",
                 "tagging.runtime:ModelRuntime._encode",
-                "values of columns",
+                "column values",
             ),
             Stage(
                 "features.encoder:Encoder.encode",
@@ -95,7 +95,7 @@ LANES = (
             Stage(
                 "labels.coding:LabelCoding.decode",
                 "tagging.runtime:ModelRuntime._write_labels",
-                "labels, as files have them",
+                "labels in the file's scheme",
             ),
             Stage(
                 "labels.column:LabelColumn.split",
@@ -107,12 +107,12 @@ LANES = (
                 "tagging.streams:FilledSentence._text_without_comments",
                 "text in any format",
             ),
-            Stage("storage.output:Output.write", TAG, "a file, or standard output"),
+            Stage("storage.output:Output.write", TAG, "a file or standard output"),
         ),
     ),
     Lane(
-        "tag, a column file as it is",
-        "lines of a file, and a model",
+        "tag, same column format",
+        "lines of a file and a model",
         (
             Stage("corpus.read:ReadOptions.open", TAG, "a stream"),
             Stage(
@@ -126,46 +126,46 @@ LANES = (
                 TABLE,
                 "hashes of new types",
             ),
-            Stage("tagging.runtime:ModelRuntime.decode_types", TABLE, "type ids and their hashes"),
+            Stage("tagging.runtime:ModelRuntime.decode_types", TABLE, "type ids and hashes"),
             Stage(
                 "engine.frozen:Decoder.decode",
                 "tagging.runtime:ModelRuntime.decode_types",
                 "label ids",
             ),
             Stage("corpus.scanner:BlockScanner.splice", TABLE, "the same lines, labeled"),
-            Stage("storage.output:Output.write", TAG, "a file, or standard output"),
+            Stage("storage.output:Output.write", TAG, "a file or standard output"),
         ),
     ),
     Lane(
         "tag, raw text",
-        "text, and a pipeline",
+        "text and a pipeline",
         (
             Stage("corpus.read:ReadOptions.open", TAG, "a stream"),
             Stage(
                 "segmentation.reading:SegmentedText",
                 "tagging.pipeline:Pipeline.segmented",
-                "text as it arrives",
+                "incoming text",
             ),
             Stage(
                 "segmentation.paragraphs:Marker.mark",
                 "segmentation.reading:_Window.add",
-                "ends of paragraphs",
+                "paragraph boundaries",
             ),
             Stage(
-                "segmentation.segmenter:Segmenter.segment", CERTAIN, "where tokens, sentences end"
+                "segmentation.segmenter:Segmenter.segment", CERTAIN, "token and sentence boundaries"
             ),
             Stage("segmentation.multiword:Splitter.split", WRITE, "words of multiword tokens"),
             Stage("segmentation.reading:ConlluWriter.write", WRITE, "blocks of CoNLL-U"),
             Stage(
                 "segmentation.reading:SegmentedText.blocks",
                 "tagging.streams:tag_text",
-                "lines: on to the left",
+                "lines; on to the lane at left",
             ),
         ),
     ),
     Lane(
         "eval",
-        "an annotated file, and a model",
+        "an annotated file and a model",
         (
             Stage("corpus.read:ReadOptions.open", EVAL, "sentences"),
             Stage("labels.column:LabelColumn.of", "evaluation.scoring:score", "gold labels"),

@@ -101,7 +101,7 @@ def uses(node: ast.AST, name: str) -> list[int]:
 # ----------------------------------------------------------------------------------- picture
 def test_the_picture_is_what_the_script_draws(script):
     assert (ROOT / "docs" / "architecture.svg").read_bytes() == script.draw().encode()
-    assert "(architecture.svg)" in section("How data flow")
+    assert "(architecture.svg)" in section("Data flow")
 
 
 def test_stages_are_in_the_code(script):
@@ -153,12 +153,12 @@ CHANGES = (
     "A step rule",
     "A setting",
     "An attribute",
-    "A word table",
+    "A new kind of word table",
     "A model format number",
-    "A component of a pipeline",
+    "A pipeline component",
     "A command",
-    "A value that a resumed training needs",
-    "Another decoder output",
+    "A value that resumed training needs",
+    "A new decoder output",
     "An integration",
 )
 
