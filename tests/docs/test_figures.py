@@ -83,6 +83,75 @@ def test_the_reference_names_enough():
     assert len(REFERENCE) > 30
 
 
+# ------------------------------------------------------------------------- limits and counts
+def limits() -> dict[str, tuple[object, ...]]:
+    """Return the limits in the code, by a phrase of their row in SECURITY.md."""
+    pytest.importorskip("starlette", reason="needs the extra serve")
+    from seqtag.corpus.stream import LIMITS
+    from seqtag.engine.arrays import MAX_LABELS, MAX_TRIGRAM_LABELS, MOST_WITH_BIGRAMS
+    from seqtag.features import language, templates
+    from seqtag.model import bundle, calibration, container
+    from seqtag.segmentation import reading
+    from seqtag.serve import connections, server
+    from seqtag.tables import model_io, table
+
+    served = server.ServerLimits()
+    words = LIMITS.sentence
+    return {
+        "header of a model": (f"{container.MAX_HEADER >> 20} MiB", container.MAX_DEPTH),
+        "labels of a model": (MAX_LABELS, MOST_WITH_BIGRAMS, MAX_TRIGRAM_LABELS),
+        "label bigrams and trigrams": (f"2^{bundle.MOST_DENSE.bit_length() - 1} ",),
+        "components of a pipeline": (bundle.MOST_PARTS,),
+        "columns of a model": (templates.MOST_COLUMNS, calibration._MOST_READ),
+        "word tables of a model": (model_io.MOST_TABLES, table.MOST_VALUES),
+        "| templates": (
+            templates.MOST_TEMPLATES,
+            templates.MOST_TERMS,
+            templates.MOST_ATTRIBUTES,
+            language.LONGEST_LINE,
+            language.LONGEST_COMMENT,
+        ),
+        "sentence of a column file": (words, f"{LIMITS.size >> 20} MiB"),
+        "sentence of raw text": (reading._LONGEST,),
+        "a line, also": (f"{LIMITS.line >> 20} MiB",),
+        "a request to": (served.body, f"{served.seconds:g} s", served.threads, served.waiting),
+        "connections to": (
+            f"{connections._HEAD_SECONDS:g} s",
+            f"{server._MOST_UNSENT >> 20} MB",
+        ),
+    }
+
+
+def test_limits_of_the_security_page_are_those_of_the_code():
+    rows = (ROOT / "SECURITY.md").read_text("utf-8").splitlines()
+    for phrase, values in limits().items():
+        [row] = [row for row in rows if row.startswith("|") and phrase in row.split(" | ")[0]]
+        for value in values:
+            shown = value if isinstance(value, str) else f"{value:,}"
+            assert re.search(rf"(?<![\d,]){re.escape(shown)}(?![\d])", row), (phrase, shown)
+
+
+def test_counts_of_the_reliability_page_are_those_of_the_tests():
+    from tests.cli import test_resume
+    from tests.fuzzing.targets import TARGETS
+
+    page = " ".join((ROOT / "docs" / "reliability.md").read_text("utf-8").split())
+    folder = ROOT / "tests" / "cli"
+    bad = "".join(path.read_text("utf-8") for path in folder.glob("test_bad_inputs*.py"))
+    inputs = {*re.findall(r"^def test_(\d\d)_", bad, re.M)}
+    assert f"A catalog of {len(inputs)} bad inputs" in page
+    assert len(TARGETS) == 15
+    assert "There are fifteen fuzz targets" in page
+    rows = page.split("| kernel, under sanitizers |")[1].split("Fuzzing and manual")[0]
+    assert {*re.findall(r"\| ([a-z-]+)[^|]*\| [\d,]+ \| [\d,]+ \|", rows)} == {*TARGETS}
+    text = (folder / "test_resume.py").read_text("utf-8")
+    [(each_change, nightly)] = re.findall(r'"kills", \[(\d+), pytest.param\((\d+)', text)
+    kinds = len(test_resume.TODAY)
+    often = sum(map(int, re.findall(r"= kill\((\d+)", text))) + int(each_change) * kinds
+    assert f"SIGKILL {often} times on every change" in page
+    assert f"{int(nightly) * kinds} more times nightly" in page
+
+
 # ------------------------------------------------------------------------------------ output
 def test_the_note_on_automatic_settings_is_what_the_command_prints(
     corpora_dir, tmp_path, monkeypatch, capsys
