@@ -25,7 +25,7 @@ from seqtag.corpus.detect import FileLayout
 from seqtag.corpus.stream import ByteStream
 from seqtag.errors import CorpusError
 from seqtag.model import bundle, container
-from seqtag.model.embedded import find_model
+from seqtag.model.embedded import component_of, find_model
 from seqtag.storage import strict_json
 from seqtag.storage.output import check_output
 from seqtag.tagging.pipeline import Chain, of_models
@@ -129,7 +129,7 @@ class Models:
             facts = place_of(path).facts()
             if facts is None or facts.stamp is None:  # it may have changed since it was cached
                 return models_of_bytes(bytes_of_model(name), name)
-            return kept((path, facts), lambda: models_of_bytes(bytes_of_model(name), name))
+            return kept((name, path, facts), lambda: models_of_bytes(bytes_of_model(name), name))
         item = cast("Loaded", model)
         with _lock:
             digest = _digests.get(item)
@@ -182,7 +182,7 @@ def models_of_bytes(data: bytes, name: str) -> Models:
 
 
 def bytes_of_model(name: str) -> bytes:
-    """Read the file of a model, by path, address or name.
+    """Read the file of a model, by path, address or name; of a component, as its own file.
 
     Raises
     ------
@@ -191,9 +191,14 @@ def bytes_of_model(name: str) -> bytes:
     """
     try:
         with place_of(name if is_address(name) else find_model(name)).open() as file:
-            return file.read()
+            data: bytes = file.read()
     except FileNotFoundError as error:
         raise no_such_model(name, error) from error
+    component = component_of(name)
+    if component is None:
+        return data
+    models = bundle.models_of(container.from_bytes(data, source=name), name)
+    return bundle.to_bytes([bundle.standalone(models, component)])
 
 
 def tag_file(

@@ -358,6 +358,29 @@ class TemplateSet:
         kept = tuple(t for t in self.templates if all(term.column in columns for term in t.terms))
         return replace(self, templates=kept)
 
+    def renamed(self, columns: Mapping[str, str]) -> TemplateSet:
+        r"""Return the templates with new names of columns, by the old ones; settings stay.
+
+        Examples
+        --------
+        >>> from seqtag.features.language import parse
+        >>> print(parse("form[0] + upos[-1]").renamed({"upos": "first.upos"}), end="")
+        form[0] + first.upos[-1]
+        """
+        return replace(
+            self,
+            templates=tuple(
+                replace(
+                    each,
+                    terms=tuple(
+                        replace(term, column=columns.get(str(term.column), term.column))
+                        for term in each.terms
+                    ),
+                )
+                for each in self.templates
+            ),
+        )
+
     def compile(self, columns: Sequence[str], forms: str = "normal") -> CompiledTemplates:
         r"""Bind the templates to the columns of a corpus.
 

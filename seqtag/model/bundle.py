@@ -19,7 +19,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from seqtag.errors import ModelFileError
+from seqtag.errors import ModelFileError, SeqtagError, did_you_mean
 from seqtag.model import container
 from seqtag.model.container import FORMAT_VERSION, MIN_READER, show
 from seqtag.model.model import Model, fitting
@@ -213,8 +213,8 @@ def predicted_columns(model: Model) -> dict[str, list[str]]:
 
     >>> from seqtag.model.embedded import find_model
     >>> from seqtag.model.bundle import load
-    >>> [model] = load(find_model("en-ewt-upos"), "en-ewt-upos")
-    >>> {name: values[:2] for name, values in predicted_columns(model).items()}
+    >>> upos = load(find_model("en"), "en")[2]
+    >>> {name: values[:2] for name, values in predicted_columns(upos).items()}
     {'first.upos': ['ADJ', 'ADP']}
     """
     split = model.column.split(model.labels)
@@ -228,6 +228,58 @@ def input_columns(model: Model) -> tuple[str, ...]:
     predicted = {name for each in model.first for name in predicted_columns(each)}
     used = {name for each in (*model.first, model) for name in each.compiled.columns}
     return tuple(name for name in model.columns if name in used - predicted)
+
+
+def standalone(models: Sequence[Model], name: str) -> Model:
+    """Return one model of a pipeline, with the models that fill its input columns as first pass.
+
+    Its labels are those that the pipeline gives to the same words.
+
+    Parameters
+    ----------
+    models
+        The models of the pipeline.
+    name
+        Name of the component.
+
+    Raises
+    ------
+    SeqtagError
+        If there is no such component, or one that fills an input column has others before it.
+    """
+    named = {model.column.name: model for model in models}
+    if name not in named:
+        msg = (
+            f"expected one of the parts {', '.join(named)}, found {name!r}"
+            f"{did_you_mean(name, named)}"
+        )
+        raise SeqtagError(msg)
+    model = named[name]
+    before = models[: list(named).index(name)]
+    first = [each for each in before if {*each.column.columns} & {*input_columns(model)}]
+    filled = {column for each in before for column in each.column.columns}
+    nested = [each for each in first if each.first or filled & {*input_columns(each)}]
+    if not first:
+        return model
+    if nested or model.first:
+        inner = nested[0] if nested else model
+        msg = (
+            f"expected a component whose inputs are words, or predicted from words alone, found "
+            f"{name}, for which {inner.column.name} needs the labels of others first; run the "
+            f"pipeline with this component only: pipeline.only({name!r}), --only {name}"
+        )
+        raise SeqtagError(msg)
+    new = {name: predicted_name(name) for each in first for name in each.column.columns}
+    # The keys of features come from the places of templates and columns, not from their names.
+    templates = model.templates.renamed(new)
+    columns = [new.get(column, column) for column in model.columns]
+    return replace(
+        model,
+        templates=templates,
+        columns=columns,
+        compiled=templates.compile(columns, model.compiled.forms),
+        first=tuple(first),
+    )
 
 
 def flatten(models: Iterable[Model]) -> list[Model]:

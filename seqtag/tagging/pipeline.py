@@ -10,7 +10,7 @@ from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.formats import joined
 from seqtag.corpus.sentence import has_column, sentence_of
 from seqtag.corpus.stream import TextBytes
-from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError
+from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError, did_you_mean
 from seqtag.html_tables import table
 from seqtag.model import bundle, container
 from seqtag.model.bundle import input_columns
@@ -150,7 +150,10 @@ class Pipeline:
         named = {model.column.name: model for model in self.models}
         for name in parts:
             if name not in named:
-                msg = f"expected one of the parts {', '.join(self.parts)}, found {name!r}"
+                msg = (
+                    f"expected one of the parts {', '.join(self.parts)}, found {name!r}"
+                    f"{did_you_mean(name, self.parts)}"
+                )
                 raise SeqtagError(msg)
         needed = {TOKENS, WORDS, *parts}
         for model in reversed(self.models):
@@ -162,6 +165,27 @@ class Pipeline:
                 }
         kept = [model for model in self.models if model.column.name in needed]
         return Pipeline(kept, self._source, hidden=needed.difference(parts))
+
+    def tagger(self, part: str) -> Tagger:
+        """Return a component as a tagger by itself, which first runs those whose labels it uses.
+
+        Parameters
+        ----------
+        part
+            Name of the component.
+
+        Raises
+        ------
+        SeqtagError
+            If there is no such component, or it needs components that need others themselves.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> seqtag.load("en").tagger("xpos").tag(["Birds", "fly", "."])
+        ['NNS', 'VBP', '.']
+        """
+        return Tagger(bundle.standalone(self.models, part), self._source)
 
     # ----------------------------------------------------------------- tagging
     def __call__(self, text: str, *, paragraphs: str = "auto") -> Document:
@@ -328,8 +352,8 @@ def load(path_or_name: str | PathLike[str]) -> Loaded:
     Parameters
     ----------
     path_or_name
-        Path of a ``.seqtag`` file, or the name of an embedded model: ``en``, ``en-ewt-upos``,
-        ``en-ewt-xpos``.
+        Path of a ``.seqtag`` file, or the name of an embedded model: ``en``, or one of its
+        components, ``en-ewt-upos`` and ``en-ewt-xpos``.
 
     Raises
     ------

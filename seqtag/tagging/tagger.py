@@ -12,7 +12,7 @@ from seqtag.errors import SeqtagError
 from seqtag.html_tables import folded, table
 from seqtag.model import bundle, container
 from seqtag.model.bundle import input_columns
-from seqtag.model.embedded import embedded_models, find_model
+from seqtag.model.embedded import component_of, embedded_models, find_model
 from seqtag.model.model import fitting
 from seqtag.settings import SETTINGS
 from seqtag.tagging.arrays import arrays_of
@@ -223,7 +223,7 @@ class Tagger(ModelRuntime):
         >>> tagger.tag("The cat sat on the mat .".split())
         ['DT', 'NN', 'VBD', 'IN', 'DT', 'NN', '.']
         >>> tagger.tag(["Fish", "fish"], fixed_labels=["NN", None])
-        ['NN', 'NN']
+        ['NN', 'NNS']
         >>> scored = tagger.tag(["the", "Sing"], scores=True)
         >>> scored.labels, scored.margins[0] > scored.margins[1], scored.probabilities
         (['DT', 'NN'], True, None)
@@ -629,9 +629,11 @@ def load_models(path_or_name: str | PathLike[str]) -> tuple[Model, ...]:
     """
     source = str(path_or_name)
     try:
-        return bundle.load(find_model(path_or_name), source)
+        models = bundle.load(find_model(path_or_name), source)
     except FileNotFoundError as error:
         raise no_such_model(source, error) from error
+    component = component_of(path_or_name)
+    return models if component is None else (bundle.standalone(models, component),)
 
 
 def no_such_model(name: str, error: FileNotFoundError) -> FileNotFoundError:

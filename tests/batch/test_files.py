@@ -154,6 +154,9 @@ def test_a_pipeline_that_hides_a_part_is_another(place):
     assert Models.of(seqtag.load("en")).digests == whole == Models.of("en.seqtag").digests
     hidden, shown = pipeline.only("lemma"), pipeline.only("lemma", "upos")
     assert Models.of(hidden).digests != Models.of(shown).digests
+    component = Models.of("en-ewt-xpos").digests
+    assert component != whole
+    assert component == Models.of(seqtag.load("en-ewt-xpos")).digests
 
 
 def test_units_and_results_pickle(place, model):

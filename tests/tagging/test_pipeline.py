@@ -298,3 +298,40 @@ def test_a_class_loads_what_it_is():
     assert seqtag.Pipeline.load("en-ewt-upos").parts == ("upos",)
     with pytest.raises(SeqtagError, match="expected a model of one column, found a pipeline of"):
         seqtag.Tagger.load("en")
+
+
+# ----------------------------------------------------------------- components
+def test_components_label_words_as_their_pipeline_does():
+    pipeline = seqtag.load("en")
+    sentences = [["The", "dogs", "bark", "."], ["Time", "flies", "like", "an", "arrow"], ["Stop"]]
+    found = pipeline.tag_many(sentences)
+    for name in ("upos", "xpos"):
+        expected = [[getattr(word, name) for word in sentence] for sentence in found]
+        for tagger in (pipeline.tagger(name), seqtag.load(f"en-ewt-{name}")):
+            assert isinstance(tagger, Tagger)
+            assert (tagger.label, tagger.columns) == (name, ("form",))
+            assert tagger.tag_many(sentences) == expected
+
+
+def test_a_component_is_saved_with_what_it_needs(tmp_path):
+    tagger = seqtag.load("en-ewt-xpos")
+    tagger.save(tmp_path / "xpos.seqtag")
+    words = ["Time", "flies", "like", "an", "arrow"]
+    for again in (seqtag.load(tmp_path / "xpos.seqtag"), pickle.loads(pickle.dumps(tagger))):
+        assert again.tag(words) == tagger.tag(words)
+        assert [each.label for each in again.first] == ["upos"]
+
+
+def test_components_that_cannot_be_alone_are_refused():
+    pipeline = seqtag.load("en")
+    with pytest.raises(SeqtagError, match="found feats, for which xpos needs .* --only feats$"):
+        pipeline.tagger("feats")
+    for find in (pipeline.tagger, pipeline.only):
+        with pytest.raises(SeqtagError, match=r"found 'xops', did you mean 'xpos'\?"):
+            find("xops")
+
+
+def test_a_file_with_the_name_of_a_component_is_used(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    seqtag.load("en-ewt-xpos").save("en-ewt-upos")
+    assert seqtag.load("en-ewt-upos").label == "xpos"
