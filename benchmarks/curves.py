@@ -62,18 +62,19 @@ CURVES = {
         {
             "train_seconds": "training",
             "first_seconds": "tagging, first pass",
-            "tag_seconds": "tagging, later",
+            "tag_seconds": "tagging, later passes",
             "file_seconds": "file to file",
         },
-        "Training on a file of so many tokens (preset `pos`), and tagging it with a model of the "
-        "real corpus. The words grow with the text: a word that occurs once in the corpus is a new "
-        "word in each repetition. A tagger remembers what it found out about {words} words "
-        "and then begins afresh, so that its memory stays flat. A text with more words than that "
-        "is new to it each time: a later pass costs what a first one does. With 0.1.0, when a "
-        "first pass took five times as long as a later one, that made tagging in memory grow with "
-        "exponent 1.25, and it is why the lines of both passes meet here. The rest is Python's "
-        "garbage collector, which looks at all lists of words and labels now and then (about a "
-        "tenth of the time), and memory that fits into no cache (as much).",
+        "Training on a file with the given number of tokens (preset `pos`), and tagging the file "
+        "with a model of the original corpus. The text consists of repetitions of the corpus, and "
+        "the vocabulary grows with it: words that occur once in the corpus get a new form in each "
+        "repetition. A tagger caches features of up to {words} words and then clears the cache, "
+        "which keeps its memory constant. For texts with more distinct words, a later pass "
+        "therefore costs as much as the first, and the two curves meet. In 0.1.0, where a first "
+        "pass took five times as long as a later one, tagging in memory grew with exponent 1.25 "
+        "for this reason. The rest of the growth has two causes: Python's garbage collector, which "
+        "regularly scans all lists of words and labels (about a tenth of the time), and cache "
+        "misses (about as much).",
     ),
     "labels": Curve(
         "Labels",
@@ -81,9 +82,9 @@ CURVES = {
         (10, 30, 100, 300, 1000),
         (10, 100),
         _SECONDS,
-        "Training on and tagging of 50,000 tokens whose labels are made up: a hash of part of "
-        "speech and word, modulo the number of labels. The preset `pos` without label trigrams, "
-        "which end at 255 labels.",
+        "Training and tagging on 50,000 tokens with synthetic labels: a hash of the part of speech "
+        "and the word, modulo the number of labels. The preset is `pos` without label trigrams, "
+        "which are limited to 255 labels.",
     ),
     "length": Curve(
         "Sentence length",
@@ -91,7 +92,8 @@ CURVES = {
         (10, 100, 1000, 10_000),
         (10, 100, 1000),
         {"sentence_seconds": "one sentence"},
-        "One sentence in memory, as a part of 200,000 tokens cut into sentences of one length.",
+        "Time to tag one sentence in memory, from 200,000 tokens split into sentences of equal "
+        "length.",
     ),
     "threads": Curve(
         "Threads",
@@ -99,8 +101,8 @@ CURVES = {
         _THREADS,
         _THREADS,
         {"tag_seconds": "tagging in memory"},
-        "A million tokens by `Tagger.tag_many(threads=n)`, by the clock. The machine has {cores} "
-        "cores, so that there is nothing to fit a line through with fewer than three.",
+        "Wall-clock time to tag a million tokens with `Tagger.tag_many(threads=n)`. The machine "
+        "has {cores} cores; no line is fitted to fewer than three points.",
     ),
     "templates": Curve(
         "Features",
@@ -108,11 +110,11 @@ CURVES = {
         (3, 9, 19, TASKS["upos"].templates),
         (3, TASKS["upos"].templates),
         _SECONDS,
-        "The first templates of the preset `pos`, on 200,000 tokens. A template is one feature of "
-        "a token. Few templates make many mistakes: *updates* counts the sentences that moved the "
-        "weights, of all epochs, *wrong* the tokens labelled wrongly meanwhile. Each costs a "
-        "second look at the features of the sentence, and where scores are close the decoder "
-        "can rule out less. So three templates do not train faster than many.",
+        "The first templates of the preset `pos`, on 200,000 tokens. Each template is one feature "
+        "per token. *updates* counts the sentences that changed the weights, over all epochs, and "
+        "*errors* counts the mislabeled tokens. Few templates cause many errors. Each update reads "
+        "the features of the sentence again, and the decoder prunes less if scores are close. For "
+        "these reasons, training with three templates is not faster than training with many.",
     ),
 }
 

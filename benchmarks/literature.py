@@ -14,10 +14,10 @@ class Figure(NamedTuple):
     source: str
 
 
-_OURS = "run by us on the same files before there was a suite, with the tool's own features"
-_CONLL = "table of the shared task, in the README of NLTK's conll2000 data"
+_OURS = "our earlier run on the same files, with the tool's own features"
+_CONLL = "shared task results in the README of NLTK's conll2000 data"
 _UDPIPE = (
-    "UDPipe's manual, gold tokens, UD 2.5: other releases of the treebank have other sentences"
+    "UDPipe's manual, gold tokens, UD 2.5 (releases of the treebank differ in their sentences)"
 )
 
 FIGURES = (
@@ -27,13 +27,13 @@ FIGURES = (
     Figure("xpos", "Wapiti 1.5", "94.1", f"{_OURS}; sgd-l1, stopped after 31 passes"),
     Figure("xpos", "UDPipe 1.2", "93.9", _UDPIPE),
     Figure("xpos", "SoMeWeTa 1.8.1", "93.77", f"{_OURS}; 10 passes, beam 5"),
-    Figure("chunk", "Suzuki & Isozaki 2008", "95.15", "NLP-progress; with raw text, too"),
-    Figure("chunk", "Zhang, Damerau & Johnson 2001", "94.13", f"{_CONLL}, after the workshop"),
-    Figure("chunk", "Wu & Chang, linear SVM", "94.12", "abstract; 94.21 with tags of their own"),
-    Figure("chunk", "Kudo & Matsumoto 2001", "93.91", f"{_CONLL}, after the workshop"),
+    Figure("chunk", "Suzuki & Isozaki 2008", "95.15", "NLP-progress; also uses raw text"),
+    Figure("chunk", "Zhang, Damerau & Johnson 2001", "94.13", f"{_CONLL}, added later"),
+    Figure("chunk", "Wu & Chang, linear SVM", "94.12", "abstract; 94.21 with their own tags"),
+    Figure("chunk", "Kudo & Matsumoto 2001", "93.91", f"{_CONLL}, added later"),
     Figure("chunk", "Wapiti 1.5", "93.87", f"{_OURS}; rprop"),
-    Figure("chunk", "Bottou's crfsgd", "93.49", "its README, templates of CRF++, 10 passes"),
-    Figure("chunk", "Kudo & Matsumoto 2000", "93.48", f"{_CONLL}, the best there"),
+    Figure("chunk", "Bottou's crfsgd", "93.49", "its README; CRF++ templates, 10 passes"),
+    Figure("chunk", "Kudo & Matsumoto 2000", "93.48", f"{_CONLL}, best of the workshop"),
     Figure("chunk", "seqlearn (2016)", "93.32", f"{_OURS}; 10 passes, hashed features"),
     Figure("chunk", "CRF++ 0.59", "93.31", f"{_OURS}; stopped after 40 iterations"),
 )

@@ -71,8 +71,8 @@ def accuracy_against_speed(results: Results, folder: Path, dark: bool) -> None:
                 points.setdefault(name, figures)
             _scatter(axes, points, colours)
             axes.set_title(task.title)
-        panels[0].set_ylabel("accuracy or F1, %; not from zero")
-        figure.supxlabel("tokens tagged per second on one core, logarithmic", fontsize=10)
+        panels[0].set_ylabel("accuracy or F1 (%), axis not from 0")
+        figure.supxlabel("tokens tagged per second on one core (log scale)", fontsize=10)
         _label_points(figure, panels)
         save(figure, folder / f"accuracy-speed{'-dark' * dark}.svg")
 
@@ -151,7 +151,7 @@ def growth(name: str, points: list[dict[str, float]], path: Path) -> None:
     curve = CURVES[name]
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
-        axes.set(xscale="log", yscale="log", xlabel=curve.unit, ylabel="seconds, logarithmic")
+        axes.set(xscale="log", yscale="log", xlabel=curve.unit, ylabel="seconds (log scale)")
         axes.margins(0.08, 0.18)
         sizes = [point["size"] for point in points]
         figures = {key: label for key, label in curve.figures.items() if key in points[0]}

@@ -26,66 +26,70 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 PICTURE = """\
-![accuracy against speed](benchmarks/accuracy-speed.svg#only-light)
-![accuracy against speed](benchmarks/accuracy-speed-dark.svg#only-dark)
+<picture>
+<source media="(prefers-color-scheme: dark)" srcset="benchmarks/accuracy-speed-dark.svg">
+<img alt="Accuracy against tagging speed, one panel per task" src="benchmarks/accuracy-speed.svg">
+</picture>
 
-Of each peer the row that scores best, of CRFsuite one of all its algorithms. Hollow points were
-measured while others were at work: they belong further to the right. Rows marked ‡ below are of
-another machine, their points too. The vertical axes do not begin at zero: they show a few points
-of a hundred. The horizontal ones are logarithmic.
+Each peer is shown with its best-scoring row; the three CRFsuite algorithms count as one peer.
+Hollow points were measured while the machine ran other work, so the true speed is higher. Rows
+marked ‡ below, and their points, come from a different machine. The vertical axes do not start at
+zero; they span a few percentage points. The horizontal axes are logarithmic.
 """
 
 INTRODUCTION = """\
 # Benchmarks
 
-seqtag and its peers on the same data, one after another, each step in a process of its own, on one
-core. This page, its pictures and the figures of the README are written by the suite:
+This page compares seqtag with other taggers on the same data. The tools run one after another on
+one core, and each step runs in a separate process. The benchmark suite generates this page, its
+pictures and the figures in the README:
 
 ```sh
 pip install -e '.[bench,plot]'
 R=docs/benchmarks/results.json
-python -m benchmarks --corpora FOLDER --merge $R --out $R           # all of it: hours
+python -m benchmarks --corpora FOLDER --merge $R --out $R           # everything: takes hours
 python -m benchmarks --corpora FOLDER --merge $R --out $R --only seqtag --only growth
-python -m benchmarks.report                                         # this page again
+python -m benchmarks.report                                         # regenerate this page
 python -m benchmarks --corpora FOLDER --quick                       # a few peers, two minutes
 ```
 
-FOLDER holds `ud-english-ewt/en_ewt-ud-{train,dev,test}.conllu` and `conll2000/{train,test}.txt`.
-Nothing is downloaded.
+FOLDER contains `ud-english-ewt/en_ewt-ud-{train,dev,test}.conllu` and
+`conll2000/{train,test}.txt`. Nothing is downloaded.
 """
 
 DEFINITIONS = """\
-- **score**: accuracy of all tokens for UPOS and XPOS, conlleval's F1 for chunks, on the test part.
-  **unknown**: token accuracy on words that the training part does not have. Those of seqtag are
-  means of seeds 1 to 5, of which the page shows the standard deviation; peers have one seed, or
-  none that can be set.
-- **length**: as ours is as many passes over the training part as seqtag's preset makes. Others end
-  when the tool ends by default. For L-BFGS a pass is another thing, so that it has its own end
-  only. spaCy's default stops by the dev part, and gets it for that; no other row has seen it.
-- Times are **processor time**, of all threads and of the system's work for them, since others may
-  be at work on the machine: waiting for them does not count. What they do to caches, and to a
-  core that the host shares out, still does, at times by a multiple. A row marked † was trained
-  while others worked (by the clock it took over a tenth longer than its processor time): take its
-  times as upper bounds, its speeds as lower ones. A time by the clock stands here only where it
-  was quiet. A row marked ‡ was measured on another machine than seqtag's: its times are of
-  another kind.
-- **training**: the whole process, from the corpus file to the model file, imports included.
-- **tagging**: tokens a second from lists of strings to lists of labels, in memory, one thread;
-  features are part of it. **first pass** is the first time the test part is seen; **tagging** is
-  the median of three later passes, when what a tool remembers of words is warm.
-- **file to file**: the whole process, from one CoNLL file to another; tools marked * have no such
-  command, and go through a plain loop that reads, tags and writes.
-- **start**: the whole process, from nothing to one tagged sentence of six words. **load**: reading
-  the model alone, the file in the page cache.
-- **memory**: peak resident set in MB, of training and of tagging the test part.
-- Figures are medians: of 3 runs (start and seqtag's training: 5), or fewer once the runs of a step
-  took 15 s, so that a long training is run once.
+- **score**: accuracy over all tokens for UPOS and XPOS, and F1 as computed by conlleval for
+  chunks, on the test set. **unknown**: token accuracy on words that do not occur in the training
+  data. Scores of seqtag are means over seeds 1 to 5, with the standard deviation below each table.
+  Peers run with one seed, or have no seed option.
+- **length**: rows marked "as seqtag" make as many passes over the training data as seqtag's
+  preset. Other rows stop at the tool's default. L-BFGS passes are not comparable, so CRFsuite's
+  L-BFGS only runs at its default length. spaCy's default uses the development set for early
+  stopping and gets it; no other row uses it.
+- Times are **processor time** over all threads, including system time, because the machine may run
+  other work. Processor time excludes waiting for that work. It still includes the effects of
+  shared caches and shared cores, which can multiply a time. Rows marked † were trained on a busy
+  machine: the wall-clock time was more than 10 % above the processor time. Their times are upper
+  bounds, and their speeds are lower bounds. Wall-clock times are shown only for idle machines.
+  Rows marked ‡ were measured on a different machine, and their times are not comparable with
+  seqtag's.
+- **training**: the complete process, from the corpus file to the model file, including imports.
+- **tagging**: tokens per second from lists of strings to lists of labels, in memory, one thread,
+  including feature extraction. **first pass** is the first pass over the test set. **tagging** is
+  the median of three later passes, with warm word caches.
+- **file to file**: the complete process, from one CoNLL file to another. Tools marked * have no
+  such command; a simple loop reads, tags and writes.
+- **start**: the complete process, from program start to one tagged sentence of six words.
+  **load**: reading the model only, with the file in the page cache.
+- **memory**: peak resident set size in MB, for training and for tagging the test set.
+- Figures are medians of 3 runs (5 for start and for seqtag's training). Once the runs of a step
+  have taken 15 s, it is not repeated, so long trainings run only once.
 - CRFsuite, sklearn-crfsuite and Vowpal Wabbit get the features of seqtag's presets ({templates})
-  as strings, made in Python as their users do; what depends on one word is remembered. They see
-  one label back, as seqtag's chunk preset does, its preset for parts of speech sees two. They
-  learn the chunk labels as they are (IOB2), seqtag's preset learns them as IOBES. NLTK, spaCy and
-  UDPipe use features of their own; they see words alone, so they cannot chunk with parts of
-  speech.
+  as strings. The strings are generated in Python, as users of these tools do, with a cache for
+  features of single words. These tools use one previous label, like seqtag's chunk preset;
+  seqtag's part-of-speech preset uses two. They learn chunk labels as IOB2, and seqtag's preset
+  learns them as IOBES. NLTK, spaCy and UDPipe use their own features. They accept only words as
+  input, so they cannot use parts of speech for chunking.
 """
 
 COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -106,7 +110,7 @@ COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
 OTHERS = {
     "words": "distinct words",
     "updates": "updates",
-    "wrong": "wrong",
+    "wrong": "errors",
     "train_megabytes": "memory, training",
     "file_megabytes": "memory, file to file",
     "model_megabytes": "model",
@@ -116,7 +120,7 @@ OTHERS = {
 
 def render(results: Results) -> str:
     """The page, in Markdown; peers in the order of the suite, whenever they were measured."""
-    parts = [INTRODUCTION, *_comparison(results), "## What is measured\n"]
+    parts = [INTRODUCTION, *_comparison(results), "## Definitions\n"]
     data = results["data"].values()
     templates = dict.fromkeys(f"`{each['preset']}` has {each['templates']}" for each in data)
     parts.append(DEFINITIONS.format(templates=", ".join(templates)))
@@ -149,7 +153,7 @@ def write(results: Results, docs: Path, readme: Path | None = None) -> None:
 
 def _comparison(results: Results) -> Iterable[str]:
     """Machine, data, a table for each task, and the tools."""
-    yield "## Side by side\n"
+    yield "## Results\n"
     yield _measured_on(results)
     yield PICTURE
     for task in TASKS.values():
@@ -171,12 +175,12 @@ def _comparison(results: Results) -> Iterable[str]:
         )
         if text := _of_seqtag(results, task, rows.get("seqtag")):
             yield filled(text)
-    yield "### The tools\n"
+    yield "### Tools\n"
     tools = [results["peers"][name] for name in PEERS if name in results["peers"]]
     rows = [(tool["tool"], tool.get("version", "absent"), tool["settings"]) for tool in tools]
-    yield table(["tool", "version", "how it is trained"], dict.fromkeys(rows), left=3)
+    yield table(["tool", "version", "training"], dict.fromkeys(rows), left=3)
     if results.get("notes"):
-        yield "Of this run:\n\n" + "".join(f"- {note}\n" for note in results["notes"])
+        yield "Notes:\n\n" + "".join(f"- {note}\n" for note in results["notes"])
     if missing := list(_missing(results)):
         yield "Not measured:\n\n" + "\n".join(missing) + "\n"
 
@@ -196,15 +200,16 @@ def _of_seqtag(results: Results, task: Task, row: dict[str, Any] | None) -> str:
     if row["seeds"] > 1:
         deviation = row["score_deviation"]
         said.append(
-            f"seqtag: the mean of {row['seeds']} seeds, standard deviation {deviation:.2f}."
+            f"seqtag's score is the mean of {row['seeds']} seeds, with a standard deviation of "
+            f"{deviation:.2f}."
         )
     if times := ratio(results, task.name):
         said.append(
-            "On the same features and with as many passes CRFsuite's averaged perceptron took "
-            f"{times:.1f} times as long to train, in the same run."
+            "With the same features and number of passes, CRFsuite's averaged perceptron took "
+            f"{times:.1f} times as long to train in the same run."
         )
     if is_quiet(row):
-        said.append(f"By the clock seqtag trained in {row['train_seconds']:.1f} s.")
+        said.append(f"seqtag's wall-clock training time was {row['train_seconds']:.1f} s.")
     return " ".join(said)
 
 
@@ -217,7 +222,7 @@ def _missing(results: Results) -> Iterable[str]:
             continue
         reasons: dict[str, list[str]] = {}
         for key in find(name).tasks:
-            figures = peer["tasks"].get(key, {"failed": "its turn did not come"})
+            figures = peer["tasks"].get(key, {"failed": "not run"})
             if "failed" in figures:
                 reasons.setdefault(figures["failed"], []).append(TASKS[key].title)
         for reason, titles in reasons.items():
@@ -251,27 +256,29 @@ def _measured_on(results: Results) -> str:
 
 def _literature() -> Iterable[str]:
     """Tools that the suite does not run."""
-    yield "## From the literature\n"
+    yield "## Published results\n"
     yield (
-        "Not measured by this suite, and not all on the same data: figures as others, or we at "
-        "another time,\ntold them. They say where the field stands, not who is ahead by a tenth.\n"
+        "These figures were not measured by this suite, and not all use the same data. They are "
+        "published\nresults, or results of our earlier runs. They show the state of the art; "
+        "differences of a tenth of a\npoint are not meaningful.\n"
     )
     rows = [
         [TASKS[figure.task].title, figure.tool, figure.score, figure.source] for figure in FIGURES
     ]
-    yield table(["task", "tool", "score", "from"], rows, left=4)
+    yield table(["task", "tool", "score", "source"], rows, left=4)
 
 
 def _growth(results: Results) -> Iterable[str]:
     """A plot, a table and the exponents of each growth curve."""
     if not any(results["growth"].values()):
         return
-    yield "## How cost grows\n"
+    yield "## Scaling\n"
     yield (
-        "seqtag alone. The exponent is the slope of the least-squares line on log-log axes, over "
-        "the last\ntwo decades: 1 is linear growth, 0 none. How the data are made is written in "
-        "`benchmarks/curves.py`.\nTimes are processor time, but for those of threads. Axes are "
-        "logarithmic and have no zero, but for those of threads, which begin there.\n"
+        "This section measures how the cost of seqtag grows. The exponent is the slope of the "
+        "least-squares\nline on log-log axes over the last two decades: 1 means linear growth, 0 "
+        "means no growth.\n`benchmarks/curves.py` describes how the data are generated. Times are "
+        "processor time, and axes are\nlogarithmic. The exception is the section on threads, with "
+        "wall-clock time and linear axes.\n"
     )
     machine = results["runs"].get(results.get("growth_run"), {})
     for name, points in results["growth"].items():

@@ -299,7 +299,7 @@ RESULTS = {
             "version": "9.9",
             "tasks": {"upos": FIGURES, "xpos": FIGURES, "chunk": FIGURES | {"run": "day two"}},
         },
-        "CRFsuite ap, as ours": {
+        "CRFsuite ap, as seqtag": {
             "tool": "CRFsuite ap",
             "settings": "c",
             "version": "2",
@@ -317,7 +317,7 @@ RESULTS = {
                 "xpos": {"failed": "stopped after 600 s"},
             },
         },
-        "NLTK, as ours": {
+        "NLTK, as seqtag": {
             "tool": "NLTK",
             "settings": "n",
             "version": "1",
@@ -373,11 +373,11 @@ def test_page_shows_figures_absences_failures_and_exponents():
     assert "- spaCy, default: not installed; pip install spacy\n" in page
     assert "- NLTK, default; UD English-EWT XPOS: stopped after 600 s\n" in page
     titles = "UD English-EWT UPOS, UD English-EWT XPOS"
-    assert f"- UDPipe, as ours; {titles}: its turn did not come\n" in page
+    assert f"- UDPipe, as seqtag; {titles}: not run\n" in page
     assert "9,000 training and 800 test tokens (70 unknown), 17 labels" in page
     assert "| exponent  |                |     1.00 |" in page
     assert "### Labels" not in page  # a curve without points
-    assert "remembers what it found out about 12,345 words" in " ".join(page.split())
+    assert "caches features of up to 12,345 words" in " ".join(page.split())
     assert "- seqtag; growth: C, 2 cores, S, Python 3, 2026-01-01, seqtag at commit abc\n" in page
 
 
@@ -394,9 +394,9 @@ def test_times_are_compared_within_one_run_only():
     assert figures.ratio(RESULTS, "xpos") is None  # the peer was not measured
     assert figures.ratio(RESULTS, "chunk") is None  # it was, on another day
     page = " ".join(report.render(RESULTS).split())
-    assert page.count("times as long to train, in the same run") == 1
+    assert page.count("times as long to train in the same run") == 1
     assert "took 10.0 times as long to train" in page
-    assert "seqtag: the mean of 5 seeds, standard deviation 0.03." in page
+    assert "mean of 5 seeds, with a standard deviation of 0.03." in page
 
 
 def test_of_a_tool_the_better_length_is_shown():

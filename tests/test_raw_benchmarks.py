@@ -197,7 +197,7 @@ def test_page_shows_scores_of_what_the_treebank_has():
     assert nltk == ["NLTK", "99.00", "88.00", "98.50", *[""] * 5, "3.0 k/s", "", ""]
     assert gold[:5] == ["**seqtag**, gold tokens", "", "", "", "96.50"]
     assert "10 sentences, 1,000 tokens, 1,100 words." in page
-    assert "on the test part" in page
+    assert "on the test set" in page
 
 
 def test_the_section_is_part_of_the_page():

@@ -55,7 +55,7 @@ class Entry(NamedTuple):
     args: tuple[str | bool, ...] = ()
 
 
-OURS, DEFAULT = "as ours", "default"
+OURS, DEFAULT = "as seqtag", "default"
 """Two lengths of training: as many passes as seqtag's preset makes, and the tool's own default."""
 
 
@@ -80,10 +80,10 @@ PEERS: dict[str, Entry] = {
 }
 """The rows by their names."""
 
-RATIO = "CRFsuite ap, as ours"
+RATIO = "CRFsuite ap, as seqtag"
 """What the time of training is compared with: the same features, as many passes."""
 
-QUICK = ("seqtag", "CRFsuite ap, as ours", "NLTK, default")
+QUICK = ("seqtag", "CRFsuite ap, as seqtag", "NLTK, default")
 
 
 def find(name: str) -> Peer:

@@ -22,7 +22,7 @@ class Adapter:
 
     def __init__(self, algorithm: str, default: bool):
         self._algorithm, self._default = algorithm, default
-        self.settings = f"preset templates; `{algorithm}`, else its defaults"
+        self.settings = f"preset templates; `{algorithm}`, otherwise defaults"
 
     def length(self, task: Task) -> str:
         """L-BFGS has an end of its own; a pass of it is not what a pass of the others is."""

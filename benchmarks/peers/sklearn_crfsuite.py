@@ -20,7 +20,7 @@ class Adapter:
 
     def __init__(self, default: bool):
         self._default = default
-        how = "its defaults (`lbfgs`)" if default else "`ap`, else its defaults"
+        how = "defaults (`lbfgs`)" if default else "`ap`, otherwise defaults"
         self.settings = f"preset templates; {how}"
 
     def length(self, task: Task) -> str:

@@ -25,10 +25,11 @@ SCORES = {
 INTRODUCTION = """\
 ## From raw text
 
-Raw text to CoNLL-U: the text of a treebank, a blank line between its paragraphs, is cut into
-tokens, sentences and words, and annotated with all columns that the treebank has; below, the same
-with gold tokens and words. seqtag and UDPipe learnt from the same files; spaCy and NLTK have rules
-and learn nothing. Made with
+This section measures the path from raw text to CoNLL-U. The input is the text of a treebank, with
+a blank line between paragraphs. The tools segment it into tokens, sentences and words, and
+annotate all columns that the treebank has. Rows marked "gold tokens" start from gold tokens and
+words. seqtag and UDPipe are trained on the same files; spaCy and NLTK use rules and are not
+trained. The command is
 
 ```sh
 python -m benchmarks.raw --corpora FOLDER --cache MODELS --merge results.json --out results.json
@@ -36,13 +37,13 @@ python -m benchmarks.raw --corpora FOLDER --cache MODELS --merge results.json --
 """
 
 DEFINITIONS = """\
-- Scores are F1 in percent by the rules of the CoNLL 2018 shared task, on the {part} part: words are
-  aligned by the characters that they span, and a label is right if it is that of an aligned word.
-- **speed**: words a second of processor time, the whole process from a text of about 200,000 words
-  to a CoNLL-U file with all columns. The text is the {part} part, repeated.
-- **training**: processor time of the whole process. UDPipe's models may be found again by what is
-  in their files; times are those of the training then. Processor time, since others were at work
-  on the machine.
+- Scores are F1 in percent by the rules of the CoNLL 2018 shared task, on the {part} set: words are
+  aligned by the characters that they span, and a label is correct if the aligned word has it.
+- **speed**: words per second of processor time for the complete process, from a text of about
+  200,000 words to a CoNLL-U file with all columns. The text is the {part} set, repeated.
+- **training**: processor time of the complete process, because the machine ran other work. UDPipe
+  models are cached by the content of their training files; the time shown is that of the original
+  training.
 """
 
 
@@ -56,9 +57,9 @@ def section(raw: dict[str, Any]) -> Iterator[str]:
         yield f"{counts}.\n"
         heading = ["", *SCORES.values(), "speed", "training", "model"]
         yield table(heading, list(_rows(entry)))
-    yield "### The tools for raw text\n"
+    yield "### Tools for raw text\n"
     yield table(
-        ["tool", "version", "how it is trained", "load before"],
+        ["tool", "version", "training", "system load before"],
         [
             [
                 name,

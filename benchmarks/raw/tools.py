@@ -76,7 +76,7 @@ class Seqtag(Tool):
     """The pipeline, by its command line."""
 
     name, module, distribution = "seqtag", "seqtag", "seqtag"
-    settings = "`seqtag train --label all`, the dev part as held-out data"
+    settings = "`seqtag train --label all`, the dev set as held-out data"
     trains = True
 
     def command(self, step: str, *paths: Path | str) -> list[str]:
@@ -99,7 +99,7 @@ class UDPipe(Tool):
     """UDPipe 1 with its defaults: tokenizer, tagger and lemmatiser, no parser."""
 
     name, module, distribution = "UDPipe", "ufal.udpipe", "ufal.udpipe"
-    settings = "its defaults for tokenizer and tagger, the dev part as held-out data; no parser"
+    settings = "defaults for tokenizer and tagger, the dev set as held-out data, no parser"
     trains = True
 
     def train(self, train: Path, dev: Path, model: Path) -> None:
@@ -162,7 +162,7 @@ class SpaCy(Tool):
     """spaCy's rules for tokens, and its ``sentencizer``."""
 
     name, module, distribution = "spaCy", "spacy", "spacy"
-    settings = "`spacy.blank(language)` with `sentencizer`: rules, nothing learnt"
+    settings = "`spacy.blank(language)` with `sentencizer`: rules, no training"
 
     def raw(self, model: Path, text: Path, out: Path, language: str) -> None:
         """Paragraph by paragraph."""
@@ -187,7 +187,7 @@ class NLTK(Tool):
     """NLTK's Punkt and word tokenizer, as seqtag uses them where no model cuts the text."""
 
     name, module, distribution = "NLTK", "nltk", "nltk"
-    settings = "Punkt with a few English abbreviations, and `NLTKWordTokenizer`: nothing learnt"
+    settings = "Punkt with a few English abbreviations, and `NLTKWordTokenizer`; no training"
 
     def raw(self, model: Path, text: Path, out: Path, language: str) -> None:
         """A paragraph a line."""
