@@ -17,13 +17,16 @@ import pytest
 
 import seqtag
 from seqtag.cli import COMMANDS
-from seqtag.features.attributes import attribute_names
+from seqtag.features.attributes import TABLE_ATTRIBUTES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
     "README.md": ("nltk",),
     "docs/index.md": ("nltk",),
     "docs/tutorial.md": ("nltk",),
+    "docs/conllu.md": (),
+    "docs/how-to/choose-settings.md": (),
+    "docs/how-to/classifiers.md": (),
     "docs/how-to/cluster.md": (),
     "docs/how-to/compare.md": (),
     "docs/how-to/confidence.md": (),
@@ -41,6 +44,7 @@ PAGES = {
     "docs/how-to/tag.md": ("nltk",),
     "docs/how-to/train.md": (),
     "docs/how-to/train-on-shards.md": (),
+    "docs/how-to/troubleshooting.md": (),
     "docs/how-to/word-classes.md": (),
     "docs/reference/model-file.md": (),
     "docs/reference/templates.md": (),
@@ -151,7 +155,9 @@ def test_the_table_of_attributes_is_complete():
     named = re.findall(
         r"`(\w+)(?:\([^`]*\))?`", "".join(re.findall(r"^\|([^|]*)\|", section, re.M))
     )
-    assert sorted({*named} - {"attribute"}) == attribute_names()
+    source = text_of("seqtag/features/builtin.py")
+    built_in = re.findall(r'^@attribute\("(\w+)"\)', source, re.M)
+    assert {*named} == {*built_in, *TABLE_ATTRIBUTES}
 
 
 def test_three_lines_change_for_users_of_sklearn_crfsuite():
@@ -175,6 +181,15 @@ def test_quick_start_has_two_blocks_of_one_line():
     assert [
         len(b.strip().splitlines()) for b in re.findall(r"^```sh\n(.*?)^```$", quick, re.M | re.S)
     ] == [1, 1]
+
+
+def test_figures_of_the_advice_on_settings_are_those_of_the_measurements():
+    text = text_of("docs/how-to/choose-settings.md")
+    table = text.split("## Which options")[1].split("\n## ")[0]
+    measured = set(re.findall(r"\d\d\.\d\d", text_of("docs/options.md")))
+    figures = re.findall(r"\d\d\.\d\d", table)
+    assert len(figures) > 15
+    assert {*figures} <= measured
 
 
 def test_links_between_pages_lead_somewhere():
