@@ -1,0 +1,285 @@
+"""Tables of the how-to pages: measure them, store them, and write them into the pages.
+
+Usage: python -m benchmarks.howto --corpora FOLDER [TABLE ...]
+       python -m benchmarks.howto --pages
+
+Measures the tables on dev parts and adds them to docs/benchmarks/howto.json. --pages writes the
+pages from that file and from docs/benchmarks/options.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from statistics import mean
+from typing import TYPE_CHECKING, Any
+
+import seqtag
+from benchmarks import summary
+from benchmarks.measure import ROOT
+from benchmarks.options import CORPORA, label_of
+from benchmarks.text import table
+from seqtag.cli import main as command
+from seqtag.corpus import sentence_of
+from seqtag.evaluation import score
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Found = dict[str, Any]
+
+STORE = ROOT / "docs" / "benchmarks" / "howto.json"
+HOW_TO = ROOT / "docs" / "how-to"
+NAMES = {
+    "EWT UPOS": "English EWT, UPOS",
+    "EWT XPOS": "English EWT, XPOS",
+    "IMST UPOS": "Turkish IMST, UPOS",
+    "IMST UPOS+FEATS": "Turkish IMST, UPOS and FEATS",
+    "ArmTDP UPOS": "Armenian ArmTDP, UPOS",
+    "ArmTDP UPOS+FEATS": "Armenian ArmTDP, UPOS and FEATS",
+    "VTB UPOS": "Vietnamese VTB, UPOS",
+    "Coptic UPOS": "Coptic Scriptorium, UPOS",
+    "Cantonese UPOS": "Cantonese HK, UPOS",
+    "CoNLL-2000 chunks, F1": "English CoNLL-2000, chunks, F1",
+    "WNUT-17 names, F1": "English WNUT-17, names, F1 (dev)",
+}
+UPOS = [name for name in NAMES if name.endswith(" UPOS")]
+SEEDS = range(1, 4)
+
+
+def train_and_score(task: str, folder: Path, data: Any = None, **settings: Any) -> Found:
+    """Train on a task's training part; return the score on its dev part and the tagger's record."""
+    corpus = CORPORA[task]
+    train = folder / corpus.train
+    dev = list(seqtag.read(folder / str(corpus.dev)))
+    tagger = seqtag.train(data or train, label=label_of(corpus, train), **settings)
+    judged = 100 * score(tagger, dev, words=False).score
+    return {"score": judged, **tagger.info["training"]}
+
+
+def over_seeds(task: str, folder: Path, **settings: Any) -> float:
+    """Return the mean score of seeds 1 to 3."""
+    return mean(train_and_score(task, folder, seed=n, **settings)["score"] for n in SEEDS)
+
+
+def tag_dictionary(folder: Path) -> Found:
+    """Measure both values of --tag-dictionary and the automatic choice, with seed 1."""
+    found = {}
+    for task in list(NAMES)[:9]:
+        scores = [train_and_score(task, folder, known_labels=n)["score"] for n in (0, 1)]
+        chosen = train_and_score(task, folder)
+        found[task] = [*scores, chosen["known_labels"], chosen["score"]]
+    return found
+
+
+def dropout(folder: Path) -> Found:
+    """Measure --dropout 0 and --dropout rare."""
+    return {
+        task: [over_seeds(task, folder, quick=True, dropout=value) for value in (0, "rare")]
+        for task in UPOS
+    }
+
+
+def lexicon(folder: Path) -> Found:
+    """Measure a lexicon of the Penn tags of CoNLL-2000 for the UPOS of English EWT."""
+    with tempfile.TemporaryDirectory() as place:
+        file = f"{place}/penn.lexicon"
+        train = str(folder / "conll2000" / "train.txt")
+        command(["lexicon", train, "--column", "pos", "--words", "lower0", "-q", "-o", file])
+        tags = seqtag.read_table(file)
+    return {
+        "default": over_seeds("EWT UPOS", folder),
+        "lexicon": over_seeds("EWT UPOS", folder, tables=[tags]),
+    }
+
+
+def partial(folder: Path) -> Found:
+    """Measure training on 70 % of the labels of English EWT: learned around, or skipped."""
+    full = list(seqtag.read(folder / CORPORA["EWT UPOS"].train))
+    random = Random(1)
+    blanked = []
+    for each in full:
+        labels = [None if random.random() < 0.3 else label for label in each.column("upos")]
+        columns = {name: each.column(name) for name in ("form", "xpos")}
+        blanked.append(sentence_of(columns | {"upos": [label or "_" for label in labels]}))
+    found = {}
+    for name, data in (("error", full), ("learn_around", blanked), ("skip", blanked)):
+        one = train_and_score("EWT UPOS", folder, data, unlabeled=name, known_labels=0)
+        found[name] = [one["sentences"], one["score"]]
+    return found
+
+
+def rounds(folder: Path) -> Found:
+    """Measure the UPOS of English EWT by shards and rounds: pieces of the file in order."""
+    corpus = CORPORA["EWT UPOS"]
+    full, dev = (list(seqtag.read(folder / str(each))) for each in (corpus.train, corpus.dev))
+    found = {}
+    for count in (1, 2, 4, 8):
+        by_seed = []
+        for seed in SEEDS:
+            scores: list[float] = []
+            seqtag.train_shards(
+                shards_of(full, count),
+                dev=dev,
+                label="upos",
+                epochs=10,
+                seed=seed,
+                on_epoch=lambda epoch, to=scores: to.append(100 * epoch.dev.accuracy),
+            )
+            by_seed.append(scores)
+        found[str(count)] = [mean(each) for each in zip(*by_seed, strict=True)]
+    return found
+
+
+def shards(folder: Path) -> Found:
+    """Measure plain training and 4 and 8 shards on smaller corpora, without a dev set, seed 1."""
+    found = {}
+    for task in ("IMST UPOS", "Coptic UPOS", "WNUT-17 names, F1"):
+        corpus = CORPORA[task]
+        full, dev = (list(seqtag.read(folder / str(each))) for each in (corpus.train, corpus.dev))
+        label = label_of(corpus, folder / corpus.train)
+        found[task] = []
+        for count in (1, 4, 8):
+            tagger = seqtag.train_shards(shards_of(full, count), label=label)
+            found[task].append(100 * score(tagger, dev, words=False).score)
+    return found
+
+
+def shards_of(sentences: list[Any], count: int) -> list[list[Any]]:
+    """Cut sentences into pieces of about the same number, in order."""
+    cuts = [len(sentences) * i // count for i in range(count + 1)]
+    return [sentences[a:b] for a, b in pairwise(cuts)]
+
+
+MEASURED: dict[str, Callable[[Path], Found]] = {
+    each.__name__: each for each in (tag_dictionary, dropout, lexicon, partial, rounds, shards)
+}
+
+
+def tables(found: Found, options: Found) -> dict[str, tuple[str, str]]:
+    """Return the tables by name: the page of each, and its text."""
+    percent = "{:.2f}".format
+    settings = [
+        table(
+            ["dev, accuracy", "`0`", "`1`", "chosen"],
+            [
+                [NAMES[task], percent(a), percent(b), f"`{choice}`: {chosen:.2f}"]
+                for task, (a, b, choice, chosen) in found["tag_dictionary"].items()
+            ],
+        ),
+        table(
+            ["dev, accuracy, mean of three seeds", "`0`", "`rare`"],
+            [[NAMES[task], *map(percent, pair)] for task, pair in found["dropout"].items()],
+        ),
+        table(
+            ["test, mean of five seeds", "one pass", "two passes", "model", "training"],
+            [
+                [
+                    NAMES[task] + (", with word classes" if "classes" in two else ""),
+                    *(percent(tried[each]["score"]) for each in (one, two)),
+                    *(
+                        f"{tried[one][key]:.1f} → {tried[two][key]:.1f} {unit}"
+                        for key, unit in (("mb", "MB"), ("seconds", "s"))
+                    ),
+                ]
+                for task, one, two in _two_passes(options)
+                if (tried := options[task])
+            ],
+        ),
+    ]
+    stored = {
+        f"{NAMES[task]}: {shown}": (options[task]["default"]["score"], options[task][name]["score"])
+        for task, shown, name in _WITH_TABLES
+    }
+    lexicon = found["lexicon"]
+    words = table(
+        ["", "without", "with"],
+        [[name, *map(percent, pair)] for name, pair in stored.items()]
+        + [
+            [
+                "English EWT, UPOS (dev): lexicon",
+                percent(lexicon["default"]),
+                percent(lexicon["lexicon"]),
+            ]
+        ],
+    )
+    names = {
+        "error": "all labels",
+        "learn_around": "70 % of the labels, `--unlabeled learn-around`",
+        "skip": "70 % of the labels, `--unlabeled skip`",
+    }
+    gaps = table(
+        ["training data", "sentences", "accuracy"],
+        [[names[name], f"{n:,}", percent(one)] for name, (n, one) in found["partial"].items()],
+    )
+    at = (1, 3, 5, 10)
+    by_round = table(
+        ["shards", "1 round", *(f"{n} rounds" for n in at[1:])],
+        [
+            [count + " (plain training)" * (count == "1"), *(percent(scores[n - 1]) for n in at)]
+            for count, scores in found["rounds"].items()
+        ],
+    )
+    by_corpus = table(
+        ["dev, one seed", "plain", "4 shards", "8 shards"],
+        [
+            [NAMES[task].removesuffix(" (dev)"), *map(percent, each)]
+            for task, each in found["shards"].items()
+        ],
+    )
+    return {
+        "tag dictionary": ("settings.md", settings[0]),
+        "dropout": ("settings.md", settings[1]),
+        "two passes": ("settings.md", settings[2]),
+        "word tables": ("lexicons.md", words),
+        "partial annotation": ("partial-annotation.md", gaps),
+        "rounds": ("train-on-shards.md", by_round),
+        "small corpora": ("train-on-shards.md", by_corpus),
+    }
+
+
+_WITH_TABLES = [
+    ("EWT UPOS", "classes", "--classes"),
+    ("EWT UPOS", "classes, `--dropout 0.1 --min-count 1`", "--classes --dropout 0.1 --min-count 1"),
+    ("EWT XPOS", "classes", "--classes"),
+    ("CoNLL-2000 chunks, F1", "classes", "--classes"),
+    ("WNUT-17 names, F1", "classes", "--classes"),
+    ("IMST UPOS+FEATS", "stems", "stems"),
+    ("ArmTDP UPOS+FEATS", "stems", "stems"),
+]
+
+
+def _two_passes(options: Found) -> list[tuple[str, str, str]]:
+    """Return tasks with the names of the same option for one pass and for two."""
+    drop = "--classes --dropout 0.1 --min-count 1"
+    pairs = [("default", "--passes 2"), (drop, "--classes, the same, --passes 2")]
+    return [(task, *pair) for task in NAMES for pair in pairs if pair[1] in options.get(task, {})]
+
+
+def main() -> None:
+    """Measure tables, or write the pages."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.howto", description=__doc__)
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"of {', '.join(MEASURED)}")
+    parser.add_argument("--corpora", type=Path)
+    parser.add_argument("--pages", action="store_true", help="write the pages, measure nothing")
+    given = parser.parse_args()
+    found = json.loads(STORE.read_text("utf-8")) if STORE.exists() else {}
+    if given.pages:
+        options = json.loads(STORE.with_name("options.json").read_text("utf-8"))["found"]
+        for name, (page, text) in tables(found, options).items():
+            summary.put(HOW_TO / page, name, "howto", text)
+        return
+    if not given.corpora:
+        parser.error("expected --corpora FOLDER or --pages, found neither")
+    for name in given.tables or MEASURED:
+        found[name] = MEASURED[name](given.corpora)
+        print(name, found[name], flush=True)
+        STORE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
