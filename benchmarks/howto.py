@@ -16,6 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 from statistics import mean
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import seqtag
@@ -149,14 +150,42 @@ def shards(folder: Path) -> Found:
     return found
 
 
+def checkpoints(folder: Path) -> Found:
+    """Measure what checkpoints after each epoch cost: megabytes, and processor time in percent."""
+    corpus = folder / CORPORA["EWT UPOS"].train
+    times, size = {}, 0
+    for kept in (False, True):
+        with tempfile.TemporaryDirectory() as place:
+            begin = process_time()
+            seqtag.train(corpus, label="upos", quick=True, checkpoint=place if kept else None)
+            times[kept] = process_time() - begin
+            size = max(size, *(file.stat().st_size for file in Path(place).rglob("*")), 0)
+    return {"megabytes": size / 1e6, "percent": 100 * (times[True] / times[False] - 1)}
+
+
+def margins(folder: Path) -> float:
+    """Measure how many times as long tagging takes with margins."""
+    tagger = seqtag.load("en-ewt-upos")
+    sentences = [list(each.words) for each in seqtag.read(folder / CORPORA["EWT UPOS"].dev)]
+    times = []
+    for scores in (False, True):
+        for _ in range(2):  # the second time counts, when the words are known
+            begin = process_time()
+            tagger.tag_many(sentences, scores=scores)
+            took = process_time() - begin
+        times.append(took)
+    return times[1] / times[0]
+
+
 def shards_of(sentences: list[Any], count: int) -> list[list[Any]]:
     """Cut sentences into pieces of about the same number, in order."""
     cuts = [len(sentences) * i // count for i in range(count + 1)]
     return [sentences[a:b] for a, b in pairwise(cuts)]
 
 
-MEASURED: dict[str, Callable[[Path], Found]] = {
-    each.__name__: each for each in (tag_dictionary, dropout, lexicon, partial, rounds, shards)
+MEASURED: dict[str, Callable[[Path], Any]] = {
+    each.__name__: each
+    for each in (tag_dictionary, dropout, lexicon, partial, rounds, shards, checkpoints, margins)
 }
 
 
