@@ -119,32 +119,12 @@ def test_blocks_print_what_the_page_says(page, workplace, monkeypatch):
 
 
 HOW_TO = sorted(path.name for path in (ROOT / "docs" / "how-to").glob("*.md"))
-PENDING: set[str] = {
-    "cluster.md",
-    "compare.md",
-    "confidence.md",
-    "corpora.md",
-    "from-sklearn-crfsuite.md",
-    "lexicons.md",
-    "nltk-conllu.md",
-    "operate-a-cluster.md",
-    "partial-annotation.md",
-    "python-lists.md",
-    "resume.md",
-    "serve.md",
-    "settings.md",
-    "spacy.md",
-    "tables.md",
-    "train-on-shards.md",
-    "word-classes.md",
-}
-"""Guides that do not have the common form yet."""
 
 
-@pytest.mark.parametrize("name", [name for name in HOW_TO if name not in {"index.md", *PENDING}])
+@pytest.mark.parametrize("name", [name for name in HOW_TO if name != "index.md"])
 def test_guides_begin_with_what_one_has_and_gets_and_a_complete_command(name):
     text = text_of(f"docs/how-to/{name}")
-    begin = r"# [^\n]+\n\n\*\*You have:\*\* .+?\n\*\*You get:\*\* .+?\n\n(.*?)(?=^## |\Z)"
+    begin = r"# [^\n]+\n\n\*\*You have:\*\* .+?\n\n\*\*You get:\*\* .+?\n\n(.*?)(?=^## |\Z)"
     found = re.match(begin, text, re.M | re.S)
     assert found, "expected the title, **You have:** and **You get:**"
     assert re.search(r"^```(?:console|sh|python)$", found[1], re.M), "expected a complete command"
