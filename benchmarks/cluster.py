@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import ROOT, CommandError, command, machine
-from benchmarks.text import rate, table
+from benchmarks.text import filled, rate, table
 
 SHARDS = (1, 2, 4, 8)
 ROUNDS = (1, 3, 5, 10)
@@ -223,10 +223,12 @@ def section(found: dict[str, Any]) -> str:
     """Markdown of what was measured."""
     if found["speeds"]:
         return _speeds_shown(found) + _mixing_shown(found)
-    return (
-        "Words a second beside spaCy and NLTK in Ray Data are not here yet: the machine was never "
-        "free enough to be fair to all.\n" + _mixing_shown(found)
+    text = filled(
+        "`python -m benchmarks.cluster` measures the figures of this section. The comparison of "
+        "tagging speed with spaCy and NLTK in Ray Data has not been measured yet, because the "
+        "machine was never idle enough for a fair comparison."
     )
+    return text + _mixing_shown(found)
 
 
 def _speeds_shown(found: dict[str, Any]) -> str:
@@ -240,8 +242,9 @@ def _speeds_shown(found: dict[str, Any]) -> str:
     return (
         f"Measured on {where['cpu']}, {where['cores']} cores, Python {where['python']}, "
         f"{where['date']}, at a load of {where['load']}: one run. {_care(where)}"
-        f"{found['words']:,} words in {FILES} files with `{found['model']}`, words in, word/TAG "
-        "out; the peers tag a twentieth of it.\n\n" + table(["", "words", "`seqtag tag` = 1"], rows)
+        f"{found['words']:,} words in {FILES} files with `{found['model']}`; the input is words, "
+        "the output word/TAG. The peers tag a twentieth of the text.\n\n"
+        + table(["", "words per second", "relative to `seqtag tag`"], rows)
     )
 
 
@@ -254,11 +257,12 @@ def _mixing_shown(found: dict[str, Any]) -> str:
         [count, *(f"{100 * scores[n - 1]:.2f}" for n in rounds)]
         for count, scores in found["mixing"].items()
     ]
-    return (
-        f"\nTraining on shards, one seed: UPOS of {found['corpus']}, accuracy on dev in percent "
-        "after so many rounds.\n[Train on shards](how-to/train-on-shards.md) has the mean of three "
-        "seeds for English.\n\n" + table(["shards", *map(str, rounds)], rows)
+    text = filled(
+        "The next table shows training on shards: UPOS accuracy in percent on the development set "
+        f"of {found['corpus']}, by number of shards (rows) and rounds (columns), with one seed. "
+        "[Train on shards](how-to/train-on-shards.md) shows means of three seeds for English."
     )
+    return f"\n{text}\n{table(['shards', *map(str, rounds)], rows)}"
 
 
 def _care(where: dict[str, str]) -> str:
@@ -266,9 +270,9 @@ def _care(where: dict[str, str]) -> str:
     if float(where["load"]) < float(where["cores"]):
         return ""
     return (
-        "**The machine was busy with other work**, so that a second worker had hardly a core to "
-        "itself: this shows orders of magnitude, not how workers add up (the figures above do, of "
-        "a machine that was free). "
+        "**The machine was busy with other work**, and a second worker had hardly a core to "
+        "itself. The figures show orders of magnitude; the section on parameters has figures from "
+        "an idle machine. "
     )
 
 

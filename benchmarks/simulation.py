@@ -36,29 +36,29 @@ PIECE = 64e6
 class Measured:
     """What was measured, on one core, with the commands that the page names."""
 
-    tokens_per_second: float = field(default=74e3, metadata={"of": "words tagged a second"})
-    read_per_token: float = field(default=5.1, metadata={"of": "bytes read a word"})
-    written_per_token: float = field(default=52.7, metadata={"of": "bytes written a word"})
-    start: float = field(default=3, metadata={"of": "seconds until a worker takes its first task"})
-    task: float = field(default=0.012, metadata={"of": "seconds a task costs its worker besides"})
-    driver: float = field(default=0.0025, metadata={"of": "seconds a task costs the driver"})
-    join: float = field(default=1.7e8, metadata={"of": "bytes of ranges joined a second"})
+    tokens_per_second: float = field(default=74e3, metadata={"of": "words tagged per second"})
+    read_per_token: float = field(default=5.1, metadata={"of": "bytes read per word"})
+    written_per_token: float = field(default=52.7, metadata={"of": "bytes written per word"})
+    start: float = field(default=3, metadata={"of": "seconds to start a worker"})
+    task: float = field(default=0.012, metadata={"of": "overhead per task, worker, in seconds"})
+    driver: float = field(default=0.0025, metadata={"of": "overhead per task, driver, in seconds"})
+    join: float = field(default=1.7e8, metadata={"of": "bytes joined per second"})
 
 
 @dataclass(frozen=True)
 class Assumed:
     """What was not measured here, and may be another elsewhere."""
 
-    tokens: float = field(default=1e12, metadata={"of": "words in all"})
-    median: float = field(default=2e6, metadata={"of": "words of the median file"})
+    tokens: float = field(default=1e12, metadata={"of": "words in total"})
+    median: float = field(default=2e6, metadata={"of": "words in the median file"})
     spread: float = field(
-        default=1.8, metadata={"of": "deviation of the logarithm of a file's size"}
+        default=1.8, metadata={"of": "standard deviation of the logarithm of file sizes"}
     )
-    kills: float = field(default=0.05, metadata={"of": "kills an hour and core"})
+    kills: float = field(default=0.05, metadata={"of": "kills per core and hour"})
     back: float = field(default=60.0, metadata={"of": "seconds until a killed core is back"})
-    storage: float = field(default=200e9, metadata={"of": "bytes a second that the storage gives"})
-    attempts: int = field(default=3, metadata={"of": "attempts before a task is given up"})
-    seed: int = field(default=1, metadata={"of": "seed"})
+    storage: float = field(default=200e9, metadata={"of": "storage throughput in bytes per second"})
+    attempts: int = field(default=3, metadata={"of": "attempts per task"})
+    seed: int = field(default=1, metadata={"of": "random seed"})
 
 
 class Outcome(NamedTuple):
@@ -227,36 +227,38 @@ def bounds(measured: Measured, assumed: Assumed, cores: int, split: bool) -> dic
 
 MACHINE = "AMD EPYC, 2 cores, Linux x86_64, Python 3.11, Ray 2.60"
 COMMANDS = """\
-Raw English to CoNLL-U with all columns: `seqtag cluster tag -m en --format text --workers 1` on a
-file of 6 MB (1.17 million words in 15.9 s). A task: 1,000 files of one sentence, 11.9 s with one
-worker and 5.6 s with two; the driver's part is its processor time. The start of a worker is that of
-Python, seqtag and the model, without Ray's own, which is some seconds more.
+- **Tagging**: raw English text to CoNLL-U with all columns, `seqtag cluster tag -m en --format
+  text --workers 1` on a file of 6 MB (1.17 million words in 15.9 s).
+- **Overhead per task**: 1,000 files of one sentence each took 11.9 s with one worker and 5.6 s
+  with two. The driver's overhead is its processor time.
+- **Start of a worker**: starting Python and loading seqtag and the model. Starting Ray takes a few
+  seconds more and is not included.
+- **Joining**: processor time for 84 MB of CoNLL-U whose sentences are renumbered, which is the
+  slowest case, on a machine with other work. Disk time is not included.
 
-With gold words and `en-ewt-upos` alone (four files of 71 MB of CoNLL-U) it is 479,000 and 483,000
-words a second with one worker, 823,000 and 761,000 with two: 1.7 and 1.6 times as much.
-`seqtag tag` on the same files, one command after another, takes 10.0 and 10.8 s, the cluster with
-one worker 8.5 and 8.5 s: it loads the model once.
-
-Joining: processor time for 84 MB of CoNLL-U whose sentences are numbered anew, the slowest case, on
-a machine with other work on it; the disk comes on top."""
+With gold words and only the model `en-ewt-upos` (four files of 71 MB of CoNLL-U), two runs gave
+479,000 and 483,000 words per second with one worker, and 823,000 and 761,000 with two workers: 1.7
+and 1.6 times as many. `seqtag tag`, run once per file, took 10.0 and 10.8 s. The cluster command
+with one worker took 8.5 and 8.5 s because it loads the model only once."""
 
 LINES = {
-    "whole files": (False, None),
-    "ranges of 64 MB": (True, None),
-    "ranges, no kills": (True, 0.0),
-    "whole files, a kill an hour": (False, 1.0),
-    "ranges, a kill an hour": (True, 1.0),
+    "complete files": (False, None),
+    "chunks of 64 MB": (True, None),
+    "chunks, no kills": (True, 0.0),
+    "complete files, 1 kill per hour": (False, 1.0),
+    "chunks, 1 kill per hour": (True, 1.0),
 }
 """Name of each curve: whether files are split, kills an hour and core (None: as assumed)."""
 
 PAGE = """\
 # Scale
 
-What it takes to tag a terabyte, and where more cores stop helping. This page is written by
-`python -m benchmarks.simulation` from the figures below; other figures give another page
-(`--measured tokens_per_second=1e6 --assumed kills=1`). [How to run it](how-to/cluster.md).
+This page estimates what it costs to tag a terabyte of text, and how many cores can be used
+efficiently. The estimate is a simulation. `python -m benchmarks.simulation` generates this page
+from the parameters below; you can change them (`--measured tokens_per_second=1e6 --assumed
+kills=1`). [Tag files on a cluster](how-to/cluster.md) shows how to run such a job.
 
-## Figures
+## Parameters
 
 | measured on one core: {machine} | |
 |:---|---:|
@@ -268,48 +270,54 @@ What it takes to tag a terabyte, and where more cores stop helping. This page is
 |:---|---:|
 {assumed}
 
-Sizes of files are log-normal: {files:,} files, on average {mean:.1f} million words, the largest
-{largest:.1f} thousand million; the largest hundredth hold {share:.0f} % of all words; those go
-first, as they do where they are named first. *Ranges* are what
-`seqtag cluster tag --split {piece:.0f}MB` cuts files into, at sentence borders; when the last range
-of a file is tagged, one more task joins them to the bytes that one task would have written.
+File sizes follow a log-normal distribution: {files:,} files with {mean:.1f} million words on
+average and {largest:.1f} billion words in the largest file. The largest 1 % of the files contain
+{share:.0f} % of all words. The largest files are processed first, as on a cluster if they are
+listed first.
 
-## What a terabyte costs
+With `seqtag cluster tag --split {piece:.0f}MB`, files are split into *chunks* at sentence
+boundaries. After the last chunk of a file is tagged, one more task joins the chunks. The result is
+byte-identical to that of a single task.
+
+## Cost of a terabyte
 
 {cost}
 
-## More cores
+## Number of cores
 
-![time and use of cores](scale/simulation.svg)
+![Time and utilization against the number of cores](scale/simulation.svg)
 
 {table}
 
-*use*: the share of all core seconds, from the start to the end of the last task, that tagged what
-counts. *again*: core hours of work lost to kills. *given up*: tasks killed {attempts} times.
+- **utilization**: useful tagging time as a share of all core time, from the start of the job to
+  the end of its last task.
+- **lost**: core hours of work lost to kills.
+- **killed**: number of killed tasks.
+- **failed**: tasks that failed because they were killed {attempts} times.
 
-## Where it stops, and why
+## Limits
 
-No schedule is faster than the largest of these (seconds):
+No schedule can be faster than the largest of these lower bounds (in seconds):
 
 {bounds}
 
 {why}{beside}"""
 
 WHY = """\
-- **Whole files stop at the largest**: it is the time that is left when there are cores enough for
-  all others, and kills make it worse. A long task is the one that is hit, it begins again from
-  nothing, and where it is killed each time it is given up, though nothing is wrong with it.
-- **Ranges stop at the joining** of the largest file, which is one task, of {join:,.0f} s here. It
-  writes once more what the ranges hold. Who needs no joined files cuts the large ones beforehand.
-- **The driver** hands out one task after another. Ranges of {piece:.0f} MB are {tasks:,} tasks;
-  larger ones are fewer, but wait longer for the last, and lose more to a kill.
-- **The storage** gives what it gives: {cores:,} cores would read and write {wanted:,.0f} GB a
-  second.
-- **Start-up**, {start:g} s for a worker, is nothing until the work of a core takes as long.
+- **Complete files**: the largest file sets the limit. With enough cores for all other files, the
+  job takes as long as this file. Kills make it worse. Long tasks are killed most often and restart
+  from the beginning; a task that is killed on every attempt fails although its file is valid.
+- **Chunks**: joining the largest file sets the limit. It is a single task that copies all chunks
+  of the file and takes {join:,.0f} s here. If you do not need joined files, split large files
+  beforehand.
+- **Driver**: it starts one task at a time. Chunks of {piece:.0f} MB give {tasks:,} tasks. Larger
+  chunks mean fewer tasks, but the wait for the last task is longer, and each kill loses more work.
+- **Storage**: {cores:,} cores would read and write {wanted:,.0f} GB per second.
+- **Start**: {start:g} s per worker matter only if the work per core is about as short.
 
-With ranges the end is at about {end:,} cores, where the work of each core takes as long as {what}
-takes in all. Several jobs, each with a part of the files and a driver of its own, move the driver
-out of the way as far as the storage allows.
+With chunks, more than about {end:,} cores bring no benefit: at this number, the work per core
+takes as long as {what}. If the driver is the limit, run several jobs with separate drivers, each
+on a subset of the files, as far as the storage allows.
 """
 
 
@@ -328,14 +336,15 @@ def cost(measured: Measured) -> str:
     besides = tasks * measured.task / 3600
     return "\n".join(
         [
-            f"- 10^12 bytes / {measured.read_per_token:g} bytes a word = {tokens:.3g} words",
-            f"- {tokens:.3g} words / {measured.tokens_per_second:,.0f} a second / 3,600 = "
+            f"- 10^12 bytes / {measured.read_per_token:g} bytes per word = {tokens:.3g} words",
+            f"- {tokens:.3g} words / {measured.tokens_per_second:,.0f} words per second / 3,600 = "
             f"**{hours:,.0f} core hours**",
-            f"- 10^12 bytes / {PIECE:.2g} bytes a task = {tasks:,.0f} tasks; {measured.task:g} s "
-            f"each are {besides:.1f} core hours more ({besides / hours:.1%})",
-            f"- {tokens:.3g} words x {measured.written_per_token:g} bytes = "
+            f"- 10^12 bytes / {PIECE:.2g} bytes per task = {tasks:,.0f} tasks; at "
+            f"{measured.task:g} s each, their overhead is {besides:.1f} core hours "
+            f"({besides / hours:.1%})",
+            f"- {tokens:.3g} words × {measured.written_per_token:g} bytes per word = "
             f"{tokens * measured.written_per_token / 1e12:.1f} TB written",
-            f"- at a cent for a core hour, that is {hours * 0.01:,.2f}; multiply by what it costs",
+            f"- at 0.01 USD per core hour, tagging costs {hours * 0.01:,.2f} USD",
         ]
     )
 
@@ -355,9 +364,9 @@ def plot(outcomes: dict[str, dict[int, Outcome]], work: float, path: Path) -> No
             time.plot(list(found), [o.seconds / 3600 for o in found.values()], label=name, **look)
             use.plot(list(found), [100 * o.busy for o in found.values()], **look)
         ideal = [work / cores / 3600 for cores in CORES]
-        time.plot(CORES, ideal, "--", color="#94a3b8", label="work / cores")
+        time.plot(CORES, ideal, "--", color="#94a3b8", label="work / cores (ideal)")
         time.set(xscale="log", yscale="log", xlabel="cores", ylabel="hours", title="Time")
-        use.set(xscale="log", ylim=(0, 100), xlabel="cores", ylabel="%", title="Use of the cores")
+        use.set(xscale="log", ylim=(0, 100), xlabel="cores", ylabel="%", title="Utilization")
         time.legend()
         save(figure, path)
 
@@ -367,7 +376,7 @@ def beside(figures: Path) -> str:
     if not figures.exists():
         return ""
     found = section(json.loads(figures.read_text(encoding="utf-8")))
-    return f"\n## Beside others\n\nWritten by `python -m benchmarks.cluster`. {found}"
+    return f"\n## Comparison and training on shards\n\n{found}"
 
 
 def changed(figures: Any, words: Sequence[str]) -> Any:
@@ -399,9 +408,9 @@ def page(measured: Measured, assumed: Assumed, machine: str, commands: str, fold
         for name, each in outcomes.items()
         for cores, found in each.items()
     ]
-    head = ["", "cores", "hours", "use", "again", "killed", "given up"]
+    head = ["tasks", "cores", "hours", "utilization", "lost", "killed", "failed"]
     limits = [
-        [f"{cores:,}", "ranges" if split else "files"]
+        [f"{cores:,}", "chunks" if split else "files"]
         + [
             f"**{value:,.0f}**" if value == max(found.values()) else f"{value:,.0f}"
             for value in found.values()
@@ -434,7 +443,7 @@ def page(measured: Measured, assumed: Assumed, machine: str, commands: str, fold
             cores=CORES[-1],
             wanted=CORES[-1] * per_second / 1e9,
             piece=PIECE / 1e6,
-            tasks=outcomes["ranges of 64 MB"][CORES[0]].tasks,
+            tasks=outcomes["chunks of 64 MB"][CORES[0]].tasks,
             start=measured.start,
             join=floors["joining"],
             what=f"the {name}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+import shutil
 import sys
 
 import numpy as np
@@ -57,12 +58,21 @@ def test_the_page_says_its_figures(tmp_path, monkeypatch):
     monkeypatch.setattr(simulation, "CORES", (2, 8))
     measured = simulation.changed(Measured(), ["driver=0.25"])
     text = simulation.page(measured, SMALL, "a machine", "Measured by hand.", tmp_path)
-    assert "| seconds a task costs the driver | 0.25 |" in text
+    assert "| overhead per task, driver, in seconds | 0.25 |" in text
     assert "Measured by hand." in text
     assert (tmp_path / "scale" / "simulation.svg").read_text().startswith("<?xml")
-    assert "Beside others" not in text
+    assert "## Comparison" not in text
     (tmp_path / "scale" / "cluster.json").write_text(json.dumps(FOUND))
-    assert "## Beside others" in simulation.page(measured, SMALL, "a machine", "", tmp_path)
+    assert "## Comparison" in simulation.page(measured, SMALL, "a machine", "", tmp_path)
+
+
+def test_the_page_in_the_repository_is_what_the_simulation_writes(tmp_path):
+    pytest.importorskip("matplotlib")
+    docs = simulation.ROOT / "docs"
+    (tmp_path / "scale").mkdir()
+    shutil.copy(docs / "scale" / "cluster.json", tmp_path / "scale")
+    text = simulation.page(Measured(), Assumed(), simulation.MACHINE, simulation.COMMANDS, tmp_path)
+    assert (docs / "scale.md").read_text("utf-8") == text, "run python -m benchmarks.simulation"
 
 
 def test_ranges_of_a_file_are_joined_when_all_are_tagged():
