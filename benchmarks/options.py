@@ -6,8 +6,7 @@ Usage: python -m benchmarks.options --corpora FOLDER [--raw TEXT] [--part dev|te
 
 The results are the mean over seeds, the model's size and the time of a training; they are added to
 what --out has already. TEXT is tokenized English text, one sentence a line; English tasks
-learn its classes. --page writes docs/options.md and the README's table from
-docs/benchmarks/options.json.
+learn its classes. --page writes docs/options.md from docs/benchmarks/options.json.
 """
 
 from __future__ import annotations
@@ -21,9 +20,8 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import seqtag
-from benchmarks import summary
 from benchmarks.measure import ROOT
-from benchmarks.text import filled, table
+from benchmarks.text import table
 from seqtag.evaluation import score
 from seqtag.features.language import load, parse
 
@@ -220,24 +218,6 @@ def page(results: dict[str, Any]) -> str:
     )
 
 
-def readme(results: dict[str, Any]) -> str:
-    """The table of the README: the default, with classes, with everything, and 0.1.0."""
-    rows = []
-    for name, tried in in_order(results["found"]):
-        if name not in BEFORE:
-            continue
-        costs = [tried.get(option) for option in ("default", "--classes", EVERYTHING)]
-        scores = [f"{cost['score']:.2f}" if cost else "" for cost in costs]
-        rows.append([name + " (dev)" * name.startswith("WNUT"), *scores, f"{BEFORE[name]:.2f}"])
-    text = filled(
-        f"Means of seeds 1 to {results['seeds']} on {results['part']} parts, gold tokens: what "
-        f"comes by default, with {results['classes']} word classes of 19 million words of raw "
-        "English (`--classes`), and with `--runs 5` and dropout on top; [what each option "
-        "brings](docs/options.md):"
-    )
-    return f"{text}\n{table(['', 'default', 'classes', 'everything', '0.1.0'], rows)}"
-
-
 def in_order(found: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Corpora and options in the order of this file, whenever they were measured."""
     for name, corpus in CORPORA.items():
@@ -248,10 +228,9 @@ def in_order(found: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def write() -> None:
-    """Write the page and the README's table from the results in the repository."""
+    """Write the page from the results in the repository."""
     results = json.loads((DOCS / "benchmarks" / "options.json").read_text(encoding="utf-8"))
     (DOCS / "options.md").write_text(page(results), encoding="utf-8")
-    summary.put(ROOT / "README.md", "options", "options", readme(results))
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The README for the page of the package, where links into the repository would lead nowhere.
+"""Adapt the README to the page of the package, where relative links and pictures do not work.
 
 A provider of dynamic metadata, see `[[tool.dynamic-metadata]]` in pyproject.toml.
 """
@@ -9,11 +9,12 @@ import re
 from pathlib import Path
 
 README = Path(__file__).resolve().parents[1] / "README.md"
-_RELATIVE = re.compile(r"(?<!!)\[([^\]]+)\]\((?![a-z]+:|#)([^)\s]+)\)")
+_RELATIVE = re.compile(r"\[([^\]]+)\]\((?![a-z]+:|#)([^)\s]+)\)")
+_PICTURE = re.compile(r"<picture>|!\[")
 
 
 def for_package_page(text: str, address: str = "") -> str:
-    """A text whose links into the repository lead to an address, or name the file if it has none.
+    """Return the text with links to an address, or to names of files, and without pictures.
 
     >>> for_package_page("[A tour](docs/tour.md), [b.md](b.md#c), [d](https://d.org)")
     'A tour (docs/tour.md), b.md, [d](https://d.org)'
@@ -28,7 +29,8 @@ def for_package_page(text: str, address: str = "") -> str:
         file = path.partition("#")[0]
         return shown if shown == file else f"{shown} ({file})"
 
-    return _RELATIVE.sub(absolute, text)
+    blocks = [block for block in text.split("\n\n") if not _PICTURE.search(block)]
+    return _RELATIVE.sub(absolute, "\n\n".join(blocks))
 
 
 def dynamic_metadata(settings: dict[str, str], project: object) -> dict[str, dict[str, str]]:  # noqa: ARG001

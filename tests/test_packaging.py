@@ -125,14 +125,22 @@ def test_no_link_of_the_package_page_leads_into_the_repository(archive):
     page = archive.extractfile(member).read().decode()
     assert "\nDescription-Content-Type: text/markdown\n" in page
     assert re.findall(r"\]\((?!https?:|#)[^)]*\)", page) == []
-    assert "A guided tour (docs/from-rosenblatt-to-viterbi.md)" in page
+    assert "lecture (docs/from-rosenblatt-to-viterbi.md)" in page
+    assert "<picture>" not in page
 
 
 def test_links_into_the_repository_name_the_file_or_lead_to_an_address():
     page = runpy.run_path(str(ROOT / "scripts" / "package_page.py"))["for_package_page"]
-    text = "[A tour](docs/tour.md), [b.md](b.md#c), [d](https://d.org), [e](#f), ![g](h.png)"
-    assert page(text) == ("A tour (docs/tour.md), b.md, [d](https://d.org), [e](#f), ![g](h.png)")
+    text = "[A tour](docs/tour.md), [b.md](b.md#c), [d](https://d.org), [e](#f)"
+    assert page(text) == "A tour (docs/tour.md), b.md, [d](https://d.org), [e](#f)"
     assert page("[b](b.md#c)", "https://example.org/x/") == "[b](https://example.org/x/b.md#c)"
+
+
+def test_pictures_are_left_out_of_the_package_page():
+    page = runpy.run_path(str(ROOT / "scripts" / "package_page.py"))["for_package_page"]
+    picture = '<picture>\n  <img alt="x" src="docs/x.svg">\n</picture>'
+    table = "| a | b |\n|---|---|\n| ![y](docs/y.png) | ![z](docs/z.png) |"
+    assert page(f"a\n\n{picture}\n\nb\n\n{table}\n\nc\n") == "a\n\nb\n\nc\n"
 
 
 # ----------------------------------------------------------------- what pyproject.toml promises

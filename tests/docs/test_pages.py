@@ -21,7 +21,7 @@ from seqtag.features.attributes import TABLE_ATTRIBUTES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
-    "README.md": ("nltk",),
+    "README.md": (),
     "docs/index.md": ("nltk",),
     "docs/tutorial.md": ("nltk",),
     "docs/conllu.md": (),
@@ -170,6 +170,12 @@ def test_figures_of_the_advice_on_settings_are_those_of_the_measurements():
     figures = re.findall(r"\d\d\.\d\d", table)
     assert len(figures) > 15
     assert {*figures} <= measured
+
+
+def test_the_readme_is_short():
+    text = text_of("README.md")
+    assert len(text.split()) <= 600  # as wc -w counts
+    assert len(text.splitlines()) <= 180
 
 
 def test_links_between_pages_lead_somewhere():

@@ -47,7 +47,7 @@ def run(command: list[str], **environment: str) -> None:
 
 
 def test_the_readme_has_examples():
-    assert "score(mine, test)" in readme_code()
+    assert "word.lemma" in readme_code()
 
 
 def test_mypy_accepts(modules, tmp_path):
