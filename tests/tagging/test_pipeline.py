@@ -324,7 +324,7 @@ def test_a_component_is_saved_with_what_it_needs(tmp_path):
 
 def test_components_that_cannot_be_alone_are_refused():
     pipeline = seqtag.load("en")
-    with pytest.raises(SeqtagError, match="found feats, for which xpos needs .* --only feats$"):
+    with pytest.raises(SeqtagError, match=r"found feats, for which xpos needs .* --only feats$"):
         pipeline.tagger("feats")
     for find in (pipeline.tagger, pipeline.only):
         with pytest.raises(SeqtagError, match=r"found 'xops', did you mean 'xpos'\?"):
