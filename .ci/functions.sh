@@ -1,9 +1,9 @@
-# Functions that .ci/run and .ci/nightly share; source it in bash.
+# Functions shared by .ci/run and .ci/nightly. Source this file in bash.
 
-export SEQTAG_CORPORA=${SEQTAG_CORPORA:-$PWD/../shared/corpora} # tests that need it are skipped without
+export SEQTAG_CORPORA=${SEQTAG_CORPORA:-$PWD/../shared/corpora} # tests that need it are skipped if it is missing
 unset PYTHONPATH SEQTAG_BACKEND SEQTAG_VECTORS
 
-# fresh_copy: copy the tracked files into a temporary folder, which is removed at the end, and go there.
+# fresh_copy: copy the tracked files to a temporary folder and change to it; delete it at exit.
 fresh_copy() {
   temporary=$(mktemp -d)
   trap '{ kill $(jobs -p) || true; } 2>/dev/null; rm -rf "$temporary"' EXIT
@@ -18,7 +18,7 @@ fresh_copy() {
   cd "$copy"
 }
 
-# step COMMAND...: run a command without standard input, and print it and how long it took.
+# step COMMAND...: print a command, run it without standard input, and print its duration.
 step() {
   local began=$SECONDS status=0
   echo "+ $*"
@@ -27,14 +27,14 @@ step() {
   return $status
 }
 
-# quick_start N: print the command of the README's Nth quick start block.
+# quick_start N: print the command of the Nth block of the README's quick start.
 quick_start() {
   awk -v wanted="$1" '/^## / {on = /^## Quick start/} on && /^```sh$/ {block++; inside = 1; next}
                       /^```$/ {inside = 0} on && inside && block == wanted' README.md
 }
 
-# install_extras EXTRA...: install the libraries of extras. Their names are read from what was
-# installed, so that seqtag is not built again, and no package of its name is fetched from an index.
+# install_extras EXTRA...: install the libraries of extras. The names come from the metadata of the
+# installed package, so pip neither rebuilds seqtag nor downloads a package of that name.
 install_extras() {
   local tools
   tools=$(.venv/bin/python - "$@" <<'PYTHON'
