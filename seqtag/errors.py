@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
+from seqtag.version import DISTRIBUTION, __version__
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -96,10 +98,11 @@ def install_hint(extra: str) -> str:
 
     Examples
     --------
-    >>> install_hint("plot")
-    "run pip install '.[plot]' in a clone of seqtag"
+    >>> install_hint("plot").split(", or ")[0]
+    "run pip install '.[plot]' in a clone"
     """
-    return f"run pip install '.[{extra}]' in a clone of seqtag"
+    wheel = f"{DISTRIBUTION.replace('-', '_')}-{__version__}-....whl"
+    return f"run pip install '.[{extra}]' in a clone, or pip install '{wheel}[{extra}]' for a wheel"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -17,7 +17,8 @@ from seqtag.errors import BackendError
 from tests.conftest import ROOT
 
 FLOORS = """
-version errors html_tables hooks deprecation
+version
+errors html_tables hooks deprecation
 lazy
 caching parallel randomness cluster
 storage.compression storage.locks storage.strict_json
@@ -135,7 +136,7 @@ integrations
 cli.common
 cli.options
 cli.eval_warnings cli.training
-cli.bundle cli.calibrate cli.classes cli.cluster_tag cli.cluster_train cli.completion cli.corpora cli.curve cli.cv cli.eval cli.explain cli.info cli.inspect cli.lexicon cli.tag cli.templates cli.train cli.tune
+cli.bundle cli.calibrate cli.classes cli.cluster_tag cli.cluster_train cli.completion cli.corpora cli.curve cli.cv cli.doctor cli.eval cli.explain cli.info cli.inspect cli.lexicon cli.tag cli.templates cli.train cli.tune
 cli.cluster cli.compare cli.report cli.serve
 cli
 __init__
@@ -318,8 +319,8 @@ def test_the_backend_is_native_where_built_unless_told_otherwise(monkeypatch, wa
         ("gpu", "expected SEQTAG_BACKEND=native or reference, found 'gpu'"),
         (
             "native",
-            "SEQTAG_BACKEND=native, but the native kernel was not built; install a C++ compiler "
-            "and reinstall seqtag, or unset SEQTAG_BACKEND",
+            "SEQTAG_BACKEND=native, but the native kernel was not built; unset SEQTAG_BACKEND, or "
+            f"{backends.REINSTALL}",
         ),
     ],
 )
@@ -331,24 +332,36 @@ def test_a_backend_that_is_not_there(monkeypatch, wanted, message):
     assert str(error.value) == message
 
 
-def test_an_unbuilt_source_tree_says_why_it_is_slow(tmp_path):
+def test_without_a_kernel_the_slow_backend_is_reported_once(tmp_path):
     unbuilt = shutil.ignore_patterns("_kernel*", "__pycache__")
     shutil.copytree(ROOT / "seqtag", tmp_path / "seqtag", ignore=unbuilt)
-    (tmp_path / "pyproject.toml").touch()
-    env = {name: value for name, value in os.environ.items() if name != "SEQTAG_BACKEND"}
-    probe = "from seqtag.engine.backend import BACKEND; print(BACKEND)"
-    command = [sys.executable, "-S", "-W", "always", "-c", probe]
-    done = subprocess.run(
-        command,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=env | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
-    )
-    assert done.stdout.strip() == "reference", done.stderr
-    assert "the native kernel is not built" in done.stderr
-    assert "pip install -e ." in done.stderr
+    (tmp_path / "models").symlink_to(ROOT / "models")
+    reported = f"the slow reference backend is in use: {backends.NOT_BUILT}\n"
+
+    def run(*arguments, **variables):
+        env = {name: value for name, value in os.environ.items() if name != "SEQTAG_BACKEND"}
+        return subprocess.run(
+            [sys.executable, "-S", *arguments],
+            cwd=tmp_path,
+            input="Time flies.",
+            capture_output=True,
+            text=True,
+            check=False,
+            env=env | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])} | variables,
+        )
+
+    probe = ("-c", "from seqtag.engine.backend import BACKEND; print(BACKEND)")
+    done = run(*probe)
+    assert (done.stdout, done.stderr) == ("reference\n", reported)
+    assert run(*probe, SEQTAG_BACKEND="reference").stderr == ""
+    tag = ("-m", "seqtag", "tag", "--only", "upos", "--to", "tagged")
+    assert run(*tag).stderr.splitlines().count(f"seqtag: note: {reported.rstrip()}") == 1
+    assert run(*tag, "-q").stderr == ""
+    doctor = run("-m", "seqtag", "doctor")
+    assert doctor.returncode == 1
+    assert f"backend      problem: reference: {backends.NOT_BUILT}\n" in doctor.stdout
+    doctor = run("-m", "seqtag", "doctor", SEQTAG_BACKEND="reference")
+    assert f"backend      problem: reference: {backends.NOT_BUILT}\n" in doctor.stdout
 
 
 def test_no_lazy_name_of_a_package_is_also_a_module_in_it():

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from seqtag.batch.ray_cluster import require_ray
-from seqtag.errors import ClusterError
+from seqtag.errors import ClusterError, install_hint
 
 
 def test_without_ray_the_extra_is_named(monkeypatch):
@@ -15,6 +15,5 @@ def test_without_ray_the_extra_is_named(monkeypatch):
     with pytest.raises(ClusterError) as error:
         require_ray()
     assert str(error.value) == (
-        "expected the package ray for work on a cluster, found none; "
-        "run pip install '.[ray]' in a clone of seqtag"
+        "expected the package ray for work on a cluster, found none; " + install_hint("ray")
     )

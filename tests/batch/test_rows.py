@@ -13,7 +13,7 @@ import pytest
 import seqtag
 from seqtag.batch.files import tag_file
 from seqtag.batch.rows import RowTagger, row_format
-from seqtag.errors import CorpusError, OptionError, SeqtagError
+from seqtag.errors import CorpusError, OptionError, SeqtagError, install_hint
 from seqtag.tagging.pipeline import Chain
 from seqtag.tagging.streams import TagOptions
 from tests.command_line import call, home
@@ -258,5 +258,5 @@ def test_without_pyarrow_the_extra_is_named(place, home, monkeypatch):
         tag_file("in.parquet", "out.parquet", home / "upos.seqtag")
     assert str(error.value) == (
         "in.parquet: expected the package pyarrow for tables of Arrow and Parquet, found none; "
-        "run pip install '.[ray]' in a clone of seqtag"
+        + install_hint("ray")
     )

@@ -12,7 +12,7 @@ import pytest
 
 from seqtag.batch.files import tag_file
 from seqtag.batch.storage import RangePlace, digest_of, file_system, place_of
-from seqtag.errors import CorpusError
+from seqtag.errors import CorpusError, install_hint
 from tests.command_line import conllu, home
 
 
@@ -103,7 +103,7 @@ def test_without_fsspec_the_extra_is_named(monkeypatch):
         file_system("s3://a/b")
     assert str(error.value) == (
         "s3://a/b: expected the package fsspec for files at s3://, found none; "
-        "run pip install '.[ray]' in a clone of seqtag"
+        + install_hint("ray")
     )
 
 

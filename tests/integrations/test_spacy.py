@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import seqtag
 from seqtag.corpus import sentence_of
-from seqtag.errors import ModelFileError, SeqtagError
+from seqtag.errors import ModelFileError, SeqtagError, install_hint
 from seqtag.model import bundle
 from seqtag.training.pipeline import train_parts
 from tests.conftest import ROOT
@@ -517,4 +517,4 @@ def test_without_spacy_the_extra_is_named(tmp_path):
     )
     said = run(tmp_path, "-c", code)
     assert said.startswith("expected spaCy, found none (")
-    assert said.endswith("); run pip install '.[spacy]' in a clone of seqtag\n")
+    assert said.endswith(f"); {install_hint('spacy')}\n")
