@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Terminated, check_redirection, complain, interruption_code
+from seqtag.cli.common import Notes, Terminated, check_redirection, complain, interruption_code
 from seqtag.storage.output import naming
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ COMMANDS = {
     "info": "Show the labels, templates and training of a model.",
     "templates": "List and print the feature templates.",
     "corpora": "List and fetch corpora by name.",
+    "doctor": "Check the installation.",
     "completion": "Print a shell completion script.",
 }
 
@@ -83,10 +84,13 @@ class _Commands(click.Group):
 
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
+        from seqtag.cli.doctor import describe_foreign, foreign_packages
         from seqtag.engine.backend import BACKEND
         from seqtag.version import __version__
 
         click.echo(f"seqtag {__version__} ({BACKEND} backend)")
+        if found := foreign_packages():
+            complain(f"warning: {describe_foreign(found)}")
         context.exit()
 
 
@@ -116,6 +120,9 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     args = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in args
+    Notes(
+        quiet=not {"-q", "--quiet"}.isdisjoint(args)
+    )  # for imports, before the command makes its own
     with suppress(ValueError):  # possible in the main thread only
         Terminated.received = False
         signal.signal(signal.SIGTERM, Terminated.raise_it)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from seqtag.catalogue.locate import locate
-from seqtag.cli.common import Notes, check_stdin, check_target, load_model, note_backend, usage
+from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usage
 from seqtag.cli.options import (
     complete_files,
     complete_models,
@@ -83,7 +83,6 @@ def command(
     from seqtag.tables.learn import WordBigrams, check_options, cluster, source_of
 
     notes = Notes(quiet)
-    note_backend(notes)
     check_stdin(context, inputs)
     with usage():
         check_options(number, min_count, passes)

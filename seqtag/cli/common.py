@@ -152,17 +152,6 @@ def interruption_code() -> int:
     return 128 + (signal.SIGTERM if Terminated.received else signal.SIGINT)
 
 
-def note_backend(notes: Notes) -> None:
-    """Warn that training is slow without the native kernel, unless the user chose so."""
-    from seqtag.engine.backend import BACKEND
-
-    if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
-        notes(
-            "note: the native kernel was not built; the reference implementation learns the same "
-            "model much more slowly; install a C++17 compiler and reinstall seqtag"
-        )
-
-
 def complain(message: str) -> None:
     """Write a message to stderr; ignore write errors there."""
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Notes, check_stdout, check_target, note_backend, print_json, say
+from seqtag.cli.common import Notes, check_stdout, check_target, print_json, say
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
@@ -73,7 +73,6 @@ def command(
 
     check_stdout()
     notes = Notes(quiet)
-    note_backend(notes)
     if plot and Path(plot).suffix.lower() not in (".png", ".svg"):
         msg = f"expected --plot FILE.png or FILE.svg, found {plot!r}"
         raise click.UsageError(msg, context)

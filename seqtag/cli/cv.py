@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Notes, check_stdout, note_backend, print_json, say
+from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.options import (
     attributes_option,
     complete_files,
@@ -69,7 +69,6 @@ def command(
 
     check_stdout()
     notes = Notes(quiet)
-    note_backend(notes)
     training_arguments(settings)
     everything = reading.sentences(files, notes, empty=True)
     units = fold_units(everything, folds, by)

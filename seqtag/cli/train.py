@@ -12,7 +12,6 @@ from seqtag.cli.common import (
     Notes,
     check_stdin,
     load_model,
-    note_backend,
 )
 from seqtag.cli.options import (
     attributes_option,
@@ -107,7 +106,6 @@ def command(
     inputs = [*train, *([dev] if dev else [])]
     check_stdin(context, inputs)
     check_training(context, inputs, output, options, force=force, as_json=as_json)
-    note_backend(notes)
     train, dev = _by_name(train, dev, options, notes)
     if options["patience"] and not dev:
         msg = "--patience needs a --dev set"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Notes, check_stdout, note_backend, print_json, say
+from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.options import (
     Parameter,
     attributes_option,
@@ -98,7 +98,6 @@ def command(
 
     check_stdout()
     notes = Notes(quiet)
-    note_backend(notes)
     training_arguments(fixed)
     space = _space(context, choices)
     candidates = random_settings(space, trials, fixed["seed"]) if trials else grid(space)

@@ -7,25 +7,38 @@ was built.
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
-import warnings
-from pathlib import Path
 
 from seqtag.engine.interface import Backend
 from seqtag.errors import BackendError
+
+REINSTALL = (
+    "install a C++17 compiler and repeat your pip install command with --no-cache-dir "
+    "--force-reinstall, because pip keeps the slow wheel in its cache"
+)
+"""How to get the native kernel."""
+
+NOT_BUILT = f"the native kernel was not built; for speed {REINSTALL}"
+"""Why the reference is in use if nothing was chosen."""
+
+
+def is_built() -> bool:
+    """Return whether the native kernel is installed."""
+    return importlib.util.find_spec("seqtag.engine._kernel") is not None
 
 
 def _choose() -> str:
     """Return the name of the backend to use."""
     wanted = os.environ.get("SEQTAG_BACKEND", "")
-    built = importlib.util.find_spec("seqtag.engine._kernel") is not None
+    built = is_built()
     if wanted not in ("", "native", "reference"):
         msg = f"expected SEQTAG_BACKEND=native or reference, found {wanted!r}"
         raise BackendError(msg)
     if wanted == "native" and not built:
         msg = (
-            "SEQTAG_BACKEND=native, but the native kernel was not built; install a C++ compiler "
-            "and reinstall seqtag, or unset SEQTAG_BACKEND"
+            "SEQTAG_BACKEND=native, but the native kernel was not built; unset SEQTAG_BACKEND, or "
+            f"{REINSTALL}"
         )
         raise BackendError(msg)
     return wanted or ("native" if built else "reference")
@@ -55,18 +68,8 @@ def get(name: str) -> Backend:
 
 BACKEND = _choose()
 """Name of the backend in use: ``native`` or ``reference``."""
-if (
-    BACKEND == "reference"
-    and not os.environ.get("SEQTAG_BACKEND")
-    and (Path(__file__).parents[2] / "pyproject.toml").exists()
-):
-    warnings.warn(
-        "seqtag is imported from its source tree, where the native kernel is not built, and "
-        "uses the slow reference backend; install it with pip install -e ., and with a C++ "
-        "compiler",
-        RuntimeWarning,
-        stacklevel=1,
-    )
+if BACKEND == "reference" and not os.environ.get("SEQTAG_BACKEND"):
+    logging.getLogger("seqtag").warning("the slow reference backend is in use: %s", NOT_BUILT)
 
 (
     _,

@@ -29,6 +29,17 @@ def _load() -> Any:
 _kernel = _load()
 
 
+def vectors() -> str:
+    """Return the width of the vectors in use, and why they are not wider."""
+    if _kernel.__name__.endswith("_avx2"):
+        return "AVX2 vectors (32 bytes)"
+    if os.environ.get("SEQTAG_VECTORS") == "16":
+        return "vectors of 16 bytes, as SEQTAG_VECTORS asks"
+    able = _kernel.has_avx2()
+    why = "the compiler could not build it" if able else "the processor does not have it"
+    return f"vectors of 16 bytes, without AVX2: {why}"
+
+
 def draw_secret() -> None:
     """Seed the kernel's hash tables per process (hash-flooding protection)."""
     _kernel.draw_secret(*np.frombuffer(os.urandom(16), np.uint64).tolist())

@@ -158,30 +158,6 @@ def test_two_labels(folder, call):
     assert json.loads(call(*scored, "--json").out)["task"] == "xpos"
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("train", "train.conllu", "-o", "x.seqtag", "--epochs", 1),
-        ("cv", "train.conllu", "--folds", 2, "--epochs", 1),
-        ("tune", "train.conllu", "--folds", 2, "--try", "epochs=1"),
-        ("curve", "train.conllu", "--dev", "other.conllu", "--points", 2, "--epochs", 1),
-    ],
-)
-def test_no_compiler(folder, call, monkeypatch, command):
-    monkeypatch.setattr(backend, "BACKEND", "reference")
-    monkeypatch.delenv("SEQTAG_BACKEND", raising=False)
-    assert [line for line in said(call, *command) if "kernel" in line] == [
-        "seqtag: note: the native kernel was not built; the reference implementation learns the same "
-        "model much more slowly; install a C++17 compiler and reinstall seqtag"
-    ]
-
-
-def test_who_asks_for_the_reference_is_not_told(folder, call, monkeypatch):
-    monkeypatch.setattr(backend, "BACKEND", "reference")
-    monkeypatch.setenv("SEQTAG_BACKEND", "reference")
-    assert said(call, "train", "train.conllu", "-o", "x.seqtag", "--epochs", 1) == []
-
-
 def test_lemmas_that_are_not_there_are_named_with_their_file(folder, call):
     (folder / "none.conllu").write_text("1\tcats\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n")
     for label in ("lemma", "upos,lemma"):

@@ -1,0 +1,144 @@
+"""``seqtag doctor``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from seqtag.cli.common import print_json, say
+from seqtag.cli.options import json_option
+from seqtag.version import DISTRIBUTION, __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXTRAS = {
+    "arrow": ("pyarrow",),
+    "plot": ("matplotlib",),
+    "ray": ("fsspec", "pyarrow", "ray"),
+    "serve": ("starlette", "uvicorn"),
+    "sklearn": ("sklearn",),
+    "spacy": ("spacy",),
+    "zstd": () if sys.version_info >= (3, 14) else ("zstandard",),
+}
+"""The modules that each extra installs, for extras that add features."""
+
+
+class Finding(NamedTuple):
+    """Result of one check; `problem` if something has to be done about it."""
+
+    name: str
+    text: str
+    problem: bool = False
+
+
+@click.command("doctor")
+@json_option
+def command(as_json: bool) -> int:
+    """Check the installation: backend, versions, extras, models, foreign packages.
+
+    The exit code is 1 if there is a problem.
+
+    \b
+    Examples:
+      seqtag doctor
+      seqtag doctor --json
+    """
+    findings = [_backend(), *_versions(), *_extras(), *_models(), _foreign()]
+    wrong = any(each.problem for each in findings)
+    if as_json:
+        print_json({"ok": not wrong, "checks": [each._asdict() for each in findings]})
+    else:
+        for each in findings:
+            say(f"{each.name:<12} {'problem: ' if each.problem else ''}{each.text}\n")
+    return int(wrong)
+
+
+def _backend() -> Finding:
+    from seqtag.engine.backend import BACKEND, NOT_BUILT, is_built
+
+    if BACKEND == "reference":
+        if is_built():
+            return Finding("backend", "reference, as SEQTAG_BACKEND asks (slow)")
+        return Finding("backend", f"reference: {NOT_BUILT}", problem=True)
+    from seqtag.engine.native import vectors
+
+    return Finding("backend", f"native, {vectors()}")
+
+
+def _versions() -> Iterator[Finding]:
+    import platform
+    from importlib.metadata import version
+
+    names = ("numpy", "click", "conllu", "nltk", "tqdm")
+    python = f"Python {platform.python_version()}"
+    packages = ", ".join([python, *(f"{name} {version(name)}" for name in names)])
+    yield Finding("seqtag", f"{__version__} in {Path(__file__).parents[1]}")
+    yield Finding("versions", packages)
+    yield Finding("platform", f"{platform.platform()}, {sys.executable}")
+
+
+def _extras() -> Iterator[Finding]:
+    from importlib.util import find_spec
+
+    from seqtag.errors import install_hint
+
+    for extra, modules in EXTRAS.items():
+        missing = [name for name in modules if find_spec(name) is None]
+        text = f"not installed ({', '.join(missing)}); {install_hint(extra)}"
+        yield Finding(f"extra {extra}", text if missing else "installed")
+
+
+def _models() -> Iterator[Finding]:
+    from seqtag.errors import SeqtagError
+    from seqtag.model.embedded import DEFAULT_MODELS, MODELS
+    from seqtag.tagging.pipeline import load
+
+    names = {path.stem for path in MODELS.glob("*.seqtag")}
+    for name in sorted(names.union(DEFAULT_MODELS)):
+        path = MODELS / f"{name}.seqtag"
+        try:
+            load(path)
+        except (SeqtagError, OSError) as error:
+            yield Finding("model", f"{error}; reinstall seqtag", problem=True)
+        else:
+            yield Finding("model", f"{name} ({path.stat().st_size / 1e6:.1f} MB, readable)")
+
+
+def _foreign() -> Finding:
+    found = foreign_packages(by_files=True)
+    return Finding("foreign", describe_foreign(found) if found else "none", problem=bool(found))
+
+
+def foreign_packages(*, by_files: bool = False) -> list[str]:
+    """Return other distributions that are called seqtag or, `by_files`, install a package seqtag.
+
+    importlib.metadata would do the same, but takes longer to import than this takes to run.
+    """
+    ours = DISTRIBUTION.replace("-", "_")
+    found = set()
+    for folder in map(Path, sys.path):
+        for info in folder.glob("*-info" if by_files else "seqtag-*-info"):
+            name, _, version = info.stem.partition("-")
+            record = info / "RECORD"
+            if name == "seqtag" or (
+                by_files
+                and name != ours
+                and record.is_file()
+                and b"\nseqtag/__init__.py," in b"\n" + record.read_bytes()
+            ):
+                found.add(f"{name} {version}")
+    return sorted(found)
+
+
+def describe_foreign(found: list[str]) -> str:
+    """Return what to do about foreign distributions."""
+    names = " ".join(each.split()[0] for each in found)
+    return (
+        f"{', '.join(found)} provides the import name seqtag, too, and may replace files of "
+        f"{DISTRIBUTION}; run pip uninstall {names}, then repeat your pip install command with "
+        "--force-reinstall"
+    )

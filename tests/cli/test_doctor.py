@@ -1,0 +1,139 @@
+"""``seqtag doctor``, and what ``seqtag --version`` says of foreign packages."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+import pytest
+
+import seqtag
+from seqtag.cli import doctor
+from seqtag.engine import backend, native
+from seqtag.errors import install_hint
+from seqtag.version import DISTRIBUTION
+from tests.command_line import call
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.skipif(backend.BACKEND != "native", reason="the kernel was not built")
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """Make an empty folder of installed packages the only one to be searched for foreign ones."""
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *filter(None, map(clean, sys.path))])
+    return tmp_path
+
+
+def clean(folder: str) -> str:
+    """Return a folder of the path unless a package called seqtag is installed there."""
+    return "" if any((ROOT / folder).glob("seqtag-*-info")) else folder
+
+
+def lines(text: bytes) -> dict[str, str]:
+    """The last line of each name."""
+    return dict(re.split(" +", line, maxsplit=1) for line in text.decode().splitlines())
+
+
+def test_a_sound_installation(site, call, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    done = call("doctor")
+    assert (done.code, done.err) == (0, "")
+    found = lines(done.out.replace(b"extra ", b"extra-"))
+    assert found["backend"].startswith("native, ")
+    assert found["seqtag"] == f"{seqtag.__version__} in {ROOT / 'seqtag'}"
+    assert re.fullmatch(r"Python 3\.\d+\.\S+, numpy \d\S+, click \d.*", found["versions"])
+    assert sys.executable in found["platform"]
+    assert re.fullmatch(r"en \(\d+\.\d MB, readable\)", found["model"])
+    assert found["foreign"] == "none"
+    assert {name[6:] for name in found if name.startswith("extra-")} == {*doctor.EXTRAS}
+
+    checks = json.loads(call("doctor", "--json").out)
+    assert checks["ok"] is True
+    assert {"name": "foreign", "text": "none", "problem": False} in checks["checks"]
+
+
+def test_extras_are_those_of_pyproject_that_add_features():
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    section = text.split("[project.optional-dependencies]\n")[1].split("\n[")[0]
+    names = {*re.findall(r"^(\w+) = \[", section, re.M)}
+    assert names - {"bench", "dev", "docs", "fuzz", "test"} == {*doctor.EXTRAS}
+
+
+def test_an_extra_that_is_missing_names_its_command(site, call, monkeypatch):
+    monkeypatch.setitem(doctor.EXTRAS, "plot", ("matplotlib", "no_such_module"))
+    found = call("doctor")
+    assert found.code == 0
+    line = f"extra plot   not installed (no_such_module); {install_hint('plot')}\n"
+    assert line in found.out.decode()
+
+
+@pytest.mark.parametrize(
+    ("widest", "wanted", "able", "text"),
+    [
+        ("_kernel_avx2", None, True, "AVX2 vectors (32 bytes)"),
+        ("_kernel", "16", True, "vectors of 16 bytes, as SEQTAG_VECTORS asks"),
+        (
+            "_kernel",
+            None,
+            True,
+            "vectors of 16 bytes, without AVX2: the compiler could not build it",
+        ),
+        (
+            "_kernel",
+            None,
+            False,
+            "vectors of 16 bytes, without AVX2: the processor does not have it",
+        ),
+    ],
+)
+def test_vectors(monkeypatch, widest, wanted, able, text):
+    class Kernel:
+        __name__ = f"seqtag.engine.{widest}"
+
+        @staticmethod
+        def has_avx2() -> bool:
+            return able
+
+    monkeypatch.setattr(native, "_kernel", Kernel)
+    monkeypatch.setattr(Kernel, "__name__", f"seqtag.engine.{widest}")
+    if wanted:
+        monkeypatch.setenv("SEQTAG_VECTORS", wanted)
+    else:
+        monkeypatch.delenv("SEQTAG_VECTORS", raising=False)
+    assert native.vectors() == text
+
+
+def test_a_model_that_cannot_be_read(site, call, monkeypatch, tmp_path):
+    (tmp_path / "en.seqtag").write_bytes(b"PK")
+    monkeypatch.setattr("seqtag.model.embedded.MODELS", tmp_path)
+    done = call("doctor")
+    assert done.code == 1
+    assert re.search(rb"^model +problem: .*en\.seqtag: .*; reinstall seqtag$", done.out, re.M)
+
+
+def test_foreign_packages(site, call):
+    def install(name: str, version: str, files: str) -> None:
+        info = site / f"{name}-{version}.dist-info"
+        info.mkdir()
+        (info / "RECORD").write_text(files)
+
+    install(DISTRIBUTION.replace("-", "_"), "0.3.0", "seqtag/__init__.py,,\n")
+    install("other", "1.0", "other/__init__.py,,\nother/seqtag/__init__.py,,\n")
+    assert call("--version").err == ""
+    assert call("doctor").code == 0
+
+    install("fork_of_it", "2.0", "a.py,,\nseqtag/__init__.py,,\n")
+    assert call("--version").err == ""  # only names are looked at
+    done = call("doctor")
+    assert done.code == 1
+    assert lines(done.out)["foreign"] == f"problem: {doctor.describe_foreign(['fork_of_it 2.0'])}"
+
+    install("seqtag", "1.2.3", "")
+    done = call("--version")
+    assert done.code == 0
+    assert done.out.decode() == f"seqtag {seqtag.__version__} (native backend)\n"
+    assert done.err == f"seqtag: warning: {doctor.describe_foreign(['seqtag 1.2.3'])}\n"
+    assert "run pip uninstall fork_of_it seqtag, then" in call("doctor").out.decode()
