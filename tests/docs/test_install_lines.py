@@ -51,6 +51,13 @@ def test_messages_and_pages_name_extras_that_exist():
         assert f"'.[{extra}]'" in install_hint(extra)
 
 
+def test_the_table_of_extras_is_complete():
+    page = (ROOT / "docs" / "how-to" / "install.md").read_text("utf-8")
+    table = page.split("## Extras\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\|([^|]*)\|", table, re.M)
+    assert {*re.findall(r"`(\w+)`", "".join(rows))} == extras()
+
+
 @pytest.mark.parametrize(
     "line",
     [
