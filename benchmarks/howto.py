@@ -226,7 +226,7 @@ def tables(found: Found, options: Found) -> dict[str, tuple[str, str]]:
     }
     lexicon = found["lexicon"]
     words = table(
-        ["", "without", "with"],
+        ["", "without the table", "with the table"],
         [[name, *map(percent, pair)] for name, pair in stored.items()]
         + [
             [

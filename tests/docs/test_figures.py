@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 
 import pytest
 
+import seqtag
+from benchmarks import howto
 from seqtag.cli import main
 from tests.conftest import ROOT
 
@@ -164,3 +167,69 @@ def test_the_note_on_automatic_settings_is_what_the_command_prints(
     *args, model = command.split()
     assert main([*args, str(tmp_path / model)]) == 0
     assert note in capsys.readouterr().err.splitlines()
+
+
+# ------------------------------------------------------------------------------------ how-to
+STORED = {
+    name: json.loads((ROOT / "docs" / "benchmarks" / f"{name}.json").read_text("utf-8"))
+    for name in ("howto", "options")
+}
+
+
+def how_to(name: str) -> str:
+    """Return the text of a how-to page, each paragraph on one line."""
+    text = (ROOT / "docs" / "how-to" / f"{name}.md").read_text("utf-8")
+    return re.sub(r"(?<=\S)\n *(?=\S)", " ", text)
+
+
+@pytest.mark.parametrize(
+    ("page", "table"), howto.tables(STORED["howto"], STORED["options"]["found"]).values()
+)
+def test_tables_of_the_how_to_pages_are_the_stored_results(page, table):
+    assert f"\n{table}\n" in (ROOT / "docs" / "how-to" / page).read_text("utf-8")
+
+
+def test_figures_in_the_text_of_how_to_pages_are_the_stored_results():
+    found, options = STORED["howto"], STORED["options"]["found"]["EWT UPOS"]
+    cost = found["checkpoints"]
+    assert (
+        f"English EWT ({found['partial']['error'][0]:,} sentences, UPOS), a checkpoint takes "
+        f"{cost['megabytes']:.0f} MB, and a checkpoint after each of ten epochs makes the training "
+        f"about {cost['percent']:.0f} % longer."
+    ) in how_to("resume")
+    assert f"about {found['margins']:.1f} times as long" in how_to("confidence")
+    assert (
+        "500 classes from 19 million words raise the accuracy of UPOS on the test set from "
+        f"{options['default']['score']:.2f} to {options['--classes']['score']:.2f} (mean of five "
+    ) in how_to("word-classes")
+
+
+def test_sizes_of_outputs_are_those_of_the_page_on_clusters(sample_dir, tmp_path):
+    rows = (sample_dir / "en-sample-train.conllu").read_text("utf-8").splitlines()
+    text = "".join(row[9:] + "\n" for row in rows if row.startswith("# text = "))
+    (tmp_path / "a.txt").write_text(text, "utf-8")
+    times = {}
+    for name, more in (("conllu", ()), ("tagged", ("--only", "upos", "--to", "tagged"))):
+        out = tmp_path / name
+        args = ["tag", str(tmp_path / "a.txt"), "--paragraphs", "line", "-q", "-o", str(out)]
+        assert main([*args, *more]) == 0
+        times[name] = out.stat().st_size / len(text.encode())
+    assert round(times["tagged"]) == 2
+    assert round(times["conllu"]) in (11, 12)
+    assert (
+        "about twice the space of the input in the format `tagged`, and eleven to twelve times"
+        in (how_to("operate-a-cluster"))
+    )
+
+
+def test_bytes_of_a_word_table_in_a_model_are_those_of_the_page(tmp_path):
+    words = [f"{n * 2654435761 % 2**32:x}" for n in range(20_000)]
+    rows = [f"{word}\t{n * n % 500}\n" for n, word in enumerate(words)]
+    (tmp_path / "t.tsv").write_text("".join(rows), "utf-8")
+    data = ([["a", "b"]] * 3, [["X", "Y"]] * 3)
+    sizes = []
+    for tables in ([], [seqtag.read_table(tmp_path / "t.tsv")]):
+        tagger = seqtag.train(*data, label="upos", tables=tables, epochs=1, min_count=1)
+        sizes.append(tagger.save(tmp_path / f"{len(tables)}.seqtag"))
+    assert 5 < (sizes[1] - sizes[0]) / len(words) < 15
+    assert "about 10 bytes per word" in how_to("lexicons")
