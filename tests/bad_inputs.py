@@ -74,7 +74,7 @@ class Bench:
     ) -> None:
         """All commands take the data; not a byte changes but (unless `exact`) the tags.
 
-        `notes` is all that they say of it; `words` are scored and learnt from.
+        `notes` is all that they say of it; `words` are scored and learned from.
         """
         raw = self.write(data)
         tagged = self.tag(*options, model=model)
@@ -83,9 +83,9 @@ class Bench:
         scored = self.eval(*options, "--json", model=model)
         assert (scored.code, scored.err) == (0, notes)
         assert json.loads(scored.out)["tokens"] == words
-        learnt = self.train(*options, "--json")
-        assert learnt.code == 0 and learnt.err.startswith(notes), learnt.err
-        assert json.loads(learnt.out)["training"]["tokens"] == words
+        learned = self.train(*options, "--json")
+        assert learned.code == 0 and learned.err.startswith(notes), learned.err
+        assert json.loads(learned.out)["training"]["tokens"] == words
 
     def refused(
         self, data: str | bytes, message: str, *options: object, model: str = "upos"

@@ -1,6 +1,6 @@
 """The slow truth: every answer by trying all label sequences, cell by cell.
 
-Knows nothing of seqtag: plain numbers, indexing by hand, no numpy arithmetic.
+Knows nothing of seqtag: plain numbers, explicit indexing, no numpy arithmetic.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Model files to test with: a tiny model, and headers that nobody would write."""
+"""Model files to test with: a tiny model, and malformed headers."""
 
 from __future__ import annotations
 

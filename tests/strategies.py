@@ -131,7 +131,7 @@ class Case(NamedTuple):
         return self.y[self.x.sentence_ptr[s] : self.x.sentence_ptr[s + 1]]
 
     def cells_of(self, s: int, y) -> dict[int, float]:
-        """phi(x, y) of sentence s by hand, {cell: count}."""
+        """Return phi(x, y) of sentence s from a plain loop, {cell: count}."""
         rows, K, order, _, parts = self.layout
         listed = None if parts is None else [parts.of(j).tolist() for j in range(K)]
         return brute_force.cells_of(rows, K, self.sentence(s), y, order, listed)

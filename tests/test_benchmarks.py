@@ -154,7 +154,7 @@ def test_installed_peers_learn_the_sample(name, sample_dir, tmp_path, monkeypatc
     found = json.loads(out.read_text())["labels"]
     assert [len(labels) for labels in found] == [len(labels) for labels in gold]
     right = sum(a == b for x, y in zip(found, gold, strict=True) for a, b in zip(x, y, strict=True))
-    assert right > 0.3 * sum(map(len, gold))  # on its own training data, it has learnt something
+    assert right > 0.3 * sum(map(len, gold))  # on its own training data, it has learned something
     assert tasks.read(task, tmp_path / "tagged") == (sentences, found)
 
 

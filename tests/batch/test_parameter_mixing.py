@@ -61,7 +61,7 @@ def test_one_shard_is_plain_training_with_the_preset_of_a_file(sample_dir):
 
 # ----------------------------------------------------------------- several
 class Restless(LocalWorkers):
-    """Shards that are lost before every round, read again, and learnt from twice."""
+    """Shards that are lost before every round, read again, and learned from twice."""
 
     def __init__(self, sources, reading):
         super().__init__(sources, reading)

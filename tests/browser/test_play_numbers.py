@@ -96,7 +96,7 @@ def seqtag_model(model, given):
 
 
 @pytest.fixture(scope="module")
-def learnt(arithmetic):
+def learned(arithmetic):
     """What the page and what seqtag make of 1,200 data sets."""
     given = list(data_sets(1200))
     return [
@@ -105,8 +105,8 @@ def learnt(arithmetic):
     ]
 
 
-def test_every_update_of_1200_data_sets_is_seqtags(learnt):
-    for given, found, model in learnt:
+def test_every_update_of_1200_data_sets_is_seqtags(learned):
+    for given, found, model in learned:
         sign = swapped(given)
         assert np.array_equal(found["w"], sign * model.trajectory(given["points"])), given
         made = model.mistakes_
@@ -114,36 +114,36 @@ def test_every_update_of_1200_data_sets_is_seqtags(learnt):
         assert [each["seen"] for each in found["updates"]] == made.seen.tolist()
         assert found["passes"] == model.n_iter_ and found["converged"] == model.converged_
         assert len(found["steps"]) == model.n_iter_ * len(given["y"])
-    counts = [model.n_updates_ for _, _, model in learnt]
+    counts = [model.n_updates_ for _, _, model in learned]
     assert sum(counts) > 10_000 and counts.count(0) > 5
-    assert 100 < sum(model.converged_ for _, _, model in learnt) < 1100
+    assert 100 < sum(model.converged_ for _, _, model in learned) < 1100
 
 
-def test_votes_of_1200_data_sets_are_seqtags(learnt):
-    for given, found, model in learnt:
+def test_votes_of_1200_data_sets_are_seqtags(learned):
+    for given, found, model in learned:
         assert found["survival"] == model.survival_.tolist()
         votes = swapped(given) * model.decision_function(given["points"])
         assert found["votes"] == votes.tolist(), given
 
 
-def test_averages_of_1200_data_sets_are_seqtags(learnt):
-    for given, found, _ in learnt:
+def test_averages_of_1200_data_sets_are_seqtags(learned):
+    for given, found, _ in learned:
         model = seqtag_model(lambda **settings: BinaryPerceptron(average=True, **settings), given)
         mean = swapped(given) * np.array([*model.coef_[0], *model.intercept_[: given["bias"]]])
         assert found["mean"] == mean.tolist(), given
 
 
-def test_averages_on_the_way_are_the_mean_of_all_w(learnt):
-    for given, found, _ in learnt[:300]:
+def test_averages_on_the_way_are_the_mean_of_all_w(learned):
+    for given, found, _ in learned[:300]:
         each = np.array([found["w"][step["updates"]] for step in found["steps"]])
         for look, mean in zip(given["looks"], found["means"], strict=True):
             C = look % (len(each) + 1)
             assert np.allclose(mean, each[:C].mean(axis=0) if C else 0, atol=1e-12)
 
 
-def test_margins_and_bounds_of_1200_data_sets_are_seqtags(learnt):
+def test_margins_and_bounds_of_1200_data_sets_are_seqtags(learned):
     separable = 0
-    for given, found, _ in learnt:
+    for given, found, _ in learned:
         X, y = np.array(found["X"], float), given["y"]
         mapped = FEATURES[given["map"]](np.array(given["points"], float))
         assert np.array_equal(X, bias(mapped) if given["bias"] else mapped)

@@ -336,9 +336,9 @@ def test_a_file_put_there_by_hand_is_written_down(server):
     file = remote(**UNPINNED)
     path = local_path(file)
     path.parent.mkdir(parents=True)
-    path.write_bytes(b"by hand")
+    path.write_bytes(b"edited")
     fetch.fetch(file)
-    assert record_of(path).read_text().startswith(hashlib.sha256(b"by hand").hexdigest())
+    assert record_of(path).read_text().startswith(hashlib.sha256(b"edited").hexdigest())
     assert server.requests == []
 
 

@@ -1,4 +1,4 @@
-"""Losses by hand, and the risk."""
+"""Losses against worked examples, and the risk."""
 
 from __future__ import annotations
 

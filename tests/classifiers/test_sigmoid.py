@@ -1,4 +1,4 @@
-"""The sigmoid neuron against finite differences and a loop by hand."""
+"""The sigmoid neuron against finite differences and a plain loop."""
 
 from __future__ import annotations
 

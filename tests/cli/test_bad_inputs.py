@@ -172,8 +172,8 @@ def test_14_unannotated_tag(bench):
     raw = bench.write(GOOD + row(1, "the", "_") + row(2) + "\n")
     tagged = bench.tag()
     assert (tagged.code, tagged.out, tagged.err) == (0, 2 * GOOD.encode(), "")
-    learnt = bench.train()
-    assert (learnt.code, learnt.err) == (
+    learned = bench.train()
+    assert (learned.code, learned.err) == (
         1,
         f'seqtag: {NAME}:4: expected a label in the column upos, found "_" (not annotated); '
         "annotate it, or leave such sentences out with --unlabeled skip, or let seqtag train "

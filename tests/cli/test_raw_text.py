@@ -1,4 +1,4 @@
-"""Any treebank and any text, on the command line: what is learnt, what is said, nothing lost."""
+"""Any treebank and any text, on the command line: what is learned, what is said, nothing lost."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ def test_treebanks_of_all_kinds_are_learnt(call, inside, name):  # noqa: F811
 
 
 @pytest.mark.parametrize(
-    ("sentence", "learnt", "missing"),
+    ("sentence", "learned", "missing"),
     [
         ("He/_/_/_ runs/_/_/_", "tokens", "upos feats lemma"),
         ("He/he/_/_ ran/run/_/_", "tokens, lemma", "upos feats"),
         ("He/_/PRON/A=B runs/_/VERB/_", "tokens, upos, feats", "lemma"),
     ],
 )
-def test_what_a_treebank_does_not_have_is_not_learnt(call, inside, sentence, learnt, missing):  # noqa: F811
+def test_what_a_treebank_does_not_have_is_not_learnt(call, inside, sentence, learned, missing):  # noqa: F811
     (inside / "t.conllu").write_text(conllu_of(sentence) * 3)
     done = call("train", "t.conllu", "--label", "all", "-o", "m.seqtag", "--epochs", 2)
     assert done.code == 0
@@ -96,7 +96,7 @@ def test_what_a_treebank_does_not_have_is_not_learnt(call, inside, sentence, lea
         assert f"note: the column {column} is '_' throughout: not learned\n" in done.err
     assert "note: tokens: white space follows every token of the treebank, " in done.err
     found = re.findall(r"(\w+) \(\d+\)", done.err.splitlines()[-1])
-    assert ", ".join(found) == learnt
+    assert ", ".join(found) == learned
     (inside / "t.txt").write_text("He runs.\n")
     assert forms(call("tag", "-m", "m.seqtag", "t.txt", "--format", "text").out) == [
         ["He", "runs."]

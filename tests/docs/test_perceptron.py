@@ -58,11 +58,11 @@ def test_the_same_tagger():
     def decode(w, x):
         return page["viterbi"](w, x, labels)
 
-    def learnt(epochs):
+    def learned(epochs):
         stream = (train[i] for order in orders[:epochs] for i in order)
         return page["averaged"](stream, page["phi"], decode)
 
-    counts = [learnt(epochs)[1] for epochs in range(1, EPOCHS + 1)]
+    counts = [learned(epochs)[1] for epochs in range(1, EPOCHS + 1)]
     updates = []
     tagger = seqtag.train(
         seqtag.read(SAMPLE / "en-sample-train.conllu"),
@@ -76,7 +76,7 @@ def test_the_same_tagger():
         on_epoch=lambda epoch: updates.append(epoch.updates),
     )
     assert np.diff([0, *counts]).tolist() == updates
-    w, _ = learnt(EPOCHS)
+    w, _ = learned(EPOCHS)
     unit = tagger.info["training"]["unit"]  # a model has whole numbers of it for weights
     w = defaultdict(float, {i: round(weight / unit) for i, weight in w.items()})
     for words, _ in read(SAMPLE / "en-sample-test.conllu"):

@@ -27,7 +27,7 @@ from tests.strategies import NATIVE, REFERENCE, each_backend, make_parts, needs_
 
 
 def scores(p: Potentials) -> dict[tuple[int, ...], float]:
-    """The score of every sequence of labels that may be, by hand."""
+    """Return the score of each allowed label sequence, from a plain loop."""
     T, K = p.emission.shape
     found = {y: brute_force.path_score(*p[:4], y, p.trigram) for y in brute_force.paths(T, K)}
     return {y: score for y, score in found.items() if score > FORBIDDEN / 2}

@@ -40,7 +40,7 @@ def opened(data, y, choices) -> np.ndarray:
 
 
 def may_have(gold, choices) -> list[set[int]]:
-    """The labels that each token may have, by hand."""
+    """Return the labels that each token may have, from a plain loop."""
     return [{g} if g >= 0 else {*np.flatnonzero(choices[-1 - g]).tolist()} for g in gold]
 
 
@@ -83,7 +83,7 @@ def test_a_choice_costs_the_least_of_what_its_labels_cost(matrix, p, data):
 @each_backend
 @given(case=cases(), data=st.data())
 def test_the_update_runs_against_the_best_completion(backend, case, data):
-    """Whole weights by hand: w += phi(x, best completion) - phi(x, decoded), where it is due."""
+    """Compute all weights by a plain loop: w += phi(x, best completion) - phi(x, decoded), where it is due."""
     layout, K = case.layout, case.layout.labels
     choices = data.draw(choices_of(K))
     y = opened(data, case.y, choices)

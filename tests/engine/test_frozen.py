@@ -101,7 +101,7 @@ def test_decoding_sums_the_rows_found_and_takes_the_best(backend, data):
     found, edge_found = (keys(p, types, hashes, ptr).tolist() for p in (plan, edge_plan))
 
     def emission_at(n):
-        """Scores of the labels of one token, by hand."""
+        """Return the scores of the labels of one token, from a plain loop."""
         total = sum((emission_of.get(key, np.zeros(width)) for key in found[n]), np.zeros(width))
         if parts is not None:
             total = [sum(total[part] for part in parts.of(label)) for label in range(K)]

@@ -27,7 +27,7 @@ from tests.strategies import Case, cases, dense, each_backend, integer_arrays
 
 
 def score_under(p: Potentials):
-    """Score of a label sequence under p, by hand."""
+    """Return the score of a label sequence under p, from a plain loop."""
     return lambda y: brute_force.path_score(*p[:4], y, p.trigram)
 
 

@@ -251,7 +251,7 @@ def test_texts_one_behind_the_other_are_scored_as_one(first, second):
     assert scored(gold, predicted).metrics == by_the_rules(gold, predicted)
 
 
-# ------------------------------------------------------------------------------------- by hand
+# ----------------------------------------------------------------------------- worked examples
 def test_a_split_word():
     gold = rows("1 can can AUX", "2 not not PART", "3 go go VERB")
     predicted = rows("1 cannot cannot AUX", "2 go go NOUN")

@@ -1,4 +1,4 @@
-"""seqtag.evaluation.significance: against enumeration of all samples, scipy, and by hand."""
+"""seqtag.evaluation.significance: against enumeration, scipy and worked examples."""
 
 from __future__ import annotations
 

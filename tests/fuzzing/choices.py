@@ -1,4 +1,4 @@
-"""Decisions that are read from bytes, so that whoever mutates bytes mutates decisions."""
+"""Decisions that are read from bytes, which makes mutated bytes mutated decisions."""
 
 from __future__ import annotations
 

@@ -113,9 +113,9 @@ def _of_arrow(
     raw = [word for each in sentences for word in each]
     try:
         made = pa.array(kept, getattr(pa, outer)(kind) if outer else kind)
-        if damage == 3 and not outer and inner == "string" and raw:  # bytes that nobody checked
+        if damage == 3 and not outer and inner == "string" and raw:  # unchecked bytes
             made = pa.array(raw, pa.binary()).view(pa.string())
-        if damage == 3 and outer in ("list_", "large_list"):  # sentences that nobody checked
+        if damage == 3 and outer in ("list_", "large_list"):  # unchecked sentences
             numbers = np.frombuffer(wild.rjust(4, b"\0"), np.int8)
             offsets = numbers.astype(np.int32 if outer == "list_" else np.int64)
             made = pa.Array.from_buffers(

@@ -1,4 +1,4 @@
-"""What must hold of every model file, whoever made it: it is refused in a sentence, or it works."""
+"""Properties of any model file: it is refused with a message, or it works."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The mutator of model files: it changes what a file says, and signs it again.
+"""Mutator of model files: it changes the content of a file and corrects its checksum.
 
-A checksum keeps out chance, not malice: whoever means harm computes it anew. So everything is tried
-that a file can say, with a checksum that is right.
+A checksum detects accidental damage, not an attacker, who computes it anew. Therefore all content
+is mutated with a valid checksum.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def _check_sentence(sentence: Sentence) -> None:
             assert json.loads(text)["tokens"] == sentence.words
             assert text.count("\n") == 1
         if to == "tagged" and any("/" in v for n in columns if n != "form" for v in columns[n]):
-            continue  # nobody can tell which slash is before the tag
+            continue  # the slash before the tag is ambiguous
         if FORMATS[to].is_readable:
             kinds = {"columns": tuple(columns)} if to == "columns" else {}
             name = "columns" if to == "columns" else to

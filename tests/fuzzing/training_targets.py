@@ -44,7 +44,7 @@ _OTHERS: list[dict[str, Any]] = [
 
 
 class _Killed(BaseException):
-    """A process that dies: nobody catches it."""
+    """Raised to end the process; never caught."""
 
 
 def _model(**how: Any) -> bytes:
@@ -53,7 +53,7 @@ def _model(**how: Any) -> bytes:
 
 @cache
 def _straight() -> bytes:
-    """The model of the training that nobody disturbs."""
+    """Return the model of the undisturbed training."""
     return _model()
 
 

@@ -1,4 +1,4 @@
-"""Label coding: as written and as learnt, there and back, and what may follow what."""
+"""Label coding: as written and as learned, there and back, and what may follow what."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def test_an_encoding_that_was_asked_for_needs_chunk_labels():
 
 
 @pytest.mark.parametrize("written", SCHEMES)
-@pytest.mark.parametrize("learnt", SCHEMES)
-def test_labels_are_written_alone_where_their_schemes_allow_it(written, learnt):
-    coding = LabelCoding(written, learnt, constrained=True)
-    assert coding.is_local == convertible_alone(learnt, written)
-    assert LabelCoding(written, learnt).is_local == (written == learnt)
+@pytest.mark.parametrize("learned", SCHEMES)
+def test_labels_are_written_alone_where_their_schemes_allow_it(written, learned):
+    coding = LabelCoding(written, learned, constrained=True)
+    assert coding.is_local == convertible_alone(learned, written)
+    assert LabelCoding(written, learned).is_local == (written == learned)
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_labels_are_written_alone_where_their_schemes_allow_it(written, learnt):
     ],
 )
 def test_places_of_the_labels_that_may_be_written_so(coding, label, places):
-    learnt = ["B-X", "I-X", "E-X", "S-X", "O", "S-Y"]
-    assert coding.encoded_ids(label, learnt) == places
+    learned = ["B-X", "I-X", "E-X", "S-X", "O", "S-Y"]
+    assert coding.encoded_ids(label, learned) == places
 
 
 def test_outside_is_no_label_of_a_nameless_type():

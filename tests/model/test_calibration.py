@@ -15,13 +15,13 @@ pairs = st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_s
 @given(pairs)
 def test_scores_rise_with_the_margin_and_are_no_certainty(data):
     margins, right = zip(*data, strict=True)
-    learnt = Calibration.learn(margins, right)
-    assert is_calibration(learnt.to_dict())
-    assert Calibration.from_dict(learnt.to_dict()) == learnt
-    scores = learnt.of(range(-5, 40))
+    learned = Calibration.learn(margins, right)
+    assert is_calibration(learned.to_dict())
+    assert Calibration.from_dict(learned.to_dict()) == learned
+    scores = learned.of(range(-5, 40))
     assert scores == sorted(scores)
     assert 0 < scores[0] <= scores[-1] < 1
-    assert learnt.tokens == len(data)
+    assert learned.tokens == len(data)
 
 
 def test_scores_are_shares_of_right_labels():

@@ -114,7 +114,7 @@ COMPOSED = "Ti\u1ebfng N\nvi\u1ec7t V\n\n10 M\nti\u1ebfng N\nk\u00ednh V\ndon't 
 DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)
 
 
-def learnt(text: str, **settings):
+def learned(text: str, **settings):
     sentences = seqtag.read(io.BytesIO(text.encode()), columns=["form", "tag"])
     return seqtag.train(sentences, label="tag", epochs=9, min_count=1, **settings)
 
@@ -124,15 +124,15 @@ def test_spellings_that_count_as_one_are_tagged_as_one(settings):
     words = ["Ti\u1ebfng", "vi\u1ec7t", "k\u00ednh", "don't", "10"]
     others = ["Ti\u00ea\u0301ng", "vie\u0323\u0302t", "ki\u0301nh", "don’t", "１０"]
     for text in (COMPOSED, DECOMPOSED):
-        tagger = learnt(text, **settings)
+        tagger = learned(text, **settings)
         assert [tagger.tag([word]) for word in words] == [[tag] for tag in "NVVVM"]
         assert [tagger.tag([word]) for word in others] == [[tag] for tag in "NVVVM"]
         assert all(word in tagger.known_words for word in (*words, *others))
-    assert len(learnt(COMPOSED).known_words) == 6
+    assert len(learned(COMPOSED).known_words) == 6
 
 
 def test_a_corpus_in_another_spelling_teaches_the_same():
-    tensors = [learnt(text).model.tensors() for text in (COMPOSED, DECOMPOSED)]
+    tensors = [learned(text).model.tensors() for text in (COMPOSED, DECOMPOSED)]
     assert all((value == tensors[1][name]).all() for name, value in tensors[0].items())
 
 
@@ -145,14 +145,14 @@ def test_attributes_of_users_see_normal_forms(monkeypatch):
         seen.append(word)
         return word
 
-    tagger = learnt(DECOMPOSED, templates=parse("noted[0]"))
+    tagger = learned(DECOMPOSED, templates=parse("noted[0]"))
     tagger.tag(["“Ｏｋ”"])
     assert {"k\u00ednh", '"Ok"'} <= {*seen}
     assert seen == [unicodedata.normalize("NFC", word) for word in seen]
 
 
 def test_a_model_without_normal_forms_sees_words_as_they_are():
-    tagger = learnt("don't A\ndont B\ndon’t B\n", templates=parse("form[0]"))
+    tagger = learned("don't A\ndont B\ndon’t B\n", templates=parse("form[0]"))
     config = tagger.model.config()
     assert config.pop("forms") == "normal"
     old = Model.of(Contents(config, tagger.model.tensors()), "m.seqtag")
@@ -300,7 +300,7 @@ def test_labels_with_control_characters_are_refused_at_load(small, odd):
 
 
 def test_a_model_that_says_nothing_of_its_training_is_shown():
-    tagger = learnt("a N\nb V\n")
+    tagger = learned("a N\nb V\n")
     model = Model.of(Contents({**tagger.model.config(), "training": {}}, tagger.model.tensors()))
     facts = dict(seqtag.Tagger(model).info), dict(facts_of(seqtag.Tagger(model)))
     assert facts[0]["training"] == {}

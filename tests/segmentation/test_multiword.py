@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from seqtag.model.model import Model
 
 
-def learnt(*sentences: str, templates: str | None = None) -> Model:
+def learned(*sentences: str, templates: str | None = None) -> Model:
     """A model of the multiword tokens of a made-up treebank."""
     template_set = parse(templates) if templates else load("multiword")
     columns = template_set.compile(COLUMNS).columns
@@ -142,12 +142,12 @@ def test_what_scripts_write(token, scripts, words):
     ],
 )
 def test_splits_made_up_languages(sentences, text, expected):
-    assert split(learnt(*sentences), text) == expected
+    assert split(learned(*sentences), text) == expected
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 def test_composed_and_decomposed_tokens_are_split_the_same(form):
-    model = learnt(*(normalize(form, line) for line in TURKISH))
+    model = learned(*(normalize(form, line) for line in TURKISH))
     for text, expected in (
         ("bahçedeki ağaç", "bahçede+ki ağaç"),
         ("köyümdeki ağaç", "köyümde+ki ağaç"),
@@ -157,16 +157,16 @@ def test_composed_and_decomposed_tokens_are_split_the_same(form):
 
 
 def test_reference_backend_splits_the_same(monkeypatch):
-    model = learnt(*FRENCH)
+    model = learned(*FRENCH)
     text = "le fils des voisins va aux bois il mange des pommes du voisin"
     found = split(model, text)
     install(REFERENCE, monkeypatch)
     assert split(model, text) == found
-    assert bundle.to_bytes([learnt(*FRENCH)]) == bundle.to_bytes([model])
+    assert bundle.to_bytes([learned(*FRENCH)]) == bundle.to_bytes([model])
 
 
 def test_models_are_saved_and_read():
-    model = learnt(*FRENCH)
+    model = learned(*FRENCH)
     [again] = bundle.models_of(container.from_bytes(bundle.to_bytes([model])))
     text = "le fils des voisins va aux bois il mange des pommes"
     assert split(again, text) == split(model, text) != text
@@ -174,7 +174,7 @@ def test_models_are_saved_and_read():
 
 # ----------------------------------------------------------------- the splitter
 def test_many_sentences_at_once_are_split_as_each_alone():
-    model = learnt(*FRENCH)
+    model = learned(*FRENCH)
     sentences = [line.split() for line in ("le goût des chats", "", "du bois", "il mange des bois")]
     splitter = Splitter(model)
     at_once = splitter.split(sentences)
@@ -186,13 +186,13 @@ def test_many_sentences_at_once_are_split_as_each_alone():
 
 def test_tokens_are_numbered_in_order():
     tokens = ["le", "goût", "des", "chats", "du", "voisin", "des", "pommes"]
-    [found] = Splitter(learnt(*FRENCH)).split([tokens])
+    [found] = Splitter(learned(*FRENCH)).split([tokens])
     assert list(found) == sorted(found)
     assert 4 in found
 
 
 def test_memory_is_bounded(monkeypatch):
-    splitter = Splitter(learnt(*TURKISH))
+    splitter = Splitter(learned(*TURKISH))
     monkeypatch.setattr(multiword, "_MOST_BYTES", 1500)
     monkeypatch.setattr(multiword, "_BATCH_TOKENS", 3)
     for i in range(5):
@@ -203,7 +203,7 @@ def test_memory_is_bounded(monkeypatch):
 
 def test_memory_is_limited_in_bytes(monkeypatch):
     """Long tokens of four bytes a character, all different, and few enough for a count."""
-    splitter = Splitter(learnt(*TURKISH))
+    splitter = Splitter(learned(*TURKISH))
     monkeypatch.setattr(multiword, "_MOST_BYTES", 20_000)
     for i in range(0, 400, 10):
         splitter.split([[f"{n:05d}" + "\U0001f600" * 90 for n in range(i, i + 10)]])
@@ -212,7 +212,7 @@ def test_memory_is_limited_in_bytes(monkeypatch):
 
 
 def test_odd_tokens_stay_as_they_are():
-    splitter = Splitter(learnt(*TURKISH))
+    splitter = Splitter(learned(*TURKISH))
     longest = "x" * (multiword.LONGEST - 4) + "deki"
     odd = ["", "\ud800", "\0", "👩‍👩‍👧", "a b", "x" + longest, "x" * 10_000_000]
     assert splitter.split([odd]) == [{}]
@@ -220,7 +220,7 @@ def test_odd_tokens_stay_as_they_are():
 
 
 def test_templates_need_not_look_at_neighbours():
-    model = learnt(*FRENCH, templates="token[0] + start[0]")
+    model = learned(*FRENCH, templates="token[0] + start[0]")
     assert len(model.known_words) == 0
     assert split(model, "le chat du voisin") == "le chat de+le voisin"
 

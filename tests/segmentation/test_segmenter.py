@@ -1,4 +1,4 @@
-"""Tokens and sentences learnt from small made-up treebanks."""
+"""Tokens and sentences learned from small made-up treebanks."""
 
 from __future__ import annotations
 

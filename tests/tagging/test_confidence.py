@@ -145,17 +145,17 @@ def test_probabilities_need_a_calibration(tmp_path):
     )
     from dataclasses import replace
 
-    learnt = Calibration((0.0, 1000.0), (0.5, 0.9), 10)
-    calibrated = Tagger(replace(tagger.model, calibration=learnt))
+    learned = Calibration((0.0, 1000.0), (0.5, 0.9), 10)
+    calibrated = Tagger(replace(tagger.model, calibration=learned))
     path = tmp_path / "a.seqtag"
     calibrated.save(path)
     [again] = bundle.models_of(container.load(path))
-    assert again.calibration == learnt
+    assert again.calibration == learned
     margins = calibrated.tag(SENTENCE, scores=True).margins
-    assert calibrated.tag(SENTENCE, scores=True).probabilities == learnt.of(margins)
+    assert calibrated.tag(SENTENCE, scores=True).probabilities == learned.of(margins)
     assert calibrated.tag(SENTENCE, ["DT", None, None, None], scores=True).probabilities[0] == 1.0
     plain, more = tagger.model.config(), calibrated.model.config()
-    assert more.pop("calibration") == learnt.to_dict()
+    assert more.pop("calibration") == learned.to_dict()
     assert plain == more
     with pytest.raises(ModelFileError) as failure:
         damaged(calibrated, "calibration", lambda _: {"margins": []})

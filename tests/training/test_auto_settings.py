@@ -42,7 +42,7 @@ def word(n):
 
 
 def halves(first, second):
-    """Sentences of three words; what is learnt of a word in one half is asked in the other.
+    """Sentences of three words; what is learned of a word in one half is asked in the other.
 
     Blocks of 25 are run_trial by threes: a word of block b stands in block b + 7 again.
     """
@@ -55,7 +55,7 @@ def halves(first, second):
 
 
 def gains():
-    """Words have a label each, which nothing else tells; they are too rare to be learnt."""
+    """Words have a label each, which nothing else tells; they are too rare to be learned."""
 
     def rows(n):
         return [("it", "A"), (word(n), "BC"[n % 7 % 2]), ("so", "A")]

@@ -46,7 +46,7 @@ HOW = {
 
 
 class Killed(BaseException):
-    """A process that dies: nobody catches it."""
+    """Raised to end the process; never caught."""
 
 
 def model_of(**how) -> bytes:

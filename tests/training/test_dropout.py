@@ -78,28 +78,28 @@ def test_it_does_not_matter_how_many_are_drawn_at_a_time(dropout, monkeypatch):
 @pytest.mark.parametrize("dropout", [0.4, RARE])
 def test_a_large_corpus_hides_the_same(monkeypatch, dropout):
     """Without dropout, features of millions of tokens stand in bundles."""
-    small = learnt(dropout)
+    small = learned(dropout)
     monkeypatch.setattr(index, "_MANY", 1)
-    assert learnt(dropout) == small != learnt(0.0)
+    assert learned(dropout) == small != learned(0.0)
 
 
-def learnt(dropout):
+def learned(dropout):
     tagger = train(TRAINING, label="tag", templates=TEMPLATES, epochs=3, dropout=dropout)
     return tagger.model.training["dropout"], tagger.model.weights.emission.weights.tobytes()
 
 
 def test_training_with_dropout():
-    free, some, rare = map(learnt, (0.0, 0.4, RARE))
+    free, some, rare = map(learned, (0.0, 0.4, RARE))
     assert len({free, some, rare}) == len({free[1], some[1], rare[1]}) == 3
-    assert [learnt(0.4), learnt(RARE)] == [some, rare]
+    assert [learned(0.4), learned(RARE)] == [some, rare]
 
 
 def test_auto_hides_rare_features_where_words_are_few(monkeypatch):
-    assert learnt("auto") == learnt(RARE)
+    assert learned("auto") == learned(RARE)
     monkeypatch.setattr(settings, "_MANY_TOKENS", 7)
-    assert learnt("auto") == learnt(RARE)
+    assert learned("auto") == learned(RARE)
     monkeypatch.setattr(settings, "_MANY_TOKENS", 6)
-    assert learnt("auto") == learnt(0.0)
+    assert learned("auto") == learned(0.0)
 
 
 def test_shards_go_by_the_size_of_all_of_them(monkeypatch):
@@ -108,7 +108,7 @@ def test_shards_go_by_the_size_of_all_of_them(monkeypatch):
         tagger = train_shards([*shards], **how)
         return tagger.model.training["dropout"], tagger.model.weights.emission.weights.tobytes()
 
-    assert of_shards("auto", TRAINING) == learnt(RARE)
+    assert of_shards("auto", TRAINING) == learned(RARE)
     halves = TRAINING[:1], TRAINING[1:]
     assert of_shards("auto", *halves) == of_shards(RARE, *halves)
     monkeypatch.setattr(settings, "_MANY_TOKENS", 6)

@@ -1,4 +1,4 @@
-"""Sentences of which some words have no label: from files and lists, and what is learnt of them."""
+"""Sentences of which some words have no label: from files and lists, and what is learned of them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def model(data, templates="order 1", **options):
     return train(data, templates=parse(TEMPLATES[templates]), **options)
 
 
-# ----------------------------------------------------------------- what is learnt
+# ----------------------------------------------------------------- what is learned
 @pytest.mark.parametrize("templates", TEMPLATES)
 def test_words_without_a_label_are_learnt_around(templates, caplog):
     tagger = model(corpus(PARTLY), templates, epochs=20)

@@ -122,8 +122,8 @@ def test_weights_of_parts_of_labels_find_their_parts():
     wanted = "A|N=z D|N=p D|N=s N|C=x N|N=p N|N=s P V|N=p V|N=s"
     assert again.labels == (*wanted.split(),)
     assert named_cells(again.model) == pytest.approx(named_cells(first.model), rel=1e-5)
-    learnt = train(MORE_MORPH, init=first)
-    assert learnt.tag(["the", "zorb"]) == ["D|N=s", "A|N=z"]
+    learned = train(MORE_MORPH, init=first)
+    assert learned.tag(["the", "zorb"]) == ["D|N=s", "A|N=z"]
 
 
 @pytest.mark.parametrize("templates", TEMPLATES)
@@ -207,9 +207,9 @@ def test_new_templates_join_those_of_the_model():
     kept = {name: w for name, w in named_cells(again.model).items() if name[0] == "emission"}
     before = {name: w for name, w in named_cells(first.model).items() if name[0] == "emission"}
     assert kept == pytest.approx(before, rel=1e-5)
-    learnt = train(OLD, init=first, templates=both)
-    assert learnt.model.compiled.order == 1
-    assert len(learnt.model.weights.emission.keys) > len(first.model.weights.emission.keys)
+    learned = train(OLD, init=first, templates=both)
+    assert learned.model.compiled.order == 1
+    assert len(learned.model.weights.emission.keys) > len(first.model.weights.emission.keys)
 
 
 def test_words_keep_to_the_labels_of_both_trainings():
