@@ -22,8 +22,9 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import markdown
-from site_pages import on_page_markdown
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from site_pages import mathml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +38,8 @@ ROWS = 12  # of a table; half of it if they are long
 LONG = 120  # characters of a row
 MANY = 17  # lines of code: more than that are set smaller
 _HIGH = {"picture": 362, "formula": 62}
+_MARKDOWN = MarkdownIt().enable("table")
+dollarmath_plugin(_MARKDOWN, allow_space=False, allow_digits=False, renderer=mathml)
 
 
 class Piece(NamedTuple):
@@ -255,7 +258,7 @@ def _shown(piece: Piece) -> str:
     if piece.kind in ("python", "sh"):
         long = " class=long" if piece.text.count("\n") >= MANY else ""
         return f"<pre{long}>{html.escape(piece.text)}</pre>"
-    return markdown.markdown(on_page_markdown(embedded(piece.text)), extensions=["tables"])
+    return _MARKDOWN.render(embedded(piece.text))
 
 
 _HEAD = """<head>

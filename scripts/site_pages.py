@@ -1,59 +1,233 @@
-"""What the documentation site shows otherwise than the files: a hook of mkdocs.yml.
+"""Sphinx extension for what the site shows differently from the Markdown files.
 
-- Formulas between dollar signs become MathML, which browsers draw by themselves.
+- Formulas become MathML, which browsers draw without a library.
+- List items of index pages that begin with a link make the navigation, one group for each heading.
+- Each command gets a page, made from its click objects, in docs/reference/commands (not in git).
+- Inline code that names a command or a public Python object becomes a link to it.
+- A `<picture>` becomes two images, one for light and one for dark pages.
+- The page of the model card is models/en.md.
 - Links to files of the repository that are not pages keep their text only.
-- ``{{ commands }}`` becomes what ``--help`` says of all commands.
+- docs/play is copied unchanged.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
-from typing import TYPE_CHECKING
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+from docutils import nodes
 from latex2mathml.converter import convert
+from sphinx import addnodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from seqtag.cli import cli
+from seqtag.cli import COMMANDS, cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
-_FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\w$\\])\$(?! )([^$\n]+?)(?<! )\$(?![\w$])")
-_OUTSIDE = re.compile(r"\[([^\]]+)\]\(\.\./(?!\.)[^)]*\)")
+    from sphinx.application import Sphinx
+
+ROOT = Path(__file__).resolve().parents[1]
+INDEXES = ("index", "how-to/index", "reference/index", "explanation", "lecture")
+OVERVIEW = "reference/commands"
+CARD = "reference/model-en"
+_ENTRY = re.compile(r"^#+ (.+)$|^- \**\[([^\]]+)\]\(([^)#:]+)\.md\)", re.MULTILINE)
+_OUTSIDE = re.compile(r"(?<!!)\[([^\]]+)\]\(((?:\.\./)+[^)]*)\)")
+_PLAY = re.compile(r"\[([^\]]+)\]\(([./]*play/index\.html[^)]*)\)")
+_PICTURE = re.compile(
+    r'<picture>.*?srcset="([^"]+)".*?<img [^>]*?alt="([^"]*)" src="([^"]+)".*?</picture>', re.DOTALL
+)
 
 
-def on_page_markdown(markdown: str, **_: object) -> str:
-    """The text of a page as the site shows it."""
-    text = _OUTSIDE.sub(r"\1", markdown)
-    pieces, end = [], 0
-    for code in _CODE.finditer(text):  # no formulas there
-        pieces += [_FORMULA.sub(_drawn, text[end : code.start()]), code[0]]
-        end = code.end()
-    shown = "".join(pieces) + _FORMULA.sub(_drawn, text[end:])
-    if "{{ commands }}" in shown:
-        shown = shown.replace("{{ commands }}", "\n".join(_commands()))
-    return shown
+def mathml(formula: str, options: dict[str, bool]) -> str:
+    """Return a formula as MathML, in a paragraph of its own if it is displayed."""
+    display = "block" if options["display_mode"] else "inline"
+    return convert(formula.replace(r"\arg", r"\mathrm{arg}"), display=display)
 
 
-def _drawn(formula: re.Match[str]) -> str:
-    block, line = formula.groups()
-    drawn = convert((block or line).replace(r"\arg", r"\mathrm{arg}"))
-    if block:
-        return drawn.replace('display="inline"', 'display="block"')
-    return f"<span>{drawn}</span>"  # a line of Markdown may begin with it
+def _visit_math(translator: Any, node: nodes.Element) -> None:
+    block = isinstance(node, nodes.math_block)
+    translator.body.append(mathml(node.astext(), {"display_mode": block}))
+    raise nodes.SkipNode
 
 
-def _commands() -> Iterator[str]:
-    """A section for each command and its commands, with their help."""
-    context = click.Context(cli, info_name="seqtag", max_content_width=90)
-    waiting: list[tuple[click.Context, click.Command]] = [(context, cli)]
-    while waiting:
-        parent, command = waiting.pop(0)
-        yield f"## {parent.command_path}\n\n```text\n{command.get_help(parent)}\n```\n"
-        if isinstance(command, click.Group):
-            for name in command.list_commands(parent):
-                child = command.get_command(parent, name)
-                if child is not None:
-                    path = click.Context(child, parent, name, max_content_width=90)
-                    waiting.append((path, child))
+# ----------------------------------------------------------------------------- Markdown
+def read_page(app: Sphinx, name: str, content: list[str]) -> None:
+    """Change the Markdown of a page before it is parsed."""
+    text = content[0]
+    if name == CARD:
+        text = (ROOT / "models" / "en.md").read_text("utf-8")
+        text = re.sub(r"(?<!!)\[([^\]]+)\]\([^):#]+\)", r"\1", text)
+        app.env.note_dependency(ROOT / "models" / "en.md")
+    folder = posixpath.dirname(name)
+
+    def link(found: re.Match[str]) -> str:
+        outside = posixpath.normpath(posixpath.join(folder, found[2])).startswith("..")
+        return found[1] if outside else found[0]
+
+    text = _OUTSIDE.sub(link, text)
+    text = _PLAY.sub(r'<a href="\2">\1</a>', text)
+    text = _PICTURE.sub(_both_pictures, text)
+    text = text.replace("\n\n```\n", "\n```\n")  # doctests end with a blank line
+    if name in INDEXES:
+        text += "".join(_toctrees(text))
+    if name == OVERVIEW:
+        text += "".join(_overview())
+    content[0] = text
+
+
+def _both_pictures(found: re.Match[str]) -> str:
+    dark, alt, light = found.groups()
+    return "\n\n".join(
+        f"```{{image}} {path}\n:alt: {alt}\n:class: only-{mode}\n```"
+        for path, mode in ((light, "light"), (dark, "dark"))
+    )
+
+
+def _toctrees(text: str) -> Iterator[str]:
+    """Yield the navigation of an index page: what its lists link, by heading."""
+    caption, pages = "", []
+    for heading, title, page in [*_ENTRY.findall(text), ("end", "", "")]:
+        if not heading:
+            pages.append(f"{title} <{page}>")
+            continue
+        if pages:
+            yield _toctree(caption, pages)
+        caption, pages = heading, []
+
+
+def _toctree(caption: str, pages: list[str]) -> str:
+    return f"\n\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(pages) + "\n```\n"
+
+
+# ----------------------------------------------------------------------------- commands
+def groups() -> dict[str, list[str]]:
+    """Return the names of commands by group."""
+    return {"Commands": list(COMMANDS)}
+
+
+def option_groups(command: click.Command, context: click.Context) -> dict[str, list[click.Option]]:
+    found: dict[str, list[click.Option]] = {}
+    for each in command.get_params(context)[:-1]:
+        if isinstance(each, click.Option) and not each.hidden:
+            found.setdefault("Options", []).append(each)
+    return found
+
+
+def _commands(
+    context: click.Context, command: click.Command
+) -> Iterator[tuple[click.Context, click.Command]]:
+    """Yield a command, and after a group of commands those of the group."""
+    yield context, command
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None, name
+            yield from _commands(click.Context(child, context, name), child)
+
+
+def _overview() -> Iterator[str]:
+    """Yield the list of commands and their navigation."""
+    for title, names in groups().items():
+        yield f"\n## {title}\n\n"
+        yield from (
+            f"- [`seqtag {name}`](commands/{name}.md): {COMMANDS[name]}\n" for name in names
+        )
+        yield _toctree(title, [f"commands/{name}" for name in names])
+
+
+def write_command_pages(app: Sphinx) -> None:
+    """Write a page for each command; pages that have not changed stay."""
+    folder = Path(app.srcdir, OVERVIEW)
+    folder.mkdir(exist_ok=True)
+    pages: dict[str, str] = {}
+    for context, command in _commands(click.Context(cli, info_name="seqtag"), cli):
+        if command is not cli:
+            name = context.command_path.split()[1]
+            pages[name] = pages.get(name, "") + "".join(_described(context, command))
+    for path in folder.glob("*.md"):
+        if path.stem not in pages:
+            path.unlink()
+    for name, text in pages.items():
+        path = folder / f"{name}.md"
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
+
+
+def _described(context: click.Context, command: click.Command) -> Iterator[str]:
+    """Yield the Markdown that describes a command."""
+    path = context.command_path
+    level = "#" * path.count(" ")
+    usage = " ".join([path, *command.collect_usage_pieces(context)])
+    examples = ""
+    yield f"{level} {path}\n\n"
+    for paragraph in re.split(r"\n\s*\n", command.help or ""):
+        first, *others = [line.strip() for line in paragraph.strip().splitlines()]
+        if first != "\b":
+            yield _escaped(" ".join([first, *others])) + "\n\n"
+        elif others[0] == "Examples:":
+            examples = f"{level}# Examples\n\n```sh\n" + "\n".join(others[1:]) + "\n```\n\n"
+        else:
+            yield "```text\n" + "\n".join(others) + "\n```\n\n"
+    yield f"```text\n{usage.strip()}\n```\n\n{examples}```{{program}} {path}\n```\n\n"
+    for group, options in option_groups(command, context).items():
+        yield f"{level}# {group}\n\n"
+        for each in options:
+            name, text = each.get_help_record(context) or ("", "")
+            yield f"```{{option}} {name}\n{_escaped(text)}\n```\n\n"
+
+
+def _escaped(text: str) -> str:
+    """Return text as Markdown: what is between backticks, and options, as code."""
+    text = re.sub(r"(?<![\w`-])--[a-z][a-z-]*\b(?!`)", r"`\g<0>`", text.replace("\xa0", " "))
+    pieces = re.split(r"(`[^`]*`)", text)
+    pieces[::2] = [re.sub(r"([\\*_<>\[\]$|{}#~])", r"\\\1", piece) for piece in pieces[::2]]
+    return "".join(pieces)
+
+
+# ----------------------------------------------------------------------------- links
+class LinkNames(SphinxPostTransform):
+    """Link inline code that names a command or a public object."""
+
+    default_priority = 5  # before references are resolved
+
+    def run(self, **_: Any) -> None:
+        """Wrap each such literal in a reference."""
+        for literal in [*self.document.findall(nodes.literal)]:
+            text = literal.astext()
+            words = text.split()
+            if isinstance(literal.parent, (nodes.reference, nodes.title, addnodes.pending_xref)):
+                continue
+            if len(words) == 2 and words[0] == "seqtag" and words[1] in COMMANDS:
+                page = f"{OVERVIEW}/{words[1]}"
+                address = self.app.builder.get_relative_uri(self.env.docname, page)
+                link: nodes.Element = nodes.reference(internal=True, refuri=address)
+            elif re.fullmatch(r"seqtag(\.\w+)+(\(\))?", text):
+                link = addnodes.pending_xref(
+                    refdomain="py", reftype="obj", reftarget=text.removesuffix("()")
+                )
+                link["refdoc"] = self.env.docname
+            else:
+                continue
+            literal.replace_self(link)
+            link += literal
+
+
+def copy_play(app: Sphinx, error: Exception | None) -> None:
+    """Copy the page to play with, which is no page of Sphinx."""
+    if error is None:
+        shutil.copytree(Path(app.srcdir, "play"), Path(app.outdir, "play"), dirs_exist_ok=True)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register all of these."""
+    app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_math, None))
+    app.connect("builder-inited", write_command_pages)
+    app.connect("source-read", read_page)
+    app.connect("build-finished", copy_play)
+    app.add_post_transform(LinkNames)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

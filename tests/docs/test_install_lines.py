@@ -19,7 +19,7 @@ FROM_AN_INDEX = re.compile(
 
 FILES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "pyproject.toml")),
-    *(ROOT / "mkdocs.yml", ROOT / "deploy" / "Dockerfile"),
+    *(ROOT / "docs" / "conf.py", ROOT / "deploy" / "Dockerfile"),
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "docs").rglob("*.html")),
     *sorted((ROOT / "benchmarks").rglob("*.py")),

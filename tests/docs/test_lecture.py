@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 pytest.importorskip("latex2mathml", reason="slides need the extra docs")
-pytest.importorskip("markdown", reason="slides need the extra docs")
+pytest.importorskip("mdit_py_plugins", reason="slides need the extra docs")
 
 
 KEYS = (  # sentences that no slide may lose
