@@ -94,7 +94,8 @@ class Setting:
         if value in self.words and isinstance(value, str):
             return value
         if type(value) is not self.type or not self._allows(value):
-            msg = f"the setting {self.name} expects {self.expected}, found {value!r}"
+            near = did_you_mean(str(value), (*self.choices, *self.words))
+            msg = f"the setting {self.name} expects {self.expected}, found {value!r}{near}"
             raise TemplateError(msg)
         return value
 

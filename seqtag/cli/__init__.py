@@ -17,42 +17,68 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Notes, Terminated, check_redirection, complain, interruption_code
+from seqtag.cli.base import Group, option, wants_color, write_sections
+from seqtag.cli.common import (
+    Notes,
+    Terminated,
+    check_redirection,
+    complain,
+    interruption_code,
+    warn_deprecated,
+)
+from seqtag.errors import did_you_mean
 from seqtag.storage.output import naming
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = {
-    "train": "Train a tagger on annotated sentences.",
-    "tag": "Label text or CoNLL files.",
-    "eval": "Score a model, or one file against another.",
-    "compare": "Test whether one system is better than another.",
-    "cv": "Cross-validate: train and score on K folds.",
-    "tune": "Search for the best settings.",
-    "curve": "Learning curves by epoch and by training size.",
-    "classes": "Learn word classes from raw text.",
-    "lexicon": "Collect the tags of words from a corpus.",
-    "calibrate": "Calibrate the scores of a model on held-out data.",
-    "explain": "Show why a word has its label.",
-    "inspect": "Show the weights of a model.",
-    "bundle": "Combine several models in one file.",
-    "report": "Write an HTML page of scores, confusions and errors.",
-    "serve": "Serve models over HTTP: a web page, JSON, UDPipe's API.",
-    "cluster": "Tag or train on many files, on a Ray cluster.",
-    "info": "Show the labels, templates and training of a model.",
-    "templates": "List and print the feature templates.",
-    "corpora": "List and fetch corpora by name.",
-    "doctor": "Check the installation.",
-    "completion": "Print a shell completion script.",
+COMMAND_GROUPS = {
+    "Use": {
+        "tag": "Label text or CoNLL files.",
+        "train": "Train a tagger on annotated sentences.",
+        "eval": "Score a model, or one file against another.",
+        "serve": "Serve models over HTTP: a web page, JSON, UDPipe's API.",
+        "info": "Show the labels, templates and training of a model.",
+    },
+    "Understand": {
+        "compare": "Test whether one system is better than another.",
+        "report": "Write an HTML page of scores, confusions and errors.",
+        "explain": "Show why a word has its label.",
+        "inspect": "Show the weights of a model.",
+    },
+    "Tune": {
+        "cv": "Cross-validate: train and score on K folds.",
+        "tune": "Search for the best settings; draw learning curves.",
+        "calibrate": "Calibrate the scores of a model on held-out data.",
+    },
+    "Data": {
+        "corpora": "List and fetch corpora by name.",
+        "classes": "Learn word classes from raw text.",
+        "lexicon": "Collect the tags of words from a corpus.",
+        "templates": "List and print the feature templates.",
+        "bundle": "Combine several models in one file.",
+    },
+    "Scale": {
+        "cluster": "Tag or train on many files, on a Ray cluster.",
+    },
+    "Setup": {
+        "doctor": "Check the installation.",
+        "completion": "Print a shell completion script.",
+    },
 }
+"""Commands by group, in the order of the help, and what each does."""
+
+COMMANDS = {name: text for group in COMMAND_GROUPS.values() for name, text in group.items()}
+
+RENAMED = {"curve": ("tune", "--curve")}
+"""Commands of 0.2.0 and what to call instead; they work for one release, and warn."""
 
 
 class _ReaderGoneError(Exception):
     """The reader of standard output has closed it, which is no error (for click it is)."""
 
 
-class _Commands(click.Group):
+class _Commands(Group):
     """Group of commands whose modules are imported when they are called."""
 
     def invoke(self, context: click.Context) -> Any:
@@ -71,14 +97,19 @@ class _Commands(click.Group):
         return command
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        sections = {group: list(texts.items()) for group, texts in COMMAND_GROUPS.items()}
+        write_sections(formatter, sections)
 
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            context.fail(f"expected a command ({', '.join(COMMANDS)}), found {args[0]!r}")
+        if args and args[0] in RENAMED:
+            old, *others = args
+            args = [*RENAMED[old], *others]
+            warn_deprecated(context, f"seqtag {old}", f"seqtag {' '.join(RENAMED[old])}")
+        elif args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = did_you_mean(args[0], COMMANDS)
+            context.fail(f"expected a command, found {args[0]!r}{near}")
         return super().resolve_command(context, args)
 
 
@@ -95,7 +126,7 @@ def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> 
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
+@option(
     "--version",
     is_flag=True,
     expose_value=False,
@@ -103,7 +134,7 @@ def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> 
     callback=_print_version,
     help="Show the version and the backend in use.",
 )
-@click.option("--debug", is_flag=True, expose_value=False, help="Show where an error came from.")
+@option("--debug", is_flag=True, expose_value=False, help="Show where an error came from.")
 def cli() -> None:
     """Train, apply and evaluate taggers, chunkers and other sequence labelers.
 
@@ -131,7 +162,8 @@ def main(args: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         check_redirection(args)
-        code = cli.main(args, prog_name="seqtag", standalone_mode=False) or 0
+        color = wants_color(sys.stdout)
+        code = cli.main(args, prog_name="seqtag", standalone_mode=False, color=color) or 0
         _finish_stdout()
         return code
     except getattr(click.exceptions, "NoArgsIsHelpError", ()) as error:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from seqtag.cli.base import OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_target, load_model
 from seqtag.cli.options import attributes_option, complete_models, force_option, quiet_option
 
@@ -13,11 +14,18 @@ if TYPE_CHECKING:
     from seqtag.model.model import Model
 
 
-@click.command("bundle")
+@click.command("bundle", cls=Command)
 @click.argument(
     "models", nargs=-1, required=True, metavar="MODEL...", shell_complete=complete_models
 )
-@click.option("-o", "--output", required=True, help="Output file (written atomically).")
+@option(
+    "-o",
+    "--output",
+    required=True,
+    help="Output file (written atomically).",
+    metavar="FILE",
+    group=OUTPUT,
+)
 @force_option
 @quiet_option
 @attributes_option

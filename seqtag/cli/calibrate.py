@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from seqtag.cli.base import OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, print_json, say
 from seqtag.cli.options import (
     attributes_option,
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
     from seqtag.cli.options import InputOptions
 
 
-@click.command("calibrate")
+@click.command("calibrate", cls=Command)
 @click.argument("model")
 @click.argument("files", nargs=-1, required=True, metavar="DEV...")
-@click.option(
+@option(
     "-o",
     "--output",
     required=True,
     help="Output file of the calibrated model (written atomically).",
+    metavar="FILE",
+    group=OUTPUT,
 )
 @force_option
 @reading_options

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from seqtag.catalogue.locate import locate
+from seqtag.cli.base import INPUT, OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usage
 from seqtag.cli.options import (
     complete_files,
@@ -25,30 +26,34 @@ if TYPE_CHECKING:
     from seqtag.tables.learn import Pass
 
 
-@click.command("classes")
+@click.command("classes", cls=Command)
 @click.argument("inputs", nargs=-1, required=True, metavar="RAW...", shell_complete=complete_files)
-@click.option(
-    "-o", "--output", required=True, help="Output file of the classes (written atomically)."
+@option(
+    "-o",
+    "--output",
+    required=True,
+    help="Output file of the classes (written atomically).",
+    metavar="FILE",
+    group=OUTPUT,
 )
 @force_option
-@click.option(
-    "-K", "--classes", "number", type=int, default=500, show_default=True, help="Number of classes."
-)
-@click.option(
+@option("-K", "--classes", "number", type=int, default=500, help="Number of classes.", metavar="N")
+@option(
     "--min-count",
     type=int,
     default=3,
-    show_default=True,
     help="Put words seen less often into one class, rare.",
+    metavar="N",
 )
-@click.option(
-    "--passes", type=int, default=4, show_default=True, help="Number of passes over the words."
-)
-@click.option(
+@option("--passes", type=int, default=4, help="Number of passes over the words.", metavar="N")
+@option(
     "-m",
     "--model",
     shell_complete=complete_models,
-    help="Pipeline that tokenizes raw text (default: NLTK's rules for English).",
+    help="Pipeline that tokenizes raw text.",
+    shown="NLTK's rules for English",
+    metavar="MODEL",
+    group=INPUT,
 )
 @reading_options
 @threads_option

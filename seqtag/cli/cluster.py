@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from seqtag.cli import cluster_tag, cluster_train
+from seqtag.cli.base import Group
 
 
-@click.group("cluster")
+@click.group("cluster", cls=Group)
 def command() -> None:
     """Tag or train on many files, on a Ray cluster (needs the extra ray).
 

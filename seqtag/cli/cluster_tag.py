@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.cli.base import ADVANCED, CLUSTER, INPUT, OUTPUT, Choice, Command, option
 from seqtag.cli.common import Notes, usage
 from seqtag.cli.options import (
     address_option,
@@ -41,51 +42,84 @@ def _parse_size(context: click.Context, parameter: click.Parameter, value: str |
     return size
 
 
-@click.command("tag")
+@click.command("tag", cls=Command)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @models_option
-@click.option("-o", "--output", "folder", required=True, help="Output folder or address.")
+@option(
+    "-o",
+    "--output",
+    "folder",
+    required=True,
+    help="Output folder or address.",
+    metavar="DIR",
+    group=OUTPUT,
+)
 @address_option
 @workers_option
-@click.option(
+@option(
     "--format",
     "format",
-    type=click.Choice([*READABLE, *_ROWS]),
+    type=Choice([*READABLE, *_ROWS]),
     default="auto",
     metavar="FORMAT",
-    help="Format of the files: conllu, columns, text, tokens, ..., or of rows: jsonl, parquet "
-    "(default: rows by file name, others detected for each file).",
+    help="Format of the files: conllu, columns, text, tokens, ..., or of rows: jsonl, parquet.",
+    shown="rows by file name, others detected for each file",
+    group=INPUT,
 )
 @columns_option
-@click.option(
-    "--field", help="Field of rows that contains the text or the tokens (default: tokens, or text)."
+@option(
+    "--field",
+    help="Field of rows that contains the text or the tokens.",
+    shown="tokens, or text",
+    metavar="NAME",
+    group=ADVANCED,
 )
 @tagging_options
-@click.option("--base", help="Common folder of the inputs; outputs keep the paths below it.")
-@click.option(
-    "--suffix",
-    help="Suffix added to file names (default: .conllu for --format text, the format for --to).",
+@option(
+    "--base",
+    help="Common folder of the inputs; outputs keep the paths below it.",
+    metavar="DIR",
+    group=ADVANCED,
 )
-@click.option(
+@option(
+    "--suffix",
+    help="Suffix added to file names.",
+    shown=".conllu for --format text, the format for --to",
+    metavar="SUFFIX",
+    group=ADVANCED,
+)
+@option(
     "--attempts",
     type=click.IntRange(1),
     default=3,
-    show_default=True,
     help="Number of attempts for a file whose worker is lost, or that cannot be read or written.",
+    metavar="N",
+    group=ADVANCED,
 )
-@click.option(
+@option(
     "--in-flight",
     type=click.IntRange(1),
-    help="Number of files in progress (default: two per worker).",
+    help="Number of files in progress.",
+    shown="two per worker",
+    metavar="N",
+    group=ADVANCED,
 )
-@click.option(
+@option(
     "--split",
     metavar="SIZE",
     callback=_parse_size,
     help="Split files above this size, such as 64MB, into chunks of about that size, which are "
-    "tagged separately and joined to the same bytes (default: one file is one task).",
+    "tagged separately and joined to the same bytes.",
+    shown="one file is one task",
+    group=CLUSTER,
 )
-@click.option("--summary", help="File of the summary (default: summary.json in the folder).")
+@option(
+    "--summary",
+    help="File of the summary.",
+    shown="summary.json in the folder",
+    metavar="FILE",
+    group=ADVANCED,
+)
 @max_sentence_option
 @threads_option
 @quiet_option
@@ -119,9 +153,9 @@ def command(
     \b
     Examples:
       seqtag cluster tag -m en crawl/*.txt.gz --format text -o tagged
-      seqtag cluster tag -m en --only upos --base crawl "crawl/**/*.parquet" -o tagged
+      seqtag cluster tag -m en --base crawl "crawl/**/*.parquet" -o tagged
       seqtag cluster tag -m en --split 64MB --format text books.txt -o tagged
-      seqtag cluster tag -m english.seqtag @files.txt -o s3://tagged --address auto
+      seqtag cluster tag -m en @files.txt -o s3://tagged --address auto
     """
     from seqtag.batch.jobs import files_of, jobs_of
     from seqtag.batch.ray_cluster import connected, require_ray

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.catalogue.locate import locate
+from seqtag.cli.base import ADVANCED, TRAINING, Command, option
 from seqtag.cli.common import Notes
 from seqtag.cli.options import (
     address_option,
@@ -30,33 +31,43 @@ if TYPE_CHECKING:
     from seqtag.cli.options import InputOptions
 
 
-@click.command("train")
+@click.command("train", cls=Command)
 @click.argument("shards", nargs=-1, required=True, metavar="SHARD...")
 @model_output_option
 @address_option
 @workers_option
-@click.option(
+@option(
     "--dev",
     shell_complete=complete_files,
     help="Development set: the model of the round that scores best on it is kept.",
+    metavar="FILE",
 )
-@click.option("--rounds", type=click.IntRange(1), help="Epochs of each shard (default: --epochs).")
-@click.option(
-    "--patience",
+@option(
+    "--rounds",
     type=click.IntRange(1),
-    help="Stop after this many rounds without a better score on the dev set.",
+    help="Epochs of each shard.",
+    shown="--epochs",
+    metavar="N",
 )
 @constrain_option
-@click.option(
+@option(
     "--attempts",
     type=click.IntRange(1),
     default=3,
-    show_default=True,
     help="Number of attempts for a round of a shard whose worker is lost.",
+    metavar="N",
+    group=ADVANCED,
 )
 @checkpoint_option
 @resume_option
 @training_options
+@option(
+    "--patience",
+    type=click.IntRange(1),
+    help="Stop after this many rounds without a better score on the dev set.",
+    metavar="N",
+    group=TRAINING,
+)
 @force_option
 @click.pass_context
 def command(
@@ -85,8 +96,8 @@ def command(
     \b
     Examples:
       seqtag cluster train shards/*.conllu --dev dev.conllu -o english.seqtag
-      seqtag cluster train shards/*.conllu -o english.seqtag --checkpoint checkpoints --resume
-      seqtag cluster train @shards.txt --address auto --rounds 20 -o english.seqtag
+      seqtag cluster train shards/*.conllu -o big.seqtag --checkpoint c --resume
+      seqtag cluster train @shards.txt --address auto --rounds 20 -o big.seqtag
     """
     from seqtag.batch.jobs import files_of
     from seqtag.batch.parameter_mixing import train_shards

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import click
 
+from seqtag.cli.base import wants_color
 from seqtag.errors import OptionError, printable
 from seqtag.storage.output import check_output, is_same_file, naming
 
@@ -73,7 +74,7 @@ class Notes(logging.Handler):
     def __call__(self, message: str) -> None:
         """Show a message."""
         if not self.quiet:
-            complain(message)
+            complain(message, None)
 
     def progress(self, items: Iterable[Item], unit: str) -> Iterator[Item]:
         """Yield the items, with a progress bar if stderr is a terminal."""
@@ -100,7 +101,7 @@ class Notes(logging.Handler):
         known = [size for size in sizes if size is not None]
         total = sum(known) if len(known) == len(sizes) else None
         seen = 0
-        with self.bar("B", total, shown=not (shared and _is_terminal(sys.stdout))) as bar:
+        with self.bar("B", total, shown=not (shared and is_terminal(sys.stdout))) as bar:
             for item in items:
                 yield item
                 position = sum(stream.position for stream in streams)
@@ -110,7 +111,7 @@ class Notes(logging.Handler):
     @contextmanager
     def bar(self, unit: str, total: int | None, *, shown: bool = True) -> Iterator[Mover]:
         """Show a progress bar if stderr is a terminal; return what advances it."""
-        if self.quiet or not shown or not _is_terminal(sys.stderr):
+        if self.quiet or not shown or not is_terminal(sys.stderr):
             yield lambda _, __="": None
             return
         from tqdm import tqdm
@@ -131,7 +132,8 @@ class Notes(logging.Handler):
             yield bar
 
 
-def _is_terminal(stream: TextIO | None) -> bool:
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return whether a stream is a terminal."""
     return stream is not None and stream.isatty()
 
 
@@ -152,12 +154,21 @@ def interruption_code() -> int:
     return 128 + (signal.SIGTERM if Terminated.received else signal.SIGINT)
 
 
-def complain(message: str) -> None:
-    """Write a message to stderr; ignore write errors there."""
+def complain(message: str, color: str | None = "red") -> None:
+    """Write a message to stderr, its beginning in a color; ignore write errors there."""
+    styled = wants_color(sys.stderr)
+    begin = click.style("seqtag:", fg=color, bold=True) if styled and color else "seqtag:"
     try:
-        click.echo(printable(f"seqtag: {message}"), err=True)
+        click.echo(f"{begin} {printable(message)}", err=True, color=styled)
     except OSError:
         sys.stderr = None
+
+
+def warn_deprecated(context: click.Context, old: str, new: str) -> None:
+    """Have a note shown that a name of the last release was replaced."""
+    context.meta.setdefault(PENDING, []).append(
+        f"note: {old} is deprecated and goes in the next release; use {new}"
+    )
 
 
 def check_stdout() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from seqtag.cli.base import ADVANCED, Command, option
 from seqtag.cli.common import (
     Notes,
     check_stdin,
@@ -40,37 +41,36 @@ if TYPE_CHECKING:
     from seqtag.tagging.pipeline import Loaded
 
 
-@click.command("compare")
+@click.command("compare", cls=Command)
 @click.argument("gold", metavar="GOLD")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
-@click.option(
-    "--label", metavar="COLUMN", help="Column to compare (default: the models', or as in train)."
-)
-@click.option(
+@option("--label", metavar="COLUMN", help="Column to compare.", shown="the models', or as in train")
+@option(
     "--aligned", is_flag=True, help="Compare CoNLL-U with different segmentations, in all columns."
 )
-@click.option(
+@option(
     "--raw",
     is_flag=True,
     help="Let the models segment the raw text of GOLD, and compare as with --aligned.",
 )
 @reading_options
 @resamples_option
-@click.option(
+@option(
     "--trials",
     type=click.IntRange(1),
     default=TRIALS,
-    show_default=True,
     help="Number of trials of approximate randomization.",
+    metavar="N",
+    group=ADVANCED,
 )
-@click.option(
+@option(
     "--confidence",
     type=click.FloatRange(0, 100, min_open=True, max_open=True),
     default=100 * CONFIDENCE,
-    show_default=True,
     metavar="PERCENT",
     help="Confidence level of the intervals.",
+    group=ADVANCED,
 )
 @seed_option
 @json_option

@@ -9,6 +9,7 @@ import shlex
 import click
 from click.shell_completion import ShellComplete
 
+from seqtag.cli.base import Choice, Command
 from seqtag.cli.common import say
 
 FILES = "<files>"
@@ -71,17 +72,17 @@ complete --command seqtag --no-files --arguments '(__seqtag_complete)'
 _SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
-@click.command("completion")
-@click.argument("shell", type=click.Choice(tuple(_SCRIPTS)))
+@click.command("completion", cls=Command)
+@click.argument("shell", type=Choice(tuple(_SCRIPTS)))
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="")
 @click.pass_context
 def command(context: click.Context, shell: str, words: tuple[str, ...]) -> int:
     """Print a script that completes commands, options, files, models and corpora in a shell.
 
     \b
-    For bash, in ~/.bashrc:   eval "$(seqtag completion bash)"
-    For zsh, in ~/.zshrc:     eval "$(seqtag completion zsh)"
-    For fish:                 seqtag completion fish > ~/.config/fish/completions/seqtag.fish
+    In ~/.bashrc:                   eval "$(seqtag completion bash)"
+    In ~/.zshrc:                    eval "$(seqtag completion zsh)"
+    In ~/.config/fish/config.fish:  seqtag completion fish | source
 
     \b
     Examples:

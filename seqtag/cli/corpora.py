@@ -9,6 +9,7 @@ import click
 from seqtag.catalogue.cache import is_complete, local_path
 from seqtag.catalogue.entries import entries, parse
 from seqtag.catalogue.locate import fetched
+from seqtag.cli.base import Group
 from seqtag.cli.common import Notes, check_stdout, complain, print_json, say
 from seqtag.cli.options import complete_corpora, json_option, quiet_option
 from seqtag.errors import CatalogueError, did_you_mean
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from seqtag.catalogue.entries import CorpusName, Entry
 
 
-@click.group("corpora")
+@click.group("corpora", cls=Group)
 def command() -> None:
     """List, fetch and locate corpora by name.
 

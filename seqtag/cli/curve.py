@@ -1,4 +1,4 @@
-"""``seqtag curve``."""
+"""Learning curves: ``seqtag tune --curve``."""
 
 from __future__ import annotations
 
@@ -8,71 +8,54 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqtag.cli.common import Notes, check_stdout, check_target, print_json, say
-from seqtag.cli.options import (
-    attributes_option,
-    complete_files,
-    force_option,
-    other_inputs,
-    quick_option,
-    training_arguments,
-    training_options,
-)
+from seqtag.cli.common import Notes, check_target, print_json, say
+from seqtag.cli.options import other_inputs, training_arguments
 from seqtag.errors import install_hint
 from seqtag.storage.output import Output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from seqtag.cli.options import InputOptions
     from seqtag.training.runs import Epoch
 
 
-@click.command("curve")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
-@click.option(
-    "--dev", required=True, shell_complete=complete_files, help="Development set to score on."
-)
-@click.option(
-    "--points",
-    type=click.IntRange(2),
-    default=6,
-    show_default=True,
-    help="Number of training sizes, each twice the one before.",
-)
-@click.option(
-    "--plot", metavar="FILE", help="Plot the curves to a .png or .svg file (needs matplotlib)."
-)
-@force_option
-@training_options
-@quick_option
-@attributes_option
-@click.pass_context
-def command(
+def learning_curves(
     context: click.Context,
-    /,
-    files: tuple[str, ...],
+    files: Sequence[str],
     dev: str,
     points: int,
     plot: str | None,
-    force: bool,
     reading: InputOptions,
+    notes: Notes,
+    *,
+    force: bool,
     as_json: bool,
-    quiet: bool,
     **settings: Any,
-) -> int:
-    """Compute learning curves: error on training and development data by epoch and training size.
+) -> None:
+    """Compute the learning curves of ``seqtag tune --curve``, and write and plot them.
 
-    By epoch, the training error counts the mistakes made during training, when each sentence is
-    decoded with the current weights, and with the margin, just before the update; so it is high.
-    The dev error is that of the averaged weights. By size, both are errors of the final model.
-
-    \b
-    Examples:
-      seqtag curve train.conllu --dev dev.conllu --plot curves.png
+    Parameters
+    ----------
+    context
+        Context of the command.
+    files, dev
+        Training and development data.
+    points
+        Number of training sizes.
+    plot
+        File of the plot.
+    reading
+        How to read the data.
+    notes
+        Where to show the progress.
+    force, as_json
+        Whether the plot may be overwritten, and standard output gets JSON.
+    **settings
+        Values of the options of training, before `training_arguments`.
     """
     from seqtag.training.selection import Point, training_curves
 
-    check_stdout()
-    notes = Notes(quiet)
     if plot and Path(plot).suffix.lower() not in (".png", ".svg"):
         msg = f"expected --plot FILE.png or FILE.svg, found {plot!r}"
         raise click.UsageError(msg, context)
@@ -103,7 +86,6 @@ def command(
         print_json(curves)
     else:
         _print(curves["by_epoch"], curves["by_size"])
-    return 0
 
 
 def _print(epochs: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.cli.base import Command, option
 from seqtag.cli.common import Notes, check_stdout, print_json, say
 from seqtag.cli.options import (
     attributes_option,
@@ -22,20 +23,13 @@ if TYPE_CHECKING:
     from seqtag.training.selection import Folds
 
 
-@click.command("cv")
+@click.command("cv", cls=Command)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
-@click.option(
-    "--folds",
-    type=click.IntRange(2),
-    default=10,
-    show_default=True,
-    help="Number of folds.",
-)
-@click.option(
+@option("--folds", type=click.IntRange(2), default=10, help="Number of folds.", metavar="K")
+@option(
     "--by",
     metavar="UNIT",
     default="document",
-    show_default=True,
     help="Unit that is never split across folds: document (# newdoc, -DOCSTART-, files; else "
     "blocks of sentences), sentence, or the name of a comment (# NAME = ...) or column that "
     "identifies documents.",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from seqtag.cli.base import Command
 from seqtag.cli.common import print_json, say
 from seqtag.cli.options import json_option
 from seqtag.version import DISTRIBUTION, __version__
@@ -35,7 +36,7 @@ class Finding(NamedTuple):
     problem: bool = False
 
 
-@click.command("doctor")
+@click.command("doctor", cls=Command)
 @json_option
 def command(as_json: bool) -> int:
     """Check the installation: backend, versions, extras, models, foreign packages.

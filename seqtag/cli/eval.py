@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqtag.catalogue.locate import locate
+from seqtag.cli.base import ADVANCED, OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_stdin, check_stdout, load_model, print_json, say
 from seqtag.cli.eval_warnings import warn_about_evaluation
 from seqtag.cli.options import (
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 FAILED = 3
 
 
-@click.command("eval")
+@click.command("eval", cls=Command)
 @click.argument(
     "files",
     nargs=-1,
@@ -47,49 +48,60 @@ FAILED = 3
     metavar="GOLD [PREDICTED]",
     shell_complete=complete_files,
 )
-@click.option("-m", "--model", shell_complete=complete_models, help="Model to score on GOLD.")
-@click.option(
+@option(
+    "-m", "--model", shell_complete=complete_models, help="Model to score on GOLD.", metavar="MODEL"
+)
+@option(
     "--label",
     multiple=True,
     callback=last_label,
     shell_complete=complete_labels,
     metavar="COLUMN",
-    help="Column to compare (default: the model's, or as in train).",
+    help="Column to compare.",
+    shown="the model's, or as in train",
 )
-@click.option(
+@option(
     "--aligned",
     is_flag=True,
     help="Score tokens, sentences, words and all labels of CoNLL-U with another segmentation.",
 )
-@click.option(
+@option(
     "--raw",
     is_flag=True,
     help="Let the model segment the raw text of GOLD, and score as with --aligned.",
 )
 @reading_options
-@click.option(
+@option(
     "--confusion",
     type=click.IntRange(0),
     default=0,
     metavar="N",
     help="Show the N most frequent confusions.",
+    group=OUTPUT,
 )
-@click.option(
+@option(
     "--errors",
     type=click.IntRange(0),
     default=0,
     metavar="N",
     help="Show the N most frequent errors by word.",
+    group=OUTPUT,
 )
-@click.option("--conlleval", "as_conlleval", is_flag=True, help="Write the output of conlleval.")
-@click.option(
+@option(
+    "--conlleval", "as_conlleval", is_flag=True, help="Write the output of conlleval.", group=OUTPUT
+)
+@option(
     "--fail-under",
     type=click.FloatRange(0, 100),
     metavar="X",
     help="Exit with 3 if the score is under X percent.",
+    group=ADVANCED,
 )
-@click.option(
-    "--ci", is_flag=True, help="Show 95% intervals of the scores (bootstrap over sentences)."
+@option(
+    "--ci",
+    is_flag=True,
+    help="Show 95% intervals of the scores (bootstrap over sentences).",
+    group=OUTPUT,
 )
 @resamples_option
 @seed_option

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from seqtag.cli.base import Command, option
 from seqtag.cli.common import Notes, load_model, print_json, say, usage
 from seqtag.cli.options import (
     ColumnList,
@@ -26,29 +27,30 @@ if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
 
 
-@click.command("explain")
+@click.command("explain", cls=Command)
 @click.argument("text", required=False)
-@click.option(
-    "-m", "--model", default="en", show_default=True, help="Model file or name, also a pipeline."
+@option("-m", "--model", default="en", help="Model file or name, also a pipeline.", metavar="MODEL")
+@option(
+    "-i",
+    "--input",
+    "source",
+    help='Input file instead of a text; "-" is standard input.',
+    metavar="FILE",
 )
-@click.option(
-    "-i", "--input", "source", help='Input file instead of a text; "-" is standard input.'
-)
-@click.option(
+@option(
     "--token", type=click.IntRange(1), metavar="N", help="Explain only word N of each sentence."
 )
-@click.option("--rival", metavar="LABEL", help="Compare with this label (default: the next best).")
-@click.option(
+@option("--rival", metavar="LABEL", help="Compare with this label.", shown="the next best")
+@option(
     "--only",
     type=ColumnList(),
     metavar="COLUMN,...",
     help="Explain only these components of a pipeline.",
 )
-@click.option(
+@option(
     "--top",
     type=click.IntRange(1),
     default=12,
-    show_default=True,
     metavar="N",
     help="Number of features to show for each word; the others are summed up.",
 )

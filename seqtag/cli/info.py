@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from seqtag.cli.base import Command
 from seqtag.cli.common import load_model, print_json, say
 from seqtag.cli.options import attributes_option, complete_models, json_option
 
 
-@click.command("info")
+@click.command("info", cls=Command)
 @click.argument("model", shell_complete=complete_models)
 @json_option
 @attributes_option

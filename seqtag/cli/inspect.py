@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from seqtag.cli.base import INPUT, Command, option
 from seqtag.cli.common import Notes, check_stdin, load_model, print_json, say, usage
 from seqtag.cli.options import (
     ColumnList,
@@ -19,35 +20,36 @@ if TYPE_CHECKING:
     from seqtag.cli.options import InputOptions
 
 
-@click.command("inspect")
+@click.command("inspect", cls=Command)
 @click.argument("model")
-@click.option(
+@option(
     "--only",
     type=ColumnList(),
     metavar="COLUMN,...",
     help="Show only these components of a pipeline.",
 )
-@click.option(
+@option(
     "--label", metavar="L", help="Show only weights of this label, or of labels that end in it."
 )
-@click.option(
+@option(
     "--feature",
     metavar="GLOB",
     help="Show only features whose names match, such as 'suffix(2)*=ed'.",
 )
-@click.option(
+@option(
     "--top",
     type=click.IntRange(1),
     default=20,
-    show_default=True,
     metavar="N",
     help="Number of weights to show, the largest by absolute value.",
 )
-@click.option(
-    "--transitions", is_flag=True, help="Show weights of label bigrams and trigrams instead."
-)
-@click.option(
-    "--names", multiple=True, metavar="CORPUS", help="Take the names of features from this corpus."
+@option("--transitions", is_flag=True, help="Show weights of label bigrams and trigrams instead.")
+@option(
+    "--names",
+    multiple=True,
+    metavar="CORPUS",
+    help="Take the names of features from this corpus.",
+    group=INPUT,
 )
 @reading_options
 @json_option
@@ -75,7 +77,7 @@ def command(
 
     \b
     Examples:
-      seqtag inspect upos.seqtag --names train.conllu --label VERB --feature "suffix*"
+      seqtag inspect upos.seqtag --names a.conllu --label VERB --top 9
       seqtag inspect chunks.seqtag --transitions --top 50
     """
     from seqtag.tagging.explain import names_of, transitions_of, weights_of

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from seqtag.catalogue.locate import locate
+from seqtag.cli.base import OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_stdin, check_target
 from seqtag.cli.options import (
     complete_files,
@@ -24,23 +25,31 @@ if TYPE_CHECKING:
     from seqtag.cli.options import InputOptions
 
 
-@click.command("lexicon")
+@click.command("lexicon", cls=Command)
 @click.argument(
     "tagged", nargs=-1, required=True, metavar="TAGGED...", shell_complete=complete_files
 )
-@click.option("-o", "--output", required=True, help="Output file (written atomically).")
-@click.option(
+@option(
+    "-o",
+    "--output",
+    required=True,
+    help="Output file (written atomically).",
+    metavar="FILE",
+    group=OUTPUT,
+)
+@option(
     "--column",
     metavar="COLUMN",
     shell_complete=complete_labels,
-    help="Column of the values (default: upos in CoNLL-U, else the last column).",
+    help="Column of the values.",
+    shown="upos in CoNLL-U, else the last column",
 )
-@click.option(
+@option(
     "--min-count",
     type=click.IntRange(1),
     default=1,
-    show_default=True,
     help="Leave out words that are seen less often.",
+    metavar="N",
 )
 @words_option
 @reading_options

@@ -12,7 +12,18 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from seqtag.catalogue.locate import locate
-from seqtag.cli.common import ATTRIBUTES, PENDING
+from seqtag.cli.base import (
+    ADVANCED,
+    CLUSTER,
+    FEATURES,
+    GENERAL,
+    INPUT,
+    OUTPUT,
+    TRAINING,
+    Choice,
+    option,
+)
+from seqtag.cli.common import ATTRIBUTES, PENDING, warn_deprecated
 from seqtag.corpus import LIMITS, READABLE, WRITABLE, ReadLimits, ReadOptions
 from seqtag.errors import CorpusError, TemplateError
 from seqtag.segmentation.paragraphs import PARAGRAPHS
@@ -38,8 +49,8 @@ def combined(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """Return a decorator that adds several options, in this order."""
 
     def add(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
+        for each in reversed(options):
+            command = each(command)
         return command
 
     return add
@@ -100,7 +111,7 @@ class SettingValue(Parameter):
 
     def __init__(self, setting: Setting):
         self.setting = setting
-        kinds = {int: "INTEGER", float: "NUMBER", str: "WORD"}
+        kinds = {int: "N", float: "NUMBER", str: "WORD"}
         self.name = "|".join(setting.choices or (kinds[setting.type], *setting.words))
 
     def convert(
@@ -127,17 +138,19 @@ class SettingValue(Parameter):
 
 def setting_options(command: Command) -> Command:
     """Add an option for each setting of training."""
-    for setting in reversed(list(SETTINGS.values())):
+    for setting in reversed(SETTINGS.values()):
         kind, shown = SettingValue(setting), setting.option or setting.name
         if setting.option:
             command = _deprecated(setting.name, partial(_as_option, shown), type=kind)(command)
-        command = click.option(
+        command = option(
             f"--{shown}",
             setting.attribute,
             type=kind,
             metavar=kind.name,
             callback=_replaced,
+            shown=f"{setting.default:g}" if setting.type is float else str(setting.default),
             help=setting.help,
+            group=TRAINING,
         )(command)
     return command
 
@@ -167,11 +180,9 @@ def _deprecated(
         new = instead(value)
         context.meta.setdefault(_REPLACED, {}).update(new)
         shown = " ".join(f"--{name} {value}" for name, value in new.items())
-        context.meta.setdefault(PENDING, []).append(
-            f"note: --{old} is deprecated and goes in the next release; use {shown}"
-        )
+        warn_deprecated(context, f"--{old}", shown)
 
-    return click.option(
+    return option(
         f"--{old}",
         f"old_{old.replace('-', '_')}",
         hidden=True,
@@ -212,34 +223,49 @@ class ColumnList(Parameter):
         return names
 
 
-models_option = click.option(
+models_option = option(
     "-m",
     "--model",
     "models",
     multiple=True,
     shell_complete=complete_models,
-    help="Model file or name; repeat to run several in order (default: the English models).",
+    help="Model file or name; repeat to run several in order.",
+    shown="the English models",
+    metavar="MODEL",
 )
-format_option = click.option(
+format_option = option(
     "--format",
     "format",
-    type=click.Choice(READABLE),
+    type=Choice(READABLE),
     default="auto",
     metavar="FORMAT",
-    help="Format of the input: conllu, conll2000, columns, text, tokens, ... (default: detected).",
+    help="Format of the input: conllu, conll2000, columns, text, tokens and others.",
+    shown="detected",
+    group=INPUT,
 )
-columns_option = click.option(
+columns_option = option(
     "--columns",
     type=ColumnList(),
     help="Names of the columns of a column file, such as form,pos,chunk.",
+    metavar="NAME,NAME,...",
+    group=INPUT,
 )
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Suppress all messages but errors.")
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Write a JSON document to stdout."
+quiet_option = option(
+    "-q", "--quiet", is_flag=True, help="Suppress all messages but errors.", group=GENERAL
 )
-force_option = click.option("--force", is_flag=True, help="Overwrite the output file if it exists.")
-threads_option = click.option(
-    "--threads", type=click.IntRange(1), default=1, show_default=True, help="Number of threads."
+json_option = option(
+    "--json", "as_json", is_flag=True, help="Write a JSON document to stdout.", group=OUTPUT
+)
+force_option = option(
+    "--force", is_flag=True, help="Overwrite the output file if it exists.", group=OUTPUT
+)
+threads_option = option(
+    "--threads",
+    type=click.IntRange(1),
+    default=1,
+    help="Number of threads.",
+    metavar="N",
+    group=GENERAL,
 )
 
 
@@ -256,7 +282,7 @@ def _load_attributes(
     return files
 
 
-attributes_option = click.option(
+attributes_option = option(
     "--attributes",
     multiple=True,
     is_eager=True,
@@ -265,39 +291,42 @@ attributes_option = click.option(
     metavar="FILE.py",
     help="Python file that defines custom attributes. It is executed: use only files that you "
     "trust.",
+    group=ADVANCED,
 )
-words_option = click.option(
+words_option = option(
     "--words",
-    type=click.Choice(list(WORDS)),
+    type=Choice(list(WORDS)),
     default="form",
-    show_default=True,
     help="Form in which words are looked up: as written, in lower case, or also with each digit as "
     "0.",
+    group=ADVANCED,
 )
 
 
 tables_options = combined(
-    click.option(
+    option(
         "--classes",
         multiple=True,
         metavar="[NAME=]FILE",
         help="Word classes, as written by seqtag classes. Presets use them automatically, "
         "templates by class(NAME)[0].",
+        group=FEATURES,
     ),
-    click.option(
+    option(
         "--lexicon",
         multiple=True,
         metavar="[NAME=]FILE",
         help="Lexicon file (TSV), as written by seqtag lexicon. Templates use it by "
         "lexicon(NAME)[0].",
+        group=FEATURES,
     ),
-    click.option(
+    option(
         "--words",
-        type=click.Choice(list(WORDS)),
+        type=Choice(list(WORDS)),
         default="form",
-        show_default=True,
         help="Form in which words are looked up in a --lexicon that does not define it: as "
         "written, in lower case, or also with each digit as 0.",
+        group=ADVANCED,
     ),
 )
 """``--classes``, ``--lexicon`` and ``--words``; `training_arguments` reads them."""
@@ -367,29 +396,30 @@ def _set_mode(context: click.Context, option: click.Parameter, wanted: bool) -> 
         raise click.UsageError(msg, context)
 
 
-max_sentence_option = click.option(
+max_sentence_option = option(
     "--max-sentence",
     "limits",
     type=click.IntRange(1),
     default=LIMITS.sentence,
-    show_default=True,
     callback=lambda context, _, n: ReadLimits(sentence=n, mode=context.meta.get(_MODE, "")),
     metavar="TOKENS",
     help="Refuse longer sentences; in raw text they are split instead.",
+    group=ADVANCED,
 )
 
 
 limits_options = combined(
     max_sentence_option,
-    click.option(
+    option(
         "--strict",
         is_flag=True,
         is_eager=True,
         expose_value=False,
         callback=_set_mode,
         help="Turn warnings about malformed input into errors.",
+        group=ADVANCED,
     ),
-    click.option(
+    option(
         "--lenient",
         is_flag=True,
         is_eager=True,
@@ -397,6 +427,7 @@ limits_options = combined(
         callback=_set_mode,
         help="Skip sentences that cannot be read, and report them. They are not learned from "
         "and not scored; tag writes them unchanged, but leaves them out with --to.",
+        group=ADVANCED,
     ),
 )
 """``--max-sentence``, ``--strict`` and ``--lenient``: input limits and strictness."""
@@ -453,24 +484,26 @@ def reading_options(command: Command) -> Command:
         kind = "columns" if columns and format == "auto" else format
         return command(*args, reading=InputOptions(kind, columns, limits), **options)
 
-    for option in (limits_options, columns_option, format_option):
-        run = option(run)
+    for each in (limits_options, columns_option, format_option):
+        run = each(run)
     return run  # type: ignore[return-value]
 
 
-seed_option = click.option(
+seed_option = option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     default=1,
-    show_default=True,
     help="Seed of the random numbers.",
+    metavar="N",
+    group=ADVANCED,
 )
-resamples_option = click.option(
+resamples_option = option(
     "--resamples",
     type=click.IntRange(1),
     default=1000,
-    show_default=True,
     help="Number of bootstrap samples.",
+    metavar="N",
+    group=ADVANCED,
 )
 
 
@@ -484,42 +517,45 @@ def last_label(context: click.Context, _: click.Parameter, labels: tuple[str, ..
     return labels[-1] if labels else None
 
 
-label_option = click.option(
+label_option = option(
     "--label",
     multiple=True,
     callback=last_label,
     shell_complete=complete_labels,
     metavar="COLUMN",
-    help="Column to learn: upos, xpos, feats, upos+feats, lemma, chunk, ner, ... (default: upos in "
-    "CoNLL-U, else the last column). train: several, such as tokens,upos,lemma, make a pipeline; "
-    "all is a pipeline of each column that the file has.",
+    shown="upos in CoNLL-U, else the last column",
+    help="Column to learn: upos, xpos, feats, upos+feats, lemma, chunk, ner, ... In train, "
+    "several, such as tokens,upos,lemma, make a pipeline, and all is a pipeline of each column of "
+    "the file.",
 )
-templates_option = click.option(
+templates_option = option(
     "--templates",
     metavar="PRESET|FILE",
     shell_complete=complete_templates,
-    help="Feature templates: pos, chunk, ner, morph or a file (default: chosen by the label), or "
-    "auto: the preset that works best on held-out data.",
+    shown="chosen by the label",
+    help="Feature templates: a preset or a file; auto is the preset that works best on held-out "
+    "data. seqtag templates list shows the presets.",
+    group=FEATURES,
 )
 
 
 unlabeled_options = combined(
-    click.option(
+    option(
         "--unlabeled",
-        type=click.Choice(("error", "skip", "learn-around")),
+        type=Choice(("error", "skip", "learn-around")),
         default="error",
-        show_default=True,
         callback=_replaced,
         help="What to do with sentences that have unlabeled words: refuse them, leave them "
         "out, or learn from their other words (train only).",
+        group=INPUT,
     ),
-    click.option(
+    option(
         "--unlabeled-mark",
         metavar="MARK",
         default="_",
-        show_default=True,
         callback=_replaced,
         help="Label of unlabeled words, for --unlabeled learn-around.",
+        group=ADVANCED,
     ),
     _deprecated("skip-unlabelled", lambda _: {"unlabeled": "skip"}, is_flag=True),
     _deprecated(
@@ -531,10 +567,11 @@ unlabeled_options = combined(
 """``--unlabeled`` and ``--unlabeled-mark``; `training_arguments` reads them."""
 
 
-quick_option = click.option(
+quick_option = option(
     "--quick",
     is_flag=True,
     help="Skip the trial runs before training: automatic settings get their usual values.",
+    group=TRAINING,
 )
 
 
@@ -543,8 +580,8 @@ training_options = combined(
     reading_options,
     templates_option,
     tables_options,
-    seed_option,
     setting_options,
+    seed_option,
     unlabeled_options,
     json_option,
     quiet_option,
@@ -553,75 +590,87 @@ training_options = combined(
 
 
 tagging_options = combined(
-    click.option(
+    option(
         "--to",
-        type=click.Choice(WRITABLE),
+        type=Choice(WRITABLE),
         metavar="FORMAT",
         help="Format of the output: conllu, columns, conll2000, conll2003, tagged, tokens, tsv "
-        "(with a header line), jsonl (an object per sentence). Default: the input with its "
-        "label columns filled; conllu for raw text.",
+        "(with a header line), jsonl (an object per sentence).",
+        shown="the input with its label columns filled; conllu for raw text",
+        group=OUTPUT,
     ),
-    click.option(
+    option(
         "--only",
         type=ColumnList(),
         metavar="COLUMN,COLUMN,...",
         help="Run only these components of a pipeline (and its tokens and words), such as "
         "upos,lemma.",
+        group=OUTPUT,
     ),
-    click.option(
+    option(
         "--paragraphs",
-        type=click.Choice(PARAGRAPHS),
+        type=Choice(PARAGRAPHS),
         default="auto",
-        show_default=True,
         help="What ends a paragraph of raw text: a blank line, or each line break.",
+        group=INPUT,
     ),
-    click.option(
+    option(
         "--tokenizer",
-        type=click.Choice(("model", "nltk")),
+        type=Choice(("model", "nltk")),
         default="model",
-        show_default=True,
         help="Tokenizer of raw text: that of the model, if it has one, or NLTK's.",
+        group=INPUT,
     ),
-    click.option(
+    option(
         "--token-ranges",
         is_flag=True,
         help="Write the position of each token in the raw text to MISC: TokenRange=START:END.",
+        group=ADVANCED,
     ),
-    click.option(
+    option(
         "--keep",
         is_flag=True,
         help='Keep the labels of the input (all but "_") and predict only the others.',
+        group=OUTPUT,
     ),
-    click.option(
+    option(
         "--margin",
         is_flag=True,
         help="Write the margin of each label over the next best: Margin= in MISC, or a last "
         "column.",
+        group=OUTPUT,
     ),
-    click.option(
+    option(
         "--probability",
         is_flag=True,
         help="Write calibrated scores (needs a model of seqtag calibrate): P= in MISC, or a "
         "last column.",
+        group=OUTPUT,
     ),
-    click.option(
+    option(
         "--nbest",
         type=click.IntRange(1, 1000),
         default=1,
         metavar="K",
         help="Write the K best label sequences: Upos2=, Upos3=, ... in MISC, or as last columns.",
+        group=OUTPUT,
     ),
 )
 """Options of each command that tags files."""
 
 
-address_option = click.option(
+address_option = option(
     "--address",
     metavar="HOST:PORT",
-    help="Address of the cluster, as ray.init takes it (default: $RAY_ADDRESS, or this machine).",
+    help="Address of the cluster, as ray.init takes it.",
+    shown="$RAY_ADDRESS, or this machine",
+    group=CLUSTER,
 )
-workers_option = click.option(
+workers_option = option(
     "--workers",
     type=click.IntRange(1),
-    help="Number of processes on this machine, without --address (default: one per core).",
+    help="Number of processes on this machine, without --address.",
+    shown="one per core",
+    metavar="N",
+    group=CLUSTER,
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.cli.base import OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_target, load_model
 from seqtag.cli.options import (
     attributes_option,
@@ -29,29 +30,31 @@ if TYPE_CHECKING:
 _POINTS = 5  # of a learning curve
 
 
-@click.command("report")
+@click.command("report", cls=Command)
 @click.argument("gold", metavar="GOLD")
-@click.option("-m", "--model", required=True, help="Model to analyze.")
-@click.option(
-    "-o", "--output", required=True, metavar="FILE", help='Output file ("-": standard output).'
+@option("-m", "--model", required=True, help="Model to analyze.", metavar="MODEL")
+@option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    help='Output file ("-": standard output).',
+    group=OUTPUT,
 )
 @force_option
-@click.option(
-    "--label", metavar="COLUMN", help="Component of a pipeline to analyze (default: the first)."
-)
-@click.option(
+@option("--label", metavar="COLUMN", help="Component of a pipeline to analyze.", shown="the first")
+@option(
     "--errors",
     type=click.IntRange(0),
     default=2000,
-    show_default=True,
     metavar="N",
     help="Number of errors to show with their sentences and explanations.",
 )
-@click.option(
+@option(
     "--curve",
     metavar="FILE",
-    help="Show a learning curve: the output of `seqtag curve --json` (.json), or sentences to "
-    "train on with the settings of the model.",
+    help="Show a learning curve: the output of `seqtag tune --curve --json` (.json), or sentences "
+    "to train on with the settings of the model.",
 )
 @reading_options
 @resamples_option
@@ -133,6 +136,9 @@ def _drawn(name: str) -> dict[str, Any]:
             x = row["epoch" if key == "by_epoch" else "sentences"]
             _ = [float(y) for y in (x, row["train_error"], row["dev_error"])]
     except (ValueError, KeyError, TypeError):
-        msg = "expected the output of `seqtag curve --json`, found something else; run it again"
+        msg = (
+            "expected the output of `seqtag tune --curve --json`, found something else; run it "
+            "again"
+        )
         raise CorpusError(msg, source=name) from None
     return dict(value)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from seqtag.cli.base import ADVANCED, Command, option
 from seqtag.cli.common import Notes, Terminated, complain, interruption_code, load_model
 from seqtag.cli.options import attributes_option, quiet_option
 from seqtag.errors import install_hint
@@ -28,51 +29,54 @@ if TYPE_CHECKING:
 _BACKLOG = 128  # connections accepted at a time, which limits file handles
 
 
-@click.command("serve")
-@click.option(
+@click.command("serve", cls=Command)
+@option(
     "-m",
     "--model",
     "models",
     multiple=True,
-    help="Model to serve; repeat for several (default: en).",
+    help="Model to serve; repeat for several.",
+    shown="en",
+    metavar="MODEL",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
+@option("--host", default="127.0.0.1", help="Address to listen on.", metavar="HOST")
+@option(
     "--port",
     type=click.IntRange(0, 65535),
     default=8000,
-    show_default=True,
     help="Port to listen on; 0 takes a free one.",
+    metavar="PORT",
 )
-@click.option(
+@option(
     "--threads",
     type=click.IntRange(1),
     default=2,
-    show_default=True,
     help="Number of requests processed at once.",
+    metavar="N",
 )
-@click.option(
+@option(
     "--waiting",
     type=click.IntRange(0),
     default=32,
-    show_default=True,
     help="Number of requests that may wait; more get status 503.",
+    metavar="N",
+    group=ADVANCED,
 )
-@click.option(
+@option(
     "--max-body",
     type=click.IntRange(1),
     default=1_000_000,
-    show_default=True,
     metavar="BYTES",
     help="Largest request; larger ones get status 413.",
+    group=ADVANCED,
 )
-@click.option(
+@option(
     "--max-seconds",
     type=click.FloatRange(0, min_open=True),
     default=30.0,
-    show_default=True,
     metavar="SECONDS",
     help="Time limit of a request; then it gets status 503.",
+    group=ADVANCED,
 )
 @quiet_option
 @attributes_option

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from seqtag.catalogue.locate import locate
+from seqtag.cli.base import ADVANCED, OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usage
 from seqtag.cli.options import (
     attributes_option,
@@ -23,17 +24,27 @@ if TYPE_CHECKING:
     from seqtag.cli.options import InputOptions
 
 
-@click.command("tag")
+@click.command("tag", cls=Command)
 @click.argument("inputs", nargs=-1, metavar="[INPUT|-]...", shell_complete=complete_files)
 @models_option
-@click.option("-o", "--output", default="-", help="Output file (written atomically).")
+@option(
+    "-o",
+    "--output",
+    default="-",
+    shown="standard output",
+    help="Output file (written atomically).",
+    metavar="FILE",
+    group=OUTPUT,
+)
 @force_option
 @reading_options
 @tagging_options
-@click.option(
+@option(
     "--flush/--no-flush",
     default=None,
-    help="Write each sentence as soon as it is tagged (default: before waiting for more input).",
+    help="Write each sentence as soon as it is tagged.",
+    shown="before waiting for more input",
+    group=ADVANCED,
 )
 @threads_option
 @quiet_option

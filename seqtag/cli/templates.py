@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from seqtag.cli.base import Group
 from seqtag.cli.common import say
 from seqtag.cli.options import complete_templates
 
 
-@click.group("templates")
+@click.group("templates", cls=Group)
 def command() -> None:
     """List and print the feature templates.
 

@@ -8,6 +8,7 @@ import click
 
 from seqtag.catalogue.entries import parse
 from seqtag.catalogue.locate import locate
+from seqtag.cli.base import ADVANCED, CHECKPOINTS, TRAINING, Command, option
 from seqtag.cli.common import (
     Notes,
     check_stdin,
@@ -35,43 +36,48 @@ if TYPE_CHECKING:
     from seqtag.cli.options import InputOptions
 
 
-@click.command("train")
+@click.command("train", cls=Command)
 @click.argument("train", nargs=-1, required=True, shell_complete=complete_files)
 @model_output_option
-@click.option(
+@option(
     "--dev",
     shell_complete=complete_files,
     help="Development set: the model of the epoch that scores best on it is kept.",
+    metavar="FILE",
 )
-@click.option(
+@option(
     "--runs",
     type=click.IntRange(1),
     default=1,
-    show_default=True,
     help="Train several models with different shuffling and average them.",
-)
-@click.option(
-    "--patience",
-    type=click.IntRange(1),
-    help="Stop after this many epochs without a better score on the dev set.",
+    metavar="N",
+    group=ADVANCED,
 )
 @constrain_option
-@click.option(
+@option(
     "--init",
     metavar="MODEL",
     help="Model to continue from: its labels, words and features are kept, and its templates and "
     "settings are the defaults.",
 )
 @checkpoint_option
-@click.option(
+@option(
     "--checkpoint-every",
     type=click.FloatRange(0),
     metavar="SECONDS",
     help="Write checkpoints after so many seconds instead, also within an epoch.",
+    group=CHECKPOINTS,
 )
 @resume_option
 @training_options
 @quick_option
+@option(
+    "--patience",
+    type=click.IntRange(1),
+    help="Stop after this many epochs without a better score on the dev set.",
+    metavar="N",
+    group=TRAINING,
+)
 @threads_option
 @force_option
 @attributes_option
@@ -98,7 +104,7 @@ def command(
       seqtag train ud:fr_sequoia -o french.seqtag
       seqtag train more.conllu --init english.seqtag -o better.seqtag
       seqtag train partly.conllu --unlabeled learn-around -o english.seqtag
-      seqtag train train.conllu -o english.seqtag --checkpoint checkpoints --resume
+      seqtag train train.conllu -o big.seqtag --checkpoint folder --resume
     """
     from seqtag.training.train import train as train_model
 

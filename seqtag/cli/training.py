@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.cli.base import ADVANCED, CHECKPOINTS, OUTPUT, option
 from seqtag.cli.common import (
     Notes,
     check_stdout,
@@ -26,40 +27,33 @@ if TYPE_CHECKING:
     from seqtag.tagging.tagger import Tagger
     from seqtag.training.runs import Epoch
 
-
-class _ModelOutput(click.Option):
-    """``-o``, which ``-m`` and ``--model`` mean here too; the help shows one name."""
-
-    def add_to_parser(self, parser: Any, context: click.Context) -> None:
-        """Add the option and its aliases."""
-        super().add_to_parser(parser, context)
-        parser.add_option(obj=self, opts=["-m", "--model"], dest=self.name, action="store", nargs=1)
-
-
-model_output_option = click.option(
+model_output_option = option(
     "-o",
     "--output",
-    cls=_ModelOutput,
+    aliases=("-m", "--model"),
     required=True,
     metavar="FILE",
     help="Output file of the model (written atomically).",
+    group=OUTPUT,
 )
-checkpoint_option = click.option(
+checkpoint_option = option(
     "--checkpoint",
     metavar="DIR",
     help="Folder for checkpoints, written after each epoch and when interrupted.",
+    group=CHECKPOINTS,
 )
-constrain_option = click.option(
+constrain_option = option(
     "--constrain/--no-constrain",
     default=True,
-    show_default=True,
     help="Predict only valid sequences of chunk labels.",
+    group=ADVANCED,
 )
-resume_option = click.option(
+resume_option = option(
     "--resume",
     is_flag=True,
     help="Resume from the newest checkpoint, if there is one; the model of an interrupted training "
     "is overwritten.",
+    group=CHECKPOINTS,
 )
 
 

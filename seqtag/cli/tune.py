@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqtag.cli.base import OUTPUT, Command, option
 from seqtag.cli.common import Notes, check_stdout, print_json, say
+from seqtag.cli.curve import learning_curves
 from seqtag.cli.options import (
     Parameter,
     attributes_option,
     complete_files,
+    force_option,
     quick_option,
     training_arguments,
     training_options,
@@ -42,34 +45,57 @@ class Choices(Parameter):
         return setting.strip().replace("-", "_"), found
 
 
-@click.command("tune")
+@click.command("tune", cls=Command)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
-@click.option(
+@option(
     "--try",
     "choices",
     type=Choices(),
     multiple=True,
-    required=True,
+    metavar="SETTING=VALUE,...",
     help="Setting of training (epochs, update, step, ...) or templates, with the values to try; "
     "repeat it for a grid.",
 )
-@click.option(
+@option(
+    "--curve",
+    is_flag=True,
+    help="Show learning curves instead: the error by epoch and by training size (needs --dev).",
+)
+@option(
     "--dev",
     shell_complete=complete_files,
-    help="Development set to score on (default: cross-validation).",
+    metavar="FILE",
+    help="Development set to score on.",
+    shown="cross-validation",
 )
-@click.option(
+@option(
     "--folds",
     type=click.IntRange(2),
     default=5,
-    show_default=True,
+    metavar="K",
     help="Number of folds, without --dev.",
 )
-@click.option(
+@option(
     "--trials",
     type=click.IntRange(1),
-    help="Number of combinations to try, drawn at random (default: all).",
+    metavar="N",
+    help="Number of combinations to try, drawn at random.",
+    shown="all",
 )
+@option(
+    "--points",
+    type=click.IntRange(2),
+    default=6,
+    metavar="N",
+    help="Number of training sizes of --curve, each twice the one before.",
+)
+@option(
+    "--plot",
+    metavar="FILE",
+    help="Plot the curves of --curve to a .png or .svg file (needs matplotlib).",
+    group=OUTPUT,
+)
+@force_option
 @training_options
 @quick_option
 @attributes_option
@@ -79,25 +105,48 @@ def command(
     /,
     files: tuple[str, ...],
     choices: tuple[tuple[str, list[str]], ...],
+    curve: bool,
     dev: str | None,
     folds: int,
     trials: int | None,
+    points: int,
+    plot: str | None,
+    force: bool,
     reading: InputOptions,
     as_json: bool,
     quiet: bool,
     **fixed: Any,
 ) -> int:
-    """Train and score combinations of settings, and list the best first.
+    """Train and score combinations of settings, and list the best first; or show learning curves.
+
+    In the curve by epoch, the training error counts the mistakes made during training, when each
+    sentence is decoded with the current weights, and with the margin, just before the update; so
+    it is high. The dev error is that of the averaged weights. By size, both are errors of the
+    final model.
 
     \b
     Examples:
-      seqtag tune train.conllu --dev dev.conllu --try epochs=5,10 --try min-count=1,2
-      seqtag tune train.conllu --try step=0.03,0.05,0.1 --folds 3
+      seqtag tune train.conllu --try epochs=5,10 --try min-count=1,2
+      seqtag tune train.conllu --dev dev.conllu --try step=0.03,0.05,0.1
+      seqtag tune train.conllu --dev dev.conllu --curve --plot curves.png
     """
     from seqtag.training.selection import grid, random_settings, search, tagger_fit
 
+    msg = ""
+    if curve == bool(choices):
+        msg = f"expected --try or --curve, found {'both' if curve else 'neither'}"
+    elif curve and not dev:
+        msg = "expected --dev with --curve, found none; name a development set"
+    elif plot and not curve:
+        msg = "expected --curve with --plot, found none; add it"
+    if msg:
+        raise click.UsageError(msg, context)
     check_stdout()
     notes = Notes(quiet)
+    if curve and dev:
+        how = {"force": force, "as_json": as_json}
+        learning_curves(context, files, dev, points, plot, reading, notes, **how, **fixed)
+        return 0
     training_arguments(fixed)
     space = _space(context, choices)
     candidates = random_settings(space, trials, fixed["seed"]) if trials else grid(space)

@@ -44,7 +44,7 @@ def report_page(
     model, gold
         Names of the model and of the file; folders are not shown.
     curve
-        Learning curve, as printed by ``seqtag curve --json``.
+        Learning curve, as printed by ``seqtag tune --curve --json``.
 
     Returns
     -------

@@ -99,7 +99,7 @@ def test_the_script_is_printed_and_other_shells_are_refused(call):
     assert b"complete -F _seqtag seqtag" in call("completion", "bash").out
     done = call("completion", "csh")
     assert done.code == 2
-    assert "'csh' is not one of 'bash', 'zsh', 'fish'" in done.err
+    assert "expected one of bash, zsh, fish, found 'csh'" in done.err
 
 
 # -------------------------------------------------------------------------------- bash

@@ -140,7 +140,9 @@ def test_training_refuses(folder, call, args, message):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["frain"], "found 'frain' (see seqtag --help)"),
+        (["frain"], "expected a command, found 'frain', did you mean 'train'? (see seqtag --help)"),
+        (["zzz"], "expected a command, found 'zzz' (see seqtag --help)"),
+        (["tag", "--onyl", "upos"], "--only"),
         (["--frain"], "No such option"),
         (["train"], "Missing argument 'TRAIN...'"),
         (["train", "train.txt"], "Missing option '-o' / '--output'"),
@@ -192,7 +194,7 @@ def test_training_refuses(folder, call, args, message):
         ),
         (["cv", "train.txt", "--seed", "4294967296"], "'--seed': 4294967296 is not in"),
         (
-            ["curve", "train.txt", "--dev", "train.txt", "--seed", "4294967296"],
+            ["tune", "--curve", "train.txt", "--dev", "train.txt", "--seed", "4294967296"],
             "'--seed': 4294967296 is not in",
         ),
         (
@@ -204,8 +206,10 @@ def test_training_refuses(folder, call, args, message):
             "such as form,pos,chunk, found",
         ),
         (["tag", "--threads", "0"], "'--threads': 0 is not in the range x>=1"),
-        (["tag", "--format", "x"], "'--format': 'x' is not one of 'auto', 'conllu', "),
-        (["tag", "--to", "x"], "'--to': 'x' is not one of 'conllu', 'columns', "),
+        (["tag", "--format", "x"], "'--format': expected one of auto, conllu, "),
+        (["tag", "--to", "x"], "'--to': expected one of conllu, columns, "),
+        (["tag", "--format", "conlu"], "found 'conlu', did you mean 'conllu'?"),
+        (["train", "t", "-o", "n", "--update", "adative"], "did you mean 'adaptive'?"),
         (["tag", "-", "-"], 'expected "-" (standard input) once, found it again'),
         (["info"], "Missing argument 'MODEL'"),
         (["templates", "x"], "No such command 'x'"),
@@ -221,7 +225,7 @@ def test_no_command_shows_the_help(call):
     for args in ((), ("templates",)):
         done = call(*args)
         assert (done.out + done.err.encode()).startswith(b"Usage: seqtag ")
-        assert "Commands:" in (done.out.decode() + done.err)
+        assert ("Commands:" if args else "Use:") in (done.out.decode() + done.err)
 
 
 @pytest.mark.parametrize(
@@ -339,7 +343,7 @@ def test_standard_output_full_or_closed(folder, shell, message):
         ("templates", "show", "pos"),
         ("cv", "train.txt", "--folds", "2", "--epochs", "1", "--quiet"),
         ("tune", "train.txt", "--dev", "train.txt", "--try", "epochs=1", "--quiet"),
-        ("curve", "train.txt", "--dev", "train.txt", "--epochs", "1", "--quiet"),
+        ("tune", "--curve", "train.txt", "--dev", "train.txt", "--epochs", "1", "--quiet"),
         ("train", "train.txt", "-o", "m.seqtag", "--json", "--epochs", "1", "--quiet", "--force"),
     )
     for args in (

@@ -8,7 +8,9 @@ import shlex
 import click
 import pytest
 
-from seqtag.cli import COMMANDS, cli
+from seqtag.cli import COMMAND_GROUPS, COMMANDS, cli
+from seqtag.cli.base import GROUPS, Option, option_groups
+from tests.command_line import run
 
 
 def commands(command: click.Command, *names: str) -> dict[str, click.Command]:
@@ -71,9 +73,58 @@ def test_an_example_that_cannot_be_parsed_is_found():
 @pytest.mark.parametrize("name", ALL)
 def test_help_fits_a_terminal(name):
     lines = help_of(ALL[name], name).splitlines()
-    assert max(map(len, lines)) <= 100
+    assert max(map(len, lines)) < 80
     assert lines[0].startswith(f"Usage: {name}")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_each_option_is_in_a_group_and_says_what_it_does(name):
+    context = click.Context(ALL[name], info_name=name)
+    options = [each for each in ALL[name].params if isinstance(each, click.Option)]
+    shown = [each for each in options if not each.hidden]
+    grouped = option_groups(ALL[name], context)
+    assert {*shown} <= {each for group in grouped.values() for each in group}
+    for each in shown:
+        assert isinstance(each, Option), each.opts
+        assert each.help.endswith("."), each.opts
+        assert "default:" not in each.help, each.opts
+        names, _ = each.get_help_record(context)
+        assert not re.search("TEXT|INTEGER|FLOAT|RANGE", names), names
+
+
+def test_groups_come_in_one_order_and_advanced_ones_last():
+    for name, command in ALL.items():
+        groups = [*option_groups(command, click.Context(command))]
+        assert groups == [group for group in GROUPS if group in groups], name
+    shown = help_of(ALL["seqtag train"], "seqtag train")
+    assert shown.index("Training settings:") < shown.index("General:") < shown.index("Advanced:")
+    assert "--epochs N" in shown
+    assert "[default: 10]" in shown
 
 
 def test_the_list_of_commands_says_what_each_is():
     assert all(text.endswith(".") and len(text) < 60 for text in COMMANDS.values())
+
+
+def test_each_command_is_in_one_group_of_the_help():
+    assert sum(map(len, COMMAND_GROUPS.values())) == len(COMMANDS)
+    shown = help_of(cli, "seqtag")
+    for group, texts in COMMAND_GROUPS.items():
+        block = shown.split(f"\n{group}:\n")[1].split("\n\n")[0]
+        assert [line.split()[0] for line in block.splitlines()] == [*texts]
+
+
+@pytest.mark.parametrize(
+    ("variables", "bold"),
+    [
+        ({}, False),
+        ({"FORCE_COLOR": "1"}, True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+    ],
+)
+def test_colors_are_for_terminals_or_on_request(variables, bold):
+    plain = {"FORCE_COLOR": None, "NO_COLOR": None}
+    shown = run("tag", "--help", env=plain | variables).out
+    assert (b"\x1b[1mOutput:\x1b[0m\n" in shown) == bold
+    failed = run("tag", "--no-such", env=plain | variables).err
+    assert failed.startswith("\x1b[31m\x1b[1mseqtag:\x1b[0m " if bold else "seqtag: ")

@@ -63,7 +63,7 @@ def test_curves(home, folder, call):
         done = call(*args, "--curve", "curve.json")
         assert (done.code, done.err) == (
             1,
-            "seqtag: curve.json: expected the output of `seqtag curve --json`, found something else; "
+            "seqtag: curve.json: expected the output of `seqtag tune --curve --json`, found something else; "
             "run it again\n",
         )
 

@@ -137,7 +137,7 @@ def test_a_value_of_the_wrong_kind(files, capsys):
 
 def test_curve(files, capsys, tmp_path):
     train, dev = files
-    args = ["curve", train, "--dev", dev, "--epochs", "2", "--points", "2"]
+    args = ["tune", "--curve", train, "--dev", dev, "--epochs", "2", "--points", "2"]
     assert main(args) == 0
     out, err = capsys.readouterr()
     assert out.count("train error") == 2
@@ -155,14 +155,14 @@ def test_curve(files, capsys, tmp_path):
 def test_a_picture(files, capsys, tmp_path, kind):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     picture = tmp_path / f"curve.{kind}"
-    args = ["curve", files[0], "--dev", files[1], "--epochs", "1", "--points", "2"]
+    args = ["tune", "--curve", files[0], "--dev", files[1], "--epochs", "1", "--points", "2"]
     assert main([*args, "--plot", str(picture)]) == 0
     assert f"{picture}: written" in capsys.readouterr().err
     assert picture.read_bytes().startswith({"png": b"\x89PNG", "svg": b"<?xml"}[kind])
 
 
 def test_pictures_of_other_kinds_and_without_matplotlib(files, capsys, monkeypatch):
-    args = ["curve", files[0], "--dev", files[1], "--plot"]
+    args = ["tune", "--curve", files[0], "--dev", files[1], "--plot"]
     assert main([*args, "curve.gif"]) == 2
     assert "expected --plot FILE.png or FILE.svg, found 'curve.gif'" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)

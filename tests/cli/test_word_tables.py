@@ -103,7 +103,7 @@ def test_a_file_with_an_equals_sign(folder, call):
     [
         ("cv", "--folds", 2, "--by", "sentence"),
         ("tune", "--try", "epochs=1,2", "--folds", 2),
-        ("curve", "--dev", "train.conllu", "--points", 2),
+        ("tune", "--curve", "--dev", "train.conllu", "--points", 2),
     ],
 )
 def test_every_command_that_trains_takes_tables(folder, call, command):
@@ -180,7 +180,7 @@ def test_attributes_of_ones_own(folder, call):
     for command in (
         ("cv", *options, "--folds", 2, "--by", "sentence"),
         ("tune", *options, "--try", "step=.1", "--dev", "train.conllu"),
-        ("curve", *options, "--dev", "train.conllu", "--points", 2),
+        ("tune", "--curve", *options, "--dev", "train.conllu", "--points", 2),
     ):
         unregister(["my_ending"])
         assert call(*command, "-q").code == 1

@@ -37,7 +37,7 @@ WRITERS = {
         "out.html",
     ),
     "picture": (
-        ("curve", "train.txt", "--dev", "train.txt", "--points", 2, *QUICK, "--plot"),
+        ("tune", "--curve", "train.txt", "--dev", "train.txt", "--points", 2, *QUICK, "--plot"),
         "out.svg",
     ),
     "classes": (("classes", "train.conllu", "-K", 2, "--min-count", 1, "-q", "-o"), "out.classes"),

@@ -81,7 +81,7 @@ _NEVER = {
     "--address",  # of a cluster
     "--shell-complete",
 }
-_QUICK = {"train": ["--epochs", "1"], "cv": ["--epochs", "1"], "curve": ["--epochs", "1"]}
+_QUICK = {"train": ["--epochs", "1"], "cv": ["--epochs", "1"], "tune": ["--epochs", "1"]}
 _CODES = {0, 1, 2, 3}  # 3 is a score under --fail-under
 
 

@@ -1,0 +1,195 @@
+"""Classes of commands and options: help in groups, colors, suggestions."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from seqtag.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TextIO
+
+OPTIONS = "Options"
+OUTPUT = "Output"
+INPUT = "Input"
+FEATURES = "Features"
+TRAINING = "Training settings"
+CHECKPOINTS = "Checkpoints"
+CLUSTER = "Cluster"
+GENERAL = "General"
+ADVANCED = "Advanced"
+
+GROUPS = {
+    OPTIONS: "",
+    OUTPUT: "",
+    INPUT: "",
+    FEATURES: "",
+    TRAINING: "Without an option, the value in the templates is used, else the default.",
+    CHECKPOINTS: "",
+    CLUSTER: "",
+    GENERAL: "",
+    ADVANCED: "",
+}
+"""Groups of options in the order of the help, and what is said about each."""
+
+_JOIN = "\xa0"  # a blank at which lines are not broken
+_NAMES = 26  # width of the column of names; longer ones have a line of their own
+
+
+class Option(click.Option):
+    """Option that belongs to a group of the help and shows its default.
+
+    Parameters
+    ----------
+    *args
+        As `click.Option` takes them.
+    group
+        One of `GROUPS`.
+    shown
+        Default to show, if it is not the default value.
+    aliases
+        Other names of the option, which the help does not show.
+    **more
+        As `click.Option` takes them.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        group: str = OPTIONS,
+        shown: str = "",
+        aliases: Sequence[str] = (),
+        **more: Any,
+    ):
+        super().__init__(*args, **more)
+        self.group, self.shown, self.aliases = group, shown, aliases
+
+    def add_to_parser(self, parser: Any, context: click.Context) -> None:
+        """Add the option and its aliases."""
+        super().add_to_parser(parser, context)
+        for alias in self.aliases:
+            parser.add_option(obj=self, opts=[alias], dest=self.name, action="store", nargs=1)
+
+    @property
+    def default_text(self) -> str:
+        """The default as the help shows it; empty if there is none."""
+        if self.secondary_opts and isinstance(self.default, bool):
+            return (self.opts if self.default else self.secondary_opts)[0].lstrip("-")
+        if self.shown or self.is_flag or not isinstance(self.default, (str, int, float)):
+            return self.shown
+        return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
+
+    def get_help_record(self, context: click.Context) -> tuple[str, str] | None:
+        """Return the names, and the help with the default."""
+        record = super().get_help_record(context)
+        if record is None:
+            return None
+        default = self.default_text
+        note = "required" if self.required else f"default:{_JOIN}{default}" if default else ""
+        return record[0], f"{self.help}  [{note}]" if note else self.help or ""
+
+
+option = partial(click.option, cls=Option)
+"""Decorator that adds an `Option`."""
+
+
+class Choice(click.Choice):  # type: ignore[type-arg]
+    """Choice of words that suggests the nearest one."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, context: click.Context | None
+    ) -> Any:
+        """Return the value if it is one of the choices."""
+        if value not in self.choices:
+            words = ", ".join(self.choices)
+            near = did_you_mean(str(value), self.choices)
+            self.fail(f"expected one of {words}, found {value!r}{near}", param, context)
+        return value
+
+
+def wants_color(stream: TextIO | None) -> bool:
+    """Return whether a stream gets colors: a terminal, unless NO_COLOR or FORCE_COLOR decide."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+class _Formatter(click.HelpFormatter):
+    """Formatter with bold headings."""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        super().write_usage(prog, args, f"{_heading(prefix or 'Usage:')} ")
+
+    def write_heading(self, heading: str) -> None:
+        self.write(f"{'':>{self.current_indent}}{_heading(f'{heading}:')}\n")
+
+
+def _heading(text: str) -> str:
+    return click.style(text, bold=True) if wants_color(sys.stdout) else text
+
+
+class _Context(click.Context):
+    formatter_class = _Formatter
+
+
+class Command(click.Command):
+    """Command whose help shows its options in groups."""
+
+    context_class = _Context
+
+    def get_help(self, context: click.Context) -> str:
+        """Return the help."""
+        return super().get_help(context).replace(_JOIN, " ")
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, group by group."""
+        groups = {
+            group: [record for each in options if (record := each.get_help_record(context))]
+            for group, options in option_groups(self, context).items()
+        }
+        write_sections(formatter, groups)
+
+
+class Group(click.Group):
+    """Group of commands whose help shows their options in groups."""
+
+    context_class = _Context
+    command_class = Command
+
+
+def write_sections(
+    formatter: click.HelpFormatter, sections: Mapping[str, Sequence[tuple[str, str]]]
+) -> None:
+    """Write named lists of terms with their texts, all texts in one column."""
+    names = [name for rows in sections.values() for name, _ in rows if len(name) <= _NAMES]
+    width = max(map(len, names))
+    for section, rows in sections.items():
+        with formatter.section(section):
+            if GROUPS.get(section):
+                formatter.write_text(GROUPS[section])
+            formatter.write_dl([(f"{name:<{width}}", text) for name, text in rows], col_max=width)
+
+
+def option_groups(command: click.Command, context: click.Context) -> dict[str, list[click.Option]]:
+    """Return the options of a command that are not hidden, by group, in the order of the help.
+
+    Parameters
+    ----------
+    command
+        The command.
+    context
+        A context of it; ``click.Context(command)`` is enough.
+    """
+    found: dict[str, list[click.Option]] = {}
+    for each in command.get_params(context):
+        if isinstance(each, click.Option) and not each.hidden:
+            found.setdefault(getattr(each, "group", GENERAL), []).append(each)
+    return {group: found[group] for group in GROUPS if group in found}
