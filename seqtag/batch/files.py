@@ -25,12 +25,12 @@ from seqtag.corpus.detect import FileLayout
 from seqtag.corpus.stream import ByteStream
 from seqtag.errors import CorpusError
 from seqtag.model import bundle, container
-from seqtag.model.embedded import component_of, find_model
+from seqtag.model.embedded import component_of, find_model, no_such_model
 from seqtag.storage import strict_json
 from seqtag.storage.output import check_output
 from seqtag.tagging.pipeline import Chain, of_models
 from seqtag.tagging.streams import TagCounts, TagOptions
-from seqtag.tagging.tagger import Tagger, no_such_model
+from seqtag.tagging.tagger import Tagger
 from seqtag.version import __version__
 
 if TYPE_CHECKING:

@@ -22,6 +22,25 @@ CATALOGUE = next(  # next to the modules where installed, next to the package in
 )
 
 
+class TrainingTime(NamedTuple):
+    """How long a training took.
+
+    Attributes
+    ----------
+    seconds
+        Processor time of ``seqtag train FILE -o MODEL``.
+    words, bytes
+        Of the training part that was learned.
+    version
+        That of seqtag.
+    """
+
+    seconds: float
+    words: int
+    bytes: int
+    version: str
+
+
 class RemoteFile(NamedTuple):
     """File of a corpus on a server.
 
@@ -75,6 +94,8 @@ class Entry:
         Its splits, of ``train``, ``dev`` and ``test``.
     bytes, sha256
         One for each part; empty if the release is not that of the catalogue.
+    trained
+        How long a training took; None if it was not measured.
     """
 
     name: str
@@ -88,6 +109,12 @@ class Entry:
     parts: tuple[str, ...]
     bytes: tuple[int, ...] = ()
     sha256: tuple[str, ...] = ()
+    trained: TrainingTime | None = None
+
+    @property
+    def language(self) -> str:
+        """The language in English, as its title begins with it."""
+        return self.title.partition(",")[0]
 
     @property
     def is_pinned(self) -> bool:
@@ -144,7 +171,40 @@ def entries() -> dict[str, Entry]:
     for table in tables.values():
         for key, value in table.items():
             table[key] = tuple(value) if isinstance(value, list) else value
+        if "trained" in table:
+            table["trained"] = TrainingTime(**table["trained"])
     return {name: Entry(name=name, **table) for name, table in tables.items()}
+
+
+def treebank_of(language: str) -> Entry | None:
+    """Return the treebank of a language, by its code or its English name; None if there is none.
+
+    Examples
+    --------
+    >>> treebank_of("fr").name, treebank_of("ancient greek").name, treebank_of("klingon")
+    ('ud:fr_sequoia', 'ud:grc_perseus', None)
+    """
+    wanted = re.sub(r"[\s_-]", "", language).lower()
+    for name, entry in entries().items():
+        code = name.removeprefix(_PREFIX).partition("_")[0]
+        if name.startswith(_PREFIX) and wanted in (code, entry.language.replace(" ", "").lower()):
+            return entry
+    return None
+
+
+def training_seconds(entry: Entry) -> float:
+    """Estimate the seconds to train a tagger on a corpus of the catalogue, from measured ones.
+
+    >>> 0.5 < training_seconds(entries()["ud:fr_sequoia"]) < 5
+    True
+    """
+    from statistics import linear_regression  # here, because commands should start quickly
+
+    measured = [each.trained for each in entries().values() if each.trained]
+    rate, start = linear_regression(
+        [each.bytes for each in measured], [each.seconds for each in measured]
+    )
+    return start + rate * entry.bytes[entry.parts.index("train")]
 
 
 def read_tables(text: str) -> dict[str, dict[str, Any]]:

@@ -206,8 +206,9 @@ def _os_message(error: OSError) -> str:
     from seqtag.errors import on_one_line
 
     name = f"{on_one_line(str(error.filename))}: " if error.filename else ""
-    remedy = _REMEDIES.get(error.errno or 0)
-    return f"{name}{error.strerror or error}{f'; {remedy}' if remedy else ''}"
+    what = str(error.strerror or error)
+    remedy = "" if ";" in what else _REMEDIES.get(error.errno or 0)  # it may have one already
+    return f"{name}{what}{f'; {remedy}' if remedy else ''}"
 
 
 _REMEDIES = {

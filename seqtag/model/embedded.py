@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,3 +38,37 @@ def component_of(path_or_name: str | PathLike[str]) -> str | None:
     """Return the component that an embedded name means; None for all of the file."""
     name = str(path_or_name)
     return None if Path(name).exists() else COMPONENTS.get(name, (None, None))[1]
+
+
+def no_such_model(name: str, error: FileNotFoundError) -> FileNotFoundError:
+    """Return the error about a missing model: similar names, or how to train it for a language."""
+    what = error.strerror or "No such file"
+    path = Path(name)
+    stem = path.name.removesuffix(".seqtag")
+    known = {each: each for each in embedded_models()}
+    with suppress(OSError):
+        known |= {file.stem: str(file) for file in sorted(path.parent.glob("*.seqtag"))}
+    advice = _training_advice(stem) if stem not in known else ""
+    if advice:
+        return FileNotFoundError(errno.ENOENT, f"{what}; {advice}", name)
+    near = [known[each] for each in get_close_matches(stem, known, n=1)]
+    what += f", did you mean {near[0]!r}?" if near else ""
+    embedded = ", ".join(embedded_models())
+    return FileNotFoundError(errno.ENOENT, f"{what}; the embedded models are {embedded}", name)
+
+
+def _training_advice(language: str) -> str:
+    """Return how to get a model of a language; empty if the catalogue has no treebank of it."""
+    from seqtag.catalogue.entries import training_seconds, treebank_of
+
+    entry = treebank_of(language)
+    if entry is None:
+        return ""
+    code = entry.name.removeprefix("ud:").partition("_")[0]
+    if code in embedded_models():
+        return f"{entry.language} is the embedded model {code!r}"
+    size, seconds = entry.file("train").size or 0, max(1, round(training_seconds(entry)))
+    return (
+        f"train a tagger of {entry.language} with: seqtag train {entry.name} -o {language}.seqtag "
+        f"(downloads {size / 1e6:.1f} MB and takes about {seconds} s)"
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -12,7 +11,7 @@ from seqtag.errors import SeqtagError
 from seqtag.html_tables import folded, table
 from seqtag.model import bundle, container
 from seqtag.model.bundle import input_columns
-from seqtag.model.embedded import component_of, embedded_models, find_model
+from seqtag.model.embedded import component_of, find_model, no_such_model
 from seqtag.model.model import fitting
 from seqtag.settings import SETTINGS
 from seqtag.tagging.arrays import arrays_of
@@ -634,12 +633,6 @@ def load_models(path_or_name: str | PathLike[str]) -> tuple[Model, ...]:
         raise no_such_model(source, error) from error
     component = component_of(path_or_name)
     return models if component is None else (bundle.standalone(models, component),)
-
-
-def no_such_model(name: str, error: FileNotFoundError) -> FileNotFoundError:
-    """Return the error about a missing model file, with the names of the embedded models."""
-    names = f"{error.strerror or 'No such file'}; the embedded models are "
-    return FileNotFoundError(errno.ENOENT, names + ", ".join(embedded_models()), name)
 
 
 def is_tagger(models: Sequence[Model]) -> bool:

@@ -1,0 +1,66 @@
+"""Messages about models that are not there: similar names, how to train one of a language."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import seqtag
+from seqtag.catalogue.entries import entries, parse, training_seconds, treebank_of
+
+
+def message(name: str) -> str:
+    with pytest.raises(FileNotFoundError) as error:
+        seqtag.load(name)
+    assert error.value.filename == name
+    return error.value.strerror
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["fr", "french", "French", "fr.seqtag"])
+def test_a_language_names_the_command_that_trains_it(name):
+    pattern = (
+        r"train a tagger of French with: seqtag train (ud:fr_sequoia) -o (\S+\.seqtag) "
+        r"\(downloads 3\.2 MB and takes about \d+ s\)$"
+    )
+    found = re.search(pattern, message(name))
+    assert found[2] == f"{name.removesuffix('.seqtag')}.seqtag"
+    assert parse(found[1]).file("train").part == "train"
+
+
+def test_each_treebank_has_a_language():
+    treebanks = [entry for name, entry in entries().items() if name.startswith("ud:")]
+    for entry in treebanks:
+        code = entry.name[3:].partition("_")[0]
+        assert treebank_of(code) is treebank_of(entry.language) is entry
+        assert 0 < training_seconds(entry) < 60
+    assert treebank_of("ancient-greek").name == "ud:grc_perseus"
+    assert treebank_of("english").trained.words == 204_577
+    assert treebank_of("") is None
+
+
+def test_english_is_there():
+    assert message("english").endswith("; English is the embedded model 'en'")
+
+
+def test_similar_names_are_named():
+    Path("models").mkdir()
+    for name in ("fr.seqtag", "models/french-news.seqtag"):
+        Path(name).touch()
+    assert "did you mean 'fr.seqtag'?" in message("fr")
+    assert "did you mean 'models/french-news.seqtag'?" in message("models/french-new")
+    assert "did you mean 'en-ewt-upos'?; the embedded models are en, " in message("en-ewt-upso")
+    assert "did you mean" not in message("models/zzz")
+
+
+def test_the_command_line_says_the_same(capsys):
+    from seqtag.cli import main
+
+    assert main(["info", "french"]) == 1
+    assert capsys.readouterr().err.endswith(" s)\n")
