@@ -16,7 +16,7 @@ from seqtag.version import __version__ as release  # noqa: E402, F401
 project = "seqtag"
 html_title = "seqtag"
 language = "en"
-smartquotes_action = "D"  # dashes only
+smartquotes = False  # options begin with two hyphens
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",

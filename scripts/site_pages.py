@@ -24,7 +24,8 @@ from latex2mathml.converter import convert
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from seqtag.cli import COMMANDS, cli
+from seqtag.cli import COMMAND_GROUPS, COMMANDS, cli
+from seqtag.cli.base import GROUPS, option_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,19 +106,6 @@ def _toctree(caption: str, pages: list[str]) -> str:
 
 
 # ----------------------------------------------------------------------------- commands
-def groups() -> dict[str, list[str]]:
-    """Return the names of commands by group."""
-    return {"Commands": list(COMMANDS)}
-
-
-def option_groups(command: click.Command, context: click.Context) -> dict[str, list[click.Option]]:
-    found: dict[str, list[click.Option]] = {}
-    for each in command.get_params(context)[:-1]:
-        if isinstance(each, click.Option) and not each.hidden:
-            found.setdefault("Options", []).append(each)
-    return found
-
-
 def _commands(
     context: click.Context, command: click.Command
 ) -> Iterator[tuple[click.Context, click.Command]]:
@@ -132,12 +120,10 @@ def _commands(
 
 def _overview() -> Iterator[str]:
     """Yield the list of commands and their navigation."""
-    for title, names in groups().items():
+    for title, texts in COMMAND_GROUPS.items():
         yield f"\n## {title}\n\n"
-        yield from (
-            f"- [`seqtag {name}`](commands/{name}.md): {COMMANDS[name]}\n" for name in names
-        )
-        yield _toctree(title, [f"commands/{name}" for name in names])
+        yield from (f"- [`seqtag {name}`](commands/{name}.md): {texts[name]}\n" for name in texts)
+        yield _toctree(title, [f"commands/{name}" for name in texts])
 
 
 def write_command_pages(app: Sphinx) -> None:
@@ -175,7 +161,7 @@ def _described(context: click.Context, command: click.Command) -> Iterator[str]:
             yield "```text\n" + "\n".join(others) + "\n```\n\n"
     yield f"```text\n{usage.strip()}\n```\n\n{examples}```{{program}} {path}\n```\n\n"
     for group, options in option_groups(command, context).items():
-        yield f"{level}# {group}\n\n"
+        yield f"{level}# {group}\n\n{GROUPS[group]}\n\n"
         for each in options:
             name, text = each.get_help_record(context) or ("", "")
             yield f"```{{option}} {name}\n{_escaped(text)}\n```\n\n"
@@ -191,12 +177,15 @@ def _escaped(text: str) -> str:
 
 # ----------------------------------------------------------------------------- links
 class LinkNames(SphinxPostTransform):
-    """Link inline code that names a command or a public object."""
+    """Link inline code that names a command or a public object; set dashes before descriptions."""
 
     default_priority = 5  # before references are resolved
 
     def run(self, **_: Any) -> None:
-        """Wrap each such literal in a reference."""
+        """Change the nodes of a page."""
+        for text in [*self.document.findall(nodes.Text)]:
+            if text == " -- ":  # between a parameter and its description
+                text.parent.replace(text, nodes.Text(" \N{EN DASH} "))
         for literal in [*self.document.findall(nodes.literal)]:
             text = literal.astext()
             words = text.split()

@@ -17,7 +17,7 @@ PAGES = [
     if not LECTURE.fullmatch(page)
 ]
 
-PENDING = {"docs/index.md", "docs/scale.md"}
+PENDING = {"docs/scale.md"}
 """Pages that are not rewritten yet."""
 
 BANNED = re.compile(
