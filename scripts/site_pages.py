@@ -216,6 +216,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register all of these."""
     app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_math, None))
     app.connect("builder-inited", write_command_pages)
+    app.connect("env-get-outdated", lambda *_: [OVERVIEW])
     app.connect("source-read", read_page)
     app.connect("build-finished", copy_play)
     app.add_post_transform(LinkNames)
