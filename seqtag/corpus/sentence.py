@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from seqtag.caching import BoundedCache
-from seqtag.errors import CorpusError
+from seqtag.errors import CorpusError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -118,7 +118,7 @@ class Sentence(ABC):
         """Return the error for an unknown column."""
         return CorpusError(
             f"expected one of the columns {', '.join(self.columns)}, found "
-            f"{name!r}; choose one of these",
+            f"{name!r}{did_you_mean(name, self.columns)}; choose one of these",
             source=self.source,
             line=self.line,
         )

@@ -89,6 +89,8 @@ def score(
         If a column is missing.
     LabelError
         If gold labels do not fit the tagger's scheme.
+    TypeError
+        If it is no tagger.
 
     Examples
     --------
@@ -98,6 +100,12 @@ def score(
     >>> report.accuracy, report.known_tokens
     (1.0, 2)
     """
+    if not hasattr(tagger, "tag_many") or not hasattr(tagger, "label"):
+        msg = (
+            f"expected a tagger to score, found {type(tagger).__name__}; seqtag.evaluate compares "
+            "lists of labels, and pipeline.tagger(NAME) is a component of a pipeline"
+        )
+        raise TypeError(msg)
     gold_of = LabelColumn(tagger.label).of if gold is None else gold
     labels: list[Sequence[str]] = []
     forms: list[list[str]] = []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
 from seqtag.corpus.sentence import find_column
 from seqtag.corpus.surface import raw_text_of
-from seqtag.errors import IN_ANOTHER_FORM, CorpusError, same_letters
+from seqtag.errors import IN_ANOTHER_FORM, CorpusError, did_you_mean, same_letters
 from seqtag.evaluation.aligned import METRICS, AlignedReport, score_aligned
 from seqtag.evaluation.report import Report, evaluate
 from seqtag.evaluation.scoring import origin_of, score
@@ -116,7 +116,10 @@ def score_system(
         )
     elif isinstance(system, Pipeline) and component is None and not is_scored_alone(system, label):
         if label not in (*system.parts, None):
-            msg = f"expected one of the parts {', '.join(system.parts)}, found {label!r}"
+            msg = (
+                f"expected one of the parts {', '.join(system.parts)}, found {label!r}"
+                f"{did_you_mean(label or '', system.parts)}"
+            )
             raise CorpusError(msg, source=name)
         sentences = list(require_conllu(gold))
         text = "".join(sentence.raw for sentence in sentences if len(sentence))

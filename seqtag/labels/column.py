@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from seqtag.engine.arrays import LabelComponents, pointers
-from seqtag.errors import CorpusError, LabelError
+from seqtag.errors import CorpusError, LabelError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,8 +150,9 @@ class LabelColumn:
                 if not others:
                     raise _without_labels(available, source)
                 msg = (
-                    f"expected one of the columns {others} for labels, found {name!r}; choose one "
-                    "of these with --label, or name the columns with --columns"
+                    f"expected one of the columns {others} for labels, found {name!r}"
+                    f"{did_you_mean(name, others.split(', '))}; choose one of these with --label, "
+                    "or name the columns with --columns"
                 )
                 raise CorpusError(msg, source=source)
 

@@ -434,10 +434,10 @@ def check_labels(labels: Sequence[str], column: LabelColumn, source: str | None 
         If so.
     """
     if list(labels) == ["_"]:
-        msg = (
-            f'expected labels in the column {column}, found "_" for every word (not annotated); '
-            "choose another column with --label"
-        )
+        found = 'found "_" for every word (not annotated)'
+        if "." in column.name:
+            found = "found no word that has this key"
+        msg = f"expected labels in the column {column}, {found}; choose another column with --label"
         raise LabelError(msg, source=source)
 
 
@@ -473,8 +473,11 @@ class _Gathering:
             if self._skip:
                 self._skipped += 1
                 return
+            found = 'found "_" (not annotated)'
+            if "." in self._names[self._gold]:
+                found = "found a word without this key"
             msg = (
-                f'expected a label in the column {self._label}, found "_" (not annotated); '
+                f"expected a label in the column {self._label}, {found}; "
                 "annotate it, or leave such sentences out with --unlabeled skip, or let seqtag "
                 "train learn from their other words with --unlabeled learn-around"
             )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from seqtag.corpus import LIMITS, ReadOptions
 from seqtag.corpus.sentence import has_column
 from seqtag.deprecation import renamed_keyword
-from seqtag.errors import CorpusError
+from seqtag.errors import CorpusError, did_you_mean
 from seqtag.features.encoder import Column
 from seqtag.features.language import load as load_templates
 from seqtag.labels.coding import LabelCoding
@@ -311,10 +311,12 @@ def _components(
     unknown = [n for n in others if not has_column(n, available) or n in (*NO_LABELS, "misc")]
     missing = [name for name in labels if name in PRESETS and name not in available]
     if unknown or missing or not labels:
+        known = (*TEXT_COMPONENTS, *found)
+        near = next(filter(None, (did_you_mean(name, known) for name in unknown)), "")
         msg = (
-            f"expected some of {', '.join((*TEXT_COMPONENTS, *found))} to learn, found "
-            f"{', '.join(labels) or 'none'}; name the columns with --columns, and what to learn "
-            "with --label"
+            f"expected some of {', '.join(known)} to learn, found "
+            f"{', '.join(labels) or 'none'}{near}; name the columns with --columns, and what to "
+            "learn with --label"
         )
         raise CorpusError(msg, source=source)
     texts = [name for name in TEXT_COMPONENTS if name in labels]

@@ -100,3 +100,9 @@ def test_score_is_evaluate_on_what_the_tagger_says(sample_dir):
     )
     assert report.metric == "conlleval-f1"
     assert f"|data:{training['corpus_sha256'][:8]}|seed:4|" in report.signature
+
+
+def test_what_is_no_tagger_is_refused():
+    for wrong in ([["a"]], seqtag.load("en")):
+        with pytest.raises(TypeError, match=r"expected a tagger to score, found (list|Pipeline); "):
+            score(wrong, [])

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import seqtag
 from seqtag.corpus import sentence_of
 from seqtag.errors import CorpusError
 from seqtag.features.language import preset_names
@@ -72,3 +73,14 @@ def test_columns_that_are_not_there_are_refused(name):
 )
 def test_every_label_has_a_preset(name):
     assert LabelColumn(name).preset in preset_names()
+
+
+def test_similar_columns_are_named():
+    for ask in (
+        lambda: LabelColumn("upso").check(("form", "upos")),
+        lambda: SENTENCE.column("upso"),
+        lambda: seqtag.train([SENTENCE], label=["upos", "feat"]),
+        lambda: seqtag.train([SENTENCE], label="feast"),
+    ):
+        with pytest.raises(CorpusError, match=r", did you mean '(upos|feats)'\?"):
+            ask()
