@@ -285,7 +285,7 @@ _WITH_TABLES = [
 def _two_passes(options: Found) -> list[tuple[str, str, str]]:
     """Return tasks with the names of the same option for one pass and for two."""
     drop = "--classes --dropout 0.1 --min-count 1"
-    pairs = [("default", "--passes 2"), (drop, "--classes, the same, --passes 2")]
+    pairs = [("default", "--passes 2"), (drop, f"{drop} --passes 2")]
     return [(task, *pair) for task in NAMES for pair in pairs if pair[1] in options.get(task, {})]
 
 

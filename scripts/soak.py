@@ -220,7 +220,7 @@ def soak_serve(minutes: float, clients: int, reload: float | None) -> bool:
         good = _served(process, port, minutes, clients, reloading if reload else None)
         said.join()
         print(f"{reloading.count} times read again, {len(lines)} lines on stderr")
-        expected = b"seqtag: the old models stay, the new ones are not good: "
+        expected = b"seqtag: models not reloaded, the old ones stay in use: "
         return good and all(line.startswith(expected) for line in lines)
 
 

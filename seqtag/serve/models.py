@@ -164,7 +164,7 @@ class ModelRegistry:
                 known = isinstance(error, SeqtagError | OSError)
                 what = str(error) if known else f"{type(error).__name__}: {error}"
                 line = " ".join(what.split())
-                self._complain(f"the old models stay, the new ones are not good: {line}")
+                self._complain(f"models not reloaded, the old ones stay in use: {line}")
             else:
                 self._note(f"read again: {', '.join(self.models.abilities())}")
 

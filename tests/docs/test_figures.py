@@ -10,7 +10,10 @@ import pytest
 
 import seqtag
 from benchmarks import howto
+from seqtag import settings
 from seqtag.cli import main
+from seqtag.serve import connections, server
+from seqtag.training import auto_settings, stacking
 from tests.conftest import ROOT
 
 PAGES = [
@@ -233,3 +236,26 @@ def test_bytes_of_a_word_table_in_a_model_are_those_of_the_page(tmp_path):
         sizes.append(tagger.save(tmp_path / f"{len(tables)}.seqtag"))
     assert 5 < (sizes[1] - sizes[0]) / len(words) < 15
     assert "about 10 bytes per word" in how_to("lexicons")
+
+
+def test_limits_of_the_server_are_those_of_its_page():
+    limits, text = server.ServerLimits(), how_to("serve")
+    most = 8 * (limits.threads + limits.waiting) + connections._REFUSED_AT_ONCE
+    assert f"| `--max-body` | {limits.body:,} bytes |" in text
+    assert f"{limits.seconds:.0f} seconds of work, and {limits.seconds:.0f} seconds for" in text
+    assert f"{limits.threads} requests in progress, {limits.waiting} waiting" in text
+    assert f"more, {most} by default." in text
+    assert connections._HEAD_SECONDS == 10
+    assert "headers of a request must arrive within ten seconds" in text
+    assert f"one second for each {connections._BYTES_PER_SECOND:,} bytes" in text
+    assert f"While {server._MOST_UNSENT >> 20} MiB of answers" in text
+
+
+def test_limits_of_automatic_settings_are_those_of_their_page():
+    text = how_to("settings")
+    assert f"more than {auto_settings._ENOUGH:,} tokens" in text
+    assert f"fewer than {auto_settings._TOO_FEW:,} tokens" in text
+    assert f"blocks of up to {auto_settings._BLOCK} adjacent sentences" in text
+    assert f"fewer than {settings._MANY_TOKENS:,} words" in text
+    assert (auto_settings._OF, auto_settings._LOOKS) == (4, (3, 5))
+    assert (stacking._FOLDS, stacking._FOLD_EPOCHS, stacking._BLOCK) == (2, 3, 50)

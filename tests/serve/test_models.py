@@ -74,7 +74,7 @@ def test_a_broken_model_changes_nothing(home, model):
             else:
                 replace(model, broken)
             line = signalled(process)
-            assert line.startswith("seqtag: the old models stay, the new ones are not good: ")
+            assert line.startswith("seqtag: models not reloaded, the old ones stay in use: ")
             assert str(model) in line
             assert part(where) == served
             replace(model, good[other])
@@ -90,7 +90,7 @@ def test_a_file_that_is_written_over_in_its_place(model):
         before = httpx.post(f"{where}api/tag", **ask).json()
         model.write_bytes(b"x")
         assert httpx.post(f"{where}api/tag", **ask).json() == before
-        assert "the old models stay" in signalled(process)
+        assert "the old ones stay in use" in signalled(process)
         assert httpx.post(f"{where}api/tag", **ask).json() == before
 
 
@@ -177,7 +177,7 @@ def test_the_line_of_an_error_is_one_line(home):
 
     registry = ModelRegistry(read, lines.put, lines.put)
     registry.start()
-    head = "the old models stay, the new ones are not good: "
+    head = "models not reloaded, the old ones stay in use: "
     for expected in (f"{head}x: a b", f"{head}ValueError: c d"):
         registry.read_again()
         assert lines.get(timeout=60) == expected
