@@ -12,7 +12,6 @@ import seqtag
 from benchmarks import howto
 from seqtag import settings
 from seqtag.cli import main
-from seqtag.serve import connections, server
 from seqtag.training import auto_settings, stacking
 from tests.conftest import ROOT
 
@@ -239,6 +238,9 @@ def test_bytes_of_a_word_table_in_a_model_are_those_of_the_page(tmp_path):
 
 
 def test_limits_of_the_server_are_those_of_its_page():
+    pytest.importorskip("uvicorn", reason="needs uvicorn: pip install '.[serve]'")
+    from seqtag.serve import connections, server
+
     limits, text = server.ServerLimits(), how_to("serve")
     most = 8 * (limits.threads + limits.waiting) + connections._REFUSED_AT_ONCE
     assert f"| `--max-body` | {limits.body:,} bytes |" in text
