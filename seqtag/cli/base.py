@@ -30,7 +30,7 @@ GROUPS = {
     OUTPUT: "",
     INPUT: "",
     FEATURES: "",
-    TRAINING: "Without an option, the value in the templates is used, else the default.",
+    TRAINING: "seqtag templates show PRESET shows the values of a preset.",
     CHECKPOINTS: "",
     CLUSTER: "",
     GENERAL: "",

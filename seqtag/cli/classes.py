@@ -12,9 +12,11 @@ from seqtag.cli.common import Notes, check_stdin, check_target, load_model, usag
 from seqtag.cli.options import (
     complete_files,
     complete_models,
+    deprecated_option,
     force_option,
     quiet_option,
     reading_options,
+    replaced,
     threads_option,
 )
 
@@ -37,7 +39,16 @@ if TYPE_CHECKING:
     group=OUTPUT,
 )
 @force_option
-@option("-K", "--classes", "number", type=int, default=500, help="Number of classes.", metavar="N")
+@option(
+    "-K",
+    "--number",
+    type=int,
+    default=500,
+    callback=replaced,
+    help="Number of classes.",
+    metavar="N",
+)
+@deprecated_option("classes", lambda number: {"number": number}, type=int)
 @option(
     "--min-count",
     type=int,

@@ -140,15 +140,18 @@ def setting_options(command: Command) -> Command:
     """Add an option for each setting of training."""
     for setting in reversed(SETTINGS.values()):
         kind, shown = SettingValue(setting), setting.option or setting.name
+        default = f"{setting.default:g}" if setting.type is float else setting.default
         if setting.option:
-            command = _deprecated(setting.name, partial(_as_option, shown), type=kind)(command)
+            command = deprecated_option(setting.name, partial(_as_option, shown), type=kind)(
+                command
+            )
         command = option(
             f"--{shown}",
             setting.attribute,
             type=kind,
             metavar=kind.name,
-            callback=_replaced,
-            shown=f"{setting.default:g}" if setting.type is float else str(setting.default),
+            callback=replaced,
+            shown=f"from the preset, else {default}",
             help=setting.help,
             group=TRAINING,
         )(command)
@@ -159,7 +162,7 @@ def _as_option(name: str, value: Any) -> dict[str, Any]:
     return {name: value}
 
 
-def _deprecated(
+def deprecated_option(
     old: str, instead: Callable[[Any], Mapping[str, Any]], **kind: Any
 ) -> Callable[[Command], Command]:
     """Return a hidden option that warns and sets other options.
@@ -174,12 +177,14 @@ def _deprecated(
         As `click.option` takes it.
     """
 
-    def replaced(context: click.Context, _: click.Parameter, value: Any) -> None:
+    def replace(context: click.Context, _: click.Parameter, value: Any) -> None:
         if value is None or value is False:
             return
         new = instead(value)
         context.meta.setdefault(_REPLACED, {}).update(new)
-        shown = " ".join(f"--{name} {value}" for name, value in new.items())
+        shown = " ".join(
+            f"--{name}" if value is True else f"--{name} {value}" for name, value in new.items()
+        )
         warn_deprecated(context, f"--{old}", shown)
 
     return option(
@@ -188,7 +193,7 @@ def _deprecated(
         hidden=True,
         expose_value=False,
         is_eager=True,
-        callback=replaced,
+        callback=replace,
         **kind,
     )
 
@@ -197,7 +202,7 @@ _REPLACED = "seqtag.replaced"
 """Key of the values that deprecated options give to their replacements."""
 
 
-def _replaced(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+def replaced(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
     """Return the value of an option, or the value given by a deprecated one."""
     found = context.meta.get(_REPLACED, {})
     names = [name.lstrip("-") for name in parameter.opts if name.lstrip("-") in found]
@@ -230,7 +235,7 @@ models_option = option(
     multiple=True,
     shell_complete=complete_models,
     help="Model file or name; repeat to run several in order.",
-    shown="the English models",
+    shown="en",
     metavar="MODEL",
 )
 format_option = option(
@@ -544,7 +549,7 @@ unlabeled_options = combined(
         "--unlabeled",
         type=Choice(("error", "skip", "learn-around")),
         default="error",
-        callback=_replaced,
+        callback=replaced,
         help="What to do with sentences that have unlabeled words: refuse them, leave them "
         "out, or learn from their other words (train only).",
         group=INPUT,
@@ -553,12 +558,12 @@ unlabeled_options = combined(
         "--unlabeled-mark",
         metavar="MARK",
         default="_",
-        callback=_replaced,
+        callback=replaced,
         help="Label of unlabeled words, for --unlabeled learn-around.",
         group=ADVANCED,
     ),
-    _deprecated("skip-unlabelled", lambda _: {"unlabeled": "skip"}, is_flag=True),
-    _deprecated(
+    deprecated_option("skip-unlabelled", lambda _: {"unlabeled": "skip"}, is_flag=True),
+    deprecated_option(
         "unlabelled",
         lambda mark: {"unlabeled": "learn-around", "unlabeled-mark": mark},
         metavar="MARK",
@@ -634,12 +639,15 @@ tagging_options = combined(
         group=OUTPUT,
     ),
     option(
-        "--margin",
+        "--label-margin",
+        "margin",
         is_flag=True,
+        callback=replaced,
         help="Write the margin of each label over the next best: Margin= in MISC, or a last "
         "column.",
         group=OUTPUT,
     ),
+    deprecated_option("margin", lambda _: {"label-margin": True}, is_flag=True),
     option(
         "--probability",
         is_flag=True,

@@ -77,7 +77,7 @@ def command(
       echo "Time flies like an arrow." | seqtag tag --to tagged
       seqtag tag -m english.seqtag corpus.conllu.gz -o tagged.conllu.gz
       seqtag tag -m en -m chunks.seqtag book.txt --to jsonl
-      seqtag tag -m english.seqtag --keep --margin half-annotated.conllu
+      seqtag tag -m english.seqtag --keep --label-margin partly.conllu
     """
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
     from seqtag.storage.output import Output

@@ -143,8 +143,8 @@ class TagOptions:
             and not FORMATS[self.to].has_room
         ):
             msg = (
-                "expected --to conllu or columns with --margin, --probability and --nbest, found "
-                f"{self.to}; it has no place for them"
+                "expected the format conllu or columns for margins, probabilities and several "
+                f"label sequences, found {self.to}; it has no place for them"
             )
             raise OptionError(msg)
 

@@ -344,7 +344,11 @@ def test_a_model_that_is_replaced_meanwhile_is_noted(place, fake, call, home):
 def test_what_cannot_be_is_said_before_anything_begins(place, fake, call):
     for more, code, message in (
         (("--only", "upos"), 2, "expected a pipeline of several models for --only, found single"),
-        (("--to", "tagged", "--margin"), 2, "expected --to conllu or columns with --margin"),
+        (
+            ("--to", "tagged", "--label-margin"),
+            2,
+            "expected the format conllu or columns for margins",
+        ),
         (("in/none.conllu",), 1, "in/none.conllu: No such file or directory"),
         (("in",), 1, "in: expected files, found a folder"),
         (("-m", "none"), 1, "none: No such file or directory; the embedded models are"),

@@ -64,7 +64,7 @@ def test_the_command_and_the_function_agree(raw, tmp_path, call):
         raw,
         "-o",
         tmp_path / "b.classes",
-        "--classes",
+        "--number",
         2,
         "--min-count",
         6,

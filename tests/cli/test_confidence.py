@@ -1,4 +1,4 @@
-"""seqtag tag --keep, --margin, --probability, --nbest; calibrate, explain, inspect; eval."""
+"""seqtag tag --keep, --label-margin, --probability, --nbest; calibrate, explain, inspect; eval."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -37,7 +37,7 @@ TEXT = (
 def test_confidence_goes_to_misc(home, call, calibrated, tmp_path, end):
     path = tmp_path / "in.conllu"
     path.write_bytes(TEXT.replace("\n", end).encode())
-    options = "--margin", "--probability", "--nbest", "2", "--keep"
+    options = "--label-margin", "--probability", "--nbest", "2", "--keep"
     done = call("tag", "-m", calibrated, path, *options)
     assert (done.code, done.err) == (0, "")
     assert done.out.count(end.encode()) == done.out.count(b"\n")
@@ -66,7 +66,14 @@ def test_confidence_in_column_files_is_the_last_column(home, call, tmp_path):
     path = tmp_path / "in.txt"
     path.write_text("the\t_\ndog\tVERB\n\n")
     done = call(
-        "tag", "-m", home / "upos.seqtag", path, "--columns", "form,upos", "--margin", "--keep"
+        "tag",
+        "-m",
+        home / "upos.seqtag",
+        path,
+        "--columns",
+        "form,upos",
+        "--label-margin",
+        "--keep",
     )
     tagger = seqtag.load(home / "upos.seqtag")
     given = [None, "VERB"]
@@ -84,7 +91,7 @@ def test_several_models_name_their_margins(home, call, tmp_path):
     path = tmp_path / "in.conllu"
     path.write_text(TEXT)
     models = "-m", home / "upos.seqtag", "-m", home / "xpos.seqtag"
-    done = call("tag", *models, path, "--margin", "--nbest", "2")
+    done = call("tag", *models, path, "--label-margin", "--nbest", "2")
     misc = [item.partition("=")[0] for item in rows(done.out)[1][9].split("|")]
     assert misc == ["MarginUpos", "Upos2", "MarginXpos", "Xpos2"]
     assert b"\n# nbest_upos = " in done.out and b"\n# nbest_xpos = " in done.out
@@ -119,12 +126,13 @@ def test_more_sequences_than_anybody_reads_are_refused(call):
     assert "1001 is not in the range 1<=x<=1000" in done.err
 
 
-@pytest.mark.parametrize("option", [["--margin"], ["--probability"], ["--nbest", "2"]])
+@pytest.mark.parametrize("option", [["--label-margin"], ["--probability"], ["--nbest", "2"]])
 def test_formats_without_a_place_are_refused(home, call, option):
     done = call("tag", "-m", home / "upos.seqtag", home / "train.conllu", "--to", "tagged", *option)
     assert done.code == 2
     assert (
-        "expected --to conllu or columns with --margin, --probability and --nbest, found tagged; "
+        "expected the format conllu or columns for margins, probabilities and several label sequences, "
+        "found tagged; "
         "it has no place for them"
     ) in done.err
 

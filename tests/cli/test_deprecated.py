@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.command_line import call, conllu
+from tests.command_line import call, conllu, home
 
 PARTLY = conllu().replace("\tDET\tDT\t", "\t_\t_\t", 1)
 
@@ -38,6 +38,22 @@ def test_old_options_are_not_shown(name, call):
     assert b"--tag-dictionary" in shown
     for old in (b"--unlabelled", b"--skip-unlabelled", b"--known-labels"):
         assert old not in shown
+
+
+def test_classes_and_margin_mean_one_thing_each(call, home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.conllu").write_text(conllu())
+    tag, classes = ("tag", "-m", home / "upos.seqtag", "in.conllu"), ("classes", "in.conllu", "-o")
+    old, new = call(*tag, "--margin"), call(*tag, "--label-margin")
+    assert old.code == new.code == 0
+    assert old.out == new.out != call(*tag).out
+    note = "is deprecated and goes in the next release; use"
+    assert f"seqtag: note: --margin {note} --label-margin\n" in old.err
+    old = call(*classes, "-", "--classes", 2, "--min-count", 1)
+    new = call(*classes, "-", "--number", 2, "--min-count", 1)
+    assert old.code == new.code == 0
+    assert old.out == new.out != b""
+    assert f"seqtag: note: --classes {note} --number 2\n" in old.err
 
 
 def test_curve_is_now_an_option_of_tune(call, tmp_path, monkeypatch):

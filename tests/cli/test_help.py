@@ -99,7 +99,7 @@ def test_groups_come_in_one_order_and_advanced_ones_last():
     shown = help_of(ALL["seqtag train"], "seqtag train")
     assert shown.index("Training settings:") < shown.index("General:") < shown.index("Advanced:")
     assert "--epochs N" in shown
-    assert "[default: 10]" in shown
+    assert "[default: from the preset, else 10]" in shown
 
 
 def test_the_list_of_commands_says_what_each_is():
