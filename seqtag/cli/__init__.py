@@ -38,13 +38,12 @@ COMMAND_GROUPS = {
         "train": "Train a tagger on annotated sentences.",
         "eval": "Score a model, or one file against another.",
         "serve": "Serve models over HTTP: a web page, JSON, UDPipe's API.",
-        "info": "Show the labels, templates and training of a model.",
+        "info": "Show the components, training and weights of a model.",
     },
     "Understand": {
         "compare": "Test whether one system is better than another.",
         "report": "Write an HTML page of scores, confusions and errors.",
         "explain": "Show why a word has its label.",
-        "inspect": "Show the weights of a model.",
     },
     "Tune": {
         "cv": "Cross-validate: train and score on K folds.",
@@ -70,7 +69,7 @@ COMMAND_GROUPS = {
 
 COMMANDS = {name: text for group in COMMAND_GROUPS.values() for name, text in group.items()}
 
-RENAMED = {"curve": ("tune", "--curve")}
+RENAMED = {"curve": ("tune", "--curve"), "inspect": ("info", "--weights")}
 """Commands of 0.2.0 and what to call instead; they work for one release, and warn."""
 
 

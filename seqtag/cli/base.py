@@ -23,6 +23,7 @@ TRAINING = "Training settings"
 CHECKPOINTS = "Checkpoints"
 CLUSTER = "Cluster"
 GENERAL = "General"
+WEIGHTS = "Weights"
 ADVANCED = "Advanced"
 
 GROUPS = {
@@ -33,6 +34,7 @@ GROUPS = {
     TRAINING: "seqtag templates show PRESET shows the values of a preset.",
     CHECKPOINTS: "",
     CLUSTER: "",
+    WEIGHTS: "With --weights.",
     GENERAL: "",
     ADVANCED: "",
 }

@@ -17,6 +17,8 @@ MODELS = next(  # inside the package if installed, next to it in a source tree
     _HERE / "models",
 )
 DEFAULT_MODELS = ("en",)
+LICENSE = "CC BY-SA 4.0"
+"""License of the embedded models: that of the treebank that they were learned from."""
 COMPONENTS = {"en-ewt-upos": ("en", "upos"), "en-ewt-xpos": ("en", "xpos")}
 """Names of taggers that are components of embedded pipelines: the pipeline, the component."""
 

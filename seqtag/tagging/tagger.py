@@ -603,10 +603,15 @@ def text_of_table(table: WordTable) -> str:
     return f"{table.name} ({'; '.join([what, *absent, *facts])})"
 
 
+_UNITS = {TOKENS: ("paragraphs", "characters"), WORDS: ("tokens", "characters")}
+"""What the examples of components that read characters consist of."""
+
+
 def training_size(model: Model) -> str:
     """Describe the size of the training data of a model."""
     training = model.training
-    found = f"{training.get('sentences', 0):,} sentences, {training.get('tokens', 0):,} tokens"
+    unit, part = _UNITS.get(model.column.name, ("sentences", "tokens"))
+    found = f"{training.get('sentences', 0):,} {unit}, {training.get('tokens', 0):,} {part}"
     shards = training.get("shards")
     if type(shards) is not int:
         return found

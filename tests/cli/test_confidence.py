@@ -1,4 +1,4 @@
-"""seqtag tag --keep, --label-margin, --probability, --nbest; calibrate, explain, inspect; eval."""
+"""seqtag tag --keep, --label-margin, --nbest; calibrate, explain, info --weights; eval."""
 
 # ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
 from __future__ import annotations
@@ -200,7 +200,7 @@ def test_no_word_with_a_choice_to_calibrate_on(home, call, tmp_path):
     )
 
 
-# ----------------------------------------------------------------- explain, inspect
+# ----------------------------------------------------------------- explain, info --weights
 def test_explain_shows_the_features_that_decided(home, call, tmp_path):
     model = home / "upos.seqtag"
     done = call("explain", "-m", model, "the dog barks", "--token", "2", "--top", "3")
@@ -246,23 +246,37 @@ def test_explain_runs_the_parts_before(home, call, tmp_path):
     assert [each["part"] for each in some] == ["xpos", "xpos"]
 
 
-def test_inspect_names_features_from_a_corpus(home, call):
+def test_weights_name_features_from_a_corpus(home, call):
     model = home / "upos.seqtag"
-    bare = call("inspect", model)
+    bare = call("info", "--weights", model)
     assert "features are hashed in the model; name them with --names CORPUS" in bare.err
     assert "#" in bare.out.decode().splitlines()[2]
     options = "--names", home / "train.conllu", "--label", "NOUN", "--feature", "form*", "--json"
-    [value] = json.loads(call("inspect", model, *options, "--top", "2").out)
+    [value] = json.loads(call("info", "--weights", model, *options, "--top", "2").out)
     assert value["part"] == "upos"
     assert value["found"] >= len(value["weights"]) == 2
     assert all(each["feature"].startswith("form[") for each in value["weights"])
     assert {each["label"] for each in value["weights"]} == {"NOUN"}
-    moves = call("inspect", model, "--transitions", "--top", "3").out.decode().splitlines()
+    moves = (
+        call("info", "--weights", model, "--transitions", "--top", "3").out.decode().splitlines()
+    )
     assert moves[0].startswith("upos: 3 of ")
     assert len(moves) == 6
 
 
-def test_inspect_needs_names_for_features(home, call):
-    done = call("inspect", home / "upos.seqtag", "--feature", "form*")
+def test_options_of_weights_need_the_option(home, call):
+    done = call("info", home / "upos.seqtag", "--top", 3)
+    assert done.code == 2
+    assert "expected --weights with --top, found --top alone; add it" in done.err
+
+
+def test_inspect_is_info_with_weights(home, call):
+    old, new = (call(*args, home / "upos.seqtag") for args in (["inspect"], ["info", "--weights"]))
+    assert old.out == new.out
+    assert "seqtag inspect is deprecated and goes in the next release" in old.err
+
+
+def test_weights_need_names_for_features(home, call):
+    done = call("info", "--weights", home / "upos.seqtag", "--feature", "form*")
     assert done.code == 2
     assert "expected --names CORPUS with --feature, found none" in done.err

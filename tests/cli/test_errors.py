@@ -405,7 +405,7 @@ def test_labels_and_columns_never_reach_a_terminal_raw(tmp_path, call):
     shown = call("info", tmp_path / "m.seqtag", "--json")
     assert json.loads(shown.out)["labels"] == ["N\u202d", "V\u202e"]
     assert rb"V\u202e" in shown.out
-    weights = call("inspect", tmp_path / "m.seqtag")
+    weights = call("info", "--weights", tmp_path / "m.seqtag")
     assert rb"N\u202d" in weights.out
     for done in (shown, weights):
         assert done.code == 0

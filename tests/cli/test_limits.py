@@ -30,7 +30,7 @@ def commands(home, tmp_path):
         ["compare", path, model, path],
         ["report", "-m", model, path, "-o", page, "--force"],
         ["explain", "-m", model, "--input", path],
-        ["inspect", model, "--names", path],
+        ["info", "--weights", model, "--names", path],
         ["calibrate", model, path, "-o", new, "--force"],
     ]
 

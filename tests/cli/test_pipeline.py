@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import select
 import subprocess
 from pathlib import Path
@@ -173,7 +174,13 @@ def test_nltk_cuts_if_asked_to(call):
 
 
 def test_info_lists_the_parts(call):
-    done = call("info", "all.seqtag")
+    lines = call("info", "all.seqtag").out.decode().splitlines()
+    assert len(lines) <= 24
+    components = [line.split()[0] for line in lines if " sentences, " in line or "char" in line]
+    assert components == ["tokens", "words", "upos", "lemma"]
+    assert re.search(r"^tokens +3 .* paragraphs?, [\d,]+ characters$", "\n".join(lines), re.M)
+    assert "one component  seqtag tag -m all.seqtag --only lemma FILE" in lines
+    done = call("info", "all.seqtag", "--verbose")
     assert done.out.decode().splitlines()[1] == "components   tokens, words, upos, lemma"
     assert done.out.count(b"templates\n") == 4
     found = json.loads(call("info", "all.seqtag", "--json").out)

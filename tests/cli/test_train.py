@@ -174,13 +174,15 @@ def test_info(home, call):
     assert "columns      form, pos\n" in text
     assert "scheme       iob2, learned as iobes, valid sequences only\n" in text
     assert "trained on   8 sentences, 44 tokens\n" in text
-    assert "templates\n  form[" in text
+    assert text.endswith(" (listed by --verbose)\n")
+    assert "templates\n  form[" in call("info", home / "chunk.seqtag", "--verbose").out.decode()
     facts = json.loads(call("info", home / "chunk.seqtag", "--json").out)
     assert facts["labels"] == ["B-NP", "B-VP", "I-NP", "O"]
     assert facts["training"]["sentences"] == 8
     assert "scheme       none\n" in call("info", home / "upos.seqtag").out.decode()
     embedded = call("info", "en-ewt-upos")
     assert embedded.out.startswith(b"model        en-ewt-upos (")
+    assert b" MB, component upos of en)\nlicense      CC BY-SA 4.0\n" in embedded.out
 
 
 def test_templates(call, tmp_path):

@@ -77,15 +77,17 @@ def test_training_with_tables(folder, call):
     options = ("--classes", "en.classes", "--lexicon", "zoo=names.tsv", "--words", "lower")
     done = call("train", "train.conllu", *options, *SHORT, "-o", "m.seqtag")
     assert done.code == 0
-    info = call("info", "m.seqtag").out.decode()
+    info = call("info", "m.seqtag", "--verbose").out.decode()
     assert "table        en (class of 1 words by lower0, 1 values; others: 1; classes: 2)\n" in info
     assert "table        zoo (lexicon of 2 words by lower, 1 values)\n" in info
     assert "  class(en)[-1] + class(en)[0]\n" in info and "  lexicon(zoo)[0]\n" in info
     facts = json.loads(call("info", "m.seqtag", "--json").out)
     assert [table["name"] for table in facts["tables"]] == ["en", "zoo"]
-    shown = call("inspect", "m.seqtag", "--names", "train.conllu", "--feature", "class*=0")
+    shown = call(
+        "info", "--weights", "m.seqtag", "--names", "train.conllu", "--feature", "class*=0"
+    )
     assert b"table en (class of 1 words" in shown.out and b"class(en)[0]=0" in shown.out
-    shown = json.loads(call("inspect", "m.seqtag", "--json", "-q").out)
+    shown = json.loads(call("info", "--weights", "m.seqtag", "--json", "-q").out)
     assert [table["entries"] for table in shown[0]["tables"]] == [1, 2]
     tagged = call("tag", "-m", "m.seqtag", "train.conllu")
     assert tagged.code == 0
@@ -117,7 +119,7 @@ def test_every_command_that_trains_takes_tables(folder, call, command):
 def test_a_pipeline_with_tables(folder, call):
     options = ("--label", "upos,xpos", "--classes", "en.classes", *SHORT)
     assert call("train", "train.conllu", *options, "-o", "m.seqtag", "-q").code == 0
-    assert call("info", "m.seqtag").out.count(b"table        en (") == 2
+    assert call("info", "m.seqtag", "--verbose").out.count(b"table        en (") == 2
     assert call("bundle", "m.seqtag", "-o", "n.seqtag", "-q").code == 0
     assert (folder / "m.seqtag").read_bytes() == (folder / "n.seqtag").read_bytes()
 
@@ -160,7 +162,7 @@ def test_attributes_of_ones_own(folder, call):
         ("tag", "-m", "m.seqtag", "train.conllu"),
         ("eval", "-m", "m.seqtag", "train.conllu"),
         ("info", "m.seqtag"),
-        ("inspect", "m.seqtag", "--names", "train.conllu"),
+        ("info", "--weights", "m.seqtag", "--names", "train.conllu"),
         ("explain", "-m", "m.seqtag", "the cat", "--token", 1),
         ("report", "-m", "m.seqtag", "train.conllu", "-o", "r.html", "--force"),
         ("calibrate", "m.seqtag", "train.conllu", "-o", "c.seqtag", "--force"),

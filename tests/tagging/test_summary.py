@@ -13,7 +13,7 @@ def test_notebooks_show_what_the_command_says(home, call):  # noqa: F811
     for name in ("upos", "chunk"):
         path = home / f"{name}.seqtag"
         shown = Shown.of(seqtag.load(path))
-        text = call("info", path).out.decode()
+        text = call("info", path, "--verbose").out.decode()
         lines, templates = text.split("templates\n")
         assert [f"{name:<12} {value}" for name, value in shown.tables[0]] == lines.splitlines()[1:]
         assert shown.texts[:2] == [f"seqtag.Tagger of {name}", "templates"]
