@@ -1,0 +1,180 @@
+"""What scripts/release refuses and finds, without building anything."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+import zipfile
+from types import SimpleNamespace
+
+import pytest
+
+import seqtag
+from tests.command_line import posix
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="scripts/release needs tomllib")
+
+READY = {
+    "seqtag/version.py": '__version__ = "1.2.3"\n',
+    "CITATION.cff": "version: 1.2.3\n",
+    "CHANGELOG.md": "# Changelog\n\n## 1.2.3 (2030-01-31)\n",
+    "pyproject.toml": """
+[project]
+authors = [{name = "a"}]
+maintainers = [{name = "b"}]
+urls = {Source = "https://example.org"}
+[[tool.dynamic-metadata]]
+address = "https://example.org"
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def script():
+    return SimpleNamespace(**runpy.run_path(str(ROOT / "scripts" / "release")))
+
+
+def repository(folder, **changed):
+    """A repository that is ready to be released, but for some files."""
+    for name, text in (READY | changed).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    commit = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "a"]
+    for command in (["init", "--quiet"], ["add", "--all"], commit):
+        subprocess.run(["git", "-C", folder, *command], check=True)
+    return folder
+
+
+# ----------------------------------------------------------------- what is refused
+def test_a_commit_that_is_ready_is_not_refused(script, tmp_path):
+    assert script.obstacles(repository(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "CITATION.cff",
+            "version: 1.2.2\n",
+            "CITATION.cff: expected version: 1.2.3, found 1.2.2",
+        ),
+        (
+            "CHANGELOG.md",
+            "## 1.2.3 (unreleased)\n",
+            "CHANGELOG.md: expected a section ## 1.2.3 (YEAR-MONTH-DAY), "
+            "found ## 1.2.3 (unreleased)",
+        ),
+        (
+            "CHANGELOG.md",
+            "## 1.2.2 (2030-01-01)\n",
+            "CHANGELOG.md: expected a section ## 1.2.3 (YEAR-MONTH-DAY), found none",
+        ),
+    ],
+)
+def test_versions_that_differ_are_refused(script, tmp_path, name, text, expected):
+    assert script.obstacles(repository(tmp_path, **{name: text})) == [expected]
+
+
+def test_development_versions_are_refused(script, tmp_path):
+    found = script.obstacles(
+        repository(tmp_path, **{"seqtag/version.py": '__version__ = "1.2.3.dev0"\n'})
+    )
+    assert found == [
+        "seqtag/version.py: expected a version such as 0.3.0, found 1.2.3.dev0",
+        "CITATION.cff: expected version: 1.2.3.dev0, found 1.2.3",
+    ]
+
+
+def test_metadata_without_people_and_addresses_are_refused(script, tmp_path):
+    bare = "[project]\nname = 'x'\n[[tool.dynamic-metadata]]\nprovider = 'y'\n"
+    assert script.obstacles(repository(tmp_path, **{"pyproject.toml": bare})) == [
+        "pyproject.toml: expected authors in [project], found none",
+        "pyproject.toml: expected maintainers in [project], found none",
+        "pyproject.toml: expected urls in [project], found none",
+        "pyproject.toml: expected address in [[tool.dynamic-metadata]], found none",
+    ]
+
+
+def test_changes_that_are_not_committed_are_refused(script, tmp_path):
+    repository(tmp_path)
+    (tmp_path / "notes.txt").touch()
+    assert script.obstacles(tmp_path) == ["expected a clean work tree, found 1 changed files"]
+
+
+def test_versions_agree_and_contributing_names_what_is_missing(script):
+    version = seqtag.__version__
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert changelog.startswith(f"# Changelog\n\n## {version.partition('.dev')[0]} (")
+    section = (ROOT / "CONTRIBUTING.md").read_text("utf-8").split("## Release")[1]
+    assert all(f"`{field}`" in section for field in (*script.REQUIRED, "address"))
+
+
+# ----------------------------------------------------------------- Pythons
+def fake_python(path, answer):
+    path.parent.mkdir(parents=True)
+    path.write_text(f"#!/bin/sh\n{answer}\n", "utf-8")
+    path.chmod(0o755)
+    return path
+
+
+@posix
+def test_pythons_are_found_in_pyenv_before_path_and_shims_are_passed_over(
+    script, tmp_path, monkeypatch
+):
+    shim = fake_python(tmp_path / "shims" / "python3.10", "exit 127")
+    on_path = fake_python(tmp_path / "bin" / "python3.10", "echo 3.10 cpython 0")
+    monkeypatch.setenv("PATH", f"{shim.parent}{os.pathsep}{on_path.parent}")
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    assert script.find_python("3.10") == on_path
+    in_pyenv = tmp_path / "pyenv" / "versions" / "3.10.9" / "bin" / "python"
+    fake_python(in_pyenv, "echo 3.10 cpython 0")
+    assert script.find_python("3.10") == in_pyenv
+    this = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    assert this == "3.10" or str(script.find_python(this)) == sys.executable
+    assert script.find_python("3.99") is None
+
+
+@posix
+def test_builds_without_the_global_interpreter_lock_are_passed_over(script, tmp_path, monkeypatch):
+    other = fake_python(tmp_path / "bin" / "python3.10", "echo 3.10 cpython 1")
+    monkeypatch.setenv("PATH", str(other.parent))
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    assert script.find_python("3.10") in (None, sys.executable)
+
+
+# ----------------------------------------------------------------- two builds
+def test_two_builds_that_differ_are_refused_by_the_names_of_their_members(script, tmp_path):
+    def wheel(name, content):
+        with zipfile.ZipFile(tmp_path / f"{name}.whl", "w") as archive:
+            archive.writestr(zipfile.ZipInfo("same"), "same")
+            archive.writestr(zipfile.ZipInfo("kernel.so"), content)
+        return tmp_path / f"{name}.whl"
+
+    (tmp_path / "again").mkdir()
+    first = wheel("a", "1")
+    script.same_bytes(first, wheel("again/a", "1"))
+    with pytest.raises(script.ReleaseError, match=r"members that differ: kernel\.so$"):
+        script.same_bytes(first, wheel("again/a", "2"))
+
+
+def test_a_command_that_fails_is_shown_with_its_output(script):
+    with pytest.raises(script.ReleaseError, match=r"failed with status 3:\nwhy"):
+        script.run(sys.executable, "-c", "print('why'); raise SystemExit(3)")
+
+
+# ----------------------------------------------------------------- the workflow
+def test_the_workflow_calls_what_is_there():
+    text = (ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8")
+    assert "never been run" in text
+    for path in re.findall(r"scripts/\w+", text):
+        assert (ROOT / path).is_file()
+    versions = re.findall(r"^            (3\.\d+)$", text, re.M)
+    assert (
+        tuple(versions)
+        == SimpleNamespace(**runpy.run_path(str(ROOT / "scripts" / "release"))).PYTHONS
+    )
