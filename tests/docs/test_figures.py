@@ -196,7 +196,7 @@ def test_figures_in_the_text_of_how_to_pages_are_the_stored_results():
     cost = found["checkpoints"]
     assert (
         f"English EWT ({found['partial']['error'][0]:,} sentences, UPOS), a checkpoint takes "
-        f"{cost['megabytes']:.0f} MB, and a checkpoint after each of ten epochs makes the training "
+        f"{cost['megabytes']:.0f} MB, and a checkpoint after each of ten epochs makes training "
         f"about {cost['percent']:.0f} % longer."
     ) in how_to("resume")
     assert f"about {found['margins']:.1f} times as long" in how_to("confidence")
@@ -250,7 +250,7 @@ def test_limits_of_the_server_are_those_of_its_page():
     assert connections._HEAD_SECONDS == 10
     assert "headers of a request must arrive within ten seconds" in text
     assert f"one second for each {connections._BYTES_PER_SECOND:,} bytes" in text
-    assert f"While {server._MOST_UNSENT >> 20} MiB of answers" in text
+    assert f"While {server._MOST_UNSENT >> 20} MiB of responses" in text
 
 
 def test_limits_of_automatic_settings_are_those_of_their_page():
