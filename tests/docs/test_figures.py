@@ -64,7 +64,7 @@ def test_unfilled_cells_are_found():
 REFERENCE = [
     (page.name, name)
     for page in sorted((ROOT / "docs" / "reference").glob("*.md"))
-    for name in re.findall(r"^::: (\S+)$", page.read_text("utf-8"), re.M)
+    for name in re.findall(r"^\.\. auto\w+:: (\S+)$", page.read_text("utf-8"), re.M)
 ]
 
 
