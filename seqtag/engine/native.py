@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from seqtag.engine import _kernel
+
 
 def _load() -> Any:
-    """Import the kernel for the widest vectors here; SEQTAG_VECTORS=16 asks for narrow ones."""
-    from seqtag.engine import _kernel
-
+    """Import the kernel with the widest vectors here; SEQTAG_VECTORS=16 asks for narrow ones."""
     if os.environ.get("SEQTAG_VECTORS") == "16" or not _kernel.has_avx2():
         return _kernel
     try:
@@ -26,12 +26,12 @@ def _load() -> Any:
         return _kernel
 
 
-_kernel = _load()
+_vectors = _load()
 
 
 def vectors() -> str:
     """Return the width of the vectors in use, and why they are not wider."""
-    if _kernel.__name__.endswith("_avx2"):
+    if _vectors.__name__.endswith("_avx2"):
         return "AVX2 vectors (32 bytes)"
     if os.environ.get("SEQTAG_VECTORS") == "16":
         return "vectors of 16 bytes, as SEQTAG_VECTORS asks"
@@ -42,16 +42,17 @@ def vectors() -> str:
 
 def draw_secret() -> None:
     """Seed the kernel's hash tables per process (hash-flooding protection)."""
-    _kernel.draw_secret(*np.frombuffer(os.urandom(16), np.uint64).tolist())
+    for kernel in {_kernel, _vectors}:
+        kernel.draw_secret(*np.frombuffer(os.urandom(16), np.uint64).tolist())
 
 
 draw_secret()
 
-Weights = _kernel.Weights
-Decoder = _kernel.Decoder
-index_features = _kernel.index_features
-bundle_features = _kernel.bundle_features
-drop_features = _kernel.drop_features
+Weights = _vectors.Weights
+Decoder = _vectors.Decoder
+index_features = _vectors.index_features
+bundle_features = _vectors.bundle_features
+drop_features = _vectors.drop_features
 hash_strings = _kernel.hash_strings
 hash_attributes = _kernel.hash_attributes
 Values = _kernel.Values

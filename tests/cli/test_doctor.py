@@ -98,6 +98,7 @@ def test_vectors(monkeypatch, widest, wanted, able, text):
             return able
 
     monkeypatch.setattr(native, "_kernel", Kernel)
+    monkeypatch.setattr(native, "_vectors", Kernel)
     monkeypatch.setattr(Kernel, "__name__", f"seqtag.engine.{widest}")
     if wanted:
         monkeypatch.setenv("SEQTAG_VECTORS", wanted)

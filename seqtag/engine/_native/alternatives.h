@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "second_order.h"
@@ -61,13 +62,14 @@ struct Mirrored {
 };
 
 // Position-dependent transitions, as they are from the last token to the first.
-template <class Edges> struct MirroredEdges {
-  static constexpr bool any = Edges::any;
-  const Edges& edges;
+struct MirroredEdges final : Edges<float> {
+  const Edges<float>& edges;
   size_t T;
   int labels, stride;
   std::vector<float>& scratch;
-  void fill(size_t s, float* matrix) const {
+  MirroredEdges(const Edges<float>& from, size_t length, const ChainWeights<float>& chain, std::vector<float>& space)
+      : edges(from), T(length), labels(chain.labels), stride(chain.stride), scratch(space) {}
+  void fill(size_t s, float* matrix) const override {
     const size_t K = size_t(labels), S = size_t(stride);
     scratch.resize(K * S);
     edges.fill(T - s, scratch.data());
@@ -88,9 +90,8 @@ class MaxMarginals {
   std::vector<int32_t> labels;  // (T,) of the best sequence
   std::vector<float> m;         // (T, stride): from a number that is another for each token
 
-  template <class Edges>
   void run(const float* emission, size_t T, const ChainWeights<float>& chain, const TrigramWeights<float>& trigram,
-           const Mirrored& mirrored, int order, const Edges& edges) {
+           const Mirrored& mirrored, int order, const Edges<float>* edges) {
     const size_t S = size_t(chain.stride);
     check_room(T, 2 * S * sizeof(float));
     labels.resize(T);
@@ -100,7 +101,9 @@ class MaxMarginals {
     reversed_.resize(T * S);
     for (size_t t = 0; t < T; ++t) std::copy_n(emission + t * S, S, &reversed_[(T - 1 - t) * S]);
     unused_.resize(T);
-    const MirroredEdges<Edges> back{edges, T, chain.labels, chain.stride, scratch_};
+    std::optional<MirroredEdges> mirror;
+    if (edges) mirror.emplace(*edges, T, chain, scratch_);
+    const Edges<float>* back = mirror ? &*mirror : nullptr;
     if (order == 1) {
       forward_.run(emission, T, chain, true, edges, nullptr, labels.data());
       backward_.run(reversed_.data(), T, mirrored.chain, true, back, nullptr, unused_.data());
@@ -170,18 +173,17 @@ class MaxMarginals {
       m[t * size_t(S) + size_t(b)] = best_[size_t(b)] - emission[b];
   }
   // The same for the first token, whose own suffixes were not searched for.
-  template <class Edges>
   void meet_first(const float* emission, size_t T, const ChainWeights<float>& chain,
-                  const TrigramWeights<float>& trigram, const Edges& edges) {
+                  const TrigramWeights<float>& trigram, const Edges<float>* edges) {
     const int K = chain.labels, S = chain.stride;
     if (T == 1) {
       for (int b = 0; b < K; ++b) m[size_t(b)] = chain.start[size_t(b)] + emission[b] + chain.stop[size_t(b)];
       return;
     }
     const float* matrix = chain.transition.data();
-    if (Edges::any) {
+    if (edges) {
       scratch_.resize(size_t(K) * size_t(S));
-      edges.fill(1, scratch_.data());
+      edges->fill(1, scratch_.data());
       matrix = scratch_.data();
     }
     const States after = states(second_backward_, T - 2, size_t(S));

@@ -144,7 +144,7 @@ class PyDecoder {
       Viterbi<float> first;
       SecondOrderViterbi<float> second;
       visit(types, hashes, sentence_ptr, workspace, allowed,
-            [&](const auto& model, size_t begin, size_t T, float* emission, const auto& edges) {
+            [&](const auto& model, size_t begin, size_t T, float* emission, const Edges<float>* edges) {
               if (model.order() == 2)
                 second.run(emission, T, model.chain(), model.trigram(), edges, nullptr, &labels[begin]);
               else
@@ -173,7 +173,7 @@ class PyDecoder {
     std::vector<double> margins(N);
     MaxMarginals found;
     visit(types, hashes, sentence_ptr, workspace, allowed,
-          [&](const auto& model, size_t begin, size_t T, float* emission, const auto& edges) {
+          [&](const auto& model, size_t begin, size_t T, float* emission, const Edges<float>* edges) {
             found.run(emission, T, model.chain(), model.trigram(), mirrored(model), model.order(), edges);
             std::copy(found.labels.begin(), found.labels.end(), labels.begin() + int64_t(begin));
             margins_of(found, T, model.chain().labels, model.chain().stride, groups.data(), margins.data() + begin,
@@ -191,7 +191,7 @@ class PyDecoder {
     MaxMarginals found;
     NBest search;
     visit(types, hashes, sentence_ptr, workspace, allowed,
-          [&](const auto& model, size_t, size_t T, float* emission, const auto& edges) {
+          [&](const auto& model, size_t, size_t T, float* emission, const Edges<float>* edges) {
             found.run(emission, T, model.chain(), model.trigram(), mirrored(model), model.order(), edges);
             search.run(found, emission, T, model.chain(), model.trigram(), model.order(), edges, size_t(n), scores,
                        labels);
@@ -235,7 +235,7 @@ class PyDecoder {
     const int64_t* ptr = sentence_ptr.data();
     const size_t sentences = sentence_ptr.shape(0) - 1;
     auto run = [&](const auto& model, auto& space) {
-      model.visit(x, ptr, sentences, space, [&](size_t s, size_t T, float* emission, const auto& edges) {
+      model.visit(x, ptr, sentences, space, [&](size_t s, size_t T, float* emission, const Edges<float>* edges) {
         may.restrict(size_t(ptr[s]), T, model.chain(), emission);
         search(model, size_t(ptr[s]), T, emission, edges);
       });

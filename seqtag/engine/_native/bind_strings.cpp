@@ -286,8 +286,6 @@ nb::object hash_strings(nb::sequence values) {
   return to_numpy(std::move(hashes));
 }
 
-void draw_secret(uint64_t addend, uint64_t factor) { process_secret() = {addend, factor | 1}; }
-
 size_t longest_probe_of_values(nb::bytes blob, In<int64_t> offsets) {
   require(ascending(offsets, blob.size()), "offsets must ascend from 0 to the length of blob");
   Interner values;
@@ -320,7 +318,6 @@ void bind_strings(nb::module_& m) {
   m.def("hash_strings", &hash_strings, nb::arg("values"));
   m.def("hash_attributes", &hash_attributes, nb::arg("words"), nb::arg("attributes"), nb::arg("normal"),
         nb::arg("describe"), nb::arg("spell"));
-  m.def("draw_secret", &draw_secret, nb::arg("addend"), nb::arg("factor"));
   m.def("longest_probe_of_values", &longest_probe_of_values, nb::arg("blob"), nb::arg("offsets"));
   m.def("longest_probes_of_keys", &longest_probes_of_keys, nb::arg("keys"));
 }

@@ -6,6 +6,7 @@
 
 #include "bind.h"
 #include "limits.h"
+#include "secret.h"
 
 namespace nb = nanobind;
 
@@ -19,6 +20,8 @@ bool has_avx2() {
   return false;
 #endif
 }
+
+void draw_secret(uint64_t addend, uint64_t factor) { seqtag::process_secret() = {addend, factor | 1}; }
 
 void say_memory_is_short(const std::exception_ptr& thrown, void*) {
   try {
@@ -37,9 +40,12 @@ NB_MODULE(SEQTAG_KERNEL, m) {
   nb::register_exception_translator(say_memory_is_short);
   nb::set_leak_warnings(false);  // of what threads hold while Python ends
   m.def("has_avx2", &has_avx2);
+  m.def("draw_secret", &draw_secret, nb::arg("addend"), nb::arg("factor"));
   seqtag::bind_weights(m);
   seqtag::bind_decoder(m);
+#ifdef SEQTAG_COMPLETE
   seqtag::bind_strings(m);
   seqtag::bind_text(m);
   seqtag::bind_clustering(m);
+#endif
 }

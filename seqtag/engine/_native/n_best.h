@@ -18,15 +18,14 @@ namespace seqtag {
 class NBest {
  public:
   // Appends the sequences of a sentence and their scores, the best first; returns how many.
-  template <class Edges>
   size_t run(const MaxMarginals& found, const float* emission, size_t T, const ChainWeights<float>& chain,
-             const TrigramWeights<float>& trigram, int order, const Edges& edges, size_t n,
+             const TrigramWeights<float>& trigram, int order, const Edges<float>* edges, size_t n,
              std::vector<double>& out_score, std::vector<int32_t>& out_labels) {
     const Problem p{emission, T, chain, trigram, order};
-    if (Edges::any && T) fill_matrices(p, edges);
-    const double best = score(p, found.labels.data(), Edges::any, true);
+    if (edges && T) fill_matrices(p, *edges);
+    const double best = score(p, found.labels.data(), edges != nullptr, true);
     if (T == 0 || best <= kForbidden / 2) {  // every sequence breaks a rule
-      out_score.push_back(T == 0 ? 0.0 : score(p, found.labels.data(), Edges::any, false));
+      out_score.push_back(T == 0 ? 0.0 : score(p, found.labels.data(), edges != nullptr, false));
       out_labels.insert(out_labels.end(), found.labels.begin(), found.labels.end());
       return 1;
     }
@@ -42,7 +41,7 @@ class NBest {
         std::nth_element(ranked_.begin(), ranked_.begin() + int64_t(rank), ranked_.end());
         limit = ranked_[rank];
       }
-      search(p, limit, n, Edges::any);
+      search(p, limit, n, edges != nullptr);
       const bool all = limit == most;
       if (all || (ends_.size() >= n && ends_[n - 1].score >= best - double(limit))) break;
       rank = 2 * rank + 1;
@@ -88,7 +87,7 @@ class NBest {
   std::vector<Head> heads_;
   size_t held_ = 0;  // bytes of the positions
 
-  template <class Edges> void fill_matrices(const Problem& p, const Edges& edges) {
+  void fill_matrices(const Problem& p, const Edges<float>& edges) {
     const size_t size = size_t(p.chain.labels) * p.stride();
     check_room(p.T, size * sizeof(float));
     matrices_.resize(p.T * size);

@@ -8,6 +8,7 @@
 #pragma once
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <vector>
@@ -23,6 +24,28 @@
 #include "viterbi.h"
 
 namespace seqtag {
+
+// Transition potentials of one position, from the edge keys of the sentence.
+class ObservedEdges final : public Edges<float> {
+ public:
+  ObservedEdges(const ChainWeights<float>& chain, const QuantizedRows& rows, size_t templates, const uint64_t* keys)
+      : chain_(chain), rows_(rows), templates_(templates), keys_(keys) {}
+  void fill(size_t t, float* matrix) const override {
+    const int K = chain_.labels, S = chain_.stride;
+    std::copy(chain_.transition.begin(), chain_.transition.end(), matrix);
+    sum_.assign(size_t(K) * K, 0);
+    for (size_t k = 0; k < templates_; ++k) rows_.add(sum_.data(), keys_[t * templates_ + k]);
+    for (int i = 0; i < K; ++i)
+      for (int j = 0; j < K; ++j) matrix[size_t(i) * S + j] += sum_[size_t(i) * K + j];
+  }
+
+ private:
+  const ChainWeights<float>& chain_;
+  const QuantizedRows& rows_;
+  size_t templates_;
+  const uint64_t* keys_;  // (T, edge templates)
+  mutable std::vector<float> sum_;
+};
 
 // Sum: the numbers that rows are summed in, int16_t for kNarrowRows rows at most, else int32_t.
 template <class Sum> class QuantizedModel {
@@ -62,7 +85,8 @@ template <class Sum> class QuantizedModel {
     each_sentence(x, sentence_ptr, sentences, space, alone, [&](size_t, int64_t begin, int64_t end) {
       if (alone) return;
       const size_t T = size_t(end - begin);
-      with_potentials(x, begin, end, space, [&](const auto& edges) { run(space, T, edges, out_labels + begin); });
+      with_potentials(x, begin, end, space,
+                      [&](const Edges<float>* edges) { run(space, T, edges, out_labels + begin); });
     });
   }
   // Calls visit(s, T, emission, edges) for each sentence: its potentials, (T, chain stride).
@@ -70,7 +94,7 @@ template <class Sum> class QuantizedModel {
   void visit(const Columns& x, const int64_t* sentence_ptr, size_t sentences, Workspace& space, Visit visit) const {
     each_sentence(x, sentence_ptr, sentences, space, nullptr, [&](size_t s, int64_t begin, int64_t end) {
       with_potentials(x, begin, end, space,
-                      [&](const auto& edges) { visit(s, size_t(end - begin), space.emission.data(), edges); });
+                      [&](const Edges<float>* edges) { visit(s, size_t(end - begin), space.emission.data(), edges); });
     });
   }
   const ChainWeights<float>& chain() const { return chain_; }
@@ -80,9 +104,8 @@ template <class Sum> class QuantizedModel {
  private:
   // Sums the rows of each sentence into space.sum, or labels its tokens one by one into `alone` if it
   // is not null; then calls done(s, begin, end).
-  template <class Done>
   void each_sentence(const Columns& x, const int64_t* sentence_ptr, size_t sentences, Workspace& space, int32_t* alone,
-                     Done done) const {
+                     const std::function<void(size_t, int64_t, int64_t)>& done) const {
     for (size_t c = 0; c < local_.size(); ++c) {
       const bool several = local_[c].columns.size() > 1;
       if (several) space.sums[c].place.resize(x.tokens);
@@ -119,12 +142,13 @@ template <class Sum> class QuantizedModel {
   template <class Use>
   void with_potentials(const Columns& x, int64_t begin, int64_t end, Workspace& space, Use use) const {
     emissions(x, begin, end, space);
-    if (edge_plan_.templates == 0 || order_ == 0) return use(NoEdges{});
+    if (edge_plan_.templates == 0 || order_ == 0) return use(nullptr);
     space.edge_keys.clear();
     for (int64_t n = begin; n < end; ++n)
       for (size_t k = 0; k < edge_plan_.templates; ++k)
         space.edge_keys.push_back(key_at(edge_plan_, x, k, n, begin, end));
-    use(Edges{*this, space.edge_keys.data(), {}});
+    const ObservedEdges edges(chain_, edges_, edge_plan_.templates, space.edge_keys.data());
+    use(&edges);
   }
 
   static Block first_block(const int64_t* sentence_ptr, size_t s) {
@@ -152,24 +176,7 @@ template <class Sum> class QuantizedModel {
 
   bool is_each_alone() const { return order_ == 0 && !parts_.any() && known_.attribute < 0; }
   bool has_favorites() const { return own_ != kNothing; }
-  // Transition potentials of one position, from the edge keys of the sentence.
-  struct Edges {
-    static constexpr bool any = true;
-    const QuantizedModel& model;
-    const uint64_t* keys;  // (T, edge templates)
-    mutable std::vector<float> sum;
-    void fill(size_t t, float* matrix) const {
-      const int K = model.chain_.labels, S = model.chain_.stride;
-      std::copy(model.chain_.transition.begin(), model.chain_.transition.end(), matrix);
-      sum.assign(size_t(K) * K, 0);
-      const size_t E = model.edge_plan_.templates;
-      for (size_t k = 0; k < E; ++k) model.edges_.add(sum.data(), keys[t * E + k]);
-      for (int i = 0; i < K; ++i)
-        for (int j = 0; j < K; ++j) matrix[size_t(i) * S + j] += sum[size_t(i) * K + j];
-    }
-  };
-
-  template <class E> void run(Workspace& space, size_t T, const E& edges, int32_t* out_labels) const {
+  void run(Workspace& space, size_t T, const Edges<float>* edges, int32_t* out_labels) const {
     if (order_ == 2)
       space.second.run(space.emission.data(), T, chain_, trigram_, edges, nullptr, out_labels);
     else

@@ -76,26 +76,24 @@ template <class Real> struct SecondOrderViterbi {
   int star;           // the kept b that bounds the others
   bool open = false;  // whether more labels follow, so that no state may be dropped for the end's sake
 
-  template <class Edges>
   void run(const Real* emission, size_t T, const ChainWeights<Real>& chain, const TrigramWeights<Real>& trigram,
-           const Edges& edges, const int32_t* against, int32_t* out_labels) {
+           const Edges<Real>* edges, const int32_t* against, int32_t* out_labels) {
     if (T == 0) return;
     for (auto* row : {&reach, &limit, &bound, &star_row}) row->resize(chain.stride);
-    if (Edges::any) {
+    if (edges) {
       check_states(T * size_t(chain.labels), chain);  // none will be dropped
       scratch.resize(size_t(chain.labels) * chain.stride);
     }
     // If every path is forbidden, all scores are one huge number that swallows the rest: ties to
     // the plain search, which pruning by the rest would break otherwise.
-    if (Edges::any || !search(emission, T, chain, trigram, edges, true, against, out_labels))
+    if (edges || !search(emission, T, chain, trigram, edges, true, against, out_labels))
       search(emission, T, chain, trigram, edges, false, against, out_labels);
   }
 
  private:
   // Whether an allowed path was found.
-  template <class Edges>
   bool search(const Real* emission, size_t T, const ChainWeights<Real>& chain, const TrigramWeights<Real>& trigram,
-              const Edges& edges, bool prune, const int32_t* against, int32_t* out_labels) {
+              const Edges<Real>* edges, bool prune, const int32_t* against, int32_t* out_labels) {
     const int K = chain.labels, S = chain.stride;
     bool allowed = true;
     if (!prune) check_states(T * size_t(K), chain);
@@ -111,8 +109,8 @@ template <class Real> struct SecondOrderViterbi {
     for (size_t t = 1; t < T; ++t) {
       const size_t first = kept.size();
       const Real* matrix = chain.transition.data();
-      if (Edges::any) {
-        edges.fill(t, scratch.data());
+      if (edges) {
+        edges->fill(t, scratch.data());
         matrix = scratch.data();
       }
       const bool ends = t + 1 == T && !open;

@@ -92,6 +92,30 @@ template <class Real> struct Difference {
   std::vector<int32_t> newest;  // entry of each row that came last
 };
 
+// Transition potentials of one position: the shared matrix plus the observed edge rows.
+template <class Real> class TrainedEdges final : public Edges<Real> {
+ public:
+  TrainedEdges(const ChainWeights<Real>& chain, const SparseRows<Real>& rows, const Instances<Real>& x, int64_t first)
+      : chain_(chain), rows_(rows), x_(x), first_(first) {}
+  void fill(size_t t, Real* matrix) const override {
+    const int K = chain_.labels, S = chain_.stride;
+    std::copy(chain_.transition.begin(), chain_.transition.end(), matrix);
+    for (int64_t e = x_.edge_ptr[first_ + t]; e < x_.edge_ptr[first_ + t + 1]; ++e) {
+      sum_.resize(size_t(rows_.stride));
+      rows_.sum_rows(sum_.data(), &x_.edges[e], nullptr, 1);
+      for (int i = 0; i < K; ++i)
+        for (int j = 0; j < K; ++j) matrix[size_t(i) * S + j] += sum_[size_t(i) * K + j];
+    }
+  }
+
+ private:
+  const ChainWeights<Real>& chain_;
+  const SparseRows<Real>& rows_;
+  const Instances<Real>& x_;
+  int64_t first_;  // token number of position 0
+  mutable std::vector<Real> sum_;
+};
+
 // Weights in training, with dense or sparse emission rows.
 template <class Real, class Rows> struct Weights {
   using Number = Real;
@@ -117,25 +141,6 @@ template <class Real, class Rows> struct Weights {
       trigram_cells.resize(size_t(labels + 1) * labels * labels);
     }
   }
-
-  // Transition potentials of one position: the shared matrix plus the observed edge rows.
-  struct Edges {
-    static constexpr bool any = true;
-    const Weights& weights;
-    const Instances<Real>& x;
-    int64_t first;  // token number of position 0
-    mutable std::vector<Real> sum;
-    void fill(size_t t, Real* matrix) const {
-      const int K = weights.labels, S = weights.chain.stride;
-      std::copy(weights.chain.transition.begin(), weights.chain.transition.end(), matrix);
-      for (int64_t e = x.edge_ptr[first + t]; e < x.edge_ptr[first + t + 1]; ++e) {
-        sum.resize(size_t(weights.edge.stride));
-        weights.edge.sum_rows(sum.data(), &x.edges[e], nullptr, 1);
-        for (int i = 0; i < K; ++i)
-          for (int j = 0; j < K; ++j) matrix[size_t(i) * S + j] += sum[size_t(i) * K + j];
-      }
-    }
-  };
 
   // Ask for the data of a sentence before it is needed: shuffled sentences are far apart.
   static SEQTAG_INLINE void prefetch(const Instances<Real>& x, int64_t sentence) {
@@ -190,13 +195,8 @@ template <class Real, class Rows> struct Weights {
 
   void decode(const Instances<Real>& x, int64_t first, size_t T, Scratch& space, const int32_t* against,
               int32_t* out_labels) const {
-    if (x.edge_ptr)
-      decode(space, T, Edges{*this, x, first, {}}, against, out_labels);
-    else
-      decode(space, T, NoEdges{}, against, out_labels);
-  }
-  template <class E>
-  void decode(Scratch& space, size_t T, const E& edges, const int32_t* against, int32_t* out_labels) const {
+    const TrainedEdges<Real> observed(chain, edge, x, first);
+    const Edges<Real>* edges = x.edge_ptr ? &observed : nullptr;
     const Real* scores = space.potentials.data();
     if (order == 2)
       space.second.run(scores, T, chain, trigram, edges, against, out_labels);
@@ -407,7 +407,7 @@ template <class Real, class Rows> struct Weights {
     const int S = chain.stride;
     double score = double(chain.start[y[0]]) + double(chain.stop[y[T - 1]]);
     std::vector<Real> matrix;
-    const Edges edges{*this, x, first, {}};
+    const TrainedEdges<Real> edges(chain, edge, x, first);
     for (size_t t = 0; t < T; ++t) {
       score += double(potentials[t * S + y[t]]);
       if (t == 0 || order == 0) continue;

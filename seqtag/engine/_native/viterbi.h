@@ -69,10 +69,12 @@ inline ChainWeights<float> chain_of(int K, int order, const float* start, const 
   return chain;
 }
 
-// Transition matrices that depend on the position: fill(t, matrix) writes (labels, stride).
-struct NoEdges {
-  static constexpr bool any = false;
-  template <class Real> void fill(size_t, Real*) const {}
+// Transition matrices that depend on the position. Searches take a pointer to them, or null.
+template <class Real> struct Edges {
+  virtual void fill(size_t t, Real* matrix) const = 0;  // (labels, stride)
+
+ protected:
+  ~Edges() = default;
 };
 
 template <class Real> struct Viterbi {
@@ -80,9 +82,8 @@ template <class Real> struct Viterbi {
   std::vector<int> survivors, only;       // only: the one predecessor that a position has, or -1
 
   // emission: (T, stride), padding lanes 0. against: gold labels that lose ties, or null.
-  template <class Edges>
-  void run(const Real* emission, size_t T, const ChainWeights<Real>& chain, bool label_features, const Edges& edges,
-           const int32_t* against, int32_t* out_labels) {
+  void run(const Real* emission, size_t T, const ChainWeights<Real>& chain, bool label_features,
+           const Edges<Real>* edges, const int32_t* against, int32_t* out_labels) {
     const int K = chain.labels, S = chain.stride;
     if (T == 0) return;
     if (!label_features) {  // order 0: all label potentials are 0, tokens are independent
@@ -94,10 +95,10 @@ template <class Real> struct Viterbi {
     best_in.resize(S);
     survivors.resize(K);
     only.resize(T);
-    if (Edges::any) scratch.resize(size_t(K) * S);
+    if (edges) scratch.resize(size_t(K) * S);
     // If every path is forbidden, all scores are one huge number that swallows the rest: ties to
     // the plain search, which pruning by the rest would break otherwise.
-    if (Edges::any || !search(emission, T, chain, edges, true, against, out_labels))
+    if (edges || !search(emission, T, chain, edges, true, against, out_labels))
       search(emission, T, chain, edges, false, against, out_labels);
   }
 
@@ -117,8 +118,7 @@ template <class Real> struct Viterbi {
 
  private:
   // Whether an allowed path was found.
-  template <class Edges>
-  bool search(const Real* emission, size_t T, const ChainWeights<Real>& chain, const Edges& edges, bool prune,
+  bool search(const Real* emission, size_t T, const ChainWeights<Real>& chain, const Edges<Real>* edges, bool prune,
               const int32_t* against, int32_t* out_labels) {
     const int K = chain.labels, S = chain.stride;
     bool allowed = true;
@@ -155,7 +155,7 @@ template <class Real> struct Viterbi {
       const Real* before = &v[(t - 1) * S];
       if (only[t] >= 0) {
         y = only[t];
-      } else if (!Edges::any && !against) {
+      } else if (!edges && !against) {
         y = argmax_of_sum(before, &chain.into[size_t(y) * S], S);
       } else {
         const Real* matrix = matrix_at(t, chain, edges);
@@ -165,9 +165,9 @@ template <class Real> struct Viterbi {
     }
     return allowed;
   }
-  template <class Edges> const Real* matrix_at(size_t t, const ChainWeights<Real>& chain, const Edges& edges) {
-    if (!Edges::any) return chain.transition.data();
-    edges.fill(t, scratch.data());
+  const Real* matrix_at(size_t t, const ChainWeights<Real>& chain, const Edges<Real>* edges) {
+    if (!edges) return chain.transition.data();
+    edges->fill(t, scratch.data());
     return scratch.data();
   }
 
