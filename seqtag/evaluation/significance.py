@@ -260,7 +260,7 @@ NAMES = {
     "f1": "chunk F1",
     "known": "known words",
     "unknown": "unknown words",
-    "sentences": "whole sentences",
+    "sentences": "sentences",
 }
 """Names of the metrics of a `Report` in tables."""
 

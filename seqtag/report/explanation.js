@@ -30,7 +30,7 @@ function explanationTable(why, colors) {
   const [more, a, b] = why.rest;
   if (more) rows.push(row(`${more} more`, a, b));
   const rival = why.rival === null ? "–" : why.rival;
-  const margin = why.margin === null ? "no other label may be here" : `margin ${number(why.margin)}`;
+  const margin = why.margin === null ? "no other label is allowed here" : `margin ${number(why.margin)}`;
   return make("div", { class: "explanation" },
     make("p", {}, make("b", { class: colors[0] }, why.label), " rather than ",
       make("b", { class: colors[1] }, rival), `: ${margin}`),

@@ -119,8 +119,8 @@ def _matrix_section(analysis: Analysis) -> str:
     left_out = ""
     if len(analysis.mistakes) < analysis.wrong:
         left_out = (
-            f" {len(analysis.mistakes):,} of {analysis.wrong:,} errors are in this page, of each "
-            "confusion as many as of others; the rest is left out."
+            f" {len(analysis.mistakes):,} of {analysis.wrong:,} errors are on this page, "
+            "the same number of each confusion."
         )
     pairs = "".join(
         f'<li><button type="button" data-gold="{escape(a)}" data-predicted="{escape(b)}"'
@@ -128,15 +128,16 @@ def _matrix_section(analysis: Analysis) -> str:
         for (a, b), n in most_frequent(wrong)[:_MOST_PAIRS]
     )
     more = max(0, len(wrong) - _MOST_PAIRS)
-    rest = f'<p class="quiet">and {more} confusions more</p>' if more else ""
+    rest = f'<p class="quiet">and {more} more confusions</p>' if more else ""
     return f"""<section><h2>Confusions</h2>
-<p class="quiet">Rows are gold labels, columns predicted ones. Choose a cell to see its sentences;
-arrow keys move, <kbd>Enter</kbd> chooses, <kbd>Esc</kbd> comes back.{left_out}</p>
+<p class="quiet">Rows are gold labels, columns predicted ones. Select a cell to list its sentences:
+with the mouse, or with the arrow keys and <kbd>Enter</kbd>; <kbd>Esc</kbd> hides the list.
+{left_out}</p>
 <div class="wide">{_matrix(report.confusion, shown)}</div>
 <details><summary>The most frequent confusions as a list</summary><ul class="pairs">{pairs}</ul>
 {rest}</details>
 <div id="browser" tabindex="-1" hidden aria-live="polite"></div>
-<noscript><p>The sentences are shown by a script, which is turned off.</p></noscript></section>"""
+<noscript><p>Listing sentences requires JavaScript.</p></noscript></section>"""
 
 
 def _matrix(confusion: Mapping[tuple[str, str], int], shown: Mapping[tuple[str, str], int]) -> str:
@@ -236,7 +237,7 @@ def _confidence_section(analysis: Analysis) -> str:
     bins = analysis.margins.bins
     points = [(i + 0.5, each.accuracy) for i, each in enumerate(bins)]
     x = Axis(
-        "tokens by margin, the least sure first",
+        "tokens by margin, least certain first",
         0,
         len(bins),
         [(i + 0.5, _number(each.low)) for i, each in enumerate(bins) if not i % 2],
@@ -261,12 +262,12 @@ def _confidence_section(analysis: Analysis) -> str:
         tables = _bins_table("score", analysis.calibration.bins)
     else:
         tables = (
-            '<p class="quiet">The model has no calibration; seqtag calibrate learns one on a dev '
-            "set, and this page then shows how far its scores are to be trusted.</p>"
+            '<p class="quiet">The model is not calibrated. Calibrate it on a development set with '
+            "<code>seqtag calibrate</code> to see here how reliable its scores are.</p>"
         )
-    return f"""<section><h2>How sure it was</h2>
-<p class="quiet">The margin of a label is the score of the best labels of the sentence less that of
-the best ones with another label there.</p>
+    return f"""<section><h2>Confidence</h2>
+<p class="quiet">The margin of a label is the difference between the score of the best label
+sequence and that of the best sequence with another label for this word.</p>
 <div class="figures">{"".join(drawn)}</div>
 <details><summary>As a table</summary>{_bins_table("margin", bins)}{tables}</details></section>"""
 
@@ -307,8 +308,8 @@ def _curve_section(curve: Mapping[str, Any] | None) -> str:
             x = Axis(name, min(at), max(at), [(value, f"{value:,}") for value in kept])
             drawn.append(chart(lines, x, percents(min(errors), max(errors)), title=title))
     return (
-        '<section><h2>Learning curve</h2><p class="quiet">Errors in percent. By epoch, that of '
-        "training is what the trainer meets before it learns a sentence.</p>"
+        '<section><h2>Learning curve</h2><p class="quiet">Errors in percent. By epoch, the '
+        "training error is measured on each sentence before the model is updated with it.</p>"
         f'<div class="figures">{"".join(drawn)}</div></section>'
     )
 

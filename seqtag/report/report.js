@@ -68,8 +68,8 @@
         make("span", { class: "predicted" }, predicted)),
       make("div", { class: "bar" },
         make("span", { class: "quiet" },
-          errors.length === total ? `${total} tokens` : `${errors.length} of ${total} tokens; the others are left out of this page`,
-          ". Under a word: its gold label, then the predicted one. Choose a framed word to see why."),
+          errors.length === total ? `${total} tokens` : `${errors.length} of ${total} tokens; the others are not on this page`,
+          ". Below each word: its gold label, then the predicted one. Select a framed word for an explanation."),
         close),
       list, more);
     document.querySelectorAll("[aria-pressed]").forEach((each) => each.removeAttribute("aria-pressed"));

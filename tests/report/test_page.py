@@ -105,7 +105,7 @@ def test_nothing_wrong_and_nothing_at_all(tagger):
     _, page = report_of(tagger, sentences([("the", "DET"), ("dog", "NOUN")]))
     assert "<h2>Errors</h2><p>There are none.</p>" in page
     _, page = report_of(tagger, [])
-    assert "There are none" in page and "How sure" not in page
+    assert "There are none" in page and "Confidence" not in page
 
 
 def test_everything_is_escaped(tagger):
@@ -136,7 +136,7 @@ def test_errors_are_left_out_evenly_and_it_says_so(tagger):
     found, page = report_of(tagger, data, errors=5)
     golds = [each.gold for each in found.mistakes]
     assert len(golds) == 5 and min(map(golds.count, "XYZ")) == 1
-    assert "5 of 60 errors are in this page" in page
+    assert "5 of 60 errors are on this page" in page
     _, page = report_of(tagger, data, errors=2)
     assert sorted(Reader(page).cells().values()) == [False, True, True]
     _, page = report_of(tagger, data, errors=0)
@@ -149,7 +149,7 @@ def test_a_large_corpus_makes_no_large_page(tagger, monkeypatch):
     monkeypatch.setattr("seqtag.report.analysis._MOST_TOKENS", 60)
     found, page = report_of(tagger, data)
     assert [each.sentence for each in found.mistakes] == [0, 1]
-    assert "2 of 3 errors are in this page" in page
+    assert "2 of 3 errors are on this page" in page
 
 
 def test_many_labels_are_drawn_together(tagger):
@@ -159,7 +159,7 @@ def test_many_labels_are_drawn_together(tagger):
     labels = 62  # those, the long one, and what was predicted
     assert f"<i>{labels - 24} others</i>" in page
     assert len(re.findall('<th scope="col"><span>', page)) == 25
-    assert f"and {labels - 1 - 30} confusions more" in page
+    assert f"and {labels - 1 - 30} more confusions" in page
     assert "x" * 79 + "…" in page
 
 
