@@ -23,6 +23,9 @@ from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import inspect
+from sphinx.util.docstrings import prepare_docstring
+from sphinx.util.nodes import make_refnode
 
 from seqtag.cli import COMMAND_GROUPS, COMMANDS, cli
 from seqtag.cli.base import GROUPS, option_groups
@@ -31,10 +34,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
 ROOT = Path(__file__).resolve().parents[1]
 INDEXES = ("index", "how-to/index", "reference/index", "explanation", "lecture")
 OVERVIEW = "reference/commands"
+KINDS = {1: ("function", "class", "exception"), 2: ("method", "property", "attribute")}
 CARD = "reference/model-en"
 _ENTRY = re.compile(r"^#+ (.+)$|^- \**\[([^\]]+)\]\(([^)#:]+)\.md\)", re.MULTILINE)
 _OUTSIDE = re.compile(r"(?<!!)\[([^\]]+)\]\(((?:\.\./)+[^)]*)\)")
@@ -206,6 +211,43 @@ class LinkNames(SphinxPostTransform):
             link += literal
 
 
+# ----------------------------------------------------------------------------- docstrings
+def keep_colons(
+    _app: Sphinx, what: str, _name: str, thing: Any, _options: Any, lines: list[str]
+) -> None:
+    """Restore docstrings of properties, in which napoleon takes what is before a colon for a type."""
+    if what in ("property", "attribute") and thing.__doc__ and "-----" not in thing.__doc__:
+        lines[:] = prepare_docstring(thing.__doc__)
+
+
+def class_signature(
+    _app: Sphinx, what: str, _name: str, thing: Any, _options: Any, signature: str, _returns: Any
+) -> tuple[str, None] | None:
+    """Return the signature of a class whose base class is mocked."""
+    if what != "class" or signature != "(*args, **kwargs)":
+        return None
+    found = inspect.signature(thing.__init__, bound_method=True)
+    return inspect.stringify_signature(found, show_annotation=False), None
+
+
+def find_public(
+    _app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, content: nodes.Element
+) -> nodes.Element | None:
+    """Resolve the full name of an object that is documented under its public name."""
+    name = node["reftarget"]
+    if node.get("refdomain") != "py" or not name.startswith("seqtag."):
+        return None
+    parts = name.split(".")
+    last = parts[-2:] if parts[-2][0].isupper() else parts[-1:]
+    domain = env.domains.python_domain
+    found = [known for known in domain.objects if known.split(".")[-len(last) :] == last]
+    functions = [known for known in found if domain.objects[known].objtype in KINDS[len(last)]]
+    if len(functions) != 1:
+        return None
+    place = domain.objects[functions[0]]
+    return make_refnode(env.app.builder, node["refdoc"], place.docname, place.node_id, content)
+
+
 def copy_play(app: Sphinx, error: Exception | None) -> None:
     """Copy the page to play with, which is no page of Sphinx."""
     if error is None:
@@ -218,6 +260,9 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", write_command_pages)
     app.connect("env-get-outdated", lambda *_: [OVERVIEW])
     app.connect("source-read", read_page)
+    app.connect("autodoc-process-docstring", keep_colons, priority=600)
+    app.connect("autodoc-process-signature", class_signature)
+    app.connect("missing-reference", find_public)
     app.connect("build-finished", copy_play)
     app.add_post_transform(LinkNames)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
