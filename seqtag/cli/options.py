@@ -599,8 +599,8 @@ tagging_options = combined(
         "--to",
         type=Choice(WRITABLE),
         metavar="FORMAT",
-        help="Format of the output: conllu, columns, conll2000, conll2003, tagged, tokens, tsv "
-        "(with a header line), jsonl (an object per sentence).",
+        help="Format of the output: conllu, columns, conll2000, conll2003, tagged (word/TAG, with "
+        "UPOS before XPOS), tokens, tsv (with a header line), jsonl (an object per sentence).",
         shown="the input with its label columns filled; conllu for raw text",
         group=OUTPUT,
     ),

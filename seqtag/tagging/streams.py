@@ -277,12 +277,12 @@ class FilledSentence:
         left_out = {*form.drops} if form and not is_conllu else {"id"}
         if sentence.is_bare:
             left_out = {*sentence.columns} - {"form"}
-        if (
-            form and form.is_tagged_text and filled
-        ):  # the last model's labels, also if their column is old
+        if form and form.is_tagged_text and filled:
+            # The last model's labels, also if their column is old; UPOS rather than XPOS.
             left_out = {*sentence.columns} - {"form"}
             names = [name for name in filled if name not in _NO_TAGS] or [*filled]
-            filled = {names[-1]: filled[names[-1]]}
+            name = "upos" if names[-1] == "xpos" and "upos" in names else names[-1]
+            filled = {name: filled[name]}
         read = {n: sentence.column(n) for n in sentence.columns if n not in left_out}
         text = render(read | filled, to)
         return form.frame(text, sentence) if form and form.frame else text

@@ -64,3 +64,18 @@ def test_options_are_checked_and_can_be_said_as_json():
         TagOptions(to="xml")
     with pytest.raises(OptionError, match="found tagged; it has no place for them"):
         TagOptions(to="tagged", margin=True)
+
+
+@pytest.mark.parametrize(
+    ("models", "only", "expected"),
+    [
+        (["en"], None, b"It/PRON works/VERB ./PUNCT\n"),
+        (["en"], ["xpos"], b"It/PRP works/VBZ ./.\n"),
+        (["en", "chunk"], None, b"It/B-NP works/I-NP ./O\n"),
+    ],
+)
+def test_tagged_text_has_upos_unless_another_label_is_asked_for(models, only, expected, home):
+    paths = {"en": "en", "chunk": home / "chunk.seqtag"}
+    chain = Chain([seqtag.load(paths[name]) for name in models], only)
+    stream = seqtag.read(io.BytesIO(b"It works.\n"), "text")
+    assert b"".join(chain.tagged([stream], TagOptions(to="tagged"))) == expected

@@ -66,8 +66,9 @@ def test_text_puts_labels_under_the_names_of_the_file():
     assert tagged.text("tagged") == "the/B-NP\n"
 
 
-def test_tagged_output_holds_the_last_model_s_labels():
-    assert tagged_of(conllu(["dog"]), upos=["U"], xpos=["X"]).text("tagged") == "dog/X\n"
+def test_tagged_output_holds_the_last_model_s_labels_and_upos_rather_than_xpos():
+    assert tagged_of(conllu(["dog"]), upos=["U"], xpos=["X"]).text("tagged") == "dog/U\n"
+    assert tagged_of(conllu(["dog"]), upos=["U"], chunk=["C"]).text("tagged") == "dog/C\n"
     assert tagged_of(conllu(["dog"]), xpos=["X"], upos=["U"]).text("tagged") == "dog/U\n"
 
 
