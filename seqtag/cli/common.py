@@ -76,6 +76,11 @@ class Notes(logging.Handler):
         if not self.quiet:
             complain(message, None)
 
+    @property
+    def on_terminal(self) -> bool:
+        """Whether messages are shown, on a terminal."""
+        return not self.quiet and _is_terminal(sys.stderr)
+
     def progress(self, items: Iterable[Item], unit: str) -> Iterator[Item]:
         """Yield the items, with a progress bar if stderr is a terminal."""
         with self.bar(unit, None) as bar:
@@ -101,7 +106,7 @@ class Notes(logging.Handler):
         known = [size for size in sizes if size is not None]
         total = sum(known) if len(known) == len(sizes) else None
         seen = 0
-        with self.bar("B", total, shown=not (shared and is_terminal(sys.stdout))) as bar:
+        with self.bar("B", total, shown=not (shared and _is_terminal(sys.stdout))) as bar:
             for item in items:
                 yield item
                 position = sum(stream.position for stream in streams)
@@ -111,7 +116,7 @@ class Notes(logging.Handler):
     @contextmanager
     def bar(self, unit: str, total: int | None, *, shown: bool = True) -> Iterator[Mover]:
         """Show a progress bar if stderr is a terminal; return what advances it."""
-        if self.quiet or not shown or not is_terminal(sys.stderr):
+        if not shown or not self.on_terminal:
             yield lambda _, __="": None
             return
         from tqdm import tqdm
@@ -132,8 +137,7 @@ class Notes(logging.Handler):
             yield bar
 
 
-def is_terminal(stream: TextIO | None) -> bool:
-    """Return whether a stream is a terminal."""
+def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 

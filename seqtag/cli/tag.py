@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import click
@@ -82,7 +83,7 @@ def command(
     from seqtag.model.embedded import DEFAULT_MODELS, find_model
     from seqtag.storage.output import Output
     from seqtag.tagging.pipeline import Chain
-    from seqtag.tagging.streams import TagOptions
+    from seqtag.tagging.streams import TagCounts, TagOptions
 
     notes = Notes(quiet)
     inputs = inputs or ("-",)
@@ -104,16 +105,22 @@ def command(
             nbest=nbest,
         )
         streams = [context.with_resource(reading.open(name)) for name in inputs]
-        pieces = chain.tagged(streams, options, threads, flush=flush)
+        counts = TagCounts() if notes.on_terminal else None
+        pieces = chain.tagged(streams, options, threads, flush=flush, counts=counts)
     by_rules = [] if chain.cuts else [s.source for s in streams if s.is_raw]
     if by_rules and tokenizer == "model":
         notes(
             f"note: {by_rules[0]}: tokenized by NLTK's rules for English, because no model here "
             "has a tokenizer; --label all trains one, --tokenizer nltk chooses the rules"
         )
+    start = perf_counter()
     with Output(output) as out:
         for piece in notes.reading(pieces, streams, shared=output == "-"):
             out.write(piece)
             if output == "-":
                 out.flush()
+    if counts:
+        seconds = perf_counter() - start
+        speed = counts.tokens / seconds
+        notes(f"{counts.tokens:,} words in {seconds:.1f} s, {speed:,.0f} words a second")
     return 0

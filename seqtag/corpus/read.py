@@ -12,6 +12,7 @@ from seqtag.corpus.detect import FileLayout, columns_layout, complete_lines, det
 from seqtag.corpus.formats import AUTO, FORMATS, READABLE
 from seqtag.corpus.nltk_corpora import PREFIX, open_nltk
 from seqtag.corpus.stream import (
+    HEAD,
     LIMITS,
     Block,
     ByteStream,
@@ -303,7 +304,8 @@ class ReadOptions:
             if found.evidence:
                 named = () if FORMATS[found.format].fixed else found.columns
                 shown = " ".join([found.format, *named])
-                _log.info("%s: read as %s (%s)", stream.name, shown, found.evidence)
+                sample = f" of the first {HEAD >> 10} KiB" if len(head) >= HEAD else ""
+                _log.info("%s: read as %s (%s%s)", stream.name, shown, found.evidence, sample)
         elif known.rows is conllu.ConlluReader:
             first = stream.head(first_line=True).decode("utf-8", errors="replace")
             plus = conllu.plus_columns(first)

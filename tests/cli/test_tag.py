@@ -253,6 +253,9 @@ def test_progress_is_for_terminals_only(home, tmp_path, quiet):
     shown = terminal.shown()
     assert (done.returncode, done.stdout) == (0, b"")
     assert (b"/1.44k" in shown) is (not quiet)  # the size of the file is known
+    words = sum(len(sentence.split()) for sentence in SENTENCES)
+    summary = rb"seqtag: %d words in \d+\.\d s, [\d,]+ words a second\r\n" % words
+    assert (re.search(summary, shown) is not None) is (not quiet)
     assert run("tag", "-m", home / "upos.seqtag", tmp_path / "in.conllu", "-q").err == ""
 
 
@@ -314,6 +317,9 @@ def test_what_was_found_out_is_said_once_unless_quiet(home, call, tmp_path):
     assert call(*command, tmp_path / "in").notes == [note]
     assert call(*command, "--quiet").notes == []
     assert call(*command, "--format", "conllu").notes == []
+    (tmp_path / "in").write_text(conllu(["the dog barks"] * 1200))
+    [note] = call(*command).notes
+    assert re.search(r"in (\d+) of \1 rows of the first 64 KiB\)$", note)
     (tmp_path / "in").write_text("the dog barks")
     note, cut = call(*command).notes
     assert note.endswith("in: read as text (1 line of 3 words)")
