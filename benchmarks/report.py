@@ -83,7 +83,7 @@ DEFINITIONS = """\
   **load**: reading the model only, with the file in the page cache.
 - **memory**: peak resident set size in MB, for training and for tagging the test set.
 - Figures are medians of 3 runs (5 for start and for seqtag's training). Once the runs of a step
-  have taken 15 s, it is not repeated, so long trainings run only once.
+  have taken 15 s, it is not repeated, and slow tools are trained only once.
 - CRFsuite, sklearn-crfsuite and Vowpal Wabbit get the features of seqtag's presets ({templates})
   as strings. The strings are generated in Python, as users of these tools do, with a cache for
   features of single words. These tools use one previous label, like seqtag's chunk preset;

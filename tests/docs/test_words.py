@@ -23,7 +23,7 @@ PENDING: set[str] = set()
 BANNED = re.compile(
     r"\b(?:learnt|mend(?:s|ed|ing)?|told|whole|odd|oddit(?:y|ies)|dear|beside|behind|nobody|whoever"
     r"|loudest|ritual|courtesy|foretells?|hangs? on|has no say|of use|by hand|found out|as ever"
-    r"|what there is to|said of|by Ray|or luck)\b",
+    r"|what there is to|said of|by Ray|or luck|trainings)\b",
     re.IGNORECASE,
 )
 
