@@ -43,6 +43,7 @@ KINDS = {1: ("function", "class", "exception"), 2: ("method", "property", "attri
 CARD = "reference/model-en"
 _ENTRY = re.compile(r"^#+ (.+)$|^- \**\[([^\]]+)\]\(([^)#:]+)\.md\)", re.MULTILINE)
 _OUTSIDE = re.compile(r"(?<!!)\[([^\]]+)\]\(((?:\.\./)+[^)]*)\)")
+_CODE = re.compile(rf"(?<![\w`-])(?:--[a-z][a-z-]*|seqtag (?:{'|'.join(COMMANDS)}))\b(?!`)")
 _PLAY = re.compile(r"\[([^\]]+)\]\(([./]*play/index\.html[^)]*)\)")
 _PICTURE = re.compile(
     r'<picture>.*?srcset="([^"]+)".*?<img [^>]*?alt="([^"]*)" src="([^"]+)".*?</picture>', re.DOTALL
@@ -173,8 +174,8 @@ def _described(context: click.Context, command: click.Command) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Return text as Markdown: what is between backticks, and options, as code."""
-    text = re.sub(r"(?<![\w`-])--[a-z][a-z-]*\b(?!`)", r"`\g<0>`", text.replace("\xa0", " "))
+    """Return text as Markdown: what is between backticks, options and commands as code."""
+    text = _CODE.sub(r"`\g<0>`", text.replace("\xa0", " "))
     pieces = re.split(r"(`[^`]*`)", text)
     pieces[::2] = [re.sub(r"([\\*_<>\[\]$|{}#~])", r"\\\1", piece) for piece in pieces[::2]]
     return "".join(pieces)
@@ -220,6 +221,13 @@ def keep_colons(
         lines[:] = prepare_docstring(thing.__doc__)
 
 
+def skip_fields(
+    _app: Sphinx, _what: str, _name: str, thing: Any, _skip: bool, _options: Any
+) -> bool | None:
+    """Leave out fields of named tuples that have no text; the class describes them."""
+    return True if (thing.__doc__ or "").startswith("Alias for field number") else None
+
+
 def class_signature(
     _app: Sphinx, what: str, _name: str, thing: Any, _options: Any, signature: str, _returns: Any
 ) -> tuple[str, None] | None:
@@ -240,11 +248,14 @@ def find_public(
     parts = name.split(".")
     last = parts[-2:] if parts[-2][0].isupper() else parts[-1:]
     domain = env.domains.python_domain
-    found = [known for known in domain.objects if known.split(".")[-len(last) :] == last]
-    functions = [known for known in found if domain.objects[known].objtype in KINDS[len(last)]]
-    if len(functions) != 1:
+    found = [
+        entry
+        for known, entry in domain.objects.items()
+        if known.split(".")[-len(last) :] == last and entry.objtype in KINDS[len(last)]
+    ]
+    if len(found) != 1:
         return None
-    place = domain.objects[functions[0]]
+    [place] = found
     return make_refnode(env.app.builder, node["refdoc"], place.docname, place.node_id, content)
 
 
@@ -261,6 +272,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-get-outdated", lambda *_: [OVERVIEW])
     app.connect("source-read", read_page)
     app.connect("autodoc-process-docstring", keep_colons, priority=600)
+    app.connect("autodoc-skip-member", skip_fields)
     app.connect("autodoc-process-signature", class_signature)
     app.connect("missing-reference", find_public)
     app.connect("build-finished", copy_play)

@@ -50,6 +50,17 @@ def test_each_page_is_in_the_navigation_once():
     assert sorted(linked) == sorted(pages)
 
 
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "models/en.md"])
+def test_anchors_in_files_outside_the_site_exist(name):
+    """The strict build checks those of pages."""
+    page = ROOT / name
+    for path, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text("utf-8")):
+        target = page.parent / path if path else page
+        headings = re.findall(r"^#+ (.*)$", target.read_text("utf-8"), re.M)
+        anchors = [re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings]
+        assert anchor in anchors, (path, anchor)
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_every_public_name_is_in_the_reference(module):
     if MODULES[module]:
