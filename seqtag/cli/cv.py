@@ -103,6 +103,6 @@ def _print(found: Folds, signature: str, folds: int, as_json: bool) -> None:
     say(
         f"{100 * found.mean:.2f} +- {100 * found.deviation:.2f} "
         f"(mean and standard deviation of {folds} folds)\n"
-        f"95% interval of the mean {low} to {high} (folds share training data: only a hint)\n"
+        f"95% interval of the mean {low} to {high} (approximate: folds share training data)\n"
         f"{signature}\n"
     )

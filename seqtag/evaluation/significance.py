@@ -351,8 +351,8 @@ class Comparison:
             a, b, p = self.tokens
             lines += [
                 "",
-                f"McNemar: {a} tokens right in A alone, {b} in B alone, p {p:.4f} (takes tokens as "
-                "independent)",
+                f"McNemar: {a} tokens right in A alone, {b} in B alone, p {p:.4f} (assumes "
+                "independent tokens)",
             ]
         return "\n".join([*lines, "", self.signature, ""])
 

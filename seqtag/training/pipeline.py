@@ -310,6 +310,13 @@ def _components(
     others = [name for name in dict.fromkeys(labels) if name not in COMPONENTS]
     unknown = [n for n in others if not has_column(n, available) or n in (*NO_LABELS, "misc")]
     missing = [name for name in labels if name in PRESETS and name not in available]
+    if "all" in labels:
+        named = [*TEXT_COMPONENTS, *found, *(name for name in others if name != "all")]
+        msg = (
+            f"expected all alone or names of columns, found {','.join(labels)}; name each column, "
+            f"such as {','.join(dict.fromkeys(named))}"
+        )
+        raise CorpusError(msg, source=source)
     if unknown or missing or not labels:
         known = (*TEXT_COMPONENTS, *found)
         near = next(filter(None, (did_you_mean(name, known) for name in unknown)), "")

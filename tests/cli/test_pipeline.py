@@ -231,6 +231,10 @@ def test_columns_that_a_pipeline_does_not_fill_are_not_right(call, tmp_path):
     [
         ("--label upos,lemma --templates pos", "expected --templates with one label, found upos,l"),
         ("--label all --unlabeled skip", "expected --unlabeled skip with one label, found all"),
+        (
+            "--label all,misc.NER",
+            "name each column, such as tokens,words,upos,xpos,feats,lemma,misc.NER",
+        ),
         ("--label upos,nonsense", "to learn, found upos, nonsense; name the columns with"),
     ],
 )
