@@ -6,12 +6,15 @@ import importlib
 import json
 import re
 
+import click
 import pytest
 
 import seqtag
 from benchmarks import howto
 from seqtag import settings
-from seqtag.cli import main
+from seqtag.cli import cli, main
+from seqtag.corpus import stream
+from seqtag.segmentation import reading
 from seqtag.training import auto_settings, stacking
 from tests.conftest import ROOT
 
@@ -261,3 +264,30 @@ def test_limits_of_automatic_settings_are_those_of_their_page():
     assert f"fewer than {settings._MANY_TOKENS:,} words" in text
     assert (auto_settings._OF, auto_settings._LOOKS) == (4, (3, 5))
     assert (stacking._FOLDS, stacking._FOLD_EPOCHS, stacking._BLOCK) == (2, 3, 50)
+
+
+@pytest.mark.parametrize(
+    ("page", "command", "option", "phrase"),
+    [
+        ("cluster", "cluster tag", "--attempts", "(default: {})"),
+        ("train-on-shards", "cluster train", "--attempts", "(default: {})"),
+        ("compare", "compare", "--resamples", "{:,} times, the same ones for both"),
+        ("compare", "compare", "--trials", "in randomly chosen sentences, {:,} times"),
+        ("word-classes", "classes", "-K", "| `-K` | {} |"),
+        ("word-classes", "classes", "--min-count", "| `--min-count` | {} |"),
+        ("word-classes", "classes", "--passes", "| `--passes` | {} |"),
+        ("serve", "serve", "--port", "http://127.0.0.1:{}/"),
+    ],
+)
+def test_defaults_in_how_to_pages_are_those_of_the_options(page, command, option, phrase):
+    found = cli
+    for name in command.split():
+        found = found.get_command(click.Context(found), name)
+    [default] = [each.default for each in found.params if option in each.opts]
+    assert phrase.format(default) in how_to(page)
+
+
+def test_sizes_in_the_page_on_clusters_are_those_of_the_code():
+    text = how_to("cluster")
+    assert f"no token ends within {reading._LONGEST:,} characters" in text
+    assert f"only white space in its first {stream.HEAD >> 10} kB" in text
