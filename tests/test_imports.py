@@ -133,7 +133,7 @@ integrations.items
 integrations.sklearn integrations.spacy
 integrations.spacy_factories
 integrations
-cli.base
+cli.base cli.foreign
 cli.common
 cli.options
 cli.curve cli.eval_warnings cli.training

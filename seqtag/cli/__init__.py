@@ -114,7 +114,7 @@ class _Commands(Group):
 
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from seqtag.cli.doctor import describe_foreign, foreign_packages
+        from seqtag.cli.foreign import describe_foreign, foreign_packages
         from seqtag.engine.backend import BACKEND
         from seqtag.version import __version__
 

@@ -10,8 +10,9 @@ import click
 
 from seqtag.cli.base import Command
 from seqtag.cli.common import print_json, say
+from seqtag.cli.foreign import describe_foreign, foreign_packages
 from seqtag.cli.options import json_option
-from seqtag.version import DISTRIBUTION, __version__
+from seqtag.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,34 +113,3 @@ def _models() -> Iterator[Finding]:
 def _foreign() -> Finding:
     found = foreign_packages(by_files=True)
     return Finding("foreign", describe_foreign(found) if found else "none", problem=bool(found))
-
-
-def foreign_packages(*, by_files: bool = False) -> list[str]:
-    """Return other distributions that are called seqtag or, `by_files`, install a package seqtag.
-
-    importlib.metadata would do the same, but takes longer to import than this takes to run.
-    """
-    ours = DISTRIBUTION.replace("-", "_")
-    found = set()
-    for folder in map(Path, sys.path):
-        for info in folder.glob("*-info" if by_files else "seqtag-*-info"):
-            name, _, version = info.stem.partition("-")
-            record = info / "RECORD"
-            if name == "seqtag" or (
-                by_files
-                and name != ours
-                and record.is_file()
-                and b"\nseqtag/__init__.py," in b"\n" + record.read_bytes()
-            ):
-                found.add(f"{name} {version}")
-    return sorted(found)
-
-
-def describe_foreign(found: list[str]) -> str:
-    """Return what to do about foreign distributions."""
-    names = " ".join(each.split()[0] for each in found)
-    return (
-        f"{', '.join(found)} provides the import name seqtag, too, and may replace files of "
-        f"{DISTRIBUTION}; run pip uninstall {names}, then repeat your pip install command with "
-        "--force-reinstall"
-    )
