@@ -360,9 +360,9 @@ def test_without_a_kernel_the_slow_backend_is_reported_once(tmp_path):
     assert run(*tag, "-q").stderr == ""
     doctor = run("-m", "seqtag", "doctor")
     assert doctor.returncode == 1
-    assert f"backend      problem: reference: {backends.NOT_BUILT}\n" in doctor.stdout
+    assert f"backend        problem: reference: {backends.NOT_BUILT}\n" in doctor.stdout
     doctor = run("-m", "seqtag", "doctor", SEQTAG_BACKEND="reference")
-    assert f"backend      problem: reference: {backends.NOT_BUILT}\n" in doctor.stdout
+    assert f"backend        problem: reference: {backends.NOT_BUILT}\n" in doctor.stdout
 
 
 def test_no_lazy_name_of_a_package_is_also_a_module_in_it():

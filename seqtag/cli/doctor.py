@@ -55,7 +55,7 @@ def command(as_json: bool) -> int:
         print_json({"ok": not wrong, "checks": [each._asdict() for each in findings]})
     else:
         for each in findings:
-            say(f"{each.name:<12} {'problem: ' if each.problem else ''}{each.text}\n")
+            say(f"{each.name:<14} {'problem: ' if each.problem else ''}{each.text}\n")
     return int(wrong)
 
 

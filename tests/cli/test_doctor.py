@@ -66,7 +66,7 @@ def test_an_extra_that_is_missing_names_its_command(site, call, monkeypatch):
     monkeypatch.setitem(doctor.EXTRAS, "plot", ("matplotlib", "no_such_module"))
     found = call("doctor")
     assert found.code == 0
-    line = f"extra plot   not installed (no_such_module); {install_hint('plot')}\n"
+    line = f"extra plot     not installed (no_such_module); {install_hint('plot')}\n"
     assert line in found.out.decode()
 
 
