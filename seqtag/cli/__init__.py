@@ -124,7 +124,11 @@ def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> 
         context.exit()
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="seqtag COMMAND --help shows examples and the options of a command.",
+)
 @option(
     "--version",
     is_flag=True,

@@ -37,7 +37,10 @@ def command() -> None:
 @command.command("list")
 @json_option
 def list_corpora(as_json: bool) -> int:
-    """List all corpora: name, language, script, license, size, splits in the cache.
+    """List all corpora.
+
+    The columns are name, title, script, license, release, size, digest (pinned in the catalogue, or
+    recorded at the first transfer) and the splits in the cache.
 
     \b
     Examples:
@@ -94,7 +97,7 @@ def _facts_of(entry: Entry) -> dict[str, Any]:
 )
 @quiet_option
 def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
-    """Fetch corpora, or splits of them, and print their paths.
+    """Fetch corpora and print their paths.
 
     Files in the cache are not fetched again, and interrupted transfers are resumed. For releases
     other than that of the catalogue no digest is known: that of the first transfer is recorded
@@ -119,7 +122,9 @@ def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
 @command.command("path")
 @click.argument("name", metavar="NAME[@RELEASE][/PART]", shell_complete=complete_corpora)
 def path_of(name: str) -> int:
-    """Print the paths of a corpus; exit with 1 if a file is not in the cache.
+    """Print the paths of a corpus.
+
+    The exit code is 1 if a file is not in the cache.
 
     \b
     Examples:

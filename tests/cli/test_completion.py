@@ -218,3 +218,8 @@ def test_zsh(folder):
             shell.type("\x15")
     finally:
         shell.close()
+
+
+def test_presets_are_completed_as_they_are_listed(call):
+    listed = [line.split()[0] for line in call("templates", "list").out.decode().splitlines()]
+    assert candidates(cli, ["train", "--templates"], "") == [*listed, "auto", FILES]
