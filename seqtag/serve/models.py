@@ -166,7 +166,7 @@ class ModelRegistry:
                 line = " ".join(what.split())
                 self._complain(f"models not reloaded, the old ones stay in use: {line}")
             else:
-                self._note(f"read again: {', '.join(self.models.abilities())}")
+                self._note(f"models reloaded: {', '.join(self.models.abilities())}")
 
     def _read_and_warm_up(self) -> ServedModels:
         """Read the models and tag a word, which loads what would delay the first request."""

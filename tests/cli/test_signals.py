@@ -154,7 +154,7 @@ def test_serving_in_the_background_goes_on_at_sigint(home, tmp_path):
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGINT):
             urlopen(f"{where}models", timeout=60).close()  # it takes signals now
             process.send_signal(number)
-        assert process.stderr.readline() == "seqtag: read again: upos\n"
+        assert process.stderr.readline() == "seqtag: models reloaded: upos\n"
         urlopen(f"{where}models", timeout=60).close()
         process.send_signal(signal.SIGTERM)
         rest = process.stderr.read()

@@ -59,7 +59,7 @@ def test_a_good_model_takes_the_place_of_the_old_one(home, model):
         assert part(where) == "upos"
         replace(model, (home / "xpos.seqtag").read_bytes())
         assert part(where) == "upos"
-        assert signalled(process) == "seqtag: read again: served\n"
+        assert signalled(process) == "seqtag: models reloaded: served\n"
         assert part(where) == "xpos"
 
 
@@ -78,7 +78,7 @@ def test_a_broken_model_changes_nothing(home, model):
             assert str(model) in line
             assert part(where) == served
             replace(model, good[other])
-            assert signalled(process) == "seqtag: read again: served\n"
+            assert signalled(process) == "seqtag: models reloaded: served\n"
             assert part(where) == other
             served, other = other, served
 
@@ -125,7 +125,7 @@ def test_many_signals_at_once(model):
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert set(err.decode().splitlines()) <= {"seqtag: read again: served"}
+    assert set(err.decode().splitlines()) <= {"seqtag: models reloaded: served"}
     assert err.count(b"\n") < 200
 
 
@@ -183,7 +183,7 @@ def test_the_line_of_an_error_is_one_line(home):
         assert lines.get(timeout=60) == expected
         assert registry.models is kept
     registry.read_again()
-    assert lines.get(timeout=60) == "read again: y"
+    assert lines.get(timeout=60) == "models reloaded: y"
     assert registry.models.default == "y"
     registry.close()
     registry.read_again()  # too late, and no matter
