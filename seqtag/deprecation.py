@@ -23,7 +23,7 @@ def warn_renamed(old: str, new: str, *, stacklevel: int = 3) -> None:
     stacklevel
         As `warnings.warn` takes it; by default the caller of the caller.
     """
-    msg = f"{old} is deprecated and goes in the next release; use {new}"
+    msg = f"{old} is deprecated and will be removed in the next release; use {new}"
     warnings.warn(msg, DeprecationWarning, stacklevel=stacklevel)
 
 
@@ -45,7 +45,7 @@ def renamed(new: str) -> Callable[[_Function], _Function]:
     ...     warnings.simplefilter("always")
     ...     _ = old_name()
     >>> print(found[0].message)
-    old_name is deprecated and goes in the next release; use new_name()
+    old_name is deprecated and will be removed in the next release; use new_name()
     """
 
     def decorate(function: _Function) -> _Function:
@@ -78,7 +78,7 @@ def renamed_keyword(old: str, new: str) -> Callable[[_Function], _Function]:
     ...     tag(given=["DT"])
     ['DT']
     >>> print(found[0].message)
-    tag(given=) is deprecated and goes in the next release; use fixed_labels=
+    tag(given=) is deprecated and will be removed in the next release; use fixed_labels=
     """
 
     def decorate(function: _Function) -> _Function:

@@ -132,7 +132,7 @@ def same_letters(expected: str, found: str) -> bool:
     return normalize("NFC", expected) == normalize("NFC", found)
 
 
-IN_ANOTHER_FORM = " (the same letters in another Unicode normal form: bring both to NFC)"
+IN_ANOTHER_FORM = " (the same letters in another Unicode normal form: convert both to NFC)"
 """Explanation that messages add about such texts."""
 
 

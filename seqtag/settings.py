@@ -73,7 +73,7 @@ class Setting:
         """
         if self.choices:
             return f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
-        kind = "a whole number" if self.type is int else "a number"
+        kind = "an integer" if self.type is int else "a number"
         low = f"{'above' if 'least' in self.open_ends else 'from'} {self.least:,}"
         words = "".join(f", {word}" for word in self.words[:-1])
         instead = f"{words} or {self.words[-1]}" if self.words else ""

@@ -45,7 +45,7 @@ def test_the_command_line_has_every_setting():
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("epochs", 0, "the setting epochs expects a whole number from 1, at most 1,000,000,000, "),
+        ("epochs", 0, "the setting epochs expects an integer from 1, at most 1,000,000,000, "),
         ("epochs", True, "found True"),
         ("step", 0.0, "the setting step expects a number above 0, at most 1,000,000, found 0.0"),
         ("step", 1e38, "found 1e+38"),

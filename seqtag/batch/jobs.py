@@ -63,7 +63,7 @@ def _files(name: str) -> list[str]:
     else:
         local = Path(name)
         if local.is_dir():
-            msg = f"expected files, found a folder; name those in it, as {local}/*.txt"
+            msg = f"expected files, found a folder; name its files, for example {local}/*.txt"
             raise CorpusError(msg, source=name)
         if local.exists() or not is_pattern:
             local.stat()
@@ -81,7 +81,7 @@ def _read_list(file: str) -> list[str]:
     names = {number: os.fsdecode(line.strip()) for number, line in enumerate(lines, 1)}
     for number, name in names.items():
         if "\0" in name:
-            msg = "expected a path or an address, found a null byte, as in no name of a file"
+            msg = "expected a path or an address, found one with a null byte; correct the name"
             raise CorpusError(msg, source=file, line=number)
     if not any(names.values()):
         msg = "expected a path or an address on each line, found none"
@@ -159,21 +159,23 @@ def jobs_of(
         for name in (target, target + DONE):
             if name in taken:
                 msg = (
-                    f"expected a name of its own for each file, found {name} for {taken[name]} "
-                    f"and {source}; keep their folders with --base, or tag them one by one"
+                    f"expected a different output name for each file, found {name} for "
+                    f"{taken[name]} "
+                    f"and {source}; keep their folders with --base, or tag them in separate runs"
                 )
                 raise OptionError(msg)
             taken[name] = source
             if _is_written(source, folder):
                 msg = (
-                    f"expected files that were not written by such a run, found {source} in the "
-                    f"folder {folder}; narrow the pattern down, or name another folder"
+                    f"expected input files, found the output of a cluster run, {source} in the "
+                    f"folder {folder}; narrow the pattern, or choose another folder"
                 )
                 raise OptionError(msg)
             if _absolute(name) in inputs:
                 msg = (
-                    f"expected another folder than that of the input, found {folder} for {source}; "
-                    "name another, nothing was changed"
+                    f"expected an output folder other than that of the input, found {folder} for "
+                    f"{source}; "
+                    "choose another; no file was changed"
                 )
                 raise OptionError(msg)
         jobs.append(Job(source, target))

@@ -145,8 +145,8 @@ def train_shards(
     shards
         For each a corpus file, several files, or sentences. The model depends on their order.
     dev, label, templates, tables, seed, patience, constrain, unlabeled, format, columns, limits
-        As in `seqtag.train`. Shard s is shuffled as run s there. A table of lemmas must be given:
-        none is made from the shards.
+        As in `seqtag.train`. Shard s is shuffled as run s there. A table of lemmas must be given;
+        it is not built from the shards.
     threads
         Shards to train on at the same time; the model does not depend on it.
     on_epoch

@@ -33,7 +33,7 @@ def require_ray() -> Any:
     try:
         return import_module("ray")
     except ImportError:
-        msg = f"expected the package ray for work on a cluster, found none; {install_hint('ray')}"
+        msg = f"expected the package ray to run on a cluster, found none; {install_hint('ray')}"
         raise ClusterError(msg) from None
 
 

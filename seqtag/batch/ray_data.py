@@ -19,7 +19,7 @@ class SeqtagBatch:
     """Function of batches for ``map_batches`` of Ray Data and ``map(batched=True)`` of datasets.
 
     A row with tokens gets a list of labels for each column that the model fills, one with a text
-    the column ``sentences``; see `seqtag.batch.rows.RowTagger`. Rows stay as they are, in their
+    the column ``sentences``; see `seqtag.batch.rows.RowTagger`. Rows keep their fields and their
     order. The model is loaded at the first batch, once in each process; its name is pickled.
 
     Parameters
@@ -27,8 +27,8 @@ class SeqtagBatch:
     model
         A model by path, address or name, a loaded model, or several.
     options
-        How to tag: `TagOptions.field` names the column of texts or tokens (None: ``tokens``, or
-        ``text``).
+        Tagging options; `TagOptions.field` names the column of texts or tokens (None: ``tokens``,
+        or ``text``).
     threads
         Threads to decode on.
 

@@ -178,9 +178,9 @@ class RayShardWorkers:
                 self._on_lost(self._sources[i], lines[0])
                 if attempt >= self._attempts:
                     msg = (
-                        f"expected an answer from this shard, found its worker lost {attempt} "
-                        f"times ({lines[0]}); is there memory enough? with a checkpoint, the "
-                        "same command with --resume goes on from the last round"
+                        f"expected a result for this shard, found its worker lost {attempt} "
+                        f"times ({lines[0]}); check the available memory; with a checkpoint, the "
+                        "same command with --resume continues from the last round"
                     )
                     raise ClusterError(msg, source=self._sources[i]) from error
                 self._actors[i] = self._new_actor(i)

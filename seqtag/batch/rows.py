@@ -235,7 +235,7 @@ class RowTagger:
         names = table.schema_arrow.names
         twice = next((name for name, count in Counter(names).items() if count > 1), None)
         if twice is not None:
-            msg = f"expected columns of different names, found {twice!r:.60} twice; rename one"
+            msg = f"expected distinct column names, found {twice!r:.60} twice; rename one"
             raise CorpusError(msg, source=source)
         field = self.field_of(names, source)
         added = self.arrow_fields(table.schema_arrow.field(field), source)

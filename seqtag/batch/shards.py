@@ -261,8 +261,8 @@ class Shard:
         """
         if self._examples.digest() != plan.digest:
             msg = (
-                "expected the sentences that this shard began with, found others; leave the file "
-                "as it is, or begin anew"
+                "expected the sentences with which this training began, found others; restore the "
+                "file, or start over"
             )
             raise CorpusError(msg, source=self._name)
         examples, found = self._examples, self._index()

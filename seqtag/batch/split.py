@@ -221,10 +221,7 @@ def _input_digest(joint: TagTask, tasks: Sequence[TagTask]) -> str:
         is_same &= of_part.hexdigest() == task.before["input"]["sha256"]
     facts = place_of(joint.input.name).facts()
     if not is_same or facts is None or size != facts.bytes:
-        msg = (
-            "expected the file that its parts were made of, found another: it has changed "
-            "meanwhile; tag it again"
-        )
+        msg = "expected the file that was split, found that it has changed; tag it again"
         raise CorpusError(msg, source=joint.input.name)
     return digest.hexdigest()
 

@@ -48,7 +48,7 @@ def _home() -> Path:
     try:
         return Path.home()
     except RuntimeError as error:
-        msg = f"expected a home folder to keep corpora in, found none; set {FOLDER} to a folder"
+        msg = f"expected a home folder for corpora, found none; set {FOLDER} to a folder"
         raise CatalogueError(msg) from error
 
 
@@ -95,7 +95,7 @@ def is_complete(file: RemoteFile, path: Path) -> bool:
     expected = expected_digest(file, path)
     if expected is None or digest_of(path) == expected:
         return True
-    _log.info("%s is not as it was fetched; it is fetched again", path)
+    _log.info("%s has changed since it was fetched; fetching it again", path)
     return False
 
 
@@ -105,7 +105,7 @@ def locked(path: Path) -> Iterator[None]:
     opened = path.open("ab")
     try:
         if not locks.acquire(opened.fileno()):
-            _log.info("%s: waiting for another process that fetches it", path.with_suffix(""))
+            _log.info("%s: waiting for another process that is fetching it", path.with_suffix(""))
             locks.acquire(opened.fileno(), wait=True)
         yield
     finally:

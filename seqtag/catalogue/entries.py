@@ -146,7 +146,7 @@ class Entry:
         """
         if part not in self.parts:
             msg = (
-                f"expected one of the parts {', '.join(self.parts)} of {self.name}, found {part!r}"
+                f"expected one of the splits {', '.join(self.parts)} of {self.name}, found {part!r}"
             )
             raise CatalogueError(msg)
         at = self.parts.index(part)
@@ -275,7 +275,7 @@ class CorpusName(NamedTuple):
         if part is None:
             name, parts = self.entry.name, self.entry.parts
             msg = (
-                f"expected one of the parts {', '.join(parts)} of {name}, found none; name it, "
+                f"expected one of the splits {', '.join(parts)} of {name}, found none; name it, "
                 f"as in {name}/{parts[-1]}"
             )
             raise CatalogueError(msg)
@@ -318,7 +318,8 @@ def parse(text: str) -> CorpusName | None:
     if found is None or not known:
         name = found["name"] if found else text
         msg = (
-            f"expected the name of a corpus, as ud:fr_sequoia or ud:fr_sequoia/dev, found {text!r}"
+            "expected the name of a corpus, such as ud:fr_sequoia or ud:fr_sequoia/dev, found "
+            f"{text!r}"
             f"{did_you_mean(name, entries())}; seqtag corpora list shows them all"
         )
         raise CatalogueError(msg)

@@ -69,7 +69,7 @@ def path(name: str) -> Path:
     """
     found = parse(name)
     if found is None:
-        msg = f"expected the name of a corpus, as ud:fr_sequoia/dev, found the path {name!r}"
+        msg = f"expected the name of a corpus, such as ud:fr_sequoia/dev, found the path {name!r}"
         raise CatalogueError(msg)
     return fetch(found.file())
 
@@ -114,16 +114,16 @@ def fetch(file: RemoteFile, on_bytes: Callable[[int], object] = lambda _: None) 
                 if error.errno not in _UNWRITABLE:
                     raise
                 msg = (
-                    f"cannot keep corpora there ({error.strerror}); set {FOLDER} to a folder of "
-                    "yours"
+                    f"cannot keep corpora there ({error.strerror}); set {FOLDER} to a folder that "
+                    "you can write to"
                 )
                 raise CatalogueError(msg, source=str(target.parent)) from error
         if expected_digest(file, target) is None:
             digest = digest_of(target)
             keep_record(target, digest)
             _log.info(
-                "%s/%s, release %s: the catalogue has no digest of it; SHA-256 %s was written down "
-                "and is checked from now on",
+                "%s/%s, release %s: the catalog has no digest for it; SHA-256 %s was recorded and "
+                "is checked from now on",
                 file.corpus,
                 file.part,
                 file.release,
@@ -150,7 +150,7 @@ def _transfer(file: RemoteFile, target: Path, on_bytes: Callable[[int], object])
             _receive(address, part, file.size, on_bytes)
         except _CutError as error:
             if attempt == _TRIES:
-                msg = f"{error}; try again, and it goes on from there"
+                msg = f"{error}; try again to continue from there"
                 raise CatalogueError(msg, source=address) from error
             if expected is None:
                 part.unlink(missing_ok=True)
@@ -163,10 +163,12 @@ def _transfer(file: RemoteFile, target: Path, on_bytes: Callable[[int], object])
         if not before:  # otherwise its pieces may be of different files
             if file.digest:
                 known = "of the catalogue"
-                advice = "try again, and see whether something on the way changes files"
+                advice = "try again, and check whether a proxy changes files"
             else:
                 known = "of the first time"
-                advice = f"if the change is meant, remove {target.name}.sha256 in {target.parent}"
+                advice = (
+                    f"if the change is intended, remove {target.name}.sha256 in {target.parent}"
+                )
             msg = (
                 f"expected the SHA-256 {expected} {known}, found {found}; nothing was kept; "
                 f"{advice}"
@@ -269,6 +271,6 @@ def _open(address: str, start: int, part: Path) -> Any:
         shown = getattr(reason, "strerror", None) or reason
         msg = (
             f"cannot reach {urlsplit(address).netloc} ({shown}); check the network, name another "
-            f"server with {MIRROR}, or put the file where seqtag corpora path says"
+            f"server with {MIRROR}, or put the file at the path that seqtag corpora path prints"
         )
         raise CatalogueError(msg, source=address) from error

@@ -387,7 +387,7 @@ def _labels_of(y: Any) -> np.ndarray:
         fraction = labels[labels != np.rint(labels)][0]
         msg = (
             f"expected labels, found numbers with a fraction such as {fraction!s}: a continuous y "
-            "is for regression; make classes of it first"
+            "is for regression; convert it to classes first"
         )
         raise LabelError(msg)
     return labels

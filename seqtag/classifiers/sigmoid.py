@@ -104,7 +104,7 @@ class SigmoidNeuron(LinearClassifier):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the activations (n, 2) of the two labels; they are no calibrated probabilities."""
+        """Return the activations (n, 2) of the two labels, which are not calibrated."""
         s = sigm(self.decision_function(X))
         return np.stack([1 - s, s], axis=1)
 

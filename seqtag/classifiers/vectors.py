@@ -322,7 +322,7 @@ def _floats(X: Any) -> np.ndarray:
     except (TypeError, ValueError) as error:
         msg = (
             "expected X as an array of numbers, a sparse matrix or feature dicts, found "
-            f"{_kind(X)} that is none ({error})"
+            f"{_kind(X)} ({error})"
         )
         kind = TypeError if isinstance(error, TypeError) else SeqtagError
         raise kind(msg) from error

@@ -138,6 +138,6 @@ def _cut(streams: Sequence[SentenceStream], model: str | None, notes: Notes) -> 
         return streams
     loaded = load_model(model)
     if not isinstance(loaded, Pipeline) or loaded.segmenter is None:
-        msg = "expected a pipeline with a tokenizer for -m, found none in it; leave -m out"
+        msg = "expected a pipeline with a tokenizer for -m, found one without; leave -m out"
         raise click.UsageError(msg, click.get_current_context())
     return [loaded.segmented(stream) if stream.is_raw else stream for stream in streams]

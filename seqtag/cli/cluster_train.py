@@ -107,7 +107,7 @@ def command(
 
     notes = Notes(quiet)
     if rounds is not None and options["epochs"] is not None:
-        msg = "expected --rounds or --epochs, found both, which are the same here; leave one out"
+        msg = "expected --rounds or --epochs, found both, which mean the same here; leave one out"
         raise click.UsageError(msg, context)
     if options["patience"] and not dev:
         msg = "--patience needs a --dev set"

@@ -171,7 +171,7 @@ def complain(message: str, color: str | None = "red") -> None:
 def warn_deprecated(context: click.Context, old: str, new: str) -> None:
     """Have a note shown that a name of the last release was replaced."""
     context.meta.setdefault(PENDING, []).append(
-        f"note: {old} is deprecated and goes in the next release; use {new}"
+        f"note: {old} is deprecated and will be removed in the next release; use {new}"
     )
 
 

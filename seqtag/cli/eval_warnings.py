@@ -82,8 +82,8 @@ def warn_about_evaluation(
         ]
         if (report.sentences, words) in sizes and _is_training_data(contents, open_gold):
             notes(
-                f"note: {gold} is what the model was trained on; the figures say how well it was "
-                "learned, not how well other text is labeled"
+                f"note: {gold} is what the model was trained on; the scores do not show how well "
+                "the model labels other text"
             )
 
 
@@ -97,13 +97,15 @@ def _warn_about_labels(notes: Notes, report: Report) -> None:
         notes(_unlabeled(unlabeled, report.tokens, report.task))
     if alike:
         notes(
-            f"note: {sum(alike.values())} of the wrong labels have the letters of the right ones, "
-            f"such as {min(alike)[0]}, in another Unicode normal form; bring both to NFC"
+            f"note: {sum(alike.values())} of the wrong labels differ from the gold label only in "
+            f"the Unicode normal form, such as {min(alike)[0]}, in another Unicode normal form; "
+            "convert both to NFC"
         )
     elif gold and found and not gold & found:
         notes(
             f"note: gold and predicted labels have none in common (gold: {_some_of(gold)}; "
-            f"predicted: {_some_of(found)}); are both of one tag set? --label names another column"
+            f"predicted: {_some_of(found)}); check that both use the same tag set; --label "
+            "selects another column"
         )
 
 
@@ -127,8 +129,8 @@ def _warn_about_wrong_columns(notes: Notes, report: AlignedReport, learned: set[
     ]
     if wrong:
         notes(
-            f"note: no label is right in {', '.join(wrong)}; is it annotated on both sides, and "
-            "with one tag set?"
+            f"note: no label is right in {', '.join(wrong)}; check that both sides are annotated "
+            "with the same tag set"
         )
 
 
@@ -144,7 +146,7 @@ def _warn_about_unlabeled_columns(notes: Notes, open_gold: Callable[[ExitStack],
             if count == words:
                 notes(
                     f'note: the gold column {name} is "_" throughout: {METRICS[name]} and All tags '
-                    "say nothing about it"
+                    "are not meaningful for it"
                 )
             elif count:
                 notes(_unlabeled(count, words, name))

@@ -142,7 +142,7 @@ class ConlluReader(ColumnReader):
         expected = f"expected {len(self.columns)} tab-separated columns, found {count}"
         if count == 1 and len(text.split()) > 1:
             return (
-                f"{expected} ({shorten(text)}); separate the columns with tabs; if this is no "
+                f"{expected} ({shorten(text)}); separate the columns with tabs; if this is not "
                 f"CoNLL-U, it looks like {len(text.split())} columns: use --format columns"
             )
         if count < 8 and not fields[0].isdigit():

@@ -63,7 +63,7 @@ class FileLayout(NamedTuple):
 def detect_format(head: bytes) -> FileLayout:
     r"""Detect the format of a file from its beginning.
 
-    The rules, in order, each by what most lines are:
+    The rules, in order; each applies to the majority of lines:
 
     * ``# global.columns`` in the first line is CoNLL-U Plus.
     * Ten tab-separated fields with ids, or below comments, are CoNLL-U; comments alone, too.
@@ -76,9 +76,9 @@ def detect_format(head: bytes) -> FileLayout:
     * Lines that differ in the number of words, and a single line, are ``text``; ``tokens`` must
       be asked for.
 
-    Column names go by number and by the last column: three, the last like ``B-NP`` or all of
-    ``B``, ``I`` and ``O``: form pos chunk; with other types: form pos ner; four: form pos chunk
-    ner; two: form ner, form chunk, or else form label. Other files get form, 2, 3, ...
+    Column names depend on the number of columns and on the last one: three, the last like ``B-NP``
+    or all of ``B``, ``I`` and ``O``: form pos chunk; with other types: form pos ner; four: form pos
+    chunk ner; two: form ner, form chunk, or else form label. Other files get form, 2, 3, ...
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def _find_columns(lines: Sequence[str], *, in_blocks: bool) -> FileLayout | None
     if not possible:
         return None
     msg = (
-        f"expected a format that can be detected, found {_many(len(rows), 'line')} of "
+        f"expected a recognizable format, found {_many(len(rows), 'line')} of "
         f"{_many(width, 'field')}{' or another number' * (len(typical) < len(rows))} that may be "
         "words in columns or raw text; name it with --format columns, --format text or "
         "--format tokens"

@@ -226,7 +226,7 @@ FORMATS = {
         ),
         Format(
             "mrg",
-            "Penn Treebank .mrg: bracketed trees, traces left out",
+            "Penn Treebank .mrg: bracketed trees, without traces",
             _names("form pos"),
             read=text.read_mrg,
             in_place=False,

@@ -62,8 +62,8 @@ def open_nltk(name: str) -> tuple[NamedText, tuple[str, ...]]:
         text = "".join(_rows(sentences, name))
     except UnicodeDecodeError as error:
         msg = (
-            f"expected files in the encoding that NLTK reads the corpus in, found others "
-            f"({error}); get the corpus again"
+            "expected files in the encoding that NLTK reads the corpus in, found another "
+            f"({error}); download the corpus again"
         )
         raise CorpusError(msg, source=name) from error
     return NamedText(text.encode(), name), columns
@@ -92,7 +92,7 @@ def _reader(corpus: str, name: str) -> Any:
         # NLTK names the package that has the data.
         package = re.search(r"nltk\.download\('(.+?)'\)", str(error))
         msg = (
-            f"expected the data of the corpus in a folder of NLTK, found none; get them with "
+            f"expected the data of the corpus in a folder of NLTK, found none; download them with "
             f"python -m nltk.downloader {package[1] if package else corpus}"
         )
         raise CorpusError(msg, source=name) from error
@@ -150,8 +150,7 @@ def _rows(sentences: Iterable[Iterable[Sequence[str | None]]], name: str) -> Ite
             if at is not None:
                 msg = (
                     f"expected words and labels without tabs and line breaks, found {row[at]!r} "
-                    f"in sentence {number}; read the corpus with NLTK, and train on what is left "
-                    "without it"
+                    f"in sentence {number}; read the corpus with NLTK, and train on the rest"
                 )
                 raise CorpusError(msg, source=name)
         if rows:

@@ -256,7 +256,7 @@ class ReadOptions:
         if columns is not None and self.format not in (AUTO, "columns"):
             msg = (
                 "expected column names only with the format 'columns', found them with "
-                f"{self.format!r}, which has its own; leave out one of the two"
+                f"{self.format!r}, which has fixed columns; leave out one of the two"
             )
             raise CorpusError(msg)
         if columns is not None and (
@@ -344,7 +344,7 @@ def read(
     columns: Sequence[str] | None = None,
     limits: ReadLimits = LIMITS,
 ) -> SentenceStream:
-    r"""Read the sentences of a file one by one, losing no byte.
+    r"""Read the sentences of a file one by one, without loss.
 
     ``"".join(s.raw for s in read(path)).encode()`` is the file. Input is UTF-8, plain or
     compressed (`seqtag.storage.compression`).
@@ -366,15 +366,15 @@ def read(
     Returns
     -------
     SentenceStream
-        To iterate over once. An empty file has no sentences.
+        Iterator over the sentences, usable once. An empty file has no sentences.
 
     Raises
     ------
     CorpusError
-        Here, if the format is unknown or cannot be detected; while iterating, at the first
-        line that does not keep to it, or that is too long, and at a sentence that is.
+        At once, if the format is unknown or cannot be detected; during iteration, at the first line
+        that does not fit the format, and at a line or sentence above a limit.
     OSError
-        As the system reports it: no such file, no permission, a directory.
+        If the file cannot be opened: missing, no permission, a directory.
 
     Examples
     --------

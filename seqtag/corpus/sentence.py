@@ -76,12 +76,12 @@ class Sentence(ABC):
 
     @abstractmethod
     def column(self, name: str) -> list[str]:
-        """Return the values of a column, or of a key as ``misc.NER``, one per word, as a new list.
+        """Return a new list of the values of a column, or of a key such as ``misc.NER``.
 
         Raises
         ------
         CorpusError
-            If there is no such column; the message lists those there are.
+            If there is no such column; the message lists the columns.
         """
 
     @abstractmethod
@@ -90,7 +90,7 @@ class Sentence(ABC):
 
     @abstractmethod
     def replace(self, values: Mapping[str, Sequence[str]]) -> str:
-        """Return `raw` with the fields of some columns replaced and nothing else touched.
+        """Return `raw` with the fields of some columns replaced.
 
         In plain column files a column that does not exist yet is appended to each token line.
 
@@ -104,7 +104,7 @@ class Sentence(ABC):
         ------
         CorpusError
             If lengths or values do not fit, a column does not exist, or the format (raw text,
-            tokens) has no room for labels.
+            tokens) cannot store labels.
         """
 
     def _key(self, name: str) -> tuple[str, str]:
@@ -190,8 +190,8 @@ class SpanSentence(Sentence):
         for name, new in values.items():
             if name not in self._editable:
                 msg = (
-                    f"this format has no room to write the column {name!r}; use --to to write "
-                    "another format, for example --to conllu"
+                    f"this format cannot store the column {name!r}; write another format, for "
+                    "example --to conllu"
                 )
                 raise CorpusError(msg, source=self.source, line=self.line)
             self._check(name, new, " \t\r\n/()[]")
@@ -439,8 +439,8 @@ def sentences_of(
         named = _columns_of(values, columns, number)
         if label in named:
             msg = (
-                f"expected the labels by themselves, found a column {label!r} with the words; name "
-                "the labels otherwise with label=..., or leave the column out"
+                f"expected the labels by themselves, found a column {label!r} with the words; "
+                "name the labels differently with label=..., or leave the column out"
             )
             raise CorpusError(msg, source=_MEMORY, line=number)
         if isinstance(found, str):

@@ -66,7 +66,7 @@ class ReadLimits(NamedTuple):
         most = {"bytes": self.size, "brackets": self.brackets}.get(what, self.sentence)
         msg = (
             f"expected at most {most:,} {what} in a sentence, found more in the one that "
-            "starts here; mark where its sentences end, or allow more with --max-sentence"
+            "starts here; mark the sentence boundaries, or allow more with --max-sentence"
         )
         return SentenceTooLongError(msg, source=source, line=line)
 
@@ -290,8 +290,8 @@ class ByteStream:
             end = data.find(b"\n", start, start + most + 1)
             if end < 0:
                 msg = (
-                    f"expected lines of at most {most:,} bytes, found a longer one; put the line "
-                    "breaks in, or if this is raw text, have it segmented by a model"
+                    f"expected lines of at most {most:,} bytes, found a longer one; insert line "
+                    "breaks, or if this is raw text, let a model segment it"
                 )
                 place = line + data.count(b"\n", 0, start)
                 raise CorpusError(msg, source=self.name, line=place)

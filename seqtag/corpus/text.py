@@ -293,8 +293,8 @@ def _bracketed(raw: str, source: str, line: int, limits: ReadLimits) -> SpanSent
         wrong = opened
     if wrong >= 0:
         msg = (
-            f"expected brackets in pairs that do not nest, found {raw[wrong]!r} "
-            "without its partner in this sentence; correct the brackets"
+            f"expected balanced brackets without nesting, found an unmatched {raw[wrong]!r} "
+            "in this sentence; correct the brackets"
         )
         raise CorpusError(msg, source=source, line=line + raw.count("\n", 0, wrong))
     return _tagged(raw, source, line, items, write_spans(chunks, len(items), "iob2"))
@@ -323,7 +323,7 @@ def _tree(raw: str, source: str, line: int, limits: ReadLimits) -> SpanSentence:
         except (ValueError, RecursionError) as err:
             reason = " ".join(str(err).split())
             msg = (
-                f"expected one tree with its parentheses in pairs, found another "
+                f"expected one tree with balanced parentheses, found another "
                 f"text ({reason}); correct the tree that starts here"
             )
             raise CorpusError(msg, source=source, line=at) from err

@@ -36,7 +36,7 @@ _KINDS = {
         "blank line that holds spaces or tabs",
         "blank lines that hold spaces or tabs",
         "treated as blank",
-        "expected a blank line with nothing in it, found spaces or tabs; remove them",
+        "expected an empty line, found spaces or tabs; remove them",
     ),
     "spaces": _Kind(
         "sentence with several spaces between columns, or some around them",
@@ -45,11 +45,11 @@ _KINDS = {
         "expected one space between columns and none around them, found more; leave one",
     ),
     "cut": _Kind(
-        "sentence that no blank line ends, at the end of the file",
-        "sentences that no blank line ends, at the end of the file",
+        "sentence without a blank line after it, at the end of the file",
+        "sentences without a blank line after them, at the end of the file",
         "is the file complete? The sentence is used as it is",
-        "expected a blank line after the last sentence, found the end of the file; see whether "
-        "the file is complete, and put the blank line there",
+        "expected a blank line after the last sentence, found the end of the file; check that the "
+        "file is complete, and add the blank line",
     ),
 }
 

@@ -129,7 +129,7 @@ def _check_names(columns: Iterable[str], own: Sequence[str], format: str) -> Non
     for name in columns:
         if name in own:
             msg = (
-                f"expected columns by other names than {', '.join(own)} in the format {format}, "
+                f"expected column names other than {', '.join(own)} in the format {format}, "
                 f"found {name!r}; rename it with --columns"
             )
             raise CorpusError(msg)

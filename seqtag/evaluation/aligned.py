@@ -114,7 +114,7 @@ class AlignedReport:
         return self.metrics["words"].correct
 
     def aligned_accuracy(self, name: str) -> float | None:
-        """Return the share of aligned words with the correct label; None if `name` is no label."""
+        """Return the share of aligned words with the correct label; None for other metrics."""
         return None if name in _PIECES else share(self.metrics[name].correct, self.aligned)
 
     @property
@@ -128,7 +128,7 @@ class AlignedReport:
         return signature_of(facts, self.origin and self.origin._asdict())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary that JSON can hold; fractions have full precision.
+        """Return a JSON-serializable dictionary; fractions have full precision.
 
         Examples
         --------
@@ -178,8 +178,8 @@ def score_aligned(
     Parameters
     ----------
     gold, predicted
-        Sentences, read once, in parallel; generators are accepted. Those without words are left
-        out. A missing column counts as ``_`` throughout.
+        Sentences, read once, in parallel; generators are accepted. Those without words are skipped.
+        A missing column counts as ``_`` everywhere.
     headline
         Metric in `METRICS` of the report's `score`.
     origin
@@ -313,7 +313,7 @@ def _placed(sentences: Iterable[Sentence]) -> Iterator[_PlacedSentence]:
             if not written:
                 msg = (
                     f"expected tokens with more than white space, found {token.form!r}; "
-                    "leave it out of the file"
+                    "remove it from the file"
                 )
                 line = sentence.line_of(token.first)
                 raise CorpusError(msg, source=sentence.source, line=line)

@@ -86,7 +86,7 @@ class Reliability:
         return distance / self.tokens
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary that JSON can hold; ``error`` is the expected calibration error."""
+        """Return a JSON-serializable dictionary; ``error`` is the expected calibration error."""
         return {"error": self.error, "bins": [each._asdict() for each in self.bins]}
 
     @property

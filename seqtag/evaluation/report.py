@@ -236,7 +236,7 @@ class Report:
         return [WordError(*error, count) for error, count in most_frequent(self.word_errors)[:n]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the words as a dictionary that JSON can hold.
+        """Return everything but the words as a JSON-serializable dictionary.
 
         Fractions have full precision; ``confusion`` lists gold label, predicted label, count.
 
@@ -303,8 +303,8 @@ class Report:
         Returns
         -------
         str
-            Its lines. Accuracy compares the labels as given. The script knows B, I and O only: for
-            other schemes see `ChunkCounter`.
+            Its lines. Accuracy compares the labels as given. The script supports only B, I and O;
+            for other schemes see `ChunkCounter`.
 
         Raises
         ------
@@ -364,7 +364,7 @@ def evaluate(
     -------
     Report
         Without sentences all figures are zero. A gold label that the model never saw counts as an
-        error; a predicted label that is no chunk label counts as outside, and as invalid.
+        error; a predicted label that is not a chunk label counts as outside, and as invalid.
 
     Raises
     ------

@@ -63,7 +63,7 @@ def score(
     tagger
         Tags the sentences, which have its input columns.
     sentences
-        Read once, a generator is accepted; those without words are left out.
+        Read once, a generator is accepted; those without words are skipped.
     gold
         Returns the gold labels of a sentence; by default those in the tagger's label column.
     task
@@ -80,7 +80,7 @@ def score(
     -------
     Report
         Chunks are scored if the tagger's labels are chunk labels. The signature names the model's
-        version, training data and seed where the model has them. Without sentences all figures are
+        version, training data and seed if the model has them. Without sentences all figures are
         zero. The report of a calibrated tagger includes the reliability of its scores.
 
     Raises

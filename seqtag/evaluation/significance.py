@@ -110,7 +110,7 @@ def percentiles(scores: NDArray[np.float64], confidence: float = CONFIDENCE) -> 
     Interval(low=25.0, high=75.0)
     """
     if not 0 < confidence < 1:
-        msg = f"expected a confidence between 0 and 1, found {confidence}; give 0.95, say"
+        msg = f"expected a confidence between 0 and 1, found {confidence}; for example 0.95"
         raise SeqtagError(msg)
     tail = (1 - confidence) / 2
     low, high = np.quantile(scores, [tail, 1 - tail])
@@ -322,7 +322,7 @@ class Comparison:
         return self.to_text()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary that JSON can hold; fractions have full precision."""
+        """Return a JSON-serializable dictionary; fractions have full precision."""
         return {
             "confidence": self.confidence,
             "differences": {name: each.to_dict() for name, each in self.differences.items()},

@@ -117,7 +117,7 @@ def score_system(
     elif isinstance(system, Pipeline) and component is None and not is_scored_alone(system, label):
         if label not in (*system.parts, None):
             msg = (
-                f"expected one of the parts {', '.join(system.parts)}, found {label!r}"
+                f"expected one of the components {', '.join(system.parts)}, found {label!r}"
                 f"{did_you_mean(label or '', system.parts)}"
             )
             raise CorpusError(msg, source=name)
@@ -178,7 +178,7 @@ def score_file(
     Parameters
     ----------
     gold, predicted
-        Sentences; those without words are left out.
+        Sentences; those without words are skipped.
     label
         Column to score; by default the usual label column of `gold`.
     samples
@@ -254,7 +254,8 @@ def taggers_of(loaded: Loaded, label: str | None, name: str) -> Sequence[Tagger]
     labels = [tagger.label for tagger in loaded.taggers]
     wanted = label or next(iter(labels), None)
     if wanted not in labels:
-        msg = f"expected a part that labels words, of {', '.join(loaded.parts)}, found {label!r}"
+        known = ", ".join(loaded.parts)
+        msg = f"expected a component that labels words, one of {known}, found {label!r}"
         raise CorpusError(msg, source=name)
     taggers = loaded.only(str(wanted)).taggers
     return taggers[: 1 + [tagger.label for tagger in taggers].index(str(wanted))]
@@ -278,7 +279,7 @@ def require_conllu(stream: Iterable[Sentence]) -> Iterator[Sentence]:
     for sentence in stream:
         if len(sentence) and "id" not in sentence.columns:
             msg = (
-                "expected CoNLL-U, which says where tokens and sentences are, found a file with "
+                "expected CoNLL-U, which marks tokens and sentences, found a file with "
                 f"the columns {', '.join(sentence.columns)}; give files in CoNLL-U"
             )
             raise CorpusError(msg, source=sentence.source, line=sentence.line_of(0))

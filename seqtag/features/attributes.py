@@ -61,8 +61,8 @@ def attribute(name: str, *, replace: bool = False) -> Callable[[_Function], _Fun
     name
         Letters, digits and underscores, not beginning with a digit; not ``bias`` or ``label``.
     replace
-        Whether an attribute of this name may be there already. It is replaced then, also for
-        templates that were parsed, but not for those that were compiled before.
+        Replace an existing attribute of this name. Parsed templates use the new function; compiled
+        templates keep the old one.
 
     Returns
     -------
@@ -281,7 +281,7 @@ def load_attributes(path: str | PathLike[str]) -> list[str]:
     Raises
     ------
     TemplateError
-        If the file is no Python, fails, or registers nothing.
+        If the file is not valid Python, fails, or registers nothing.
     OSError
         If it cannot be read.
 

@@ -71,7 +71,7 @@ def index_items(sentences: Iterable[Sequence[Any]], names: Names, *, grow: bool)
     Raises
     ------
     CorpusError
-        If a token is not as it should be; the message has the number of the sentence.
+        If a token is not as it should be; the message gives the number of the sentence.
 
     Examples
     --------

@@ -171,7 +171,7 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
     Parameters
     ----------
     text
-        The lines. Register your own attributes before (`seqtag.features.attributes.attribute`).
+        The lines. Register user-defined attributes first (`seqtag.features.attributes.attribute`).
     source
         Name of the file, for messages.
 
@@ -216,7 +216,7 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
                 name = words[1]
                 value = find_setting(name).parse(words[2])
                 if name in settings:
-                    msg = f"the setting {name} is made twice; remove one"
+                    msg = f"the setting {name} occurs twice; remove one"
                     raise TemplateError(msg)
                 settings[name] = value
                 continue
@@ -228,7 +228,7 @@ def parse(text: str, source: str = "<templates>") -> TemplateSet:
                 first = first_lines.setdefault(key, number)
                 if read is parse_crfpp and first < number:
                     _log.warning(
-                        "%s:%d: the template is on line %d already; it is kept once",
+                        "%s:%d: the template is already on line %d; it is used once",
                         source,
                         number,
                         first,
@@ -301,7 +301,7 @@ def _parse_term(found: re.Match[str]) -> Term:
         argument = _ARGUMENT.match(text, start)
         if not argument or (argument["column"] and start):
             msg = (
-                "expected a column, then whole numbers or strings in double quotes, "
+                "expected a column, then integers or strings in double quotes, "
                 f"with commas between, found {text.strip()!r} in {found[0].strip()!r}"
             )
             raise TemplateError(msg)

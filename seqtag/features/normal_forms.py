@@ -109,7 +109,7 @@ def note_of_spellings(words: Iterable[tuple[str, int]]) -> str:
         return ""
     return (
         f"{count:,} of {total:,} words are not in the composed Unicode form (NFC), such as "
-        f"{first}, and others are; all are read as composed, and outputs keep the bytes of each"
+        f"{first}, but others are; all are read as composed, and outputs keep the original bytes"
     )
 
 

@@ -147,10 +147,10 @@ def _ways(nodes: Sequence[_Node], longest: int) -> int:
                 ways *= inner + (1 - least)
                 continue
             if inner > 1:
-                msg = "a repetition of what can match in several ways"
+                msg = "a repetition of a pattern that matches in several ways"
                 raise _UnboundedError(msg)
             if not _width(body):
-                msg = "a repetition of what can be empty"
+                msg = "a repetition of a pattern that can be empty"
                 raise _UnboundedError(msg)
             ways *= max(min(most, longest) - least, 0) + 1
         elif kind == "refused":

@@ -103,7 +103,7 @@ class Term:
         if abs(self.offset) > FARTHEST:
             msg = (
                 f"expected an offset from -{FARTHEST} to {FARTHEST}, found {self.offset} "
-                f'in "{self}"; name a nearer word'
+                f'in "{self}"; choose a nearer word'
             )
             raise TemplateError(msg)
 
@@ -179,7 +179,7 @@ class Template:
             )
             raise TemplateError(msg)
         if len(set(self.terms)) < len(self.terms):
-            msg = f'expected different terms, found one twice in "{self}"'
+            msg = f'expected distinct terms, found one twice in "{self}"'
             raise TemplateError(msg)
 
     def __str__(self) -> str:
@@ -243,14 +243,14 @@ class TemplateSet:
 
     def __post_init__(self) -> None:
         if not self.templates:
-            msg = "expected at least one template, found none; write form[0], say"
+            msg = "expected at least one template, found none; for example form[0]"
             raise TemplateError(msg)
         check_size(len(self.templates), sum(len(template.terms) for template in self.templates))
         seen: dict[object, Template] = {}
         for template in self.templates:
             first = seen.setdefault((frozenset(template.terms), template.label_offsets), template)
             if first is not template:
-                where = f" is on line {first.line} already" if first.line else " occurs twice"
+                where = f" is already on line {first.line}" if first.line else " occurs twice"
                 msg = f'the template "{template}"{where}; remove one'
                 raise TemplateError(msg, line=template.line)
         checked = {name: check_setting(name, value) for name, value in self.settings.items()}
@@ -478,7 +478,7 @@ def _find_column(term: Term, columns: Sequence[str], known: frozenset[str]) -> s
         f'unknown column {term.column!r} in "{term}"'
         f"{did_you_mean(term.column, [*columns, *names])}; "
         f"columns are {', '.join(columns) or 'none'}; attributes are {', '.join(names)} "
-        "(name the file of your own ones with --attributes, or import its module first)"
+        "(for user-defined ones, name the file with --attributes, or import its module first)"
     )
     raise TemplateError(msg)
 

@@ -25,13 +25,13 @@ def tag_token_lists(
     r"""Fill the columns of many sentences, and yield the same sentences in their order.
 
     Memory is constant: sentences are read on demand, some 1000 at a time. Multiword ranges, empty
-    nodes, metadata and input columns are not changed. A column that the sentences do not have goes
-    to MISC, as ``Chunk=B-NP``.
+    nodes, metadata and input columns are not changed. A column that the sentences lack goes to
+    MISC, such as ``Chunk=B-NP``.
 
     Parameters
     ----------
     model
-        A tagger, or a pipeline, whose taggers run in turn; tokens and words are those of the lists.
+        A tagger, or a pipeline, whose taggers run in turn; segmentation is not changed.
     token_lists
         Result of ``conllu.parse`` or ``conllu.parse_incr``; sentences without words are passed on.
     threads
@@ -40,7 +40,7 @@ def tag_token_lists(
     Raises
     ------
     TypeError
-        If an item is no ``TokenList``.
+        If an item is not a ``TokenList``.
 
     Examples
     --------

@@ -265,8 +265,8 @@ def check_settings(settings: Settings) -> None:
     settings.in_one_pass("feature dicts", "give words, or leave it out")
     if settings.known_labels:
         msg = (
-            f"expected known_labels=0 for feature dicts, found {settings.known_labels}; no "
-            "feature is known to be the word: give words, or leave it out"
+            f"expected known_labels=0 for feature dicts, found {settings.known_labels}; features "
+            "do not identify the word; give words, or leave it out"
         )
         raise SeqtagError(msg)
 

@@ -90,7 +90,7 @@ class SeqtagTagger(_Adapter, TaggerI):
             Lists of (word, label) pairs, as from ``tagged_sents()``. Sentences without words are
             skipped.
         dev
-            Tagged sentences to choose the best epoch by.
+            Tagged sentences that select the best epoch.
         label
             Name of the label column; it selects the templates: ``ner`` for names, ``pos`` for
             all others.
@@ -101,7 +101,7 @@ class SeqtagTagger(_Adapter, TaggerI):
         ------
         CorpusError
             If there are no sentences, or a sentence has something other than pairs of strings; the
-            message has the number of the sentence. NLTK's readers return None for the label of a
+            message gives the number of the sentence. NLTK's readers return None for the label of a
             word without one.
         """
         held_out = None if dev is None else _tagged(dev, label, "<dev>")
@@ -119,7 +119,7 @@ class SeqtagTagger(_Adapter, TaggerI):
         Raises
         ------
         TypeError
-            If the sentence is one string, or has something other than words.
+            If the sentence is one string, or contains something other than words.
         """
         return self.tag_sents([tokens])[0]
 
@@ -189,14 +189,14 @@ class SeqtagChunkParser(_Adapter, ChunkParserI):
         chunked_sents
             Trees of depth two over (word, part of speech) pairs, as from ``chunked_sents()``.
         dev
-            Chunk trees to choose the best epoch by.
+            Chunk trees that select the best epoch.
         **options
             As in `seqtag.train`: ``templates``, ``seed``, ``runs``, ``patience``, ``epochs``, ...
 
         Raises
         ------
         CorpusError
-            If there are no trees, or a tree is deeper or has other leaves; the message has the
+            If there are no trees, or a tree is deeper or has other leaves; the message gives the
             number of the tree.
         LabelError
             If there is no chunk in any tree.

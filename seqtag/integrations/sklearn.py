@@ -100,12 +100,12 @@ class SequencePerceptron(BaseEstimator):
     classes_
         The labels of y, sorted.
     tagger_ : seqtag.Tagger or seqtag.integrations.items.ItemTagger
-        The model. Of words and tuples it is a `seqtag.Tagger`: ``tagger_.save(path)`` writes a
+        The model. For words and tuples, a `seqtag.Tagger`: ``tagger_.save(path)`` writes a
         model file.
 
     Notes
     -----
-    The estimator is no scikit-learn classifier, which has one label per sample: built-in scorers
+    The estimator is not a scikit-learn classifier, which has one label per sample: built-in scorers
     such as ``"accuracy"`` do not apply. `score` is what ``cross_val_score`` and the searches
     use by default; `chunk_f1_scorer` and `token_accuracy_scorer` are for ``scoring=``.
 
@@ -173,7 +173,7 @@ class SequencePerceptron(BaseEstimator):
         Parameters
         ----------
         X
-            Sentences; those without tokens are left out.
+            Sentences; those without tokens are skipped.
         y
             Labels of each, one per token.
         X_dev, y_dev
@@ -184,7 +184,7 @@ class SequencePerceptron(BaseEstimator):
         CorpusError
             If sentences and labels differ in number, or tokens are of several kinds.
         LabelError
-            If a label is no string, or is ``_``: not annotated.
+            If a label is not a string, or is ``_``: not annotated.
         TemplateError
             If a setting is out of range, or templates do not fit the columns.
         """
@@ -282,9 +282,9 @@ class SequencePerceptron(BaseEstimator):
         Raises
         ------
         NotFittedError
-            If there was no fit.
+            If the model is not fitted.
         CorpusError
-            If the tokens are of another kind than in training.
+            If the tokens differ in kind from those in training.
         """
         tagger = self.tagger_
         sentences = [list(sentence) for sentence in X]
@@ -308,7 +308,7 @@ class SequencePerceptron(BaseEstimator):
         Raises
         ------
         NotFittedError
-            If there was no fit.
+            If the model is not fitted.
         CorpusError
             If sentences and labels differ in number.
         """

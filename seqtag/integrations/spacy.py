@@ -357,7 +357,7 @@ class SeqtagTokenizer(_ModelOwner):
         kept = [model for model in models if model.column.name in (TOKENS, WORDS)]
         if TOKENS not in [model.column.name for model in kept]:
             msg = (
-                "expected a pipeline that has learned tokens, found "
+                "expected a pipeline with a tokenizer, found "
                 f"{', '.join(model.column.name for model in models)}; train one with --label all"
             )
             raise ModelFileError(msg, source=source)

@@ -250,7 +250,7 @@ def standalone(models: Sequence[Model], name: str) -> Model:
     named = {model.column.name: model for model in models}
     if name not in named:
         msg = (
-            f"expected one of the parts {', '.join(named)}, found {name!r}"
+            f"expected one of the components {', '.join(named)}, found {name!r}"
             f"{did_you_mean(name, named)}"
         )
         raise SeqtagError(msg)

@@ -93,7 +93,7 @@ def read_header(view: memoryview) -> tuple[dict[str, Any], memoryview]:
     if length > MAX_HEADER:
         msg = (
             f"expected a seqtag model file with a header of at most {MAX_HEADER} bytes, found a "
-            f"header length of {length}; this is no seqtag model, check the path"
+            f"header length of {length}; this is not a seqtag model; check the path"
         )
         raise ModelFileError(msg)
     if length > view.nbytes - 8:
@@ -131,8 +131,8 @@ def read_metadata(metadata: Any) -> Metadata:
         and isinstance(metadata["seqtag"], str)
     ):
         msg = (
-            f'expected the metadata key "seqtag" with a text, found {show(metadata)}; '
-            "this is no seqtag model, check the path"
+            f'expected the metadata key "seqtag" with a string, found {show(metadata)}; '
+            "this is not a seqtag model; check the path"
         )
         raise ModelFileError(msg)
     try:
@@ -208,7 +208,7 @@ def check_entry(name: str, entry: Any, size: int) -> None:
         raise damaged(msg)
     if not _are_counts(offsets) or len(offsets) != 2 or not offsets[0] <= offsets[1] <= size:
         msg = (
-            f"expected two rising offsets within {size} bytes of data for tensor {name!r}, "
+            f"expected two ascending offsets within {size} bytes of data for tensor {name!r}, "
             f"found {show(offsets)}: truncated or out of range"
         )
         raise damaged(msg)
@@ -403,7 +403,7 @@ def unpack_strings(
         # Compared, not subtracted: a difference of hostile numbers may overflow.
         falls = np.flatnonzero(offsets[1:] < offsets[:-1])
         if falls.size:
-            msg = f"expected string offsets that never fall, found a fall at {falls[0]}"
+            msg = f"expected string offsets that do not decrease, found a decrease at {falls[0]}"
             raise damaged(msg)
         data = blob.tobytes()
         strings: list[str] = []
@@ -577,7 +577,7 @@ def _read(path: str | os.PathLike[str]) -> bytes:
         if announced > MAX_SIZE:
             msg = (
                 f"expected a model of at most {MAX_SIZE} bytes, found a header that announces "
-                f"{announced}; this is no seqtag model, check the path"
+                f"{announced}; this is not a seqtag model; check the path"
             )
             raise ModelFileError(msg)
         most = len(start) + announced + 1  # one more byte reveals a file that is too long

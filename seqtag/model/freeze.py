@@ -76,11 +76,8 @@ def freeze(
     second_order = len(cells.trigram_ptr) > 1
     limit = MAX_TRIGRAM_LABELS if len(edge_keys) or second_order else MAX_LABELS
     if labels > limit:
-        why = " with label trigrams or label bigrams that see words" if limit < MAX_LABELS else ""
-        msg = (
-            f"expected at most {limit} labels{why}, found {labels}; "
-            "is the label column the right one?"
-        )
+        why = " with label trigrams or word-dependent label bigrams" if limit < MAX_LABELS else ""
+        msg = f"expected at most {limit} labels{why}, found {labels}; check the label column"
         raise LabelError(msg)
     sparse = cells.weight, cells.edge_weight, cells.trigram_weight
     largest = max((abs(weights).max() for weights in sparse if len(weights)), default=0)

@@ -90,6 +90,6 @@ def known_attribute(compiled: CompiledTemplates) -> int:
     except ValueError:
         msg = (
             "expected a template with the attribute normal, by which the setting known-labels "
-            "recognizes words, found none; add normal[0] or leave the setting out"
+            "identifies words, found none; add normal[0] or leave the setting out"
         )
         raise LabelError(msg) from None

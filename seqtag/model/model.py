@@ -213,7 +213,7 @@ class Model:
             column = LabelColumn(str(config["label"]))
             for name in column.columns:
                 if name in NO_LABELS:
-                    msg = "expected a model that labels a column of its own, found one that"
+                    msg = "expected a model whose label column is not an input, found one that"
                     _refuse(f"{msg} overwrites {show(name)}", source)
             templates = _parsed(config["templates"], config["columns"], source).with_tables(
                 chosen(config.get("tables", []), tables, source)
@@ -239,8 +239,8 @@ class Model:
             coding.check(labels)
             if coding.needs_forms and "form" not in compiled.columns:
                 _refuse(
-                    f"expected a template that looks at the column form, by which {coding.name} "
-                    "are written, found none",
+                    f"expected a template that looks at the column form, from which {coding.name} "
+                    "are computed, found none",
                     source,
                 )
 
@@ -274,7 +274,7 @@ def fitting(source: str) -> Iterator[None]:
     except ModelFileError:
         raise
     except SeqtagError as error:
-        msg = f"the model does not fit itself: {_short(error)}"
+        msg = f"the model is inconsistent: {_short(error)}"
         raise ModelFileError(msg, source=source) from error
     except (
         ArithmeticError,
@@ -355,12 +355,12 @@ _CONFIG: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "encoding": (f"one of {', '.join(SCHEMES)} or null", lambda value: value in (None, *SCHEMES)),
     "constrain": ("true or false", lambda value: isinstance(value, bool)),
     "coding": (" or ".join(_CODINGS), lambda value: isinstance(value, str) and value in _CODINGS),
-    "columns": ("a list of at most 10,000 different names", lambda value: _are_names(value)),
+    "columns": ("a list of at most 10,000 distinct names", lambda value: _are_names(value)),
     "forms": (" or ".join(FORMS), lambda value: isinstance(value, str) and value in FORMS),
     "templates": ("a text", lambda value: isinstance(value, str)),
     "training": ("an object of facts about the training", lambda value: _is_training(value)),
     "calibration": (
-        "margins that rise with shares that never fall, or null",
+        "increasing margins with shares that do not decrease, or null",
         lambda value: value is None or is_calibration(value),
     ),
 }
@@ -407,7 +407,8 @@ def _parsed(text: str, columns: Sequence[str], source: str) -> TemplateSet:
             raise
         msg = (
             f"expected the attribute {name!r}, with which this model was trained, found none of "
-            "that name; name the Python file that has it with --attributes FILE.py, or import it "
+            "that name; name the Python file that defines it with --attributes FILE.py, or import "
+            "it "
             "before the model is loaded"
         )
         raise ModelFileError(msg, source=source) from error
@@ -418,7 +419,7 @@ def _check_labels(labels: Sequence[str], order: int, *, edges: bool, source: str
     """Refuse too many labels before a table of all pairs is allocated."""
     limit, what = MAX_LABELS, ""
     if order == 2 or edges:
-        limit, what = MAX_TRIGRAM_LABELS, " with label trigrams or label bigrams that see words"
+        limit, what = MAX_TRIGRAM_LABELS, " with label trigrams or word-dependent label bigrams"
     elif order == 1:
         limit, what = MOST_WITH_BIGRAMS, " with label bigrams"
     if not 1 <= len(labels) <= limit:
@@ -426,7 +427,7 @@ def _check_labels(labels: Sequence[str], order: int, *, edges: bool, source: str
         _refuse(msg, source)
     if len({*labels}) < len(labels):
         twice = next(label for label, count in Counter(labels).items() if count > 1)
-        _refuse(f"expected different labels, found {show(twice)} twice", source)
+        _refuse(f"expected distinct labels, found {show(twice)} twice", source)
 
 
 def _weights(tensors: Tensors, labels: int, order: int) -> QuantizedWeights:
@@ -437,7 +438,7 @@ def _weights(tensors: Tensors, labels: int, order: int) -> QuantizedWeights:
     for name in ("start", "stop", "transition.weights"):
         found = tensors[name]
         if found.max(initial=0) > _LARGEST or found.min(initial=0) < -_LARGEST:
-            msg = f"{name} must be whole numbers up to {_LARGEST:,}, which float32 has exactly"
+            msg = f"{name} must be integers up to {_LARGEST:,}, which float32 represents exactly"
             raise ValueError(msg)
     side = labels if order else 0
     transition = np.zeros(side * side, np.float32)

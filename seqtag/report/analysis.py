@@ -99,7 +99,7 @@ def analyze(
     taggers
         The last one is analyzed; the others fill its input columns.
     sentences
-        Those without words are left out.
+        Those without words are skipped.
     column
         Has the gold labels.
     errors

@@ -185,7 +185,7 @@ def _matrix(confusion: Mapping[tuple[str, str], int], shown: Mapping[tuple[str, 
 
 
 def _off(shown: int) -> str:
-    return "" if shown else ' disabled title="left out of this page"'
+    return "" if shown else ' disabled title="not on this page"'
 
 
 def _named(label: str, labels: Sequence[str]) -> str:

@@ -53,7 +53,7 @@ def process(loaded: Loaded, fields: Mapping[str, str], deadline: Deadline) -> tu
         msg = f"expected output {', '.join(_OUTPUTS)}, found {output[:80]!r}"
         raise SeqtagError(msg)
     if "parser" in fields:
-        remarks.append("This model does not parse: HEAD and DEPREL are as they came.")
+        remarks.append("This model does not parse: HEAD and DEPREL are unchanged.")
     stream = _input(loaded, fields)
     taggers = taggers_in(loaded) if "tagger" in fields else []
     if output == "conllu":
@@ -184,7 +184,7 @@ def explain(loaded: Loaded, request: Mapping[str, Any], deadline: Deadline) -> d
     columns, part = [tagger.label for tagger in taggers_in(loaded)], request.get("part")
     wanted = columns[0] if part is None and columns else part
     if wanted not in columns:
-        msg = f"expected one of the parts {', '.join(columns)}, found {str(wanted)[:80]!r}"
+        msg = f"expected one of the components {', '.join(columns)}, found {str(wanted)[:80]!r}"
         raise SeqtagError(msg)
     *feeders, tagger = taggers_in(loaded)[: columns.index(str(wanted)) + 1]
     [sentence] = tag_stream(feeders, [sentence_of({"form": forms})])

@@ -43,7 +43,7 @@ class ServedModels:
         for path, each in loaded.items():
             name = Path(path).name.removesuffix(".seqtag")
             if name in self._models:
-                msg = f"expected models of different names, found {name} twice; rename one"
+                msg = f"expected distinct model names, found {name} twice; rename one"
                 raise SeqtagError(msg)
             self._models[name] = each
 

@@ -250,7 +250,9 @@ class _Service:
     async def _work(self, answer: Callable[[Deadline], bytes]) -> bytes:
         """Compute an answer; refuse while clients leave too many bytes unread."""
         if self._unsent() > _MOST_UNSENT:
-            msg = "expected clients that take their answers, found too much waiting; try again"
+            msg = (
+                "expected clients that read their responses, found too many unread bytes; try again"
+            )
             raise BusyError(msg)
         return await self._queue.run(answer)
 
@@ -277,7 +279,8 @@ class _Service:
         try:
             return await asyncio.wait_for(receive(), self._limits.seconds)
         except asyncio.TimeoutError:
-            msg = f"expected the body within {self._limits.seconds:g} seconds, found it unfinished"
+            seconds = self._limits.seconds
+            msg = f"expected the complete body within {seconds:g} seconds, found part of it"
             raise SlowError(msg) from None
         except ClientDisconnect:
             msg = "expected a complete body, found the connection closed"
@@ -351,10 +354,12 @@ class _Guard:
                 own = _LOOPBACK.fullmatch(origin.removeprefix("http://"))
                 site = "same-site" if own else "cross-site"
             if not _LOOPBACK.fullmatch(headers.get(b"host", "")):
-                app = PlainTextResponse("expected a request to this machine by its own name\n", 421)
+                app = PlainTextResponse(
+                    "expected a request with a host name of this machine\n", 421
+                )
             elif site == "cross-site":
                 app = PlainTextResponse(
-                    "expected a request of this page, not of another site\n", 403
+                    "expected a request from this site, found one from another site\n", 403
                 )
         try:
             await app(scope, receive, send_with_headers)

@@ -75,7 +75,7 @@ class Compression:
                             data = member.decompress(given, _LARGEST)
                         except self.errors() as err:
                             msg = (
-                                f"expected sound {self.name} data, found damage ({err}); "
+                                f"expected valid {self.name} data, found an error ({err}); "
                                 "fetch or compress the file again"
                             )
                             raise CorpusError(msg, source=source) from err
@@ -87,8 +87,8 @@ class Compression:
                     packed = member.unused_data
         if not member.eof:
             msg = (
-                f"expected the end of the {self.name} data, found the end of the file: it "
-                "is cut short; fetch or compress it again"
+                f"expected the end of the {self.name} data, found the end of the file: it is "
+                "truncated; fetch or compress it again"
             )
             raise CorpusError(msg, source=source)
 

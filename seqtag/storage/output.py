@@ -67,7 +67,7 @@ def check_output(path: str | os.PathLike[str], inputs: Iterable[str | os.PathLik
         if Path(out).is_file() and is_same_file(given, Path(out).stat()):
             msg = (
                 f"expected an output file other than the input {given!r}; "
-                "name another output, nothing was changed"
+                "choose another output; no file was changed"
             )
             raise CorpusError(msg, source=out)
 
@@ -151,7 +151,7 @@ def remove_leftovers(folder: str | os.PathLike[str], target: str | None = None) 
                     is_left = (here in name and free) or (old and free is not False)
                     if is_left and stat.S_ISREG(found.st_mode):
                         path.unlink()
-                        _log.info("%s was left by a process that was killed; it was removed", path)
+                        _log.info("%s was left by a killed process; it was removed", path)
                 finally:
                     if number is not None:
                         os.close(number)

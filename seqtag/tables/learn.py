@@ -184,7 +184,7 @@ class WordBigrams:
         if self._counter.total + len(words) + len(sentence_ptr) > MAX_BIGRAMS:
             msg = (
                 f"expected at most {MAX_BIGRAMS:,} words and sentences to learn classes from, "
-                "found more; give a part of the text"
+                "found more; use less text"
             )
             raise CorpusError(msg, source=source)
         self._counter.add(words, sentence_ptr)
@@ -329,7 +329,7 @@ class WordClasses:
     tokens, types : int
         Words and distinct words of the text.
     min_count : int
-        Least count of a word with a class.
+        Minimum count of a word with a class.
 
     Examples
     --------
@@ -487,8 +487,8 @@ def cluster(
     words = len(frequent.words)
     if words < classes:
         msg = (
-            f"expected at least {classes} words that come {min_count} times or more, one for each "
-            f"class, found {words}; ask for fewer classes, a lower min-count, or give more text"
+            f"expected at least {classes} words that occur at least {min_count} times, one per "
+            f"class, found {words}; use fewer classes, a lower min-count, or more text"
         )
         raise CorpusError(msg)
     start = np.append(np.arange(words) % classes, [classes, classes + 1]).astype(np.int32)
@@ -530,7 +530,7 @@ def learn_classes(
     threads: int = 1,
     on_pass: Callable[[Pass], object] | None = None,
 ) -> WordClasses:
-    r"""Learn classes of words from raw text, by the words next to them.
+    r"""Learn word classes from raw text, based on neighboring words.
 
     Labels are ignored. `seqtag train --classes` uses the classes.
 
@@ -539,14 +539,14 @@ def learn_classes(
     text
         File in any format that `seqtag.read` reads, ``"-"`` for standard input, or an open one;
         several of these; or sentences, as lists of words or as `seqtag.read` gives them. Raw text
-        is cut by NLTK's rules for English; text in tokens, one sentence a line, is read fast.
+        is segmented by NLTK's rules for English; tokenized text, one sentence a line, is faster to
+        read.
     classes
         Number of classes, 1 to 4096. Time grows with it.
     min_count
-        Less frequent words are in one more class, ``rare``. The sentence boundary has its own
-        class, too.
+        Less frequent words form an additional class, ``rare``, and so does the sentence boundary.
     passes
-        Visits to every word.
+        Number of passes over the words.
     format, columns, limits
         As `seqtag.read` takes them.
     threads

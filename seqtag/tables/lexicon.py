@@ -121,7 +121,7 @@ def tables_of(given: Iterable[TableSource]) -> list[WordTable]:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         msg = (
-            f"expected tables of different names, found {names.count(twice[0])} called "
+            f"expected distinct table names, found {names.count(twice[0])} called "
             f"{twice[0]!r}; name one of them with NAME=FILE (read_table(FILE, name=...) in Python)"
         )
         raise TemplateError(msg)
@@ -142,9 +142,9 @@ def given_tables(
     for table in tables:
         if table.name in before and before[table.name].digest != table.digest:
             msg = (
-                f"expected the table {table.name!r} of the model to continue from, by which its "
-                "weights were learned, found another of that name; leave it out, or call it "
-                "something else with NAME=FILE"
+                f"expected the table {table.name!r} of the model to continue from, with which its "
+                "weights were learned, found another of that name; leave it out, or give it "
+                "another name with NAME=FILE"
             )
             raise TemplateError(msg)
     return with_tables(templates, tables)
@@ -165,7 +165,7 @@ def check_used(tables: Sequence[WordTable], templates: Sequence[TemplateSet]) ->
         presets = {preset_of(each) for each in templates} - {None}
         where = f"the preset {presets.pop()} has none" if presets else "they ask for none"
         msg = (
-            f"expected templates that look into the table {table.name!r}, found none ({where}); "
+            f"expected templates that use the table {table.name!r}, found none ({where}); "
             f"add {table.kind}({table.name})[0], or leave the table out"
         )
         raise TemplateError(msg, source=templates[0].source if templates else None)

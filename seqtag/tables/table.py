@@ -112,7 +112,7 @@ class WordTable:
             )
             raise TemplateError(msg)
         if len(self.numbers) != len(self.hashes) or not np.all(self.hashes[1:] > self.hashes[:-1]):
-            msg = "expected a table of ascending hashes, each with a number, found others"
+            msg = "expected a table of ascending hashes with one number each, found another"
             raise TemplateError(msg)
         if self.numbers.max(initial=0) >= max(len(self.values), 1) or (
             len(self.numbers) and not self.values
@@ -333,14 +333,14 @@ def bind(
     if found is None:
         given = f"; those given are {', '.join(tables)}" if tables else ""
         how = (
-            "seqtag train makes it where the corpus has the columns lemma and upos, or give a file "
+            "seqtag train builds it if the corpus has the columns lemma and upos, or give a file "
             f"with --lexicon {table}=FILE"
             if name.startswith("stem")
             else f"give its file with --classes {table}.classes or --lexicon {table}=FILE (tables= "
             "in Python)"
         )
         msg = (
-            f"expected the table {table!r}, into which {name} looks, found none of that name"
+            f"expected the table {table!r}, which {name} uses, found none of that name"
             f"{did_you_mean(table, tables)}{given}; {how}"
         )
         raise TemplateError(msg)

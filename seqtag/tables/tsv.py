@@ -185,8 +185,8 @@ def read_word_table(path: str | os.PathLike[str]) -> WordRows:
         len(values) == _CONLLU - 1 and _ID.fullmatch(word) for word, values in rows
     ):
         msg = (
-            "expected a table of words and values, found rows of CoNLL-U; make a table of the file "
-            "with seqtag lexicon"
+            "expected a table of words and values, found rows of CoNLL-U; convert the file with "
+            "seqtag lexicon"
         )
         raise CorpusError(msg, source=stream.name)
     return WordRows(header, rows)

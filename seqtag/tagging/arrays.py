@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from seqtag.features.encoder import Encoder
 
 _NO_OFFSETS = (
-    "expected offsets, where sentences begin and the last one ends, with an array of words"
+    "expected offsets (the start of each sentence and the end of the last one) with an array of "
+    "words"
 )
 
 
@@ -145,7 +146,7 @@ def _checked(offsets: Any, words: int) -> NDArray[np.int64]:
     """
     found = np.asarray(offsets)
     if found.ndim != 1 or found.dtype.kind not in "iu" or not len(found):
-        msg = f"{_NO_OFFSETS}: whole numbers in one row, found {found.ndim}-d {found.dtype}"
+        msg = f"{_NO_OFFSETS}: integers in one row, found {found.ndim}-d {found.dtype}"
         raise SeqtagError(msg)
     bounds = found.astype(np.int64)
     if bounds[0] != 0 or bounds[-1] != words or np.any(bounds[1:] < bounds[:-1]):

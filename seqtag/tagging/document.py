@@ -141,7 +141,7 @@ class DocumentSentence:
         return f"<Sentence {self.text!r:.70}>"
 
     def column(self, name: str) -> list[str]:
-        """Return the values of a column of CoNLL-U, or of a key as ``misc.NER``, one per word.
+        """Return the values of a column of CoNLL-U, or of a key such as ``misc.NER``, one per word.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class Document:
     text
         The text.
     sentences
-        Its sentences of CoNLL-U, in their order, with all white space.
+        Its sentences as CoNLL-U, in order, with all white space.
 
     Examples
     --------
@@ -230,7 +230,7 @@ class Document:
         return [sentence.to_token_list() for sentence in self.sentences]
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return a dictionary for each word, as ``pandas.DataFrame`` takes them.
+        """Return a dictionary for each word, for ``pandas.DataFrame``.
 
         Examples
         --------

@@ -125,7 +125,9 @@ class Explanation:
         for name, a, b in cells:
             numbers = zip((f"{a:g}", f"{b:g}", f"{a - b:+g}"), columns, strict=True)
             lines.append(f"{name:<{width}}" + "".join(text.rjust(size) for text, size in numbers))
-        margin = f"{self.margin:g}" if isfinite(self.margin) else "infinite: no other label may be"
+        margin = (
+            f"{self.margin:g}" if isfinite(self.margin) else "infinite: no other label is allowed"
+        )
         head = f"word {self.token + 1} {self.word}: {self.label}, not {rival}; margin {margin}"
         return "\n".join([head, *lines, ""])
 

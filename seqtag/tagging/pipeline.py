@@ -80,8 +80,8 @@ class Pipeline:
         taken = [name for model in models for name in model.column.columns if name in _TEXT_COLUMNS]
         if taken:
             msg = (
-                f"expected parts that leave id, form and misc as the text has them, found one that "
-                f"fills {taken[0]}; leave it out"
+                "expected components that do not change id, form and misc, found one that fills "
+                f"{taken[0]}; leave it out"
             )
             raise ModelFileError(msg, source=source)
         named = {model.column.name: model for model in models}
@@ -95,7 +95,7 @@ class Pipeline:
 
     @classmethod
     def load(cls, path_or_name: str | PathLike[str]) -> Pipeline:
-        """Return the models of a file as a pipeline, also if there is one only; see `seqtag.load`.
+        """Return the models of a file as a pipeline, even if there is only one; see `seqtag.load`.
 
         >>> Pipeline.load("en-ewt-upos")
         <seqtag.Pipeline of upos>
@@ -128,7 +128,7 @@ class Pipeline:
         return table(heading, rows, caption="seqtag.Pipeline")
 
     def only(self, *parts: str) -> Pipeline:
-        """Return a pipeline that writes some of the columns; it still finds tokens and words.
+        """Return a pipeline that writes only some of the columns; it still segments text.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class Pipeline:
         for name in parts:
             if name not in named:
                 msg = (
-                    f"expected one of the parts {', '.join(self.parts)}, found {name!r}"
+                    f"expected one of the components {', '.join(self.parts)}, found {name!r}"
                     f"{did_you_mean(name, self.parts)}"
                 )
                 raise SeqtagError(msg)
@@ -230,7 +230,7 @@ class Pipeline:
         CorpusError
             If a word is empty or has a tab or line break.
         TypeError
-            If it is one string, or holds something other than words.
+            If it is one string, or contains something other than words.
 
         Examples
         --------
@@ -306,7 +306,7 @@ class Pipeline:
         """
         if self.segmenter is None:
             msg = (
-                f"expected a pipeline that has learned tokens, found the parts "
+                f"expected a pipeline with a tokenizer, found the parts "
                 f"{', '.join(self.parts)}; train one with --label all"
             )
             raise SeqtagError(msg)
@@ -345,9 +345,9 @@ def load(path_or_name: Literal["en-ewt-upos", "en-ewt-xpos"]) -> Tagger: ...
 @overload
 def load(path_or_name: str | PathLike[str]) -> Loaded: ...
 def load(path_or_name: str | PathLike[str]) -> Loaded:
-    """Load a model file: a tagger, or a pipeline if it holds several models or a segmenter.
+    """Load a model file: a tagger, or a pipeline if it contains several models or a segmenter.
 
-    `Tagger.load` and `Pipeline.load` check which of both it is, also for type checkers.
+    `Tagger.load` and `Pipeline.load` accept only one of the two, also for type checkers.
 
     Parameters
     ----------
@@ -456,8 +456,8 @@ class Chain:
         is_cut = cutter is not None and any(stream.is_raw for stream in streams)
         if options.token_ranges and not is_cut:
             msg = (
-                "expected raw text and a pipeline that cuts it for --token-ranges, found text that "
-                "is cut otherwise; leave one out"
+                "expected raw text and a pipeline that segments it for --token-ranges, found "
+                "other input; leave one out"
             )
             raise OptionError(msg)
         if cutter is None:

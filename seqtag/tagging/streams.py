@@ -144,7 +144,7 @@ class TagOptions:
         ):
             msg = (
                 "expected the format conllu or columns for margins, probabilities and several "
-                f"label sequences, found {self.to}; it has no place for them"
+                f"label sequences, found {self.to}, which cannot store them"
             )
             raise OptionError(msg)
 

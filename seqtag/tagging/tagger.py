@@ -131,7 +131,7 @@ class Tagger(ModelRuntime):
 
     @property
     def is_calibrated(self) -> bool:
-        """True if scores include probabilities: ``seqtag calibrate`` adds what they need."""
+        """True if scores include probabilities; ``seqtag calibrate`` adds the calibration."""
         return self.model.calibration is not None
 
     @property
@@ -197,9 +197,9 @@ class Tagger(ModelRuntime):
             a `seqtag.Sentence`; or a `conllu.TokenList`, whose label fields are filled in place
             (multiword ranges and empty nodes are skipped).
         fixed_labels
-            Labels that stay, one for each word, None where any may be chosen: the others are the
-            best around them. A label that the model does not know stays too; the others are chosen
-            as if its word had none.
+            Fixed labels, one for each word; None where the model chooses. The other labels are the
+            best sequence given these. An unknown fixed label is kept, too; the others are chosen as
+            if its word had no fixed label.
         scores
             True to return margins and probabilities with the labels, at about twice the time.
 
@@ -213,7 +213,7 @@ class Tagger(ModelRuntime):
         SeqtagError
             If there is not one fixed label, or None, for each word.
         TypeError
-            If the sentence is one string, or holds something other than words.
+            If the sentence is one string, or contains something other than words.
 
         Examples
         --------
@@ -239,7 +239,7 @@ class Tagger(ModelRuntime):
         SeqtagError
             If the model uses more than words; give `tag` all columns.
         TypeError
-            If it is one string, or holds something other than words.
+            If it is one string, or contains something other than words.
 
         Examples
         --------
@@ -290,7 +290,7 @@ class Tagger(ModelRuntime):
         threads
             Threads to decode on (the kernel works without Python's global lock).
         fixed_labels
-            For each sentence the labels that stay, as `tag` takes them, or None; not for arrays.
+            For each sentence its fixed labels, as in `tag`, or None; not for arrays.
         offsets
             (sentences + 1,) integers: where sentences begin in an array of all words, and where
             the last one ends.
@@ -328,9 +328,9 @@ class Tagger(ModelRuntime):
         return self._run_many(sentences, threads, fixed_labels, self._decode, self._write)
 
     def tag_text(self, text: str) -> Document:
-        """Return a text as a document, cut into sentences and words by rules.
+        """Return a text as a document, segmented into sentences and words by rules.
 
-        A pipeline that has learned to cut text does so itself: `seqtag.Pipeline.tag_text`.
+        Pipelines with a tokenizer use it instead: `seqtag.Pipeline.tag_text`.
 
         Parameters
         ----------
@@ -456,7 +456,7 @@ class Tagger(ModelRuntime):
         if not self.is_calibrated:
             msg = (
                 f"expected a calibrated model of {self.label}, found one without calibration; "
-                "learn it on a dev set with seqtag calibrate"
+                "calibrate it on a dev set with seqtag calibrate"
             )
             raise SeqtagError(msg)
 
@@ -464,7 +464,8 @@ class Tagger(ModelRuntime):
         if not {*self.columns} <= {"form"}:
             msg = (
                 f"expected a model that looks at words for a text, found one that looks at "
-                f"{', '.join(self.columns)}; put it after models that give these, in a pipeline"
+                f"{', '.join(self.columns)}; combine it with models that predict these, in a "
+                "pipeline"
             )
             raise SeqtagError(msg)
 

@@ -83,8 +83,8 @@ def calibrate(
         msg = f"expected gold labels in a column {columns} to calibrate on, found none"
         if judged_any:
             msg = (
-                "expected words that could have several labels to calibrate on, found none: the "
-                "model gives each word here the one that it always had in training; give more text"
+                "expected words that could have several labels to calibrate on, found none: each "
+                "word here had only one label in training; give more text"
             )
         raise CorpusError(msg, source=filled[0].sentence.source if filled else None)
     models = loaded.models if isinstance(loaded, Pipeline) else (loaded.model,)

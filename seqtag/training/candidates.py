@@ -60,7 +60,8 @@ def learning_task(
         Preset, file or templates; None for those of the model to continue from, or else the
         preset of the column.
     settings
-        Values that come before the settings of the templates; None leaves one to them.
+        Values that come before the settings of the templates; None keeps the value of the
+        templates.
     tables
         Word tables to look into.
     init

@@ -107,15 +107,15 @@ class Checkpoints:
             found = files_of(self.folder)
             if found and not self._resume:
                 msg = (
-                    f"expected a folder without checkpoints, found {found[-1].name} of a training "
-                    "before; go on with it (--resume), or name another folder"
+                    f"expected a folder without checkpoints, found {found[-1].name} of an earlier "
+                    "training; continue it (--resume), or choose another folder"
                 )
                 raise CheckpointError(msg, source=str(self.folder))
         except BaseException:
             self.__exit__()
             raise
         if self._resume and not found:
-            _log.info("%s: no checkpoint yet, the training begins at its start", self.folder)
+            _log.info("%s: no checkpoint yet, training starts from the beginning", self.folder)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -131,13 +131,13 @@ class Checkpoints:
                 lock.seek(0)
                 owner = lock.read(200).decode("utf-8", "replace").strip() or "another process"
                 msg = (
-                    f"expected a folder that no other training uses, found it in use by {owner}; "
-                    "wait until that one has ended, or name another folder"
+                    f"expected a folder that no other training uses, found one in use by {owner}; "
+                    "wait for its end, or choose another folder"
                 )
                 raise CheckpointError(msg, source=str(self.folder))
         except OSError as error:
             _log.warning(
-                "%s: cannot be locked (%s); see that no other training uses it",
+                "%s: cannot be locked (%s); make sure that no other training uses it",
                 self.folder,
                 error.strerror,
             )
@@ -253,13 +253,13 @@ class RunCheckpoints:
                 problems.append(f"{path.name}: {error.message.partition(';')[0]}")
                 continue
             for problem in problems:
-                _log.warning("%s/%s; the checkpoint before is used", self._folder, problem)
+                _log.warning("%s/%s; the previous checkpoint is used", self._folder, problem)
             self._good = [path]
             if isinstance(found, TrainingState):
                 self._last = found.epoch, found.visited
             _log.info("resuming from %s: %s", path, describe(found))
             return found
-        msg = f"expected a complete checkpoint, found none; use another folder ({problems[0]})"
+        msg = f"expected a complete checkpoint, found none; choose another folder ({problems[0]})"
         raise CheckpointError(msg, source=str(self._folder))
 
     def wants(self, *, epoch_over: bool) -> bool:
@@ -292,7 +292,7 @@ class RunCheckpoints:
             container.save(path, config, tensors)
         except OSError as error:
             why = str(error.strerror or error).partition(":")[0]
-            _log.warning("%s: not written (%s); the training goes on", path, why)
+            _log.warning("%s: not written (%s); training continues", path, why)
             return False
         self._good = [*self._good, path][-_KEPT:]
         for old in files_of(self._folder, self._name):
@@ -307,7 +307,7 @@ class RunCheckpoints:
         if found:
             msg = (
                 f"expected checkpoints of this training, found others: {'; '.join(found)}; "
-                "run the command of before, or name another folder"
+                "run the same command as before, or choose another folder"
             )
             raise CheckpointError(msg, source=str(self._folder))
 
@@ -484,7 +484,7 @@ def _difference(name: str, old: Any, new: Any) -> str:
             return f"there was a {name}, now there is none"
         if "sentences" in old and "sentences" in new and old["sentences"] != new["sentences"]:
             return f"the {name} had {old['sentences']:,} sentences, has {new['sentences']:,}"
-        return f"the {name} is another: SHA-256 was {old['sha256'][:12]}, is {new['sha256'][:12]}"
+        return f"the {name} is different: SHA-256 was {old['sha256'][:12]}, is {new['sha256'][:12]}"
     if name == "templates" and isinstance(old, list) and isinstance(new, list):
         gone, come = ([each for each in a if each not in b] for a, b in ((old, new), (new, old)))
         changes = [

@@ -326,9 +326,7 @@ class Corpus(NamedTuple):
         if not kept.any():
             raise _nothing(self.name, without)
         if without:
-            _log.warning(
-                "%d sentences without any label were left out: they teach nothing", without
-            )
+            _log.warning("%d sentences without any label were skipped", without)
             data = data.where(kept)
         return data
 
@@ -419,7 +417,7 @@ def open_corpus(
         if not is_column_name(column):
             msg = (
                 "expected names of columns without white space and control characters, found "
-                f"{column!r:.80}; call it otherwise"
+                f"{column!r:.80}; rename it"
             )
             raise CorpusError(msg, source=name)
     return corpus
@@ -532,7 +530,7 @@ class _Gathering:
         """Return all columns, those of the label last, and the words per sentence."""
         if self._skipped:
             _log.warning(
-                "%d sentences with unannotated words were left out; seqtag train --unlabeled "
+                "%d sentences with unannotated words were skipped; seqtag train --unlabeled "
                 "learn-around learns from their other words",
                 self._skipped,
             )
@@ -546,7 +544,7 @@ class _Gathering:
 
 
 def _nothing(source: str | None, skipped: int = 0) -> CorpusError:
-    left = f" ({skipped} without labels were left out)" if skipped else ""
+    left = f" ({skipped} without labels were skipped)" if skipped else ""
     return CorpusError(f"expected sentences to learn from, found none{left}", source=source)
 
 
@@ -626,8 +624,8 @@ def check_data(examples: TrainingData, held_out: TrainingData | None = None) -> 
     several = [form for form, labels in alike.items() if len(labels) > 1]
     if several:
         _log.warning(
-            "labels such as %s come in several Unicode normal forms and are learned as different "
-            "ones (%d in all); bring the data to one, NFC",
+            "labels such as %s occur in several Unicode normal forms and are learned as different "
+            "labels (%d in all); convert the data to NFC",
             several[0],
             len(several),
         )
@@ -648,8 +646,8 @@ def check_data(examples: TrainingData, held_out: TrainingData | None = None) -> 
         for ours, theirs in pairs
     ):
         _log.warning(
-            "the dev set is the training data: its scores say how well that was learned, and stop "
-            "nothing too early or too late; give sentences of other texts"
+            "the dev set is the training data: its scores show how well the training data were "
+            "learned, and are no basis for early stopping; give other sentences"
         )
     elif "form" in examples.columns:
         ours, theirs = pairs[1]
@@ -658,7 +656,7 @@ def check_data(examples: TrainingData, held_out: TrainingData | None = None) -> 
         if words >= _NOTED * held_out.lengths.sum():
             _log.warning(
                 "%d of the %d sentences of the dev set %s in the training data, too (%.1f%% of "
-                "its words): its scores say too much; leave them out of one of the two",
+                "its words): its scores are too high; remove them from one of the two",
                 count,
                 len(shared),
                 "is" if count == 1 else "are",

@@ -109,7 +109,7 @@ def train_parts(
     Parameters
     ----------
     data
-        Path of a corpus file, several of them, or sentences as `seqtag.read` gives them.
+        Path of a corpus file, several of them, or sentences as returned by `seqtag.read`.
     labels
         Components to train: some of `COMPONENTS`, or other columns; None for all of `COMPONENTS`
         that the data have. Columns are trained in their order there, others after them in the
@@ -151,13 +151,13 @@ def train_parts(
     CorpusError, LabelError
         If the data have no sentences, or lack a named column, or it is not annotated.
     KeyboardInterrupt
-        If it comes before any epoch is finished, or a second time.
+        If it arrives before any epoch is finished, or a second time.
     """
     folder = checkpoints_in(checkpoint, resume=resume, every=checkpoint_every)
     schedule = Schedule(seed, runs, patience, threads, on_epoch)
     given_tables = tables_of(tables)
     Settings().with_values(settings).in_one_pass(
-        "several parts", "train such parts one by one, and put them together with seqtag bundle"
+        "several parts", "train such components separately, and combine them with seqtag bundle"
     )
     reading = ReadOptions(format, columns, limits)
     with folder or nullcontext():
@@ -193,7 +193,7 @@ def train_parts(
             for name in names:
                 if len(found[name].types) == 1:
                     value = found[name].types[0]
-                    _log.warning("the column %s is %r throughout: not learned", name, value)
+                    _log.warning("the column %s is %r everywhere: not learned", name, value)
             names = [name for name in names if len(found[name].types) > 1]
         initial = {name: part_of(init, LabelColumn(name), settings) for name in (*texts, *names)}
         for model in initial.values():

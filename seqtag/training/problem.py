@@ -146,7 +146,7 @@ class LearningTask:
             )
         if coding.needs_forms and "form" not in self.columns:
             msg = (
-                f"expected a template that looks at the column form, by which the column "
+                "expected a template that looks at the column form, from which the column "
                 f"{self.column} is learned, found none; add form[0]"
             )
             raise TemplateError(msg, source=self.templates.source)
@@ -166,13 +166,13 @@ class LearningTask:
         if labels > MAX_LABELS:
             msg = (
                 f"expected at most {MAX_LABELS:,} labels in the column {self.column}, found "
-                f"{labels:,}; is it the right one?"
+                f"{labels:,}; check that it is the label column"
             )
             raise LabelError(msg)
         fitting, limit, what = self.templates, MAX_LABELS, ""
         if labels > MAX_TRIGRAM_LABELS:
             fitting = fitting.at_order(1).without_edges()
-            limit, what = MAX_TRIGRAM_LABELS, "label trigrams and label bigrams that see words"
+            limit, what = MAX_TRIGRAM_LABELS, "label trigrams and word-dependent label bigrams"
         if labels > MOST_WITH_BIGRAMS:
             fitting = fitting.at_order(0)
             limit, what = MOST_WITH_BIGRAMS, "label bigrams"
@@ -181,7 +181,7 @@ class LearningTask:
         if self.templates.source not in {f"{name}.txt" for name in preset_names()}:
             msg = (
                 f"expected at most {limit:,} labels with {what}, found {labels:,} in the column "
-                f"{self.column}; leave such templates out, or is the column the wrong one?"
+                f"{self.column}; leave such templates out, or choose another column"
             )
             raise LabelError(msg, source=self.templates.source)
         _log.warning(
@@ -322,8 +322,8 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
     settings = task.settings
     if settings.update == "pa" and settings.margin == 0 and init is None:
         msg = (
-            "the step rule pa expects a margin above 0, found 0: from weights of 0 every step is "
-            "as small as the loss, which is 0; set margin to 1"
+            "the step rule pa expects a margin above 0, found 0: with zero weights, every step is "
+            "0; set margin to 1"
         )
         raise TemplateError(msg)
     form = examples.columns.get("form")
@@ -432,7 +432,7 @@ def warn_about_many_labels(labels: int, tokens: int, column: LabelColumn) -> Non
     """Warn about an implausibly large label set."""
     if labels > 1000 or (labels > 50 and labels > tokens / 5):
         _log.warning(
-            "the column %s has %d different labels in %d tokens; is it the right one?",
+            "the column %s has %d different labels in %d tokens; check that it is the label column",
             column,
             labels,
             tokens,

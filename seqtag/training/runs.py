@@ -279,7 +279,7 @@ def train_runs(
     Raises
     ------
     KeyboardInterrupt
-        If it comes before any epoch is finished, or a second time.
+        If it arrives before any epoch is finished, or a second time.
     """
     stop = schedule.stop
     done: dict[int, Kept] = {}

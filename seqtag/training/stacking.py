@@ -106,7 +106,9 @@ def without_unannotated(
     absent = []
     for name, column in columns.items():
         if "_" in column.types or len(column.types) == 1:
-            _log.info("the column %s is not annotated throughout: no part of the first pass", name)
+            _log.info(
+                "the column %s is not annotated everywhere: not predicted in the first pass", name
+            )
             absent.append(predicted_name(name))
     return [
         task

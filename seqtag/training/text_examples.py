@@ -177,7 +177,7 @@ def word_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Trai
     if not pairs:
         msg = (
             "expected multiword tokens, which CoNLL-U writes as ranges such as 1-2, found none; "
-            "leave the label words out, there is nothing to learn for it"
+            "leave out the label words"
         )
         raise CorpusError(msg, source=source)
     if "form" not in columns:  # nothing could tell readings apart

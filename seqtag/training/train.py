@@ -144,7 +144,7 @@ def train(
     Parameters
     ----------
     data
-        Path of a corpus file, several of them, or sentences as `seqtag.read` gives them. With
+        Path of a corpus file, several of them, or sentences as returned by `seqtag.read`. With
         `labels`, sentences in plain Python: lists of words; lists of tuples, whose values
         `columns` names; or dictionaries with a list of values for each column.
     labels
@@ -159,16 +159,16 @@ def train(
         pipeline: see `seqtag.training.pipeline.train_parts`.
     templates
         Preset (``pos``, ``chunk``, ``ner``, ``morph``), template file, or templates; by default
-        the preset that fits the label: by the column's name, or by what its labels look like.
+        the preset that fits the label: by the column's name, or by the form of its labels.
         ``auto`` tries all that fit on sentences held out of the training data.
     tables
-        Word tables: files, or what `seqtag.read_table` gives. Presets look into all of them, other
-        templates into those that they name: ``class(NAME)[0]``, ``lexicon(NAME)[0]``. They are
+        Word tables: files, or results of `seqtag.read_table`. Presets use all of them, other
+        templates use those that they name: ``class(NAME)[0]``, ``lexicon(NAME)[0]``. They are
         stored in the model.
     seed
         Seed of the shuffling. The same data, seed and version give the same bytes.
     shuffle
-        Visit the sentences in a new order each epoch; else in the order given.
+        Visit the sentences in a new order each epoch; otherwise in the given order.
     runs
         Models trained with different shuffling and averaged into one.
     patience
@@ -176,7 +176,7 @@ def train(
     constrain
         Decode valid sequences of chunk labels only.
     unlabeled
-        Treatment of words without a label: ``error``; ``skip`` leaves out sentences with the label
+        Treatment of words without a label: ``error``; ``skip`` drops sentences with the label
         ``_``; ``learn_around`` moves the weights, where labeled words of the sentence are tagged
         wrongly, towards the best labeling that has all given labels. Sentences without any label
         are left out; of a dev set, labeled words are scored. None among `labels` is such a word.
@@ -192,29 +192,28 @@ def train(
         Called after each epoch, with an `Epoch`.
     init
         A model to continue from: a tagger, a pipeline (its component of that column), a file, or
-        the name of an embedded model. Its labels, words and features stay, new ones are added; its
-        templates and settings hold where no others are given, and `templates` must include its
-        own. Only its averaged weights are carried over: the new average is over the new training
-        alone.
+        the name of an embedded model. Its labels, words and features are kept, and new ones are
+        added; its templates and settings apply unless others are given, and `templates` must
+        include its own. Only its averaged weights are carried over: the new average is over the new
+        training alone.
     checkpoint
-        Folder, made if needed, for the state of the training: written after each epoch, and at an
+        Folder for the state of the training, created if needed; written after each epoch and at an
         interruption. No other training may use it.
     checkpoint_every
-        Write the state after so many seconds instead, also within an epoch.
+        Write the state at this interval in seconds instead, also within an epoch.
     resume
         Continue from the newest checkpoint in the folder, to the same bytes as without the
-        interruption; begin at the start if there is none yet. Otherwise, a folder with checkpoints
-        is refused.
+        interruption; start from the beginning if there is none. Otherwise, a folder with
+        checkpoints is refused.
     quick
-        Run no trials before training: automatic settings have the value that is good for most
-        corpora.
+        Run no trials before training: automatic settings use the value that suits most corpora.
     on_component
         Called with the name of a component of a pipeline before it is trained.
     **settings
-        Those of `seqtag.settings.SETTINGS`, which says what each does: ``epochs``, ``update``,
+        Those of `seqtag.settings.SETTINGS`, which describes them: ``epochs``, ``update``,
         ``step``, ``margin``, ``min_count``, ``encoding``, ``dropout``, ``label_parts``,
-        ``known_labels`` and ``passes``. They override those of the templates; None leaves one to
-        them.
+        ``known_labels`` and ``passes``. They override those of the templates; None keeps the value
+        of the templates.
 
     Returns
     -------
@@ -231,14 +230,14 @@ def train(
         If another training uses the folder of checkpoints, or those in it are of other data,
         options or another version, or none of them is complete.
     TypeError
-        If sentences are lists and there are no `labels`, or a file has some.
+        If sentences are lists without `labels`, or `labels` are given for a file.
     ValueError
         If seed, runs, patience, threads or checkpoint_every are out of range, there is no folder
         to resume from, or an option for one column is given for a pipeline.
     KeyboardInterrupt
-        If it comes before an epoch is finished, or a second time; otherwise the training ends after
-        its sentence, the tagger is that of the weights so far, and ``tagger.model.interrupted``
-        is true.
+        If it arrives before an epoch is finished, or a second time; otherwise training ends after
+        the current sentence, the tagger has the weights so far, and ``tagger.model.interrupted`` is
+        true.
 
     Examples
     --------

@@ -61,7 +61,7 @@ def test_names_that_lead_nowhere(crawl):
     with pytest.raises(CorpusError) as error:
         files_of(["crawl"])
     assert str(error.value) == (
-        "crawl: expected files, found a folder; name those in it, as crawl/*.txt"
+        "crawl: expected files, found a folder; name its files, for example crawl/*.txt"
     )
     Path("empty.txt").write_text("\n")
     with pytest.raises(CorpusError) as error:
@@ -104,11 +104,11 @@ def test_names_that_clash():
     with pytest.raises(OptionError) as error:
         jobs_of(["crawl/a.txt", "crawl/x/a.txt"], "out")
     assert str(error.value) == (
-        "expected a name of its own for each file, found out/a.txt for crawl/a.txt and "
-        "crawl/x/a.txt; keep their folders with --base, or tag them one by one"
+        "expected a different output name for each file, found out/a.txt for crawl/a.txt and "
+        "crawl/x/a.txt; keep their folders with --base, or tag them in separate runs"
     )
     for names in (["a", "a.done"], ["a.done", "a"], ["failed.jsonl"], ["summary.json"]):
-        with pytest.raises(OptionError, match="expected a name of its own for each file"):
+        with pytest.raises(OptionError, match="expected a different output name for each file"):
             jobs_of(names, "out")
 
 
@@ -117,8 +117,9 @@ def test_inputs_are_not_written_over(crawl):
         with pytest.raises(OptionError) as error:
             jobs_of(["crawl/a.txt"], folder)
         assert str(error.value) == (
-            f"expected another folder than that of the input, found {folder} for crawl/a.txt; "
-            "name another, nothing was changed"
+            f"expected an output folder other than that of the input, found {folder} for "
+            "crawl/a.txt; "
+            "choose another; no file was changed"
         )
 
 
@@ -150,7 +151,7 @@ def test_lists_of_names_that_are_no_utf_8(crawl):
     with pytest.raises(CorpusError) as error:
         files_of(["@files.txt"])
     assert str(error.value) == (
-        "files.txt:2: expected a path or an address, found a null byte, as in no name of a file"
+        "files.txt:2: expected a path or an address, found one with a null byte; correct the name"
     )
 
 
@@ -161,7 +162,7 @@ def test_what_a_run_has_written_is_no_input_by_itself(crawl):
     with pytest.raises(OptionError) as error:
         jobs_of(["crawl/a.txt", "crawl/x/b.txt"], "crawl/x", suffix=".y")
     assert str(error.value) == (
-        "expected files that were not written by such a run, found crawl/x/b.txt in the folder "
-        "crawl/x; narrow the pattern down, or name another folder"
+        "expected input files, found the output of a cluster run, crawl/x/b.txt in the folder "
+        "crawl/x; narrow the pattern, or choose another folder"
     )
     assert jobs_of(["crawl/x/b.txt"], "again") == [Job("crawl/x/b.txt", "again/b.txt")]

@@ -15,5 +15,5 @@ def test_without_ray_the_extra_is_named(monkeypatch):
     with pytest.raises(ClusterError) as error:
         require_ray()
     assert str(error.value) == (
-        "expected the package ray for work on a cluster, found none; " + install_hint("ray")
+        "expected the package ray to run on a cluster, found none; " + install_hint("ray")
     )

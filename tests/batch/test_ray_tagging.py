@@ -311,7 +311,7 @@ def test_its_own_files_are_no_input(place, fake, call):
     )
     again = call(*TAG, "**/*.conllu", "--base", ".")
     assert again.code == 2
-    assert "expected files that were not written by such a run, found out/0.conllu" in again.err
+    assert "expected input files, found the output of a cluster run, out/0.conllu" in again.err
 
 
 def test_raw_text_and_names(place, fake, call):
@@ -352,7 +352,11 @@ def test_what_cannot_be_is_said_before_anything_begins(place, fake, call):
         (("in/none.conllu",), 1, "in/none.conllu: No such file or directory"),
         (("in",), 1, "in: expected files, found a folder"),
         (("-m", "none"), 1, "none: No such file or directory; the embedded models are"),
-        (("-o", "in"), 2, "expected another folder than that of the input, found in for in/0"),
+        (
+            ("-o", "in"),
+            2,
+            "expected an output folder other than that of the input, found in for in/0",
+        ),
     ):
         done = call(*TAG, "in/0.conllu", *more)
         assert (done.code, message in done.err) == (code, True), done.err

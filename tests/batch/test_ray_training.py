@@ -124,9 +124,9 @@ def test_a_shard_that_kills_its_workers_is_named(actors, shards):
     with pytest.raises(ClusterError) as error:
         seqtag.train_shards(shards, shard_workers=workers, **HOW)
     assert str(error.value) == (
-        f"{os.path.abspath('1.txt')}: expected an answer from this shard, found its worker lost "  # noqa: PTH100
-        "2 times (The actor died unexpectedly); is there memory enough? with a checkpoint, the "
-        "same command with --resume goes on from the last round"
+        f"{os.path.abspath('1.txt')}: expected a result for this shard, found its worker lost "  # noqa: PTH100
+        "2 times (The actor died unexpectedly); check the available memory; with a checkpoint, the "
+        "same command with --resume continues from the last round"
     )
     assert actors.asked.count(("1.txt", "round")) == 2
     assert actors.killed == 3
@@ -153,7 +153,7 @@ def test_a_file_that_changes_under_a_lost_worker_is_noticed(actors, shards):
         return False
 
     actors.lose = lose
-    with pytest.raises(CorpusError, match="expected the sentences that this shard began with"):
+    with pytest.raises(CorpusError, match="expected the sentences with which this training began"):
         seqtag.train_shards(shards, shard_workers=partial(ray_shard_workers, ray=actors), **HOW)
 
 

@@ -243,7 +243,7 @@ def test_parquet_that_is_none_or_has_something_else(arrow, home):
             tag_file("in.parquet", "out.parquet", home / "upos.seqtag")
     twice = arrow.Table.from_arrays(2 * [arrow.array([["a"]])], names=["tokens", "tokens"])
     arrow.parquet.write_table(twice, "in.parquet")
-    with pytest.raises(CorpusError, match=r"different names, found 'tokens' twice; rename one$"):
+    with pytest.raises(CorpusError, match=r"column names, found 'tokens' twice; rename one$"):
         tag_file("in.parquet", "out.parquet", home / "upos.seqtag")
     arrow.parquet.write_table(arrow.table({"id": [1]}), "in.parquet")
     with pytest.raises(CorpusError, match=r"^in.parquet: expected a field body, found id"):

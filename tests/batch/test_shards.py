@@ -1,4 +1,5 @@
-"""Shards agree on features, labels and words as if they were one corpus, and learn by themselves."""
+"""Shards agree on features, labels and words as if they were one corpus, and learn by "
+"themselves."""
 
 from __future__ import annotations
 
@@ -145,8 +146,8 @@ def test_a_file_that_has_changed_is_noticed(tmp_path):
     with pytest.raises(CorpusError) as error:
         Shard(path, how).encode(plan)
     assert str(error.value) == (
-        f"{path}: expected the sentences that this shard began with, found others; leave the "
-        "file as it is, or begin anew"
+        f"{path}: expected the sentences with which this training began, found others; restore "
+        "the file, or start over"
     )
 
 

@@ -344,7 +344,7 @@ def test_a_file_that_changed_meanwhile_is_not_joined(place, model):
     text = Path("in.conllu").read_text()
     for changed in (text.replace("barks", "sleep"), text + text):
         Path("in.conllu").write_text(changed)
-        with pytest.raises(CorpusError, match="expected the file that its parts were made of"):
+        with pytest.raises(CorpusError, match="expected the file that was split"):
             join(model, found)
         assert not Path("out/in.conllu").exists()
 

@@ -83,18 +83,18 @@ def test_a_file_of_that_name_is_a_file(tmp_path, monkeypatch):
     [
         (
             "ud:fr_sequoja",
-            "expected the name of a corpus, as ud:fr_sequoia or ud:fr_sequoia/dev, found "
+            "expected the name of a corpus, such as ud:fr_sequoia or ud:fr_sequoia/dev, found "
             "'ud:fr_sequoja', did you mean 'ud:fr_sequoia'?; seqtag corpora list shows them all",
         ),
         (
             "ud:fr_sequoia/dev/x",
-            "expected the name of a corpus, as ud:fr_sequoia or ud:fr_sequoia/dev, found "
+            "expected the name of a corpus, such as ud:fr_sequoia or ud:fr_sequoia/dev, found "
             "'ud:fr_sequoia/dev/x', did you mean 'ud:fr_sequoia'?; seqtag corpora list shows them "
             "all",
         ),
         (
             "conll2000/dev",
-            "expected one of the parts train, test of conll2000, found 'dev'",
+            "expected one of the splits train, test of conll2000, found 'dev'",
         ),
         (
             "conll2000@2001",
@@ -112,7 +112,7 @@ def test_a_part_must_be_named_where_there_is_no_default():
     with pytest.raises(CatalogueError) as error:
         parse("conll2000").file("dev")
     assert str(error.value) == (
-        "expected one of the parts train, test of conll2000, found none; name it, as in "
+        "expected one of the splits train, test of conll2000, found none; name it, as in "
         "conll2000/test"
     )
 
@@ -121,7 +121,7 @@ def test_the_path_of_a_path():
     with pytest.raises(CatalogueError) as error:
         path("dev.conllu")
     assert str(error.value) == (
-        "expected the name of a corpus, as ud:fr_sequoia/dev, found the path 'dev.conllu'"
+        "expected the name of a corpus, such as ud:fr_sequoia/dev, found the path 'dev.conllu'"
     )
 
 
@@ -159,7 +159,7 @@ def test_nobody_at_home(monkeypatch):
     with pytest.raises(CatalogueError) as error:
         cache_folder()
     assert str(error.value) == (
-        "expected a home folder to keep corpora in, found none; set SEQTAG_CACHE to a folder"
+        "expected a home folder for corpora, found none; set SEQTAG_CACHE to a folder"
     )
 
 
@@ -178,7 +178,8 @@ def test_a_value_outside_a_table_is_refused():
     with pytest.raises(CatalogueError) as error:
         read_tables('release = "2.10"\n["x"]\n')
     assert str(error.value) == (
-        "catalogue.toml: expected tables [\"name\"] only, found the value 'release'; move it into a "
+        "catalogue.toml: expected tables [\"name\"] only, found the value 'release'; move it into "
+        "a "
         "table"
     )
 

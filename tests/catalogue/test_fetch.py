@@ -101,7 +101,7 @@ def test_a_wrong_digest_keeps_nothing(server, tmp_path):
     expected, found = (hashlib.sha256(text).hexdigest() for text in (CONTENT, wrong))
     assert str(error.value) == (
         f"{server.address}{PATH}: expected the SHA-256 {expected} of the catalogue, found {found}; "
-        "nothing was kept; try again, and see whether something on the way changes files"
+        "nothing was kept; try again, and check whether a proxy changes files"
     )
     assert left_in(tmp_path) == []
 
@@ -135,8 +135,8 @@ def test_a_transfer_that_is_always_cut_is_kept_for_the_next_time(server, tmp_pat
     with pytest.raises(CatalogueError) as error:
         fetch.fetch(remote())
     assert str(error.value) == (
-        f"{server.address}{PATH}: the transfer was cut at 4000 of {len(CONTENT)} bytes; try again, "
-        "and it goes on from there"
+        f"{server.address}{PATH}: the transfer was cut at 4000 of {len(CONTENT)} bytes; try again "
+        "to continue from there"
     )
     assert left_in(tmp_path) == ["x-train.txt.part"]
     assert not local_path(remote()).exists()
@@ -211,8 +211,8 @@ def test_a_server_that_is_not_there(server, monkeypatch):
         fetch.fetch(remote())
     assert str(error.value).startswith(f"http://{nobody}{PATH}: cannot reach {nobody} (")
     assert str(error.value).endswith(
-        "; check the network, name another server with SEQTAG_CORPORA_MIRROR, or put the file "
-        "where seqtag corpora path says"
+        "; check the network, name another server with SEQTAG_CORPORA_MIRROR, or put the file at "
+        "the path that seqtag corpora path prints"
     )
 
 
@@ -267,7 +267,7 @@ def test_a_cache_that_cannot_be_written_to(server, tmp_path, monkeypatch):
         fetch.fetch(remote())
     assert str(error.value) == (
         f"{tmp_path / 'file' / 'corpora' / 'x-1'}: cannot keep corpora there (Not a directory); "
-        "set SEQTAG_CACHE to a folder of yours"
+        "set SEQTAG_CACHE to a folder that you can write to"
     )
 
 
@@ -277,7 +277,7 @@ def test_a_read_only_cache(server, monkeypatch, code):
         raise OSError(code, os.strerror(code), str(path))
 
     monkeypatch.setattr(Path, "mkdir", refuse)
-    with pytest.raises(CatalogueError, match="set SEQTAG_CACHE to a folder of yours"):
+    with pytest.raises(CatalogueError, match="set SEQTAG_CACHE to a folder that you can write to"):
         fetch.fetch(remote())
 
 
@@ -297,7 +297,7 @@ def test_a_file_that_was_changed_is_fetched_again(server, caplog):
     path.write_bytes(CONTENT[:-1])
     with caplog.at_level(logging.INFO, "seqtag"):
         assert fetch.fetch(remote()).read_bytes() == CONTENT
-    assert caplog.messages[0] == f"{path} is not as it was fetched; it is fetched again"
+    assert caplog.messages[0] == f"{path} has changed since it was fetched; fetching it again"
 
 
 def test_a_file_put_there_by_hand_needs_no_server(server):
@@ -315,8 +315,8 @@ def test_the_first_time_is_trusted_and_said_and_the_next_is_checked(server, capl
         path = fetch.fetch(file)
     digest = hashlib.sha256(CONTENT).hexdigest()
     assert caplog.messages == [
-        "x/train, release 1: the catalogue has no digest of it; SHA-256 "
-        f"{digest} was written down and is checked from now on"
+        "x/train, release 1: the catalog has no digest for it; SHA-256 "
+        f"{digest} was recorded and is checked from now on"
     ]
     assert record_of(path).read_text() == f"{digest}  x-train.txt\n"
     path.unlink()
@@ -326,7 +326,7 @@ def test_the_first_time_is_trusted_and_said_and_the_next_is_checked(server, capl
     assert str(error.value) == (
         f"{server.address}{PATH}: expected the SHA-256 {digest} of the first time, found "
         f"{hashlib.sha256(b'something else').hexdigest()}; nothing was kept; if the change is "
-        f"meant, remove x-train.txt.sha256 in {path.parent}"
+        f"intended, remove x-train.txt.sha256 in {path.parent}"
     )
     record_of(path).unlink()
     assert fetch.fetch(file).read_bytes() == b"something else"
@@ -389,7 +389,7 @@ def test_who_waits_says_so(server, caplog):
         for thread in threads:
             thread.join()
     path = local_path(remote())
-    assert caplog.messages == [f"{path}: waiting for another process that fetches it"]
+    assert caplog.messages == [f"{path}: waiting for another process that is fetching it"]
     assert server.requests == [(PATH, None)]
 
 

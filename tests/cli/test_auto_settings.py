@@ -88,6 +88,6 @@ def test_templates_auto(path, tmp_path, capsys):
 def test_the_value_is_a_number_or_a_word(path, tmp_path, capsys):
     assert main(["train", path, "-o", str(tmp_path / "m"), "--tag-dictionary", "some"]) == 2
     assert (
-        "the setting known-labels expects a whole number from 0, at most 1,000,000,000, first or "
+        "the setting known-labels expects an integer from 0, at most 1,000,000,000, first or "
         "auto, found 'some'"
     ) in capsys.readouterr().err

@@ -88,13 +88,13 @@ def test_07_several_blank_lines(bench):
         4,
         ":3",
         "a blank line that holds spaces or tabs; treated as blank",
-        "expected a blank line with nothing in it, found spaces or tabs; remove them",
+        "expected an empty line, found spaces or tabs; remove them",
     )
 
 
 NO_TABS = (
     "expected 10 tab-separated columns, found 1 ({}); separate the columns with tabs; if this is "
-    "no CoNLL-U, it looks like 10 columns: use --format columns"
+    "not CoNLL-U, it looks like 10 columns: use --format columns"
 )
 
 
@@ -180,7 +180,7 @@ def test_14_unannotated_tag(bench):
         "learn from their other words with --unlabeled learn-around\n",
     )
     skipped = bench.train("--unlabeled", "skip")
-    assert skipped.err.startswith("seqtag: note: 1 sentences with unannotated words were left out")
+    assert skipped.err.startswith("seqtag: note: 1 sentences with unannotated words were skipped")
     scored = bench.eval("--json")
     assert json.loads(scored.out)["tokens"] == 4
     assert scored.err == (
@@ -263,8 +263,8 @@ def test_22_composed_and_decomposed_letters(bench):
     both = row(1, composed) + "\n" + row(1, decomposed) + "\n"
     bench.write(GOOD + both)
     found = (
-        "1 of 4 words are not in the composed Unicode form (NFC), such as cafe\u0301, and others "
-        "are; all are read as composed, and outputs keep the bytes of each\n"
+        "1 of 4 words are not in the composed Unicode form (NFC), such as cafe\u0301, but others "
+        "are; all are read as composed, and outputs keep the original bytes\n"
     )
     assert bench.train().err.startswith(f"seqtag: note: {found}")
     assert bench.train("--label", "tokens,upos").err.count(found) == 1
@@ -282,13 +282,14 @@ def test_22_composed_and_decomposed_letters(bench):
     done = bench.call("eval", "gold", "found", *COLUMNS)
     assert (done.code, done.err) == (
         0,
-        "seqtag: note: 1 of the wrong labels have the letters of the right ones, such as "
-        f"{composed}, in another Unicode normal form; bring both to NFC\n",
+        "seqtag: note: 1 of the wrong labels differ from the gold label only in the Unicode "
+        "normal form, such as "
+        f"{composed}, in another Unicode normal form; convert both to NFC\n",
     )
     bench.write(f"a {composed}\nb {decomposed}\n")
     assert bench.train(*COLUMNS).err.startswith(
-        f"seqtag: note: labels such as {composed} come in several Unicode normal forms and are "
-        "learned as different ones (1 in all); bring the data to one, NFC\n"
+        f"seqtag: note: labels such as {composed} occur in several Unicode normal forms and are "
+        "learned as different labels (1 in all); convert the data to NFC\n"
     )
     bench.write(f"{composed} x\n", "gold")
     bench.write(f"{decomposed} x\n", "found")
@@ -296,13 +297,13 @@ def test_22_composed_and_decomposed_letters(bench):
     assert (done.code, done.err) == (
         1,
         f'seqtag: found:1: expected the words of gold:1, "{composed}", found "{decomposed}" (the '
-        "same letters in another Unicode normal form: bring both to NFC); compare files of the "
+        "same letters in another Unicode normal form: convert both to NFC); compare files of the "
         "same text\n",
     )
     for name, word in (("gold", composed), ("found", decomposed)):
         bench.write(row(1, word) + "\n", name)
     done = bench.call("eval", "gold", "found", "--aligned")
-    assert (done.code, done.err.count("bring both to NFC")) == (1, 1)
+    assert (done.code, done.err.count("convert both to NFC")) == (1, 1)
 
 
 def test_23_a_thousand_marks_on_one_letter(bench):
@@ -318,8 +319,8 @@ def test_25_sentence_without_end(bench):
     bench.passes(rows, 20_000)
     bench.refused(
         GOOD + rows,
-        ":4: expected at most 500 rows in a sentence, found more in the one that starts here; mark "
-        "where its sentences end, or allow more with --max-sentence",
+        ":4: expected at most 500 rows in a sentence, found more in the one that starts here; "
+        "mark the sentence boundaries, or allow more with --max-sentence",
         "--max-sentence",
         500,
     )

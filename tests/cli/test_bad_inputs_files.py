@@ -87,17 +87,17 @@ DAMAGE = "fetch or compress the file again"
     [
         (
             lambda data: data[:-30],
-            "expected the end of the gzip data, found the end of the file: it is cut short; fetch "
+            "expected the end of the gzip data, found the end of the file: it is truncated; fetch "
             "or compress it again",
         ),
         (
             lambda data: data[:-8] + b"\0\0\0\0" + data[-4:],
-            "expected sound gzip data, found damage (Error -3 while decompressing data: incorrect "
+            "expected valid gzip data, found an error (Error -3 while decompressing data: incorrect "
             f"data check); {DAMAGE}",
         ),
         (
             lambda data: data + b"junk",
-            "expected sound gzip data, found damage (Error -3 while decompressing data: incorrect "
+            "expected valid gzip data, found an error (Error -3 while decompressing data: incorrect "
             f"header check); {DAMAGE}",
         ),
     ],
@@ -114,7 +114,8 @@ def test_42_compressed_twice_or_utf16(bench):
     twice = bz2.compress(gzip.compress(GOOD.encode()))
     bench.refused(
         twice,
-        ": expected text in bzip2 data, found gzip data; it is compressed twice, decompress it once",
+        ": expected text in bzip2 data, found gzip data; it is compressed twice, decompress it "
+        "once",
     )
     bench.refused(
         gzip.compress(GOOD.encode("utf-16")),
@@ -143,10 +144,11 @@ def test_44_row_or_text_cut_off(bench):
             GOOD + row(1, "the", "DET").rstrip("\n") + end,
             3,
             ":4",
-            "a sentence that no blank line ends, at the end of the file; is the file complete? The "
+            "a sentence without a blank line after it, at the end of the file; is the file "
+            "complete? The "
             "sentence is used as it is",
-            "expected a blank line after the last sentence, found the end of the file; see "
-            "whether the file is complete, and put the blank line there",
+            "expected a blank line after the last sentence, found the end of the file; check that "
+            "the file is complete, and add the blank line",
         )
     bench.refused(
         GOOD + span("1-2", "thedog") + row(1, "the", "DET"),
@@ -166,7 +168,7 @@ def test_45_gzip_bomb(bench, monkeypatch):
     bench.refused(
         gzip.compress(200_000 * b"# c\n", 9),
         ":1: expected at most 1,000 comments in a sentence, found more in the one that starts "
-        "here; mark where its sentences end, or allow more with --max-sentence",
+        "here; mark the sentence boundaries, or allow more with --max-sentence",
         "--max-sentence",
         1000,
     )
@@ -220,7 +222,7 @@ AGAIN = "the file is damaged, copy or save it again"
         (
             entry("F32", [2**62], 0, 2**64),
             f"expected a model of at most 4294967296 bytes, found a header that announces {2**64}; "
-            "this is no seqtag model, check the path",
+            "this is not a seqtag model; check the path",
         ),
         (
             entry("F32", [2], 0, 4),
@@ -332,7 +334,7 @@ def test_51_no_home(bench, tmp_path):
 def test_52_output_that_is_the_input(bench):
     raw = bench.write(GOOD)
     message = "expected an output file other than the input"
-    again = "name another output, nothing was changed"
+    again = "choose another output; no file was changed"
     for done, shown in (
         (bench.tag("-o", NAME), NAME),
         (bench.tag("-o", f"./{NAME}"), f"./{NAME}"),
@@ -347,14 +349,14 @@ def test_53_training_data_that_are_scored(bench):
     done = bench.call("eval", "-m", "upos.seqtag", "train.conllu")
     assert done.code == 0
     assert done.notes[-1] == (
-        "seqtag: note: train.conllu is what the model was trained on; the figures say how well "
-        "it was learned, not how well other text is labeled"
+        "seqtag: note: train.conllu is what the model was trained on; the scores do not show how "
+        "well the model labels other text"
     )
     bench.write(conllu())
     done = bench.train("--dev", "train.conllu")
     assert done.err.startswith(
-        "seqtag: note: the dev set is the training data: its scores say how well that was learned, "
-        "and stop nothing too early or too late; give sentences of other texts\n"
+        "seqtag: note: the dev set is the training data: its scores show how well the training "
+        "data were learned, and are no basis for early stopping; give other sentences\n"
     )
     bench.write(conllu([*SENTENCES[:2], "the cat sees the big dog ."]), "dev")
     for label in ("upos", "upos,xpos"):
@@ -362,7 +364,7 @@ def test_53_training_data_that_are_scored(bench):
         assert (
             done.err.count(
                 "seqtag: note: 2 of the 3 sentences of the dev set are in the training data, too "
-                "(58.8% of its words): its scores say too much; leave them out of one of the two\n"
+                "(58.8% of its words): its scores are too high; remove them from one of the two\n"
             )
             == 1
         )

@@ -45,7 +45,8 @@ def test_a_table_is_written_and_each_pass_told(raw, tmp_path):
         "seqtag: pass 2: 0 words moved",
     ]
     assert lines[2:] == [
-        f"seqtag: {tmp_path / 'news.classes'}: 7 words in 3 classes, from 75 words of text (7 types)"
+        f"seqtag: {tmp_path / 'news.classes'}: 7 words in 3 classes, from 75 words of text (7 "
+        "types)"
     ]
     table = (tmp_path / "news.classes").read_bytes()
     assert table.startswith(
@@ -137,7 +138,7 @@ def test_a_model_that_does_not_cut_text_is_refused(raw, home, call):
     model = home / "upos.seqtag"
     done = call("classes", raw, "-o", "-", "-m", model, "--format", "text")
     assert (done.code, done.out) == (2, b"")
-    assert "expected a pipeline with a tokenizer for -m, found none in it" in done.err
+    assert "expected a pipeline with a tokenizer for -m, found one without" in done.err
 
 
 @pytest.mark.parametrize(
@@ -149,7 +150,7 @@ def test_a_model_that_does_not_cut_text_is_refused(raw, home, call):
         (["--passes", "0"], 2, "expected passes of at least 1, found 0"),
         (["--threads", "0"], 2, "Invalid value for '--threads'"),
         (["--format", "tsv"], 2, "Invalid value for '--format'"),
-        (["-K", "8"], 1, "expected at least 8 words that come 3 times or more, one for each class"),
+        (["-K", "8"], 1, "expected at least 8 words that occur at least 3 times, one per class"),
         (
             ["-K", "1", "--max-sentence", "4"],
             1,

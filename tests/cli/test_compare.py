@@ -90,7 +90,8 @@ def test_usage(home, folder, call):
         (
             1,
             ("gold.conllu", model, "en", "--label", "misc"),
-            "en: expected a part that labels words, of tokens, words, upos, xpos, feats, lemma, "
+            "en: expected a component that labels words, one of tokens, words, upos, xpos, feats, "
+            "lemma, "
             "found 'misc'",
         ),
         (1, ("gold.conllu", "no.conllu", "b.conllu"), "no.conllu: No such file"),

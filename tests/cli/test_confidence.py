@@ -132,8 +132,8 @@ def test_formats_without_a_place_are_refused(home, call, option):
     assert done.code == 2
     assert (
         "expected the format conllu or columns for margins, probabilities and several label sequences, "
-        "found tagged; "
-        "it has no place for them"
+        "found tagged, "
+        "which cannot store them"
     ) in done.err
 
 
@@ -195,8 +195,8 @@ def test_no_word_with_a_choice_to_calibrate_on(home, call, tmp_path):
     done = call("calibrate", model, tmp_path / "in.conllu", "-o", out)
     assert (done.code, out.exists()) == (1, False)
     assert done.err.endswith(
-        "in.conllu: expected words that could have several labels to calibrate on, found none: the "
-        "model gives each word here the one that it always had in training; give more text\n"
+        "in.conllu: expected words that could have several labels to calibrate on, found none: "
+        "each word here had only one label in training; give more text\n"
     )
 
 
@@ -273,7 +273,7 @@ def test_options_of_weights_need_the_option(home, call):
 def test_inspect_is_info_with_weights(home, call):
     old, new = (call(*args, home / "upos.seqtag") for args in (["inspect"], ["info", "--weights"]))
     assert old.out == new.out
-    assert "seqtag inspect is deprecated and goes in the next release" in old.err
+    assert "seqtag inspect is deprecated and will be removed in the next release" in old.err
 
 
 def test_weights_need_names_for_features(home, call):

@@ -59,7 +59,7 @@ def test_fetch_and_path(folder, call, toys):
 def test_another_release_is_trusted_once(folder, call):
     done = call("corpora", "fetch", "ud:xx_toy@2.0/dev")
     assert done.code == 0
-    assert "ud:xx_toy/dev, release 2.0: the catalogue has no digest of it; SHA-256 " in done.err
+    assert "ud:xx_toy/dev, release 2.0: the catalog has no digest for it; SHA-256 " in done.err
     assert "was written down" not in call("corpora", "fetch", "ud:xx_toy@2.0/dev").err
 
 
@@ -136,7 +136,7 @@ def test_eval_and_tag_want_to_know_the_part(folder, call):
         done = call(*command)
         assert (done.code, done.err) == (
             1,
-            "seqtag: expected one of the parts train, test of toychunks, found none; name it, as "
+            "seqtag: expected one of the splits train, test of toychunks, found none; name it, as "
             "in toychunks/test\n",
         )
 

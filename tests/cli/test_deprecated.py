@@ -26,7 +26,9 @@ def test_an_old_option_does_what_the_new_one_does(old, new, call, tmp_path, monk
     for name, options in (("old", old), ("new", new)):
         done = call("train", "in.conllu", "-o", name, "--epochs", 2, *options)
         assert done.code == 0
-        warned = f"seqtag: note: {old[0]} is deprecated and goes in the next release; use --"
+        warned = (
+            f"seqtag: note: {old[0]} is deprecated and will be removed in the next release; use --"
+        )
         assert (warned in done.err) == (name == "old")
     assert (tmp_path / "old").read_bytes() == (tmp_path / "new").read_bytes()
 
@@ -47,7 +49,7 @@ def test_classes_and_margin_mean_one_thing_each(call, home, tmp_path, monkeypatc
     old, new = call(*tag, "--margin"), call(*tag, "--label-margin")
     assert old.code == new.code == 0
     assert old.out == new.out != call(*tag).out
-    note = "is deprecated and goes in the next release; use"
+    note = "is deprecated and will be removed in the next release; use"
     assert f"seqtag: note: --margin {note} --label-margin\n" in old.err
     old = call(*classes, "-", "--classes", 2, "--min-count", 1)
     new = call(*classes, "-", "--number", 2, "--min-count", 1)
@@ -63,7 +65,7 @@ def test_curve_is_now_an_option_of_tune(call, tmp_path, monkeypatch):
     old, new = call("curve", *how), call("tune", "--curve", *how)
     assert old.code == new.code == 0
     assert old.out == new.out
-    note = "seqtag curve is deprecated and goes in the next release; use seqtag tune --curve"
+    note = "seqtag curve is deprecated and will be removed in the next release; use seqtag tune --curve"
     assert f"seqtag: note: {note}\n" in old.err
     assert note not in new.err
     assert note not in call("curve", *how, "-q").err

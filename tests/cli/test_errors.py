@@ -98,13 +98,15 @@ def test_bad_files(folder, call, name, message):
         ),
         (
             ["train.conllu", "--label", "chunk"],
-            "train.conllu: expected one of the columns lemma, upos, xpos, feats, head, deprel, deps, misc "
+            "train.conllu: expected one of the columns lemma, upos, xpos, feats, head, deprel, "
+            "deps, misc "
             "for labels, found 'chunk'; choose one of these with --label, or name the columns with",
         ),
         (["train.conllu", "--label", "form"], "for labels, found 'form'; choose one"),
         (
             ["train.conllu", "--dev", "train.txt"],
-            "train.txt: expected a dev set with the columns of the training data, found one without upos "
+            "train.txt: expected a dev set with the columns of the training data, found one "
+            "without upos "
             "(it has form, pos, chunk); give one in the same format",
         ),
         (["train.conllu", "train.txt"], "train.txt: expected the columns id, form, lemma, "),
@@ -126,7 +128,7 @@ def test_bad_files(folder, call, name, message):
         ),
         (
             ["train.txt", "--templates", "minus"],
-            "minus:1: the setting epochs expects a whole number",
+            "minus:1: the setting epochs expects an integer",
         ),
         (["train.txt", "--templates", "none"], "none: expected at least one template, found none"),
     ],
@@ -161,7 +163,7 @@ def test_training_refuses(folder, call, args, message):
         (["train", "-", "-o", "n", "--dev", "-"], 'expected "-" (standard input) once'),
         (
             ["train", "train.txt", "-o", "n", "--epochs", "0"],
-            "'--epochs': the setting epochs expects a whole number from 1, at most 1,000,000,000, "
+            "'--epochs': the setting epochs expects an integer from 1, at most 1,000,000,000, "
             "found 0",
         ),
         (

@@ -233,8 +233,8 @@ def test_raw_text(folder, call, monkeypatch):
     done = call("eval", "-m", "en.seqtag", "gold.conllu", "--raw", "--json")
     assert done.code == 0
     assert done.err == (
-        "seqtag: note: no label is right in UPOS, XPOS, Lemmas; is it annotated on both "
-        "sides, and with one tag set?\n"
+        "seqtag: note: no label is right in UPOS, XPOS, Lemmas; check that both sides are "
+        "annotated with the same tag set\n"
     )
     document = json.loads(done.out)
     assert document["metrics"]["sentences"]["found"] == 4
@@ -260,7 +260,7 @@ def test_aligned_files_of_other_texts(folder, call):
         (
             "gold.conllu gold.txt --aligned",
             1,
-            "gold.txt:1: expected CoNLL-U, which says where tokens and sentences are, found a file "
+            "gold.txt:1: expected CoNLL-U, which marks tokens and sentences, found a file "
             "with the columns form, pos, chunk; give files in CoNLL-U",
         ),
         (

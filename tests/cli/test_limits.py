@@ -42,7 +42,7 @@ def test_every_command_refuses_a_sentence_above_the_limit(call, commands):
         assert (done.code, done.out) == (1, b""), done
         assert done.err == (
             f"seqtag: {path}:6: expected at most 3 rows in a sentence, found more in the one that "
-            "starts here; mark where its sentences end, or allow more with --max-sentence\n"
+            "starts here; mark the sentence boundaries, or allow more with --max-sentence\n"
         )
         assert call(*line, "--max-sentence", 4).code == 0
 

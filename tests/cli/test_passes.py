@@ -60,6 +60,6 @@ def test_several_parts_are_refused(paths, capsys):
     train, _, model = paths
     assert main(["train", train, "--label", "all", "--passes", "2", "-o", model]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == (
-        "seqtag: expected passes 1 for several parts, found 2; train such parts one by one, "
-        "and put them together with seqtag bundle"
+        "seqtag: expected passes 1 for several parts, found 2; train such components separately, "
+        "and combine them with seqtag bundle"
     )

@@ -55,7 +55,7 @@ def folder(tmp_path_factory):
     done = run("train", "train.conllu", "--label", "all", "-o", "all.seqtag", cwd=folder)
     assert (done.code, done.out) == (0, b""), done.err
     assert "seqtag: component words\n" in done.err
-    assert "note: the column xpos is '_' throughout: not learned\n" in done.err
+    assert "note: the column xpos is '_' everywhere: not learned\n" in done.err
     (folder / "said").write_text(done.err)
     return folder
 
@@ -102,7 +102,7 @@ def test_only_some_parts_run(call):
     done = call("tag", "-m", "all.seqtag", "text.txt", "--only", "ner")
     assert (done.code, done.out) == (1, b"")
     assert done.err == (
-        "seqtag: expected one of the parts tokens, words, upos, lemma, found 'ner'\n"
+        "seqtag: expected one of the components tokens, words, upos, lemma, found 'ner'\n"
     )
     done = call("tag", "-m", "en-ewt-upos", "text.txt", "--only", "upos")
     assert done.code == 2
@@ -125,7 +125,7 @@ def test_a_component_without_a_row_among_the_scores_is_scored_alone(call):
         assert b"chunk" in done.out or b"F1" in done.out
     done = call("eval", "-m", "both.seqtag", "names.conllu", "--label", "ner")
     assert done.err == (
-        "seqtag: both.seqtag: expected one of the parts upos, misc.NER, found 'ner'\n"
+        "seqtag: both.seqtag: expected one of the components upos, misc.NER, found 'ner'\n"
     )
 
 
@@ -161,8 +161,8 @@ def test_token_ranges_are_of_text_that_a_model_cuts(call):
         done = call("tag", "-m", "all.seqtag", "--token-ranges", *options)
         assert (done.code, done.out) == (2, b"")
         assert done.err.endswith(
-            "expected raw text and a pipeline that cuts it for --token-ranges, found text that is "
-            "cut otherwise; leave one out (see seqtag tag --help)\n"
+            "expected raw text and a pipeline that segments it for --token-ranges, found other "
+            "input; leave one out (see seqtag tag --help)\n"
         )
 
 

@@ -93,7 +93,7 @@ def test_what_a_treebank_does_not_have_is_not_learnt(call, inside, sentence, lea
     done = call("train", "t.conllu", "--label", "all", "-o", "m.seqtag", "--epochs", 2)
     assert done.code == 0
     for column in missing.split():
-        assert f"note: the column {column} is '_' throughout: not learned\n" in done.err
+        assert f"note: the column {column} is '_' everywhere: not learned\n" in done.err
     assert "note: tokens: white space follows every token of the treebank, " in done.err
     found = re.findall(r"(\w+) \(\d+\)", done.err.splitlines()[-1])
     assert ", ".join(found) == learned

@@ -45,7 +45,8 @@ def test_parts_of_a_pipeline(folder, call):
     wrong = call("report", "-m", "en", "gold.conllu", "-o", "x.html", "--label", "words")
     assert wrong.code == 1
     assert wrong.err == (
-        "seqtag: en: expected a part that labels words, of tokens, words, upos, xpos, feats, lemma, "
+        "seqtag: en: expected a component that labels words, one of tokens, words, upos, xpos, "
+        "feats, lemma, "
         "found 'words'\n"
     )
 

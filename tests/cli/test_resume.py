@@ -288,7 +288,7 @@ def test_the_same_command_is_right_the_first_time_and_after_an_interruption(fold
     assert "run-1-000004.checkpoint: this run is finished\n" in done.err
     done = call(*[*loud[:3], "n.seqtag", *loud[4:-3], "--checkpoint", "other", "--resume"])
     assert done.code == 0
-    assert "note: other: no checkpoint yet, the training begins at its start\n" in done.err
+    assert "note: other: no checkpoint yet, training starts from the beginning\n" in done.err
     assert (folder / "n.seqtag").read_bytes() == straight
 
 
@@ -298,7 +298,7 @@ def test_a_folder_in_use_is_refused(call):
         done = call(*HOW, "--checkpoint", "stand", "--resume")
     assert done.code == 1
     assert done.err.startswith(
-        "seqtag: stand: expected a folder that no other training uses, found it in use by process "
+        "seqtag: stand: expected a folder that no other training uses, found one in use by process "
         f"{os.getpid()} on "
     )
     assert done.err.endswith("; wait until that one has ended, or name another folder\n")
@@ -336,11 +336,12 @@ def test_a_checkpoint_is_no_model(call):
     assert call(*HOW, "--checkpoint", "stand").code == 0
     done = call("info", "stand/run-1-000004.checkpoint")
     assert done.err == (
-        "seqtag: stand/run-1-000004.checkpoint: expected a model, found a checkpoint of a training; "
+        "seqtag: stand/run-1-000004.checkpoint: expected a model, found a checkpoint of a "
+        "training; "
         "resume that one: seqtag train --checkpoint DIR --resume\n"
     )
     done = call(*HOW, "--force", "--checkpoint", "stand")
     assert done.err == (
-        "seqtag: stand: expected a folder without checkpoints, found run-1-000004.checkpoint of a "
-        "training before; go on with it (--resume), or name another folder\n"
+        "seqtag: stand: expected a folder without checkpoints, found run-1-000004.checkpoint of "
+        "an earlier training; continue it (--resume), or choose another folder\n"
     )

@@ -130,7 +130,7 @@ def test_tune_refuses(files, capsys, choices, message):
 def test_a_value_of_the_wrong_kind(files, capsys):
     assert main(["tune", files[0], "--try", "epochs=many"]) == 1
     assert (
-        "epochs expects a whole number from 1, at most 1,000,000,000, found 'many'"
+        "epochs expects an integer from 1, at most 1,000,000,000, found 'many'"
         in capsys.readouterr().err
     )
 

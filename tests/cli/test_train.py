@@ -119,7 +119,8 @@ def test_labels_that_look_wrong_are_named(folder, call):
     done = call("train", "w.txt", "-o", "m", "--epochs", 1)
     assert done.code == 0
     assert (
-        "seqtag: note: the column label has 60 different labels in 60 tokens; is it the right one?"
+        "seqtag: note: the column label has 60 different labels in 60 tokens; check that it is "
+        "the label column"
     ) in done.err
 
 
@@ -152,7 +153,7 @@ def test_skip_unlabelled(folder, call):
     )
     done = call("train", "part.txt", "-o", "m", "--epochs", 1, "--unlabeled", "skip")
     assert done.code == 0
-    assert "note: 1 sentences with unannotated words were left out" in done.err
+    assert "note: 1 sentences with unannotated words were skipped" in done.err
 
 
 def test_a_model_is_overwritten_by_force_only(folder, call):

@@ -42,8 +42,8 @@ def test_other_tag_sets(folder, call):
     (folder / "renamed.conllu").write_text(renamed)
     expected = (
         "seqtag: note: gold and predicted labels have none in common (gold: adj, det, noun, punct, "
-        "...; predicted: ADJ, DET, NOUN, PUNCT, ...); are both of one tag set? --label names "
-        "another column"
+        "...; predicted: ADJ, DET, NOUN, PUNCT, ...); check that both use the same tag set; "
+        "--label selects another column"
     )
     assert said(call, "eval", "-m", "upos.seqtag", "renamed.conllu") == [expected]
     assert said(call, "eval", "other.conllu", "renamed.conllu") != []
@@ -90,23 +90,23 @@ def test_a_gold_column_without_any_tag(folder, call):
         gold = gold.replace(f"\t{tag}\t", "\t_\t")
     (folder / "gold.conllu").write_text(gold.replace("PUNCT\t.\t", "PUNCT\t_\t"))
     assert said(call, "eval", "gold.conllu", "gold.conllu", "--aligned") == [
-        'seqtag: note: the gold column xpos is "_" throughout: XPOS and All tags say '
-        "nothing about it"
+        'seqtag: note: the gold column xpos is "_" throughout: XPOS and All tags are '
+        "not meaningful for it"
     ]
 
 
 def test_no_right_label_in_a_column(folder, call):
     (folder / "lower.conllu").write_text(conllu(SENTENCES[:3]).lower())
     assert said(call, "eval", "lower.conllu", "other.conllu", "--aligned") == [
-        "seqtag: note: no label is right in UPOS; is it annotated on both sides, and with one tag "
-        "set?"
+        "seqtag: note: no label is right in UPOS; check that both sides are annotated with the "
+        "same tag set"
     ]
 
 
 def test_the_training_data(folder, call):
     expected = (
-        "seqtag: note: train.conllu is what the model was trained on; the figures say how well "
-        "it was learned, not how well other text is labeled"
+        "seqtag: note: train.conllu is what the model was trained on; the scores do not show how "
+        "well the model labels other text"
     )
     assert said(call, "eval", "-m", "upos.seqtag", "train.conllu") == [expected]
     assert said(call, "eval", "-m", "upos.seqtag", "other.conllu") == []
@@ -123,8 +123,8 @@ def test_a_dev_set_that_is_the_training_data(folder, call):
     (folder / "copy.conllu").write_text(conllu())
     options = ("-m", "x.seqtag", "--epochs", 1)
     expected = (
-        "seqtag: note: the dev set is the training data: its scores say how well that was learned, "
-        "and stop nothing too early or too late; give sentences of other texts"
+        "seqtag: note: the dev set is the training data: its scores show how well the training "
+        "data were learned, and are no basis for early stopping; give other sentences"
     )
     assert said(call, "train", "train.conllu", "--dev", "copy.conllu", *options) == [expected]
     options = ("-m", "y.seqtag", "--epochs", 1, "--label", "upos,xpos")
@@ -141,7 +141,7 @@ def test_a_dev_set_that_overlaps_the_training_data(folder, call, label):
     options = ("--dev", "new.conllu", "-m", "x.seqtag", "--epochs", 1, "--label", label)
     assert said(call, "train", "train.conllu", *options) == [
         "seqtag: note: 1 of the 3 sentences of the dev set is in the training data, too (27.3% of "
-        "its words): its scores say too much; leave them out of one of the two"
+        "its words): its scores are too high; remove them from one of the two"
     ]
 
 

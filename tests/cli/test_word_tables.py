@@ -174,7 +174,8 @@ def test_attributes_of_ones_own(folder, call):
         assert done.code == 1, command
         assert (
             "m.seqtag: expected the attribute 'my_ending', with which this model was trained, "
-            "found none of that name; name the Python file that has it with --attributes FILE.py, "
+            "found none of that name; name the Python file that defines it with --attributes "
+            "FILE.py, "
             "or import it before the model is loaded" in done.err
         )
         done = call(*command, *mine)

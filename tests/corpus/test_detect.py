@@ -193,7 +193,7 @@ def test_prose_stays_prose(text):
     ],
 )
 def test_mixed_evidence_is_refused(text):
-    message = r"<stream>: expected a format that can be detected, .* name it with --format columns"
+    message = r"<stream>: expected a recognizable format, .* name it with --format columns"
     with pytest.raises(CorpusError, match=message):
         read(io.BytesIO(text.encode()))
 

@@ -81,7 +81,7 @@ def test_data_and_templates_are_used_as_they_come(case, templates, call: Caller,
     options = ("--templates", tmp_path / "template", "--epochs", 9, "--min-count", 1)
     done = call("train", data, *options, "-o", model)
     assert done.code == 0, done.err
-    again = "template:10: the template is on line 8 already; it is kept once"
+    again = "template:10: the template is already on line 8; it is used once"
     assert (again in done.err) == (templates == CRFPP)
     assert f"{label} from " in done.err
     found = json.loads(call("eval", "-m", model, data, "--json").out)

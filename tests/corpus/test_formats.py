@@ -106,7 +106,9 @@ def test_detection(text, format, columns):
 def test_ambiguous(text):
     expected = "may be words in columns or raw text; name it with --format columns, --format text"
     assert expected in fails(detect_format, text.encode())
-    assert fails(read, io.BytesIO(text.encode())).startswith("<stream>: expected a format that")
+    assert fails(read, io.BytesIO(text.encode())).startswith(
+        "<stream>: expected a recognizable format"
+    )
     assert sentences(text, "columns")
 
 
@@ -187,7 +189,7 @@ def test_tokens():
     found = sentences("\ufeffHe  said\u00a0x .\r\n\n#\tb", "tokens")
     assert [s.words for s in found] == [["He", "said\u00a0x", "."], [], ["#", "b"]]
     assert to_token_list(found[0])[1]["form"] == "said\u00a0x"
-    assert ":1: this format has no room to write the column 'pos'; use --to" in fails(
+    assert ":1: this format cannot store the column 'pos'; write another format" in fails(
         found[0].replace, {"pos": ["A", "B", "C"]}
     )
     assert ":1: expected one of the columns form, found 'pos'" in fails(found[0].column, "pos")
@@ -231,7 +233,7 @@ def test_pos_files():
     assert (first.line_of(0), second.line_of(3)) == (2, 10)
     assert second.replace({"pos": list("ABCD")}).endswith("[ Mr./A Vinken/B ]\n1\\/2/C ./D\n")
     for bad, line in (("[ a/A [ b/B ]", 1), ("a/A\n]", 2), ("a/A\n[ b/B\n\n", 2)):
-        assert f"<stream>:{line}: expected brackets in pairs that do not nest" in fails(
+        assert f"<stream>:{line}: expected balanced brackets without nesting" in fails(
             sentences, bad, "pos"
         )
 
@@ -243,9 +245,8 @@ def test_trees():
     assert (first.line_of(3), second.line) == (4, 5)
     assert first.replace({"pos": list("ABCD")}).count("(A Mr.) (B Vinken)") == 1
     assert [len(s) for s in sentences("\n", "mrg")] == [0]
-    assert (
-        "<stream>:2: expected one tree with its parentheses in pairs, found another text ("
-        in fails(sentences, "\n(S (A b)\n", "mrg")
+    assert "<stream>:2: expected one tree with balanced parentheses, found another text (" in fails(
+        sentences, "\n(S (A b)\n", "mrg"
     )
     assert "expected a tag around every word, as in (DT the)" in fails(
         sentences, "(S (NP the dog))", "mrg"
@@ -300,10 +301,10 @@ def test_what_the_formats_for_other_programs_cannot_hold():
         in (fails(render, {"form": ["a\tb"]}, "tsv"))
     )
     assert (
-        "expected columns by other names than tokens, sent_id, text, multiword in the format "
+        "expected column names other than tokens, sent_id, text, multiword in the format "
         "jsonl, found 'text'; rename it with --columns"
     ) in fails(render, {"form": ["a"], "text": ["b"]}, "jsonl")
-    assert "expected columns by other names than word in the format tsv, found 'word'" in fails(
+    assert "expected column names other than word in the format tsv, found 'word'" in fails(
         render, {"form": ["a"], "word": ["b"]}, "tsv"
     )
 

@@ -60,8 +60,9 @@ def test_a_sentence_that_is_too_long_is_refused_where_it_starts(format, text, pl
     with pytest.raises(CorpusError) as caught:
         words_of(text, ReadLimits(sentence=2), format, kind)
     assert str(caught.value) == (
-        f"<stream>:{place}: expected at most {8 if what == 'brackets' else 2} {what} in a sentence, found more in the one that "
-        "starts here; mark where its sentences end, or allow more with --max-sentence"
+        f"<stream>:{place}: expected at most {8 if what == 'brackets' else 2} {what} in a "
+        "sentence, found more in the one that "
+        "starts here; mark the sentence boundaries, or allow more with --max-sentence"
     )
     assert words_of(text, LIMITS, format, kind) == words_of(text, ReadLimits(4), format, kind)
 
@@ -102,7 +103,7 @@ def test_a_sentence_of_too_many_bytes_is_refused_where_it_starts(
         words_of(text, ReadLimits(sentence=3, line=500), format, kind)
     assert str(caught.value) == (
         "<stream>:3: expected at most 768 bytes in a sentence, found more in the one that starts "
-        "here; mark where its sentences end, or allow more with --max-sentence"
+        "here; mark the sentence boundaries, or allow more with --max-sentence"
     )
 
 
@@ -125,8 +126,8 @@ def test_a_line_that_is_too_long_is_refused_by_its_place(kind, end):
         with pytest.raises(CorpusError) as caught:
             words_of(f"a X\n\nc X\n{text}", limits, format, kind)
         assert str(caught.value) == (
-            "<stream>:4: expected lines of at most 12 bytes, found a longer one; put the line "
-            "breaks in, or if this is raw text, have it segmented by a model"
+            "<stream>:4: expected lines of at most 12 bytes, found a longer one; insert line "
+            "breaks, or if this is raw text, let a model segment it"
         )
 
 
@@ -190,5 +191,5 @@ def test_a_tree_that_nests_too_deep_is_refused():
     with pytest.raises(CorpusError) as caught:
         words_of(text, LIMITS, "mrg", io.BytesIO)
     assert str(caught.value).startswith(
-        "<stream>:1: expected one tree with its parentheses in pairs, found another text ("
+        "<stream>:1: expected one tree with balanced parentheses, found another text ("
     )

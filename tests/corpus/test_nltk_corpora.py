@@ -104,8 +104,8 @@ def test_training_equals_training_on_the_file(folder, tmp_path, call):  # noqa: 
 
 def test_data_that_are_not_there(folder, call):  # noqa: F811
     text = (
-        "nltk:conll2007: expected the data of the corpus in a folder of NLTK, found none; get them "
-        "with python -m nltk.downloader conll2007"
+        "nltk:conll2007: expected the data of the corpus in a folder of NLTK, found none; "
+        "download them with python -m nltk.downloader conll2007"
     )
     assert message("nltk:conll2007") == text
     done = call("train", "nltk:conll2007", "-o", folder / "a.seqtag")
@@ -163,7 +163,7 @@ def test_files_in_another_encoding(folder):
         text = message("nltk:conll2000/test.txt")
         gc.collect()
     assert text.startswith("nltk:conll2000/test.txt: expected files in the encoding that NLTK ")
-    assert text.endswith("ordinal not in range(128)); get the corpus again")
+    assert text.endswith("ordinal not in range(128)); download the corpus again")
 
 
 @pytest.mark.parametrize("word", ["", "a\tb", "a\nb"])

@@ -67,8 +67,8 @@ class Slow(io.BytesIO):
 def test_damaged_compressed_files_are_refused(suffix, tmp_path):
     name, pack = PACKED[suffix]
     whole = pack(TEXT)
-    cut = f"expected the end of the {name} data, found the end of the file: it is cut short; fetch"
-    damage = f"expected sound {name} data, found damage ("
+    cut = f"expected the end of the {name} data, found the end of the file: it is truncated; fetch"
+    damage = f"expected valid {name} data, found an error ("
     middle = len(whole) // 2
     broken = whole[:middle] + bytes(byte ^ 0xFF for byte in whole[middle : middle + 9])
     path = tmp_path / "a"
@@ -105,7 +105,7 @@ def test_an_xz_file_that_asks_for_much_memory_is_refused():
         data = lzma.compress(b"w NN\n", filters=filters)
     except MemoryError:
         pytest.skip("no memory to make such a file")
-    with pytest.raises(CorpusError, match=r"expected sound xz data, found damage .Memory usage"):
+    with pytest.raises(CorpusError, match=r"expected valid xz data, found an error .Memory usage"):
         raw(io.BytesIO(data))
 
 
@@ -138,7 +138,7 @@ def test_zstd_of_the_standard_library_is_preferred(monkeypatch):
         file.write(TEXT)
     data = packed.getvalue()
     assert b"".join(kind.decompress([data[:99], data[99:]], "a")) == TEXT
-    with pytest.raises(CorpusError, match="a: expected sound zstd data, found damage"):
+    with pytest.raises(CorpusError, match="a: expected valid zstd data, found an error"):
         list(kind.decompress([b"junk"], "a"))
 
 

@@ -224,7 +224,7 @@ LINES = [
     ),
     (
         "Haus NN\n",
-        'found 1 ("Haus NN"); separate the columns with tabs; if this is no CoNLL-U, '
+        'found 1 ("Haus NN"); separate the columns with tabs; if this is not CoNLL-U, '
         "it looks like 2 columns: use --format columns",
     ),
     (row(1, "") + "\n", ":1: expected a value in the column 'form', found an empty field in "),

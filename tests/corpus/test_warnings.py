@@ -101,7 +101,8 @@ def test_conllu_ends_with_a_blank_line(caplog, end):
     for cut in ("\n", ""):
         data = f"{row(1)}\n\n# c\n{row(1)}\n{row(2)}{cut}".replace("\n", end)
         assert said(caplog, data, format="conllu") == [
-            "<stream>:5: a sentence that no blank line ends, at the end of the file; is the file "
+            "<stream>:5: a sentence without a blank line after it, at the end of the file; is the "
+            "file "
             "complete? The sentence is used as it is"
         ]
         with pytest.raises(

@@ -463,7 +463,8 @@ def test_a_sentence_that_would_take_too_much_memory_is_refused_before_it_does():
     decoder, hashes = native.Decoder(*model), np.ones((3, 1), np.uint64)
     types = np.zeros((2, 60_000), np.int32)  # 10 kB for each
     message = (
-        "expected a sentence that is decoded in half a gigabyte, found one that is too long for the "
+        "expected a sentence that is decoded in half a gigabyte, found one that is too long for "
+        "the "
         "labels of the model; mark where its sentences end, ask for fewer sequences, or use fewer "
         "labels"
     )

@@ -396,7 +396,7 @@ def test_a_form_of_white_space():
         scored(rows("1 a"), rows("1 a") + "1\t\u00a0" + "\t_" * 8 + "\n\n")
     assert str(error.value) == (
         "predicted.conllu:3: expected tokens with more than white space, found '\\xa0'; "
-        "leave it out of the file"
+        "remove it from the file"
     )
 
 

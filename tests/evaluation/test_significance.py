@@ -151,7 +151,7 @@ def test_nothing_to_draw_from():
         (lambda t: randomization_p(t, t, 0), "expected trials of 1 or more, found 0"),
         (
             lambda t: percentiles(t[:, 0, 0], 95),
-            "expected a confidence between 0 and 1, found 95; give 0.95, say",
+            "expected a confidence between 0 and 1, found 95; for example 0.95",
         ),
     ],
 )

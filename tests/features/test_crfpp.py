@@ -125,13 +125,13 @@ def test_a_foreign_template_that_is_repeated_is_kept_once(caplog):
     text = "# Unigram\nU00:%x[0,0]\n\nU01:%x[0,1]/%x[0,0]\nU02:%x[0,0]\nU03:%x[0,0]/%x[0,1]\nB\n"
     assert parse(text, "a") == parse("U:%x[0,0]\nU:%x[0,1]/%x[0,0]\nB\n")
     assert caplog.messages == [
-        "a:5: the template is on line 2 already; it is kept once",
-        "a:6: the template is on line 4 already; it is kept once",
+        "a:5: the template is already on line 2; it is used once",
+        "a:6: the template is already on line 4; it is used once",
     ]
     caplog.clear()
     assert parse("*:%x[0,0]\nB:%x[0,0]\nU:%x[0,1]\nB\n*\n") == parse("*:%x[0,0]\nU:%x[0,1]\nB\nU\n")
     assert [message.split(":")[1] for message in caplog.messages] == ["2", "5"]
-    assert "is on line 1 already; remove one" in message("form[0]\nform[0]")
+    assert "is already on line 1; remove one" in message("form[0]\nform[0]")
 
 
 def test_a_column_that_looks_like_crfpp():

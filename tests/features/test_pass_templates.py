@@ -38,4 +38,4 @@ def test_numbered_columns_stay():
 def test_templates_that_see_labels_of_a_first_pass_only():
     with pytest.raises(TemplateError) as error:
         without_predicted(parse("first.upos[0]"), SAID)
-    assert str(error.value) == "expected at least one template, found none; write form[0], say"
+    assert str(error.value) == "expected at least one template, found none; for example form[0]"

@@ -12,7 +12,7 @@ from seqtag.features import regexes
 from seqtag.features.language import load, parse, preset_names
 from seqtag.features.regexes import LONGEST_WORD, bounded
 
-SEVERAL = "a repetition of what can match in several ways"
+SEVERAL = "a repetition of a pattern that matches in several ways"
 MANY = "too many repetitions one after another"
 OTHER = "a reference or atomic group"
 
@@ -25,8 +25,8 @@ OTHER = "a reference or atomic group"
         ("(?:a?b)+", SEVERAL),
         ("(?:a|aa)+$", SEVERAL),
         ("((a{1,2}){2,3}){4}", SEVERAL),
-        (r"(?:\b){4000000000}", "a repetition of what can be empty"),
-        ("(?:)*", "a repetition of what can be empty"),
+        (r"(?:\b){4000000000}", "a repetition of a pattern that can be empty"),
+        ("(?:)*", "a repetition of a pattern that can be empty"),
         (r"(.*)\1", OTHER),
         ("(a)?(?(1)b|c)", OTHER),
         ("(?=a+)b", "a lookaround"),

@@ -171,21 +171,22 @@ def test_order(text, order):
         ("bias[0]", "my.txt:1: expected bias alone, found 'bias[0]'"),
         (
             "sufix(3)[0]",
-            "my.txt:1: unknown attribute 'sufix', did you mean 'suffix'?; attributes are class, flags,",
+            "my.txt:1: unknown attribute 'sufix', did you mean 'suffix'?; attributes are class, "
+            "flags,",
         ),
         ("suffix[0]", "my.txt:1: attribute 'suffix' takes the arguments (n: int), found ()"),
         (
             "suffix(3 pos)[0]",
-            "my.txt:1: expected a column, then whole numbers or strings in double "
+            "my.txt:1: expected a column, then integers or strings in double "
             "quotes, with commas between, found '3 pos' in 'suffix(3 pos)[0]'",
         ),
-        ("suffix(3, pos)[0]", "my.txt:1: expected a column, then whole"),
-        ("suffix(3,)[0]", "my.txt:1: expected a column, then whole"),
-        ("lower(form, pos)[0]", "my.txt:1: expected a column, then whole"),
+        ("suffix(3, pos)[0]", "my.txt:1: expected a column, then integers"),
+        ("suffix(3,)[0]", "my.txt:1: expected a column, then integers"),
+        ("lower(form, pos)[0]", "my.txt:1: expected a column, then integers"),
         (
             "lower[10]",
             'my.txt:1: expected an offset from -9 to 9, found 10 in "lower[+10]"; '
-            "name a nearer word",
+            "choose a nearer word",
         ),
         (
             "%10000[0]",
@@ -207,15 +208,15 @@ def test_order(text, order):
         ),
         (
             "pos[0] + pos[0]",
-            'my.txt:1: expected different terms, found one twice in "pos[0] + pos[0]"',
+            'my.txt:1: expected distinct terms, found one twice in "pos[0] + pos[0]"',
         ),
         (
             "pos[0]+pos[1]\n#\npos[1]+pos[0]",
-            'my.txt:3: the template "pos[+1] + pos[0]" is on line 1 already; remove one',
+            'my.txt:3: the template "pos[+1] + pos[0]" is already on line 1; remove one',
         ),
         (
             "# nothing\nset epochs 3",
-            "my.txt: expected at least one template, found none; write form[0], say",
+            "my.txt: expected at least one template, found none; for example form[0]",
         ),
         ("set epochs", "my.txt:1: expected a setting such as set epochs 10, found 'set epochs'"),
         (
@@ -223,14 +224,16 @@ def test_order(text, order):
             "my.txt:1: unknown setting 'epoch', did you mean 'epochs'?; settings are "
             "epochs, update, step, margin, min-count, encoding, dropout",
         ),
-        ("set epochs 3\nset epochs 3", "my.txt:2: the setting epochs is made twice; remove one"),
+        ("set epochs 3\nset epochs 3", "my.txt:2: the setting epochs occurs twice; remove one"),
         (
             "set epochs 0",
-            "my.txt:1: the setting epochs expects a whole number from 1, at most 1,000,000,000, found 0",
+            "my.txt:1: the setting epochs expects an integer from 1, at most 1,000,000,000, found "
+            "0",
         ),
         (
             "set epochs 1.5",
-            "my.txt:1: the setting epochs expects a whole number from 1, at most 1,000,000,000, found '1.5'",
+            "my.txt:1: the setting epochs expects an integer from 1, at most 1,000,000,000, found "
+            "'1.5'",
         ),
         (
             "set update sgd",
@@ -250,7 +253,8 @@ def test_order(text, order):
         ),
         (
             "set min-count 0",
-            "my.txt:1: the setting min-count expects a whole number from 1, at most 1,000,000,000, found 0",
+            "my.txt:1: the setting min-count expects an integer from 1, at most 1,000,000,000, "
+            "found 0",
         ),
         (
             "set encoding BIO",
@@ -263,11 +267,13 @@ def test_order(text, order):
         ),
         (
             "set known-labels -1",
-            "my.txt:1: the setting known-labels expects a whole number from 0, at most 1,000,000,000, first or auto, found -1",
+            "my.txt:1: the setting known-labels expects an integer from 0, at most 1,000,000,000, "
+            "first or auto, found -1",
         ),
         (
             "set dropout 1",
-            "my.txt:1: the setting dropout expects a number from 0 to below 1, rare or auto, found 1.0",
+            "my.txt:1: the setting dropout expects a number from 0 to below 1, rare or auto, "
+            "found 1.0",
         ),
     ],
 )
@@ -288,7 +294,7 @@ def test_parts_made_in_code_are_checked_too():
     assert str(caught.value) == 'the template "lower[0]" occurs twice; remove one'
     with pytest.raises(
         TemplateError,
-        match="epochs expects a whole number from 1, at most 1,000,000,000, found True",
+        match="epochs expects an integer from 1, at most 1,000,000,000, found True",
     ):
         TemplateSet((Template(()),), {"epochs": True})
     assert TemplateSet((Template(()),), {"margin": 1}).settings == {"margin": 1.0}

@@ -108,7 +108,7 @@ def resume(data: bytes) -> str:
     assert found == _straight()
     newest = max(each for each in files if each.startswith("run-1-"))
     if files[newest] not in before.values() and not _is_whole(files[newest]):
-        assert any("the checkpoint before is used" in line for line in notes.lines)
+        assert any("the previous checkpoint is used" in line for line in notes.lines)
     return "accepted"
 
 

@@ -328,7 +328,7 @@ def test_sentence_of_refuses():
     assert "expected a string in the column 'form', found 3 for word 2" in message(
         sentence_of, {"form": ["a", 3]}
     )
-    assert "no room to write the column 'form'" in message(
+    assert "cannot store the column 'form'" in message(
         sentence_of({"form": ["a"]}).replace, {"form": ["b"]}
     )
 

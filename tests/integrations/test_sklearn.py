@@ -413,7 +413,7 @@ def test_words_have_no_names_of_features():
             [["a"]],
             [["A"]],
             TemplateError,
-            "the setting epochs expects a whole number",
+            "the setting epochs expects an integer",
         ),
         (
             {"encoding": "iobes"},

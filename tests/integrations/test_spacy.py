@@ -1,4 +1,5 @@
-"""seqtag in spaCy pipelines: annotating, saving, scoring, several processes; with the real spaCy."""
+"""seqtag in spaCy pipelines: annotating, saving, scoring, several processes; with the real "
+"spaCy."""
 
 from __future__ import annotations
 
@@ -485,10 +486,11 @@ def test_models_of_no_use(home, tmp_path):
     with pytest.raises(ModelFileError) as error:
         cut_by(home / "ner.seqtag")
     assert str(error.value).endswith(
-        "ner.seqtag: expected a pipeline that has learned tokens, found ner; train one with "
-        "--label all"
+        "ner.seqtag: expected a pipeline with a tokenizer, found ner; train one with --label all"
     )
-    with pytest.raises(SeqtagError, match="expected one of the parts words, upos, lemma, found"):
+    with pytest.raises(
+        SeqtagError, match="expected one of the components words, upos, lemma, found"
+    ):
         pipe_of(home / "de.seqtag", only=["xpos"])
 
 

@@ -220,7 +220,7 @@ def test_the_safetensors_library_reads_our_files(tmp_path):
 
 def test_we_refuse_other_safetensors_files():
     numpy_api = pytest.importorskip("safetensors.numpy")
-    assert "this is no seqtag model" in refused(numpy_api.save(tiny()))
+    assert "this is not a seqtag model" in refused(numpy_api.save(tiny()))
 
 
 # ---- what cannot be written

@@ -171,21 +171,21 @@ def test_a_model_of_label_weights_alone_has_them_as_its_unit():
             65_536,
             0,
             0,
-            "expected at most 65535 labels, found 65536; is the label column the right one?",
+            "expected at most 65535 labels, found 65536; check the label column",
         ),
         (
             256,
             1,
             0,
-            "expected at most 255 labels with label trigrams or label bigrams that see words, "
-            "found 256; is the label column the right one?",
+            "expected at most 255 labels with label trigrams or word-dependent label bigrams, "
+            "found 256; check the label column",
         ),
         (
             256,
             0,
             1,
-            "expected at most 255 labels with label trigrams or label bigrams that see words, "
-            "found 256; is the label column the right one?",
+            "expected at most 255 labels with label trigrams or word-dependent label bigrams, "
+            "found 256; check the label column",
         ),
     ],
 )

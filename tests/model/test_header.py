@@ -70,7 +70,7 @@ def test_mutations_never_crash(data):
 HOSTILE = {
     "empty": (b"", "found an empty file"),
     "short": (b"seqtag", "expected at least 8 bytes, found 6"),
-    "length 2**64-1": (b"\xff" * 16, "header length of 18446744073709551615; this is no seqtag"),
+    "length 2**64-1": (b"\xff" * 16, "header length of 18446744073709551615; this is not a seqtag"),
     "past the end": (b"\x10" + bytes(7) + b"{}", "a header of 16 bytes, found 2: truncated"),
     "odd length": (b"\x02" + bytes(7) + b"{}", "header length that is a multiple of 8, found 2"),
     "not UTF-8": (craft(b'{"\xff":1}'), "header in JSON, found a problem: 'utf-8' codec"),
@@ -81,8 +81,8 @@ HOSTILE = {
     "infinite": (craft('{"a":1e999}'), "number '1e999' is not finite"),
     "endless integer": (craft(f'{{"a":{"9" * 9999}}}'), "integer of 9999 digits, at most 20"),
     "duplicate key": (craft('{"a":1,"a":1}'), "duplicate key 'a'"),
-    "no metadata": (craft({}), 'expected the metadata key "seqtag" with a text, found None'),
-    "two keys": (craft({"__metadata__": metadata() | {"x": "y"}}), "this is no seqtag model"),
+    "no metadata": (craft({}), 'expected the metadata key "seqtag" with a string, found None'),
+    "two keys": (craft({"__metadata__": metadata() | {"x": "y"}}), "this is not a seqtag model"),
     "no text": (craft({"__metadata__": {"seqtag": 1}}), "found {'seqtag': 1}"),
     "text no JSON": (
         craft({"__metadata__": {"seqtag": "{"}}),
@@ -166,7 +166,7 @@ ENTRIES = [
     ({"a": entry("U8", [-1], 0, 1)}, 1, "found [-1]"),
     ({"a": entry("U8", [True], 0, 1)}, 1, "found [True]"),
     ({"a": entry("U8", [1] * 9, 0, 1)}, 1, "expected a shape of at most 8 sizes"),
-    ({"a": entry("U8", [1], 0)}, 1, "expected two rising offsets within 1 bytes"),
+    ({"a": entry("U8", [1], 0)}, 1, "expected two ascending offsets within 1 bytes"),
     ({"a": entry("U8", [1], 1, 0)}, 1, "found [1, 0]"),
     ({"a": entry("U8", [1], -1, 0)}, 1, "found [-1, 0]"),
     ({"a": entry("U8", [2], 0, 2)}, 1, "found [0, 2]: truncated or out of range"),

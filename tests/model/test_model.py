@@ -43,10 +43,10 @@ def test_lemmas_without_forms_are_refused(small):
     with pytest.raises(ModelFileError) as error:
         Model.of(Contents(config, {**tensors, **scripts}), "m.seqtag")
     assert str(error.value) == (
-        "m.seqtag: expected a template that looks at the column form, by which lemmas are "
-        "written, found none; get the file again or retrain"
+        "m.seqtag: expected a template that looks at the column form, from which lemmas are "
+        "computed, found none; get the file again or retrain"
     )
-    with pytest.raises(ModelFileError, match='does not fit itself: expected a script such as "low'):
+    with pytest.raises(ModelFileError, match='is inconsistent: expected a script such as "low'):
         Model.of(Contents(config, tensors), "m.seqtag")
 
 
@@ -75,14 +75,14 @@ def small(tmp_path_factory):
         ("constrain", None, "expected a model whose constrain is true or false, found None"),
         ("coding", "poems", "expected a model whose coding is labels or lemmas, found 'poems'"),
         ("coding", [], "expected a model whose coding is labels or lemmas, found []"),
-        ("columns", "form", "is a list of at most 10,000 different names, found 'form'"),
-        ("columns", ["form"] * 2, "10,000 different names, found ['form', 'form']"),
-        ("columns", ["form", 1], "10,000 different names, found ['form', 1]"),
-        ("columns", ["form", "\x1b[2J"], r"different names, found ['form', '\x1b[2J']"),
+        ("columns", "form", "is a list of at most 10,000 distinct names, found 'form'"),
+        ("columns", ["form"] * 2, "10,000 distinct names, found ['form', 'form']"),
+        ("columns", ["form", 1], "10,000 distinct names, found ['form', 1]"),
+        ("columns", ["form", "\x1b[2J"], r"distinct names, found ['form', '\x1b[2J']"),
         (
             "columns",
             [f"c{n}" for n in range(10_001)],
-            "at most 10,000 different names, found ['c0'",
+            "at most 10,000 distinct names, found ['c0'",
         ),
         ("forms", "odd", "expected a model whose forms is normal or written, found 'odd'"),
         ("forms", ["normal"], "expected a model whose forms is normal or written, found ["),
@@ -187,14 +187,14 @@ def with_labels(model: Model, labels: list[str], **config: object) -> Contents:
         (
             256,
             {"templates": "label[-2] + label[-1]\n", "constrain": False},
-            "expected a model of 1 to 255 labels with label trigrams or label bigrams that see "
-            "words, found 256; ",
+            "expected a model of 1 to 255 labels with label trigrams or word-dependent label "
+            "bigrams, found 256; ",
         ),
         (
             256,
             {"templates": "label[-1] + form[0]\n", "constrain": False},
-            "expected a model of 1 to 255 labels with label trigrams or label bigrams that see "
-            "words, found 256; ",
+            "expected a model of 1 to 255 labels with label trigrams or word-dependent label "
+            "bigrams, found 256; ",
         ),
         (
             65_536,
@@ -223,7 +223,7 @@ def test_a_label_that_is_there_twice_is_refused(small):
     with pytest.raises(ModelFileError) as error:
         Model.of(contents, "m.seqtag")
     assert str(error.value) == (
-        r"m.seqtag: expected different labels, found '\x1b' twice; get the file again or retrain"
+        r"m.seqtag: expected distinct labels, found '\x1b' twice; get the file again or retrain"
     )
 
 
@@ -249,7 +249,7 @@ def test_a_label_that_would_overwrite_the_words_is_refused(small, name):
     with pytest.raises(ModelFileError) as error:
         Model.of(Contents(config, small.tensors()), "m.seqtag")
     assert str(error.value) == (
-        "m.seqtag: expected a model that labels a column of its own, found one that overwrites "
+        "m.seqtag: expected a model whose label column is not an input, found one that overwrites "
         f"{name!r}; get the file again or retrain"
     )
 
@@ -283,7 +283,7 @@ def test_labels_that_are_not_of_their_scheme_are_refused_at_load(small):
     with pytest.raises(ModelFileError) as error:
         Model.of(contents, "m.seqtag")
     assert str(error.value).startswith(
-        "m.seqtag: the model does not fit itself: expected labels of scheme iobes "
+        "m.seqtag: the model is inconsistent: expected labels of scheme iobes "
     )
     assert "found 'N0' as label 1 of the label set; check the label column" in str(error.value)
 
@@ -294,7 +294,7 @@ def test_labels_with_control_characters_are_refused_at_load(small, odd):
     with pytest.raises(ModelFileError) as error:
         Model.of(contents, "m.seqtag")
     assert str(error.value) == (
-        "m.seqtag: the model does not fit itself: expected labels without control characters, "
+        "m.seqtag: the model is inconsistent: expected labels without control characters, "
         f"found {odd!r}; retrain the model"
     )
 

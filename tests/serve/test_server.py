@@ -180,7 +180,7 @@ def test_explain(client, home):
             "explain",
             {"words": ["a"], "part": "x"},
             400,
-            "expected one of the parts upos, xpos, feats",
+            "expected one of the components upos, xpos, feats",
         ),
     ],
 )
@@ -342,7 +342,8 @@ def test_a_port_that_is_taken(home):
         done = subprocess.run([*command, str(port)], capture_output=True, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stderr.decode() == (
-        f"seqtag: expected an address to listen on, found 127.0.0.1 port {port}: Address already in "
+        f"seqtag: expected an address to listen on, found 127.0.0.1 port {port}: Address already "
+        "in "
         "use\n"
     )
 
@@ -369,7 +370,7 @@ def test_models_of_one_name(home):
                 "x": seqtag.load(home / "xpos.seqtag"),
             }
         )
-    assert str(error.value) == "expected models of different names, found x twice; rename one"
+    assert str(error.value) == "expected distinct model names, found x twice; rename one"
 
 
 def test_other_machines_are_warned_of(home):
@@ -479,6 +480,6 @@ def test_answers_that_wait_for_their_clients_stop_new_ones(home):
     busy, good = asyncio.run(ask())
     assert (busy.status_code, busy.headers["retry-after"]) == (503, "1")
     assert busy.json()["error"] == (
-        "expected clients that take their answers, found too much waiting; try again"
+        "expected clients that read their responses, found too many unread bytes; try again"
     )
     assert good.status_code == 200

@@ -186,7 +186,7 @@ def test_what_a_killed_process_leaves_is_removed_and_said(tmp_path, caplog):
     with caplog.at_level("INFO", "seqtag"), Output(target) as out:
         assert not left.exists()  # before it takes room itself
         out.write(b"new")
-    assert caplog.messages == [f"{left} was left by a process that was killed; it was removed"]
+    assert caplog.messages == [f"{left} was left by a killed process; it was removed"]
     assert len(list(tmp_path.iterdir())) == 2  # that of another file is left to its next writer
     with Output(other) as out:
         out.write(b"new")

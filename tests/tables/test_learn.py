@@ -83,7 +83,8 @@ def test_a_pass_never_makes_the_text_harder_to_guess_and_the_last_ones_move_noth
 
 
 def test_perplexity_is_that_of_the_class_bigram_model():
-    """Two words in one class, each half of it, the boundary behind each: two bits for two tokens."""
+    """Two words in one class, each half of it, the boundary behind each: two bits for two "
+    "tokens."""
     found = learn_classes([["a"], ["b"]] * 8, classes=1)
     assert found.passes[-1].perplexity == pytest.approx(2**0.5)
 
@@ -210,7 +211,7 @@ def test_a_sentence_that_is_too_long_is_refused_with_its_line(backend, monkeypat
         learn_classes(stream, classes=1)
     assert str(error.value) == (
         "<stream>:3: expected at most 3 words in a sentence, found more in the one that starts "
-        "here; mark where its sentences end, or allow more with --max-sentence"
+        "here; mark the sentence boundaries, or allow more with --max-sentence"
     )
 
 
@@ -258,8 +259,8 @@ def test_fewer_words_than_classes_are_refused():
     with pytest.raises(CorpusError) as error:
         learn_classes(toy(), classes=10)
     assert str(error.value) == (
-        "expected at least 10 words that come 3 times or more, one for each class, found 9; ask "
-        "for fewer classes, a lower min-count, or give more text"
+        "expected at least 10 words that occur at least 3 times, one per class, found 9; use "
+        "fewer classes, a lower min-count, or more text"
     )
 
 
@@ -288,8 +289,8 @@ def test_more_words_than_are_counted_are_refused(monkeypatch):
     with pytest.raises(CorpusError) as error:
         learn_classes(read(io.BytesIO(b"a b c d e f g h i\n"), "tokens"), classes=1)
     assert str(error.value) == (
-        "<stream>: expected at most 10 words and sentences to learn classes from, found more; "
-        "give a part of the text"
+        "<stream>: expected at most 10 words and sentences to learn classes from, found more; use "
+        "less text"
     )
 
 

@@ -123,9 +123,12 @@ NONE = "expected numbers of the 2 tables in the file, of different names, found"
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (put("t0.hashes", np.array([2, 1], "u8")), "fit itself: expected a table of ascending"),
+        (
+            put("t0.hashes", np.array([2, 1], "u8")),
+            "is inconsistent: expected a table of ascending",
+        ),
         (put("t0.numbers", np.array([0, 5], "u2")), "with numbers of its 2 values, found 5"),
-        (put("t0.numbers", np.array([0], "u2")), "expected a table of ascending hashes, each"),
+        (put("t0.numbers", np.array([0], "u2")), "expected a table of ascending hashes with"),
         (put("t0.numbers", np.array([0, 1], "u4")), "expected tensor 'numbers' to be uint16"),
         (put("t0.values.offsets", np.array([0, 9], "i8")), "expected string offsets from 0 to 2"),
         (put("t0.values.blob", np.array([49, 255], "u1")), "expected strings in UTF-8"),
@@ -145,7 +148,10 @@ NONE = "expected numbers of the 2 tables in the file, of different names, found"
         (numbers([-1]), f"{NONE} [-1]"),
         (numbers([0, 0]), f"{NONE} [0, 0]"),
         (numbers({}), f"{NONE} {{}}"),
-        (numbers([0]), "fit itself: <templates>:3: expected the table 'names', into which lexicon"),
+        (
+            numbers([0]),
+            "is inconsistent: <templates>:3: expected the table 'names', which lexicon uses",
+        ),
     ],
 )
 def test_files_that_do_not_fit_themselves(change, message):
@@ -182,6 +188,7 @@ def test_a_model_that_needs_an_attribute_of_somebody():
             bundle.models_of(container.from_bytes(each), "m")
         assert str(caught.value) == (
             f"m: expected the attribute '{name}', with which this model was trained, found none of "
-            "that name; name the Python file that has it with --attributes FILE.py, or import it "
+            "that name; name the Python file that defines it with --attributes FILE.py, or import "
+            "it "
             "before the model is loaded"
         )

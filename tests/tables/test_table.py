@@ -175,14 +175,14 @@ def test_a_term_needs_a_table():
     [
         (
             "form[0]\nclass(nams)[0]",
-            "<templates>:2: expected the table 'nams', into which class looks, found none of that "
+            "<templates>:2: expected the table 'nams', which class uses, found none of that "
             "name, did you mean 'names'?; those given are names, c; give its file with "
             "--classes nams.classes or --lexicon nams=FILE (tables= in Python)",
         ),
         (
             "stem_pos[0]",
-            "<templates>:1: expected the table 'lemmas', into which stem_pos looks, found none of "
-            "that name; those given are names, c; seqtag train makes it where the corpus has the "
+            "<templates>:1: expected the table 'lemmas', which stem_pos uses, found none of "
+            "that name; those given are names, c; seqtag train builds it if the corpus has the "
             "columns lemma and upos, or give a file with --lexicon lemmas=FILE",
         ),
     ],

@@ -55,8 +55,8 @@ def test_a_compressed_list(tmp_path):
         ),
         (
             "# sent_id = 1\n1-2" + "\tdu" + 8 * "\t_" + "\n1\tde" + 8 * "\t_" + "\n\n",
-            "t: expected a table of words and values, found rows of CoNLL-U; make a table of the "
-            "file with seqtag lexicon",
+            "t: expected a table of words and values, found rows of CoNLL-U; convert the file "
+            "with seqtag lexicon",
         ),
         ("a\tb\nParis\n", "t:2: expected a word, a tab and its value, found 'Paris'"),
         (HEAD + "x\n", "t:5: expected a word, a tab and its value, or a comment, found 'x'"),

@@ -140,8 +140,8 @@ def test_probabilities_need_a_calibration(tmp_path):
     with pytest.raises(SeqtagError) as error:
         tagger.check_calibrated()
     assert str(error.value) == (
-        "expected a calibrated model of tag, found one without calibration; learn it on a dev set "
-        "with seqtag calibrate"
+        "expected a calibrated model of tag, found one without calibration; calibrate it on a dev "
+        "set with seqtag calibrate"
     )
     from dataclasses import replace
 
@@ -160,8 +160,8 @@ def test_probabilities_need_a_calibration(tmp_path):
     with pytest.raises(ModelFileError) as failure:
         damaged(calibrated, "calibration", lambda _: {"margins": []})
     assert str(failure.value) == (
-        "a.seqtag: expected a model whose calibration is margins that rise with shares that never "
-        "fall, or null, found {'margins': []}; get the file again or retrain"
+        "a.seqtag: expected a model whose calibration is increasing margins with shares that do "
+        "not decrease, or null, found {'margins': []}; get the file again or retrain"
     )
 
 

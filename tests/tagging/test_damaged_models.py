@@ -73,7 +73,7 @@ COMPLETE = "expected a complete seqtag model, found a damaged one"
         (
             "labels.offsets",
             lambda a: a[[0, 2, 1, 3, 4, 5]],
-            "expected string offsets that never fall",
+            "expected string offsets that do not decrease",
         ),
         ("labels.offsets", lambda a: a[[0, 2, 3, 4, 5]], f"{COMPLETE} ("),
         ("emission.cells", bump, f"{COMPLETE} (row_ptr must ascend from 0 to the number of cells)"),
@@ -103,16 +103,16 @@ COMPLETE = "expected a complete seqtag model, found a damaged one"
             lambda a: a[1:],
             f"{COMPLETE} (start, stop and transition must be of the 5 labels)",
         ),
-        ("start", lambda a: a * 0 + 2**24 + 1, f"{COMPLETE} (start must be whole numbers up to "),
+        ("start", lambda a: a * 0 + 2**24 + 1, f"{COMPLETE} (start must be integers up to "),
         (
             "stop",
             lambda a: a * 0 - 2**30,
-            f"{COMPLETE} (stop must be whole numbers up to 16,777,216",
+            f"{COMPLETE} (stop must be integers up to 16,777,216",
         ),
         (
             "transition.weights",
             lambda a: a * 0 + 2**30,
-            f"{COMPLETE} (transition.weights must be whole numbers up to ",
+            f"{COMPLETE} (transition.weights must be integers up to ",
         ),
         ("start", lambda a: np.append(a, a[:1]), f"{COMPLETE} (start, stop and transition must "),
         ("stop", lambda a: a[:0], f"{COMPLETE} (start, stop and transition must be "),
@@ -125,15 +125,15 @@ COMPLETE = "expected a complete seqtag model, found a damaged one"
         (
             "known_labels.keys",
             lambda a: np.ones(1, np.uint64),
-            "the model does not fit itself: expected a template with the attribute normal, ",
+            "the model is inconsistent: expected a template with the attribute normal, ",
         ),
         ("templates", None, f"{COMPLETE} ('templates')"),
         ("templates", lambda _: 5, "expected a model whose templates is a text, found 5"),
-        ("templates", lambda _: "form[0", "the model does not fit itself: "),
+        ("templates", lambda _: "form[0", "the model is inconsistent: "),
         ("templates", lambda _: "lemma[0]", "expected the attribute 'lemma', with which "),
         ("columns", None, f"{COMPLETE} ('columns')"),
         ("columns", lambda _: 5, "expected a model whose columns "),
-        ("columns", lambda _: [], "the model does not fit itself: "),
+        ("columns", lambda _: [], "the model is inconsistent: "),
         ("label", None, f"{COMPLETE} ('label')"),
         ("scheme", None, f"{COMPLETE} ('scheme')"),
         ("encoding", None, f"{COMPLETE} ('encoding')"),
@@ -173,7 +173,7 @@ def test_what_a_model_says_wrong_is_shown_short_and_on_one_line(lemmatiser, labe
         Model.of(Contents(lemmatiser.info, tensors), "a.seqtag")
     assert len(str(error.value)) < 1200
     assert str(error.value).isprintable()
-    with pytest.raises(ModelFileError, match=r"different names, found \['fo\\x1b\[2J'\]") as error:
+    with pytest.raises(ModelFileError, match=r"distinct names, found \['fo\\x1b\[2J'\]") as error:
         damaged(lemmatiser, "columns", lambda _: ["fo\x1b[2J"])
     assert str(error.value).isprintable()
 

@@ -67,7 +67,9 @@ def test_what_is_no_text_for_words_is_refused(tagger):
         tagger.tag_text("a\ud800")
     rows = [{"form": ["the"], "pos": ["DT"]}]
     chunker = seqtag.train(rows, [["B-NP"]], label="chunk", epochs=1)
-    with pytest.raises(SeqtagError, match="found one that looks at form, pos; put it after model"):
+    with pytest.raises(
+        SeqtagError, match="found one that looks at form, pos; combine it with model"
+    ):
         chunker.tag_text("the dog")
 
 

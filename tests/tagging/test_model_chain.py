@@ -62,7 +62,7 @@ def test_options_are_checked_and_can_be_said_as_json():
         TagOptions(tokenizer="mine")
     with pytest.raises(OptionError, match=r"^expected one of conllu, .*, found 'xml'$"):
         TagOptions(to="xml")
-    with pytest.raises(OptionError, match="found tagged; it has no place for them"):
+    with pytest.raises(OptionError, match="found tagged, which cannot store them"):
         TagOptions(to="tagged", margin=True)
 
 

@@ -155,7 +155,9 @@ def test_parts_can_be_left_out(pipeline):
     assert [word.lemma for word in lemmas("Er ist.").words] == ["er", "sein", "."]
     with pytest.raises(SeqtagError) as error:
         pipeline.only("ner")
-    assert str(error.value) == "expected one of the parts tokens, words, upos, lemma, found 'ner'"
+    assert (
+        str(error.value) == "expected one of the components tokens, words, upos, lemma, found 'ner'"
+    )
 
 
 def test_without_a_segmenter_there_is_no_document(pipeline):
@@ -163,7 +165,7 @@ def test_without_a_segmenter_there_is_no_document(pipeline):
     with pytest.raises(SeqtagError) as error:
         taggers("Er ist hier.")
     assert str(error.value) == (
-        "expected a pipeline that has learned tokens, found the parts upos, lemma; train one with "
+        "expected a pipeline with a tokenizer, found the parts upos, lemma; train one with "
         "--label all"
     )
 
@@ -217,8 +219,8 @@ def test_parts_that_do_not_fit_are_refused_in_a_sentence(pipeline):
     for name in ("form", "misc"):
         found = refused(*changed(pipeline, "upos", column=LabelColumn(name)))
         assert found == (
-            "m: expected parts that leave id, form and misc as the text has them, found one that "
-            f"fills {name}; leave it out"
+            "m: expected components that do not change id, form and misc, found one that fills "
+            f"{name}; leave it out"
         )
 
 
@@ -234,7 +236,8 @@ def test_what_is_no_text_is_refused(pipeline):
     with pytest.raises(SeqtagError) as error:
         pipeline("a\ud800")
     assert str(error.value) == (
-        "expected text, found the lone surrogate '\\ud800' at character 1; decode it from its bytes "
+        "expected text, found the lone surrogate '\\ud800' at character 1; decode it from its "
+        "bytes "
         "again, or leave it out"
     )
     for thing, name in ((b"Er", "bytes"), (["Er"], "list"), (None, "NoneType")):

@@ -87,7 +87,7 @@ def test_labels_conllu_has_no_column_for():
 
 
 def test_raw_text_has_no_room_for_labels():
-    with pytest.raises(CorpusError, match=r"no room to write the column 'upos'; use --to to write"):
+    with pytest.raises(CorpusError, match=r"cannot store the column 'upos'; write another format"):
         tagged_of("the\n", "tokens", upos=["DET"]).text()
 
 

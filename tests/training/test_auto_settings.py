@@ -448,7 +448,7 @@ def test_the_setting_is_a_number_or_a_word():
     with pytest.raises(TemplateError) as error:
         setting.parse("some")
     assert str(error.value) == (
-        "the setting known-labels expects a whole number from 0, at most 1,000,000,000, first or "
+        "the setting known-labels expects an integer from 0, at most 1,000,000,000, first or "
         "auto, found 'some'"
     )
     assert parse("normal[0]\nset known-labels auto").settings == {"known-labels": "auto"}

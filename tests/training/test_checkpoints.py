@@ -218,7 +218,7 @@ def test_after_a_damaged_checkpoint_the_one_before_is_taken(damage, tmp_path, mo
         assert model_of(checkpoint=tmp_path, resume=True) == model_of()
     warning = caplog.records[0].getMessage()
     assert warning.startswith(f"{tmp_path / 'run-1-000003.checkpoint'}: expected ")
-    assert warning.endswith("; the checkpoint before is used")
+    assert warning.endswith("; the previous checkpoint is used")
     assert "run-1-000003.checkpoint" not in [path.name for path in files_of(tmp_path)]
 
 
@@ -229,7 +229,7 @@ def test_without_a_checkpoint_that_is_whole_nothing_is_lost_silently(tmp_path, m
     with pytest.raises(CheckpointError) as error:
         model_of(checkpoint=tmp_path, resume=True)
     assert str(error.value).startswith(
-        f"{tmp_path}: expected a complete checkpoint, found none; use another folder "
+        f"{tmp_path}: expected a complete checkpoint, found none; choose another folder "
         "(run-1-000003.checkpoint: expected the checksum "
     )
 
@@ -276,7 +276,7 @@ def test_a_checkpoint_of_something_else_is_refused(change, message, tmp_path, mo
     rewritten(path, change)
     with pytest.raises(CheckpointError) as error:
         model_of(checkpoint=tmp_path, resume=True)
-    assert f"found none; use another folder ({path.name}: {message}" in str(error.value)
+    assert f"found none; choose another folder ({path.name}: {message}" in str(error.value)
 
 
 @pytest.mark.parametrize(("number", "what"), [(errno.ENOSPC, "No space left on device")])
@@ -291,7 +291,7 @@ def test_a_full_disk_does_not_end_the_training(number, what, tmp_path, monkeypat
     with caplog.at_level(logging.WARNING, "seqtag"):
         assert model_of(checkpoint=tmp_path, resume=True) == model_of()
     path = tmp_path / "run-1-000003.checkpoint"
-    assert caplog.records[0].getMessage() == f"{path}: not written ({what}); the training goes on"
+    assert caplog.records[0].getMessage() == f"{path}: not written ({what}); training continues"
     assert [path.name for path in files_of(tmp_path)] == before
 
 
@@ -304,7 +304,7 @@ def test_a_folder_that_is_gone_does_not_end_the_training(tmp_path, caplog):
         model = to_bytes([train(DATA, **HOW, checkpoint=tmp_path / "stand", on_epoch=remove).model])
     assert model == model_of()
     assert [r.getMessage().partition(".checkpoint: ")[2] for r in caplog.records] == [
-        "not written (No such file or directory); the training goes on"
+        "not written (No such file or directory); training continues"
     ] * 3
 
 
@@ -338,7 +338,7 @@ def test_other_options_are_refused_with_the_difference(options, difference, tmp_
         model_of(checkpoint=tmp_path, resume=True, **options)
     assert str(error.value) == (
         f"{tmp_path}: expected checkpoints of this training, found others: {difference}; run the "
-        "command of before, or name another folder"
+        "same command as before, or choose another folder"
     )
     assert [path.read_bytes() for path in files_of(tmp_path)] == before
 
@@ -349,7 +349,7 @@ def test_other_data_are_refused_with_the_difference(tmp_path, monkeypatch):
     with pytest.raises(CheckpointError, match="the training set had 6 sentences, has 5;"):
         train(DATA[1:], **how)
     with pytest.raises(
-        CheckpointError, match=r"training set is another: SHA-256 was \w{12}, is \w{12};"
+        CheckpointError, match=r"training set is different: SHA-256 was \w{12}, is \w{12};"
     ):
         train(DATA[::-1], **how)
 
@@ -382,7 +382,9 @@ def test_another_model_to_go_on_from_is_refused(tmp_path, monkeypatch):
         model_of(checkpoint=tmp_path / "a", resume=True, init=one)
     killed(2, monkeypatch, checkpoint=tmp_path / "b", init=one)
     assert model_of(checkpoint=tmp_path / "b", init=one, resume=True) == model_of(init=one)
-    with pytest.raises(CheckpointError, match="the model to continue from is another: SHA-256 was"):
+    with pytest.raises(
+        CheckpointError, match="the model to continue from is different: SHA-256 was"
+    ):
         model_of(checkpoint=tmp_path / "b", resume=True, init=other)
 
 
@@ -401,7 +403,7 @@ def test_differences_of_what_a_file_says_wrong():
         ({**now, "dev set": "x" * 999}, f"dev set was {'x' * 80}, is {{'sha256': 'ab', "),
         ({**now, "dev set": {"sha256": 1}}, "dev set was {'sha256': 1}, is {"),
         ({**now, "dev set": {"sha256": "ab", "sentences": "3"}}, "dev set was {'sha256': 'ab', 's"),
-        ({**now, "dev set": {"sha256": "cd"}}, "the dev set is another: SHA-256 was cd, is ab"),
+        ({**now, "dev set": {"sha256": "cd"}}, "the dev set is different: SHA-256 was cd, is ab"),
         ({**now, "whole": "x"}, "passes was not given, is 1"),
         ({**now, "whole": ["x"]}, "passes was not given, is 1"),
     ):
@@ -440,7 +442,7 @@ def test_two_trainings_in_one_folder(tmp_path):
         with pytest.raises(CheckpointError) as error:
             model_of(checkpoint=tmp_path / "stand", resume=True)
         first.kill()
-    assert f"found it in use by process {first.pid} on " in str(error.value)
+    assert f"found one in use by process {first.pid} on " in str(error.value)
     assert model_of(checkpoint=tmp_path / "stand", resume=True) == model_of()
 
 
@@ -452,7 +454,7 @@ def test_a_folder_that_cannot_be_locked_is_used_with_a_warning(tmp_path, monkeyp
     with Checkpoints(tmp_path):
         pass
     assert caplog.records[0].getMessage() == (
-        f"{tmp_path}: cannot be locked (No locks available); see that no other training uses it"
+        f"{tmp_path}: cannot be locked (No locks available); make sure that no other training uses it"
     )
 
 
@@ -465,7 +467,7 @@ def test_a_folder_is_made_and_a_file_refused(tmp_path):
     )
     assert model_of(checkpoint=tmp_path / "a" / "b") == model_of()
     with pytest.raises(
-        CheckpointError, match=r"found run-1-000005\.checkpoint of a training before"
+        CheckpointError, match=r"found run-1-000005\.checkpoint of an earlier training"
     ):
         model_of(checkpoint=tmp_path / "a" / "b")
 

@@ -72,7 +72,7 @@ def test_words_of_sentences_left_out_leave_no_trace(caplog):
         assert found.columns["form"].types == ["Dogs", "bark"]
         assert found.labels.types == ["NOUN", "VERB"]
         assert found.lengths.tolist() == [2, 1]
-        assert "1 sentences with unannotated words were left out" in caplog.text
+        assert "1 sentences with unannotated words were skipped" in caplog.text
 
 
 @pytest.mark.parametrize("natively", [False, True])

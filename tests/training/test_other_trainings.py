@@ -25,7 +25,7 @@ def test_other_attributes_of_the_same_name_are_refused(changed, tmp_path, monkey
     killed(2, monkeypatch, **how)
     seen.symmetric_difference_update(changed - {"she"})
     with pytest.raises(
-        CheckpointError, match=r"the feature set is another: SHA-256 was \w{12}, is"
+        CheckpointError, match=r"the feature set is different: SHA-256 was \w{12}, is"
     ):
         model_of(**how, resume=True)
 
@@ -57,11 +57,11 @@ def test_what_a_later_part_of_a_pipeline_hangs_on_is_compared_at_once(tmp_path, 
 
     killed(2, monkeypatch, trained, checkpoint=tmp_path, tables=[tables["a"]])
     for difference, how in {
-        "the table t is another: SHA-256 was": {"tables": [tables["b"]]},
+        "the table t is different: SHA-256 was": {"tables": [tables["b"]]},
         "there was a table t, now there is none": {},
         "there was no dev set, now there is one": {"dev": corpus(text, "form upos lemma")},
         "there was no model to continue from, now there is one": {"init": begin},
-        "the training set is another": {"data": text.replace("cat NOUN", "fox NOUN")},
+        "the training set is different": {"data": text.replace("cat NOUN", "fox NOUN")},
         "dropout was rare, is 0.1": {"dropout": 0.1},
     }.items():
         kept = "table" not in difference and "model" not in difference

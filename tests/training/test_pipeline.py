@@ -64,8 +64,8 @@ def test_columns_that_say_nothing_are_left_out(caplog):
         models = train_parts(treebank(xpos="_", feats="x"))
     assert [model.column.name for model in models] == ["upos", "lemma"]
     assert [record.getMessage() for record in caplog.records] == [
-        "the column xpos is '_' throughout: not learned",
-        "the column feats is 'x' throughout: not learned",
+        "the column xpos is '_' everywhere: not learned",
+        "the column feats is 'x' everywhere: not learned",
     ]
     assert models[-1].compiled.columns == ("form", "upos")
 

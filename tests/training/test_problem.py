@@ -36,8 +36,8 @@ def many(labels: int):
         (
             256,
             1,
-            "the column xpos has 256 labels: learned without label trigrams and label bigrams that "
-            "see words, which are for 255 at most",
+            "the column xpos has 256 labels: learned without label trigrams and word-dependent "
+            "label bigrams, which are for 255 at most",
         ),
         (
             4097,
@@ -63,7 +63,7 @@ def test_a_preset_falls_back_to_what_fits(labels, order, note, caplog):
         (256, "label[-2] + label[-1]", "expected at most 255 labels with label trigrams and"),
         (256, "label[-1] + form[0]", "found 256 in the column xpos; leave such templates out"),
         (4097, "label[-1]", "expected at most 4,096 labels with label bigrams, found 4,097"),
-        (65_536, "bias", "expected at most 65,535 labels in the column xpos, found 65,536; is it"),
+        (65_536, "bias", "expected at most 65,535 labels in the column xpos, found 65,536; check"),
     ],
 )
 def test_templates_of_ones_own_are_refused_before_training(labels, line, message, monkeypatch):
@@ -81,7 +81,7 @@ def test_lemmas_need_templates_that_look_at_the_form():
     with pytest.raises(TemplateError) as error:
         train([sentence], label="lemma", templates=parse("upos[0]"))
     assert str(error.value) == (
-        "<templates>: expected a template that looks at the column form, by which the column "
+        "<templates>: expected a template that looks at the column form, from which the column "
         "lemma is learned, found none; add form[0]"
     )
 

@@ -147,7 +147,10 @@ def test_a_column_that_is_not_annotated_is_no_part_of_the_first_pass(value, why,
         tagger = train(treebank(xpos=value), label="upos", passes=2)
     assert [first.label for first in tagger.first] == ["upos"], why
     assert "first.xpos" not in tagger.info["templates"]
-    assert "the column xpos is not annotated throughout: no part of the first pass" in caplog.text
+    assert (
+        "the column xpos is not annotated everywhere: not predicted in the first pass"
+        in caplog.text
+    )
 
 
 def test_templates_of_your_own_get_those_of_the_second_pass_unless_they_have_some():
@@ -309,8 +312,8 @@ def test_what_is_refused(tmp_path):
     with pytest.raises(TemplateError) as error:
         train_parts(treebank(), ["upos", "xpos"], passes=2)
     assert str(error.value) == (
-        "expected passes 1 for several parts, found 2; train such parts one by one, and put them "
-        "together with seqtag bundle"
+        "expected passes 1 for several parts, found 2; train such components separately, and "
+        "combine them with seqtag bundle"
     )
     with pytest.raises(TemplateError) as error:
         train_shards([treebank(), treebank()], label="upos", passes=2)
@@ -333,7 +336,7 @@ def test_what_is_refused(tmp_path):
         "expected a corpus without a column first.upos, which the first of two passes "
         "predicts, found one; give it another name with --columns"
     )
-    with pytest.raises(TemplateError, match="passes expects a whole number from 1, at most 2"):
+    with pytest.raises(TemplateError, match="passes expects an integer from 1, at most 2"):
         train(treebank(), label="upos", passes=3)
     with pytest.raises(TemplateError, match=r'unknown column .first.upos. in "first.upos\[0\]"'):
         train(treebank(), label="upos", templates=parse("form[0]\nfirst.upos[0]"))

@@ -86,8 +86,8 @@ def test_passive_steps_without_a_margin_are_refused():
     with pytest.raises(TemplateError) as error:
         model(update="pa", margin=0)
     assert str(error.value) == (
-        "the step rule pa expects a margin above 0, found 0: from weights of 0 every step is as "
-        "small as the loss, which is 0; set margin to 1"
+        "the step rule pa expects a margin above 0, found 0: with zero weights, every step is 0; "
+        "set margin to 1"
     )
     going_on = model(init=model(epochs=1), update="pa", margin=0, epochs=9)
     assert going_on.tag(["the", "man", "runs"]) == ["DT", "NN", "VB"]
@@ -289,7 +289,7 @@ def test_known_labels_need_a_template_with_normal(templates):
         model(data, templates=parse(templates), known_labels=1)
     assert str(error.value) == (
         "expected a template with the attribute normal, by which the setting known-labels "
-        "recognizes words, found none; add normal[0] or leave the setting out"
+        "identifies words, found none; add normal[0] or leave the setting out"
     )
 
 

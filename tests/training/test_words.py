@@ -90,7 +90,7 @@ def test_a_treebank_without_ranges_has_no_examples(sentences):
     with pytest.raises(
         CorpusError,
         match="expected multiword tokens, which CoNLL-U writes as ranges such as 1-2, found none; "
-        "leave the label words out",
+        "leave out the label words",
     ):
         word_examples(treebank(*sentences), COLUMNS)
 
