@@ -167,7 +167,7 @@ def _described(context: click.Context, command: click.Command) -> Iterator[str]:
             yield "```text\n" + "\n".join(others) + "\n```\n\n"
     yield f"```text\n{usage.strip()}\n```\n\n{examples}```{{program}} {path}\n```\n\n"
     for group, options in option_groups(command, context).items():
-        yield f"{level}# {group}\n\n{GROUPS[group]}\n\n"
+        yield f"{level}# {group}\n\n{_escaped(GROUPS[group])}\n\n"
         for each in options:
             name, text = each.get_help_record(context) or ("", "")
             yield f"```{{option}} {name}\n{_escaped(text)}\n```\n\n"
