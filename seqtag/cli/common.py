@@ -160,6 +160,8 @@ def interruption_code() -> int:
 
 def complain(message: str, color: str | None = "red") -> None:
     """Write a message to stderr, its beginning in a color; ignore write errors there."""
+    if sys.stderr is None:  # for which click before 8.1.4 raises
+        return
     styled = wants_color(sys.stderr)
     begin = click.style("seqtag:", fg=color, bold=True) if styled and color else "seqtag:"
     try:
