@@ -153,7 +153,7 @@ def test_an_installation_without_a_compiler_says_so_in_one_line():
     assert without["messages"]["after-success"] == (
         "{yellow}seqtag was built without its native kernel: the same answers, much more slowly; "
         "for speed install a C++17 compiler and repeat the command with --no-cache-dir "
-        "--force-reinstall, because pip keeps this slow wheel in its cache"
+        "--force-reinstall, because pip may have this slow wheel in its cache"
     )
     assert build["wheel"]["packages"]["seqtag/corpora"] == "corpora"
     assert "seqtag/corpora/sample/**" in build["wheel"]["exclude"]

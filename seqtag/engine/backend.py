@@ -15,7 +15,7 @@ from seqtag.errors import BackendError
 
 REINSTALL = (
     "install a C++17 compiler and repeat your pip install command with --no-cache-dir "
-    "--force-reinstall, because pip keeps the slow wheel in its cache"
+    "--force-reinstall, because pip may have the slow wheel in its cache"
 )
 """How to get the native kernel."""
 
