@@ -105,6 +105,19 @@ def test_changes_that_are_not_committed_are_refused(script, tmp_path):
     assert script.obstacles(tmp_path) == ["expected a clean work tree, found 1 changed files"]
 
 
+def test_nothing_is_built_of_a_commit_that_is_refused(tmp_path):
+    text = (ROOT / "scripts" / "release").read_text("utf-8")
+    tree = repository(tmp_path, **{"scripts/release": text, "CITATION.cff": "version: 1.2.2\n"})
+    command = [sys.executable, tree / "scripts" / "release"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout == (
+        "not ready: CITATION.cff: expected version: 1.2.3, found 1.2.2\n"
+        "nothing was built; --rehearse builds it all the same\n"
+    )
+    assert not (tree / "dist").exists()
+
+
 def test_versions_agree_and_contributing_names_what_is_missing(script):
     version = seqtag.__version__
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
