@@ -102,8 +102,8 @@ def bounded(regex: str) -> BoundedRegex:
     >>> bounded("(a+)+$")
     Traceback (most recent call last):
     seqtag.errors.TemplateError: expected a regular expression that is fast on any word, found a \
-repetition of what can match in several ways in '(a+)+$'; repeat single characters or sets only, \
-such as [a-z]+
+repetition of a pattern that matches in several ways in '(a+)+$'; repeat single characters or sets \
+only, such as [a-z]+
     """
     if len(regex) > LONGEST_REGEX:
         msg = (

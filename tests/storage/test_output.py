@@ -404,7 +404,8 @@ def test_a_device_tells_of_a_failing_close(tmp_path, monkeypatch):
 
 # ----------------------------------------------------------------------------- who writes
 WRITES = re.compile(
-    r"""open\((?:[^()]*,\s*)?["'](?=[rwxabt+]*[wxa+])[rwxabt+]+["']|\.write_(?:text|bytes)\("""
+    r"""open\((?:[^()]*,\s*)?["'](?=[rwxabt+]*[wxa+])[rwxabt+]+["']"""
+    r"""|(?<!formatter)\.write_(?:text|bytes)\("""
     r"""|os\.(?:replace|rename|open|mkdir|makedirs)\(|\.rename\(|\.mkdir\(|tempfile\.|shutil\."""
 )
 KNOWN = {
