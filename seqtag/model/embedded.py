@@ -69,8 +69,9 @@ def _training_advice(language: str) -> str:
     code = entry.name.removeprefix("ud:").partition("_")[0]
     if code in embedded_models():
         return f"{entry.language} is the embedded model {code!r}"
-    size, seconds = entry.file("train").size or 0, max(1, round(training_seconds(entry)))
+    size = sum(entry.file(part).size or 0 for part in ("train", "dev"))
+    seconds = max(1, round(training_seconds(entry)))
     return (
-        f"train a tagger of {entry.language} with: seqtag train {entry.name} -o {language}.seqtag "
+        f"train a model for {entry.language}: seqtag train {entry.name} -o {language}.seqtag "
         f"(downloads {size / 1e6:.1f} MB and takes about {seconds} s)"
     )
