@@ -125,7 +125,7 @@ python -m benchmarks.options --page
   (`seqtag classes`).
 - *two tables of classes*: {more} classes from the same text (`--classes` twice).
 - *everything*: `--classes --dropout 0.1 --min-count 1 --runs 5`.
-- *stems*: the templates for stems in [Use lexicons](how-to/lexicons.md).
+- *stems*: the templates for stems in [Add lexicons, word classes and stems](how-to/lexicons.md).
 - *training*: the shortest of the training times, on two cores that may have run other work.
   Compare only rows of the same task.
 - *0.1.0*: the score of the defaults of version 0.1.0 on the same data.

@@ -255,8 +255,8 @@ PAGE = """\
 
 This page estimates what it costs to tag a terabyte of text, and how many cores can be used
 efficiently. The estimate is a simulation. `python -m benchmarks.simulation` generates this page
-from the parameters below; you can change them (`--measured tokens_per_second=1e6 --assumed
-kills=1`). [Tag files on a cluster](how-to/cluster.md) shows how to run such a job.
+from the parameters below. Options change them (`--measured tokens_per_second=1e6 --assumed
+kills=1`). [Tag many files on many machines](how-to/cluster.md) shows how to run such a job.
 
 ## Parameters
 
@@ -313,11 +313,11 @@ WHY = """\
 - **Driver**: it starts one task at a time. Chunks of {piece:.0f} MB give {tasks:,} tasks. Larger
   chunks mean fewer tasks, but the wait for the last task is longer, and each kill loses more work.
 - **Storage**: {cores:,} cores would read and write {wanted:,.0f} GB per second.
-- **Start**: {start:g} s per worker matter only if the work per core is about as short.
+- **Start**: the start time of {start:g} s per worker matters only if a core has little other work.
 
-With chunks, more than about {end:,} cores bring no benefit: at this number, the work per core
-takes as long as {what}. If the driver is the limit, run several jobs with separate drivers, each
-on a subset of the files, as far as the storage allows.
+With chunks, more than about {end:,} cores bring no benefit. At this number, the work per core
+equals the next largest bound ({what}). If the driver is the limit, run several jobs with separate
+drivers, each on a subset of the files, as far as the storage allows.
 """
 
 
@@ -446,7 +446,7 @@ def page(measured: Measured, assumed: Assumed, machine: str, commands: str, fold
             tasks=outcomes["chunks of 64 MB"][CORES[0]].tasks,
             start=measured.start,
             join=floors["joining"],
-            what=f"the {name}",
+            what=name,
             end=int(round(work / floor, -2)),
         ),
         beside=beside(folder / "scale" / "cluster.json"),
