@@ -301,7 +301,7 @@ def test_a_folder_in_use_is_refused(call):
         "seqtag: stand: expected a folder that no other training uses, found one in use by process "
         f"{os.getpid()} on "
     )
-    assert done.err.endswith("; wait until that one has ended, or name another folder\n")
+    assert done.err.endswith("; wait for its end, or choose another folder\n")
     assert call(*HOW, "--checkpoint", "stand", "--resume").code == 0
 
 
