@@ -40,23 +40,23 @@ CLASSES = 300
 CARD = """\
 # Model card: `en`
 
-Written by `scripts/train_english.py`, which measures each figure below.
+`scripts/train_english.py` wrote this page and measured each figure in it.
 
 A pipeline from English text to CoNLL-U, of the components {components}.
-seqtag uses it if no model is named.
+seqtag uses this model if you name no other.
 
 | | |
 |---|---|
 | Input | raw text, or words |
 | Output | CoNLL-U: tokens, sentences, words, UPOS, XPOS, FEATS, LEMMA |
 | Size | {mb:.1f} MB |
-| Speed | about {words_per_second:,.0f} words a second from raw text to CoNLL-U, on one core ({cpu}) |
+| Speed | about {words_per_second:,.0f} words per second from raw text to CoNLL-U, on one core ({cpu}) |
 | Loading | {load_ms:.0f} ms |
-| License | [CC BY-SA 4.0](LICENSE.txt), that of the treebank; the text that it annotates is not affected |
+| License | [CC BY-SA 4.0](LICENSE.txt), as for the treebank; annotated text is not affected |
 | Trained with | {writer} |
 
-`en-ewt-upos` and `en-ewt-xpos` are names of its components `upos` and `xpos` as taggers of lists of
-words: `seqtag.load("en-ewt-xpos")` is `seqtag.load("en").tagger("xpos")`.
+The names `en-ewt-upos` and `en-ewt-xpos` load only the component `upos` or `xpos`, as a tagger for
+lists of words: `seqtag.load("en-ewt-xpos")` is the same as `seqtag.load("en").tagger("xpos")`.
 
 ## Intended use
 
@@ -66,25 +66,26 @@ lemmas follow UD English-EWT. XPOS has the Penn Treebank tags of EWT, with `HYPH
 
 ## Training data
 
-- Annotation: the training part of the Universal Dependencies English Web Treebank
+- Annotation: the training set of the Universal Dependencies English Web Treebank
   (UD English-EWT): {sentences:,} sentences, {tokens:,} words of weblogs, newsgroups, e-mails,
   reviews, and questions and answers, written from 2000 to 2012.
-- Word classes: {classes} classes, found by `seqtag classes` in {raw_tokens:,} words of raw text: the
-  training part of UD English-EWT, the Manually Annotated Sub-Corpus of the American National Corpus
+- Word classes: {classes} classes, learned by `seqtag classes` from {raw_tokens:,} words of raw text: the
+  training set of UD English-EWT, the Manually Annotated Sub-Corpus of the American National Corpus
   (open data), inaugural and State of the Union addresses, and Genesis in the World English Bible
   (public domain).
 
-No other resources: no lexicon, no word vectors.
+No other resources, such as lexicons or word vectors, were used.
 
 ## Scores in domain
 
-F1 in percent on UD English-EWT, by the rules of the CoNLL 2018 shared task. *raw*: from the text of
-the part. *gold*: from its words. Settings were chosen on dev.
+F1 in percent on UD English-EWT, by the rules of the CoNLL 2018 shared task, on the
+development set (*dev*) and the test set. The input is either raw text (*raw*) or the gold words
+(*gold*). Settings were chosen on the development set.
 
 {table}
 
-By genre, on dev and test together, from gold words; *unknown* is the accuracy of UPOS on words that
-are not in the training data.
+Accuracy by genre, on dev and test together, from gold words; *unknown* is the accuracy of UPOS on
+words that are not in the training data.
 
 {genres}
 
@@ -93,21 +94,22 @@ are not in the training data.
 {other}
 
 - *sample*: `corpora/sample` (CC0), {sample_words:,} words of news, guides, fiction, messages, reference
-  and numbers, written for seqtag by the conventions of EWT; from raw text.
-- *CoNLL-2000*: {conll_words:,} words of the Wall Street Journal of 1989, from its words. Its tags were
-  assigned by the Brill tagger and not corrected, by the conventions of the Penn Treebank: the figure
-  is the agreement of two taggers, not an accuracy.
-- *capitals*, *lower case*: the words of EWT dev, changed so.
+  and numbers, written for seqtag and annotated by the conventions of EWT; from raw text.
+- *CoNLL-2000*: {conll_words:,} words of the Wall Street Journal of 1989, from gold words. The tags of
+  this corpus were assigned by the Brill tagger and not corrected, and follow the conventions of the
+  Penn Treebank: the figure is the agreement of two taggers, not an accuracy.
+- *capitals*, *lower case*: the words of EWT dev, converted to capitals or to lower case.
 
 No other English treebank was measured. Expect lower scores on speech, dialects and older text.
 
 ## Known errors
 
-The most frequent confusions on dev, from gold words, and their most frequent words:
+The table shows the most frequent confusions on dev, from gold words, with the most frequent words
+of each:
 
 {confusions}
 
-- Names and common nouns are the largest group: there is no list of names.
+- Confusions of names and common nouns are the largest group, because the model has no list of names.
 - UPOS of words that are not in the training data: {unknown_upos} % correct; of others {known_upos} %.
 - Lemmas of words that are not in the training data: {unknown_lemma} % correct; of others
   {known_lemma} %. Many errors are capitals kept or removed (*{lemma_errors}*).
@@ -119,8 +121,8 @@ The most frequent confusions on dev, from gold words, and their most frequent wo
 - No parser: HEAD, DEPREL and DEPS are empty.
 - Scores of labels are margins, not probabilities: the components are not calibrated
   (`seqtag calibrate`).
-- The texts have the opinions and names of their writers; tags of names and rare spellings follow
-  what was frequent there.
+- The training texts contain opinions and names from their writers; tags of names and rare spellings
+  follow what is frequent in these texts.
 
 ## How it was made
 
@@ -128,7 +130,7 @@ The most frequent confusions on dev, from gold words, and their most frequent wo
 python -m scripts.train_english CORPORA --raw english-open.txt.xz
 ```
 
-Averaged structured perceptron, {epochs} epochs; weights are whole numbers of 8 bits. Training is
+Averaged structured perceptron, {epochs} epochs; weights are 8-bit integers. Training is
 deterministic: the same files and version of seqtag give the same bytes.
 """
 

@@ -25,7 +25,7 @@ def test_the_card_describes_the_model():
         f"| Trained with | {pipeline.models[-1].writer} |",
         f"{training['sentences']:,} sentences, {training['tokens']:,} words",
         f"{table.origin['classes']} classes",
-        f"in {int(table.origin['tokens']):,} words",
+        f"from {int(table.origin['tokens']):,} words",
         f"{len(pipeline.tagger('xpos').labels)} in all; UPOS has {len(pipeline.taggers[0].labels)}",
     ):
         assert fact in CARD
