@@ -81,19 +81,23 @@ struct Favorite {  // the label that a token's own features score highest, and b
 };
 
 // The memory of one thread, and the sums of local templates per type: bound to one numbering of the
-// types (an Encoder of encoder.py). Types beyond `capacity` are summed again each time.
+// types (an Encoder of encoder.py). Types beyond the
+// `capacity` of a column are summed again each time.
 template <class Sum> struct DecoderWorkspace {
+  DecoderWorkspace() = default;
+  DecoderWorkspace(DecoderWorkspace&&) = default;
+  DecoderWorkspace& operator=(DecoderWorkspace&&) = default;
   struct TypeSums {
-    LargeVector<Sum> rows;        // (types + 3, width of the columns); 0, 1: beyond the ends; last: zeros
-    std::vector<uint8_t> known;   // per type
+    size_t capacity = 0;          // types that are held at most
+    UnsetMemory<Sum> rows;        // (types + 3, width of the columns); 0, 1: beyond the ends; last: zeros
+    std::vector<uint8_t> known;   // per type: whether its row is set
     std::vector<Sum> highest;     // if favorites count: of each row
     std::vector<int32_t> spread;  // from its lowest to its highest
     std::vector<Favorite> favorites;
     Tuples tuples;              // if there are several columns: their types together
     std::vector<size_t> place;  // of the tuple at each token
   };
-  std::vector<TypeSums> sums;  // per column, or columns, that local templates look at
-  size_t capacity = 0;
+  std::vector<TypeSums> sums;        // per column, or columns, that local templates look at
   WantedRows<Sum> wanted;            // of the types of a block that are new
   std::vector<size_t> fresh;         // where the sums of those types are
   std::vector<const Sum*> local;     // rows of one token

@@ -62,6 +62,7 @@ size_t QuantizedModel<Sum>::new_row(const Columns& x, size_t c, int64_t m, size_
   const LocalColumns& local = local_[c];
   typename Workspace::TypeSums& sums = space.sums[c];
   const bool hold = row < sums.known.size();
+  if (hold) std::fill_n(&sums.rows[row * local.width], local.width, Sum(0));
   for (const LocalGroup& g : local.groups) {
     const int64_t t = m - g.offset;
     if (hold)

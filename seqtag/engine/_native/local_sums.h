@@ -15,8 +15,8 @@ void QuantizedModel<Sum>::prepare(const Columns& x, const Block& block, Workspac
     typename Workspace::TypeSums& sums = space.sums[c];
     if (local_[c].columns.size() > 1)
       for (int64_t m = std::max(first, block.begin); m < std::min(last + 1, block.end); ++m) {
-        const size_t place = 2 + sums.tuples.number(x, local_[c].columns, m, space.capacity);
-        if (place >= sums.known.size()) make_room(c, std::min(2 * place, space.capacity + 2), sums);
+        const size_t place = 2 + sums.tuples.number(x, local_[c].columns, m, sums.capacity);
+        if (place >= sums.known.size()) make_room(c, std::min(2 * place, sums.capacity + 2), sums);
         sums.place[size_t(m)] = place;
       }
     for (int64_t m = first; m <= last; ++m) ready_local(x, c, m, block.begin, block.end, space);
@@ -33,7 +33,9 @@ template <class Sum>
 void QuantizedModel<Sum>::make_room(size_t c, size_t places, typename Workspace::TypeSums& sums) const {
   if (places <= sums.known.size()) return;
   sums.known.resize(places, 0);
-  sums.rows.resize((places + 1) * local_[c].width);
+  const size_t width = local_[c].width;
+  sums.rows.resize((places + 1) * width);
+  std::fill_n(&sums.rows[places * width], width, Sum(0));
   if (!has_favorites()) return;
   sums.highest.resize(places * local_[c].groups.size());
   sums.spread.resize(places * local_[c].groups.size());
@@ -58,6 +60,7 @@ SEQTAG_INLINE void QuantizedModel<Sum>::ready_local(const Columns& x, size_t c, 
   if (row >= sums.known.size()) return;
   Sum* first = &sums.rows[row * width];
   if (!sums.known[row]) {
+    std::fill_n(first, width, Sum(0));
     for (size_t g = 0; g < groups.size(); ++g)
       for (size_t k : groups[g].templates)
         if (const uint64_t key = local_key_at(plan_, x, k, m, begin, end))

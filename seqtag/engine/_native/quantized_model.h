@@ -68,14 +68,16 @@ template <class Sum> class QuantizedModel {
 
   using Workspace = DecoderWorkspace<Sum>;
   Workspace workspace() const {
-    constexpr size_t kBudget = size_t(48) << 20;  // bytes
+    constexpr size_t kBudget = size_t(32) << 20;  // bytes, of each column
     Workspace space;
     space.sums.resize(local_.size());
-    size_t groups = 0, width = 0;
-    for (const LocalColumns& c : local_) groups += c.groups.size(), width += c.width;
+    size_t groups = 0;
+    for (size_t c = 0; c < local_.size(); ++c) {
+      groups += local_[c].groups.size();
+      space.sums[c].capacity = kBudget / (std::max<size_t>(local_[c].width, 1) * sizeof(Sum));
+    }
     space.local.resize(groups);
     space.nothing.resize(size_t(width_));
-    space.capacity = kBudget / (std::max<size_t>(width, 1) * sizeof(Sum));
     return space;
   }
 
@@ -109,7 +111,7 @@ template <class Sum> class QuantizedModel {
     for (size_t c = 0; c < local_.size(); ++c) {
       const bool several = local_[c].columns.size() > 1;
       if (several) space.sums[c].place.resize(x.tokens);
-      make_room(c, several ? 2 : std::min(x.capacity, space.capacity) + 2, space.sums[c]);
+      make_room(c, several ? 2 : std::min(x.capacity, space.sums[c].capacity) + 2, space.sums[c]);
     }
     size_t turn = 0;
     if (sentences) prepare(x, first_block(sentence_ptr, 0), space, space.keys[0]);
