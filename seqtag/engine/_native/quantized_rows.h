@@ -30,19 +30,21 @@ class QuantizedRows {
     const size_t words = 1 + rows * kHead + size_t(row_ptr[rows]);
     while (words >> place_bits_) ++place_bits_;
     arena_.reserve(words + kPrefetched);
-    arena_.push_back(kNone);
+    arena_.resize(words);
+    uint32_t* to = arena_.data() + 1;
+    constexpr size_t kAhead = 16;
+    for (size_t r = 0; r < std::min(kAhead, rows); ++r) prefetch_slot(keys[r]);
     for (size_t r = 0; r < rows; ++r) {
+      if (r + kAhead < rows) prefetch_slot(keys[r + kAhead]);
       size_t slot = home(keys[r]);
       while (table_[slot] != kNone) slot = (slot + 1) & (n - 1);
-      table_[slot] = uint32_t(arena_.size()) | part_of(keys[r]);
-      arena_.push_back(uint32_t(keys[r]));
-      arena_.push_back(uint32_t(keys[r] >> 32));
-      arena_.push_back(uint32_t(row_ptr[r + 1] - row_ptr[r]));
+      table_[slot] = uint32_t(to - arena_.data()) | part_of(keys[r]);
+      *to++ = uint32_t(keys[r]);
+      *to++ = uint32_t(keys[r] >> 32);
+      *to++ = uint32_t(row_ptr[r + 1] - row_ptr[r]);
       for (int64_t i = row_ptr[r]; i < row_ptr[r + 1]; ++i) {
         const Cell cell{labels[i], weights[i]};
-        uint32_t word;
-        std::memcpy(&word, &cell, sizeof word);
-        arena_.push_back(word);
+        std::memcpy(to++, &cell, sizeof cell);
       }
     }
   }
