@@ -70,10 +70,11 @@ template <class Weights> class SingleTokens {
   // Of four tokens side by side: each sum waits for its last addition, four do not.
   void sum_rows_of_four(size_t k) {
     const Real* weight = weights_.emission.w.get();
+    const int32_t* place = weights_.emission.place.data();
     Token x[4];
     for (size_t i = 0; i < 4; ++i) x[i] = token(x_.sentence_ptr[visits_[k + i]]);
     auto term = [&](const Token& of, int64_t i) {
-      return load(weight + size_t(of.row[i]) * lanes<Real>) * splat(of.value[i]);
+      return load(weight + size_t(place[of.row[i]]) * lanes<Real>) * splat(of.value[i]);
     };
     Vector<Real> a{}, b{}, c{}, d{};
     const int64_t shared = std::min(std::min(x[0].count, x[1].count), std::min(x[2].count, x[3].count));
@@ -101,7 +102,7 @@ template <class Weights> class SingleTokens {
     sign[down] = -1;
     const Vector<Real> signs = load(sign), seen = splat(rate.seen);
     for (int64_t i = 0; i < x.count; ++i) {
-      const size_t place = size_t(x.row[i]) * lanes<Real>;
+      const size_t place = weights_.emission.own_place(size_t(x.row[i])) * lanes<Real>;
       Real *w = &weights_.emission.w[place], *u = &weights_.emission.u[place];
       Vector<Real> now = load(w), sum = load(u);
       Step<Real>::move(now, sum, Vector<Real>(signs * splat(rate.size * x.value[i])), seen);

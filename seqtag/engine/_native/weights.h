@@ -64,17 +64,19 @@ template <class Real> struct DenseRows {
     std::unique_ptr<void, Free> all_;
     Real* from_;
   };
-  Zeros w, u, g;  // (rows, stride), (rows, width)
+  Zeros w, u, g;               // (rows + 1, stride), (rows + 1, width), in order of first update; the first: zeros
+  std::vector<int32_t> place;  // where each row is in them; 0: it was never updated
+  int32_t used = 0;
   static constexpr bool contiguous = true;
 
   DenseRows(size_t row_count, int label_count, bool adaptive)
       : rows(row_count), labels(label_count), stride(padded<Real>(labels)),
         width(stride == lanes<Real> ? stride : labels), w(zeros(stride)), u(zeros(width)),
-        g(adaptive ? zeros(width) : Zeros()) {}
+        g(adaptive ? zeros(width) : Zeros()), place(rows) {}
 
   bool far() const { return rows * size_t(stride) * sizeof(Real) > 1 << 20; }  // not all in the cache
   void prefetch(size_t row) const {
-    const char* p = reinterpret_cast<const char*>(&w[row * stride]);
+    const char* p = reinterpret_cast<const char*>(&w[size_t(place[row]) * stride]);
     for (size_t b = 0; b < stride * sizeof(Real); b += 64) SEQTAG_PREFETCH(p + b);
   }
   // out = the sum of n rows, each times its value if there are values. The sums stay in registers
@@ -100,26 +102,34 @@ template <class Real> struct DenseRows {
     }
   }
   SEQTAG_INLINE void prefetch_update(size_t row, int label) const {  // w is at hand after scoring
-    SEQTAG_PREFETCH(&u[row * width + label]);
-    if (g) SEQTAG_PREFETCH(&g[row * width + label]);
+    const size_t i = size_t(place[row]) * width + label;
+    SEQTAG_PREFETCH(&u[i]);
+    if (g) SEQTAG_PREFETCH(&g[i]);
+  }
+  // Where a row that is to be changed is.
+  size_t own_place(size_t row) {
+    if (!place[row]) place[row] = ++used;
+    return size_t(place[row]);
   }
   void update(size_t row, int label, Real delta, const Step<Real>& step) {
-    const size_t i = row * width + label;
-    step.apply(w[row * stride + label], u[i], g ? &g[i] : nullptr, delta);
+    const size_t own = own_place(row), i = own * width + label;
+    step.apply(w[own * stride + label], u[i], g ? &g[i] : nullptr, delta);
   }
   void put(size_t row, int label, const Cell<Real>& cell) {
-    const size_t i = row * width + label;
-    w[row * stride + label] = cell.w;
+    const size_t own = own_place(row), i = own * width + label;
+    w[own * stride + label] = cell.w;
     u[i] = cell.u;
     if (g) g[i] = cell.g;
   }
-  // visit(row, label, cell) for every cell, in order of row and label
+  // visit(row, label, cell) for every cell of the rows that were ever updated, in order of row and label
   template <class Visit> void for_each_cell(Visit visit) const {
-    for (size_t r = 0; r < rows; ++r)
-      for (int k = 0; k < labels; ++k) {
-        const size_t i = r * width + k;
-        visit(r, k, Cell<Real>{w[r * stride + k], u[i], g ? g[i] : Real(0)});
+    for (size_t r = 0; r < rows; ++r) {
+      const size_t own = size_t(place[r]);
+      for (int k = 0; own && k < labels; ++k) {
+        const size_t i = own * width + k;
+        visit(r, k, Cell<Real>{w[own * stride + k], u[i], g ? g[i] : Real(0)});
       }
+    }
   }
 
  private:
@@ -127,7 +137,9 @@ template <class Real> struct DenseRows {
   void sum_columns(Real* out, int j, const int32_t* row, const Real* value, int64_t n) const {
     Vector<Real> sum[vectors] = {};
     for (int64_t k = 0; k < n; ++k) {
-      const Real* from = &w[size_t(row[k]) * stride + j];
+      const int32_t own = place[size_t(row[k])];
+      if (!own) continue;
+      const Real* from = &w[size_t(own) * stride + j];
       const Vector<Real> scale = splat(value ? value[k] : Real(1));
       for (int i = 0; i < vectors; ++i) {
         const Vector<Real> weights = load(from + i * lanes<Real>);
@@ -137,7 +149,7 @@ template <class Real> struct DenseRows {
     for (int i = 0; i < vectors; ++i) store(out + j + i * lanes<Real>, sum[i]);
   }
   Zeros zeros(int columns) const {
-    const size_t n = std::max<size_t>(1, rows * size_t(columns)), more = kLine / sizeof(Real);
+    const size_t n = (rows + 1) * size_t(columns), more = kLine / sizeof(Real);
     if (n / size_t(columns) < rows || n + more < n) throw std::bad_alloc();
     void* p = std::calloc(n + more, sizeof(Real));
     if (!p) throw std::bad_alloc();
