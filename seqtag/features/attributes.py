@@ -232,24 +232,15 @@ def line_in(error: BaseException, file: str) -> int | None:
 def _check_arguments(name: str, function: AttributeFunction, args: Sequence[int | str]) -> None:
     """Refuse arguments that the function does not take after the word."""
     try:
-        signature = _signature(function)
+        fits = _takes(function, tuple(map(type, args)))
     except (TypeError, ValueError):
         msg = (
             f"expected a function as the attribute {name!r}, found {function!r:.60}; decorate a "
             "function that takes a word"
         )
         raise TemplateError(msg) from None
-    parameters = list(signature.parameters.values())[1:]
-    try:
-        signature.bind("", *args)
-        fits = all(
-            type(arg).__name__ == _annotated_type(parameter)
-            for arg, parameter in zip(args, parameters, strict=False)
-            if _annotated_type(parameter) in ("int", "str")
-        )
-    except TypeError:
-        fits = False
     if not fits:
+        parameters = list(inspect.signature(function).parameters.values())[1:]
         wanted = ", ".join(str(parameter) for parameter in parameters).replace("'", "")
         found = ", ".join(f'"{arg}"' if isinstance(arg, str) else str(arg) for arg in args)
         msg = (
@@ -259,7 +250,20 @@ def _check_arguments(name: str, function: AttributeFunction, args: Sequence[int 
         raise TemplateError(msg)
 
 
-_signature = lru_cache(maxsize=256)(inspect.signature)  # models name the same few attributes
+@lru_cache(maxsize=256)  # models name the same few attributes
+def _takes(function: AttributeFunction, kinds: tuple[type, ...]) -> bool:
+    """Return whether a function takes a word and arguments of these types."""
+    signature = inspect.signature(function)
+    try:
+        signature.bind("", *kinds)
+    except TypeError:
+        return False
+    parameters = list(signature.parameters.values())[1:]
+    return all(
+        kind.__name__ == _annotated_type(parameter)
+        for kind, parameter in zip(kinds, parameters, strict=False)
+        if _annotated_type(parameter) in ("int", "str")
+    )
 
 
 def _annotated_type(parameter: inspect.Parameter) -> str:
