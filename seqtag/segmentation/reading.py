@@ -193,10 +193,11 @@ class SegmentedText:
                 fitting = int(np.searchsorted(ends, starts[at] + _LONGEST, "right"))
                 at = max(fitting, at + 1)
                 cuts.append(at)
-        if len(too_long):
-            _log.warning(
-                "%s: a sentence of more than %s characters was cut", self.source, f"{_LONGEST:,}"
-            )
+        if not cuts:
+            return bounds
+        _log.warning(
+            "%s: a sentence of more than %s characters was cut", self.source, f"{_LONGEST:,}"
+        )
         return np.union1d(bounds, np.array(cuts, np.int64))
 
     def _write(self, window: _Window, found: _Found, end: int) -> str:
