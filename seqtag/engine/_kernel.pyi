@@ -168,6 +168,14 @@ class Characters:
     @property
     def nbytes(self) -> int: ...
     def new_values(self, column: int) -> list[object]: ...
+    def new_hashes(
+        self,
+        column: int,
+        attributes: Sequence[tuple[str, int, Sequence[tuple[int, int]]]],
+        normal: bool,
+        describe: Callable[..., object],
+        spell: Callable[..., object],
+    ) -> object: ...
 
 class BigramCounter:
     def __init__(self) -> None: ...

@@ -141,21 +141,26 @@ class Encoder:
         if new:
             self._fill(column, first, new, {} if shared is None else shared)
 
-    def _fill(self, column: str, first: int, new: list[str], shared: SharedHashes) -> None:
-        """Compute the attributes of new types of a column."""
-        last = first + len(new)
+    def extend_hashes(self, column: str, first: int, hashes: NDArray[np.uint64]) -> None:
+        """Add types of a column by the hashes of its attributes: (attributes, new types)."""
+        last = self._make_room(first, hashes.shape[1])
+        self._table[list(self._compiled.functions_of(column)), first:last] = hashes
+
+    def _make_room(self, first: int, new: int) -> int:
+        """Make room for new types from `first` on; return the number after the last one."""
+        last = first + new
         self._count = max(self._count, last)
-        self._word_bytes += sum(map(getsizeof, new))
         if last > self._table.shape[1]:
             grown = np.zeros((self._table.shape[0], 2 * last), np.uint64)
             grown[:, : self._table.shape[1]] = self._table
             self._table = grown
-        compiled, forms = self._compiled, self._compiled.forms
-        functions = {
-            number: compiled.functions[number]
-            for number, use in enumerate(compiled.attributes)
-            if use.column == column
-        }
+        return last
+
+    def _fill(self, column: str, first: int, new: list[str], shared: SharedHashes) -> None:
+        """Compute the attributes of new types of a column."""
+        last = self._make_room(first, len(new))
+        self._word_bytes += sum(map(getsizeof, new))
+        forms, functions = self._compiled.forms, self._compiled.functions_of(column)
         missing = {n: each for n, each in functions.items() if (forms, each) not in shared}
         bound = {n: each for n, each in missing.items() if isinstance(each, BoundAttribute)}
         in_kernel = hash_attributes(bound, forms, new)

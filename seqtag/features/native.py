@@ -16,15 +16,16 @@ import numpy as np
 
 from seqtag.engine import backend
 from seqtag.features import builtin
+from seqtag.features.attributes import BoundAttribute
 from seqtag.features.normal_forms import AS_PLAIN, normal_form
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
     from seqtag.engine.interface import AttributeCall
-    from seqtag.features.attributes import AttributeFunction, BoundAttribute
+    from seqtag.features.attributes import AttributeFunction
 
 BLOCK = 32
 """Code points that are described at a time."""
@@ -79,24 +80,40 @@ def hash_attributes(
     """
     if backend.hash_attributes is None:
         return {}
-    known: dict[int, AttributeCall] = {}
-    for key, attribute in attributes.items():
-        name = _NAMES.get(attribute.function)
-        if name is not None:
-            number, classes = (*attribute.args, "")[:2] if attribute.args else (0, "")
-            letters = builtin.letters_of(str(classes))
-            pairs = [(ord(char), ord(written)) for char, written in letters.items()]
-            known[key] = name, int(number), pairs
+    calls = {key: _call_of(attribute) for key, attribute in attributes.items()}
+    known = {key: call for key, call in calls.items() if call is not None}
     if not known:
         return {}
+    found = backend.hash_attributes(
+        words, list(known.values()), form == "normal", describe, speller(form)
+    )
+    return dict(zip(known, found, strict=True))
+
+
+def calls_of(attributes: Iterable[object]) -> list[AttributeCall] | None:
+    """Return what to ask the kernel for some attributes, or None if one of them is in Python."""
+    calls = [_call_of(each) if isinstance(each, BoundAttribute) else None for each in attributes]
+    return None if None in calls else [call for call in calls if call is not None]
+
+
+def _call_of(attribute: BoundAttribute) -> AttributeCall | None:
+    """Return what to ask the kernel for an attribute, or None if it is in Python."""
+    name = _NAMES.get(attribute.function)
+    if name is None:
+        return None
+    number, classes = (*attribute.args, "")[:2] if attribute.args else (0, "")
+    letters = builtin.letters_of(str(classes))
+    return name, int(number), [(ord(char), ord(written)) for char, written in letters.items()]
+
+
+def speller(form: str) -> Callable[[str], tuple[str, str]]:
+    """Return a function from a word to the form that attributes see, and that in lower case."""
 
     def spell(word: str) -> tuple[str, str]:
-        """Return the form of a word, and that in lower case."""
         seen = normal_form(word) if form == "normal" else word
         return seen, seen.lower()
 
-    found = backend.hash_attributes(words, list(known.values()), form == "normal", describe, spell)
-    return dict(zip(known, found, strict=True))
+    return spell
 
 
 def describe(block: int) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint8]]:

@@ -541,6 +541,11 @@ class CompiledTemplates:
         emission = key_plan(self.templates, columns)
         return emission, key_plan(self.edges, columns, first=len(self.templates))
 
+    def functions_of(self, column: str) -> dict[int, Attribute]:
+        """Return the functions of the attributes of a column, by the attribute's number."""
+        pairs = enumerate(zip(self.attributes, self.functions, strict=True))
+        return {number: function for number, (use, function) in pairs if use.column == column}
+
     def apply(self, attribute_index: int, value: str) -> str | None:
         """Return the value of an attribute (by number) for a column value; None is no feature.
 

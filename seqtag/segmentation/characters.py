@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from seqtag.engine import backend
+from seqtag.features.native import describe, speller
 from seqtag.features.normal_forms import normal_form
 from seqtag.segmentation.paragraphs import SEPARATOR
 
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from seqtag.engine.interface import Characters
+    from seqtag.engine.interface import AttributeCall, Characters
 
 COLUMNS = (
     *("c1", "c2", "c3", "c4"),
@@ -400,6 +401,25 @@ class Numbering:
         if self._native is not None:
             return self._native.nbytes
         return _VALUE_BYTES * sum(map(len, self._numbers))
+
+    def new_hashes(
+        self, column: int, calls: list[AttributeCall], forms: str
+    ) -> tuple[int, NDArray[np.uint64]] | None:
+        """Return hashes of attributes of what `new_values` would return; None without a kernel.
+
+        Returns
+        -------
+        int
+            Number of the first value.
+        numpy.ndarray
+            (attributes, values) uint64.
+        """
+        if self._native is None:
+            return None
+        first = self._reported[column]
+        hashes = self._native.new_hashes(column, calls, forms == "normal", describe, speller(forms))
+        self._reported[column] += hashes.shape[1]
+        return first, hashes
 
     def new_values(self, column: int) -> tuple[int, list[str]]:
         """Return the values of a column numbered since the last call, and the first number."""

@@ -9,6 +9,7 @@ import numpy as np
 from seqtag.engine import backend
 from seqtag.errors import ModelFileError
 from seqtag.features.encoder import Encoder
+from seqtag.features.native import calls_of
 from seqtag.model.container import show
 from seqtag.model.model import fitting
 from seqtag.parallel import Pool
@@ -120,6 +121,10 @@ class Segmenter:
         with fitting(source):
             self._decoder = model.decoder()
             reach = int(abs(model.compiled.key_plans()[0].term_offset).max(initial=0))
+        compiled = model.compiled
+        self._calls = [
+            (name, calls_of(compiled.functions_of(name).values())) for name in compiled.columns
+        ]
         self._context, self._ahead = BEFORE + reach, AHEAD + reach + 1
         self._token = np.array([label == TOKEN for label in model.labels])
         self._sentence = np.array([label == SENTENCE for label in model.labels])
@@ -192,8 +197,12 @@ class Segmenter:
     def _window(self, text: str, begin: int, final: bool, workspace: _Workspace) -> _Labeled:
         """Return the final labels of the rows of a text from `begin` on."""
         rows, types = workspace.numbering.read(text)
-        for number, name in enumerate(self.model.compiled.columns):
-            workspace.encoder.extend(name, *workspace.numbering.new_values(number))
+        for number, (name, calls) in enumerate(self._calls):
+            new = calls and workspace.numbering.new_hashes(number, calls, self.model.compiled.forms)
+            if new:
+                workspace.encoder.extend_hashes(name, *new)
+            else:
+                workspace.encoder.extend(name, *workspace.numbering.new_values(number))
         hashes, paragraphs = workspace.encoder.hashes, rows.paragraphs
         labels = self._decoder.decode(types, hashes, paragraphs, workspace.buffers)
         first, last = int(np.searchsorted(rows.starts, begin)), len(labels)

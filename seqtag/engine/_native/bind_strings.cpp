@@ -13,6 +13,7 @@
 #include "quantized_rows.h"
 #include "secret.h"
 #include "simd.h"
+#include "word_reader.h"
 
 namespace seqtag {
 namespace {
@@ -125,146 +126,15 @@ nb::list label_lists(nb::list names, In<int32_t> ids, In<int64_t> ptr) {
   return out;
 }
 
-// Words from Python, and what must be known of their characters. All of it holds the lock.
-class WordReader {
- public:
-  // describe(block): the properties of its code points. spell(word): the form of a word in which
-  // attributes see it, and that in lower case; asked of words whose characters do not say so one by one.
-  WordReader(UnicodeTable& table, const nb::callable& describe, const nb::callable& spell, bool normal)
-      : table_(table), describe_(describe), spell_(spell), normal_(normal) {}
-
-  void read(nb::handle word, Words& out) {
-    const size_t form = out.forms.size(), lower = out.lowers.size();
-    append(word, out.forms);
-    if (is_ascii(out.forms, form)) {  // normal, and in lower case each by itself
-      for (size_t i = form; i < out.forms.size(); ++i) out.lowers.push_back(uint32_t(character(out.forms[i]).lower[0]));
-    } else {
-      if (!normalize(word, out.forms, form) || !lower_case(out.forms, form, out.lowers)) {
-        out.forms.resize(form);
-        out.lowers.resize(lower);
-        const nb::object spelt = spell_(word);
-        append(spelt[0], out.forms);
-        append(spelt[1], out.lowers);
-        learn(out.forms, form);
-      }
-      learn(out.lowers, lower);
-    }
-    out.form_ptr.push_back(out.forms.size());
-    out.lower_ptr.push_back(out.lowers.size());
-  }
-
- private:
-  UnicodeTable& table_;
-  const nb::callable &describe_, &spell_;
-  bool normal_;
-
-  static void append(nb::handle word, std::vector<uint32_t>& codes) {
-    if (!PyUnicode_Check(word.ptr())) throw nb::type_error("expected words as strings");
-    const Py_ssize_t n = PyUnicode_GetLength(word.ptr());
-    const size_t first = codes.size();
-    codes.resize(first + size_t(n));
-    if (n && !PyUnicode_AsUCS4(word.ptr(), codes.data() + first, n, 0)) throw nb::python_error();
-  }
-  static bool is_ascii(const std::vector<uint32_t>& codes, size_t first) {
-    uint32_t some = 0;
-    for (size_t i = first; i < codes.size(); ++i) some |= codes[i];
-    return some < 0x80;
-  }
-  void learn(const std::vector<uint32_t>& codes, size_t first) {
-    for (size_t i = first; i < codes.size(); ++i) character(codes[i]);
-  }
-  const Character& character(uint32_t code) {
-    if (!table_.knows(code)) learn_block(code / UnicodeTable::kBlock);
-    return table_[code];
-  }
-  void learn_block(size_t block) {
-    using Described = std::tuple<In2<int32_t>, In<uint16_t>, In<uint8_t>>;
-    const nb::object answer = describe_(block);
-    const auto [codes, bits, combining] = nb::cast<Described>(answer);
-    constexpr size_t n = UnicodeTable::kBlock;
-    require(codes.shape(0) == n && codes.shape(1) == Character::kCodes && bits.shape(0) == n && combining.shape(0) == n,
-            "a description of characters must have (32, 10) codes, 32 bits and 32 combining classes");
-    for (size_t i = 0; i < n * Character::kCodes; ++i)
-      require(codes.data()[i] < int32_t(UnicodeTable::kCodes) && codes.data()[i] > -0x8000, "codes is out of range");
-    auto characters = std::make_unique<UnicodeTable::Block>();
-    for (size_t i = 0; i < n; ++i) {
-      const int32_t* c = &codes(i, 0);
-      (*characters)[i] = {c[0], {c[1], c[2], c[3]}, {c[4], c[5], c[6]}, c[7], c[8], c[9], bits(i), combining(i)};
-    }
-    table_.learn(block, std::move(characters));
-  }
-
-  // Puts a word, from `first` on, into the form in which attributes see it; false if that is not plain.
-  bool normalize(nb::handle word, std::vector<uint32_t>& codes, size_t first) {
-    if (!normal_) {
-      learn(codes, first);
-      return true;
-    }
-    size_t kept = first;
-    for (size_t i = first; i < codes.size(); ++i) {
-      const int32_t plain = character(codes[i]).plain;
-      if (plain != Character::kNone) codes[kept++] = uint32_t(plain);
-    }
-    if (kept == first) {  // of invisible characters alone: it stays as it is
-      codes.resize(first);
-      append(word, codes);
-      return true;
-    }
-    codes.resize(kept);
-    uint8_t before = 0;
-    for (size_t i = first; i < kept; ++i) {  // the quick check of the Unicode standard, annex 15
-      const Character& c = character(codes[i]);
-      if (!(c.bits & Character::kComposed) || (c.combining && c.combining < before)) return false;
-      before = c.combining;
-    }
-    return true;
-  }
-  // The lower case of a word, from `first` on; false if it is not that of the characters one by one.
-  bool lower_case(const std::vector<uint32_t>& form, size_t first, std::vector<uint32_t>& lower) {
-    for (size_t i = first; i < form.size(); ++i) {
-      const Character& c = table_[form[i]];
-      if (c.bits & Character::kContextual) return false;
-      for (int32_t code : c.lower)
-        if (code != Character::kNone) lower.push_back(uint32_t(code));
-    }
-    return true;
-  }
-};
-
-// Name, number, letters.
-using PyAttributeUse = std::tuple<std::string, int, std::vector<std::tuple<uint32_t, uint32_t>>>;
-
-AttributeUse use_of(const PyAttributeUse& given) {
-  const auto& [name, n, letters] = given;
-  const auto* found = std::find(std::begin(kAttributeNames), std::end(kAttributeNames), name);
-  require(found != std::end(kAttributeNames), "attributes names one that the kernel does not know");
-  AttributeUse use{Attribute(found - std::begin(kAttributeNames)), n};
-  using A = Attribute;
-  const bool of_length = use.attribute == A::kPrefix || use.attribute == A::kSuffix || use.attribute == A::kSkeleton;
-  require(of_length ? n > 0 : use.attribute != A::kPart || n != 0, "an attribute has a number out of range");
-  for (const auto& [letter, written] : letters) use.letters.emplace_back(letter, written);
-  for (const auto& [letter, written] : use.letters)
-    require(letter < UnicodeTable::kCodes && written < UnicodeTable::kCodes, "letters is out of range");
-  std::sort(use.letters.begin(), use.letters.end());
-  return use;
-}
-
 // Hash of each attribute's value per word, 0 if absent: (attributes, words).
 nb::object hash_attributes(nb::list words, const std::vector<PyAttributeUse>& attributes, bool normal,
                            const nb::callable& describe, const nb::callable& spell) {
-  std::vector<AttributeUse> uses;
-  for (const PyAttributeUse& each : attributes) uses.push_back(use_of(each));
+  const std::vector<AttributeUse> uses = uses_of(attributes);
   UnicodeTable& table = process_characters();
   WordReader reader(table, describe, spell, normal);
   Words read;
   for (nb::handle word : words) reader.read(word, read);
-  std::vector<uint64_t> hashes(uses.size() * read.size());
-  {
-    nb::gil_scoped_release release;
-    const Attributes made(table, read);
-    for (size_t a = 0; a < uses.size(); ++a) made.hash(uses[a], hashes.data() + a * read.size());
-  }
-  return to_numpy(std::move(hashes), {uses.size(), read.size()});
+  return hashes_of(table, read, uses);
 }
 
 // Hash of each string; lone surrogates are hashed as they are.

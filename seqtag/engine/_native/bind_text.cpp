@@ -6,6 +6,7 @@
 #include "characters.h"
 #include "scan.h"
 #include "sentences.h"
+#include "word_reader.h"
 
 namespace seqtag {
 namespace {
@@ -195,6 +196,17 @@ class PyCharacters {
     }
     return values;
   }
+  // Hashes of attributes of the values of a column that were numbered since the last call: (attributes, values).
+  nb::object new_hashes(size_t column, const std::vector<PyAttributeUse>& attributes, bool normal,
+                        const nb::callable& describe, const nb::callable& spell) {
+    require(column < reported_.size(), "column out of range");
+    UnicodeTable& table = process_characters();
+    WordReader reader(table, describe, spell, normal);
+    Words read;
+    for (; reported_[column] < table_.types(column); ++reported_[column])
+      reader.read(table_.value(column, reported_[column]), read);
+    return hashes_of(table, read, uses_of(attributes));
+  }
   size_t nbytes() const { return table_.bytes(); }
 
  private:
@@ -234,7 +246,9 @@ void bind_text(nb::module_& m) {
            nb::arg("alphanumeric"))
       .def("number", &PyCharacters::number)
       .def_prop_ro("nbytes", &PyCharacters::nbytes)
-      .def("new_values", &PyCharacters::new_values, nb::arg("column"));
+      .def("new_values", &PyCharacters::new_values, nb::arg("column"))
+      .def("new_hashes", &PyCharacters::new_hashes, nb::arg("column"), nb::arg("attributes"), nb::arg("normal"),
+           nb::arg("describe"), nb::arg("spell"));
 }
 
 }  // namespace seqtag
