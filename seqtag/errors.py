@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING
 from unicodedata import normalize
@@ -115,6 +114,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("zzz", ["prefix", "suffix"])
     ''
     """
+    import difflib  # late: only errors need it
+
     near = difflib.get_close_matches(name, known, n=1)
     return f", did you mean {near[0]!r}?" if near else ""
 

@@ -64,9 +64,7 @@ class KnownWords:
         return isinstance(word, str) and self._answers[word]
 
     def _look_up(self, word: str) -> bool:
-        wanted = backend.hash_strings(self._forms([word]))[0]
-        at = np.searchsorted(self.hashes, wanted)
-        return bool(at < len(self.hashes) and self.hashes[at] == wanted)
+        return bool(self.among([word])[0])
 
     def among(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Return which words are known: (words,) bool; nothing is cached.
@@ -74,7 +72,11 @@ class KnownWords:
         >>> KnownWords.of(["to", "be"]).among(["be", "or"]).tolist()
         [True, False]
         """
-        return np.isin(backend.hash_strings(self._forms(words)), self.hashes)
+        wanted = backend.hash_strings(self._forms(words))
+        if not len(self.hashes):
+            return np.zeros(len(wanted), bool)
+        at = np.searchsorted(self.hashes, wanted)
+        return self.hashes[np.minimum(at, len(self.hashes) - 1)] == wanted
 
 
 def known_attribute(compiled: CompiledTemplates) -> int:

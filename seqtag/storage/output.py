@@ -6,7 +6,6 @@ import binascii
 import errno
 import logging
 import os
-import secrets
 import stat
 import sys
 import time
@@ -115,7 +114,7 @@ def _mark(name: str) -> str:
 
 def _temporary_name(target: Path) -> Path:
     """Return a new name next to a file, with marks of the file and of this machine."""
-    name = f".seqtag-{_mark(target.name)}-{_mark(_HERE)}-{secrets.token_hex(8)}.tmp"
+    name = f".seqtag-{_mark(target.name)}-{_mark(_HERE)}-{os.urandom(8).hex()}.tmp"
     return target.with_name(name)
 
 
