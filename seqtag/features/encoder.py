@@ -77,6 +77,7 @@ class Encoder:
         self._hash_strings = hash_strings
         self._types = {column: backend.Values() for column in compiled.columns}
         self._numbered = dict.fromkeys(compiled.columns, 0)
+        self._functions = {column: compiled.functions_of(column) for column in compiled.columns}
         self._table = np.zeros((len(compiled.attributes), 1024), np.uint64)
         self._count = self._word_bytes = 0
 
@@ -144,7 +145,7 @@ class Encoder:
     def extend_hashes(self, column: str, first: int, hashes: NDArray[np.uint64]) -> None:
         """Add types of a column by the hashes of its attributes: (attributes, new types)."""
         last = self._make_room(first, hashes.shape[1])
-        self._table[list(self._compiled.functions_of(column)), first:last] = hashes
+        self._table[[*self._functions[column]], first:last] = hashes
 
     def _make_room(self, first: int, new: int) -> int:
         """Make room for new types from `first` on; return the number after the last one."""
@@ -160,7 +161,7 @@ class Encoder:
         """Compute the attributes of new types of a column."""
         last = self._make_room(first, len(new))
         self._word_bytes += sum(map(getsizeof, new))
-        forms, functions = self._compiled.forms, self._compiled.functions_of(column)
+        forms, functions = self._compiled.forms, self._functions[column]
         missing = {n: each for n, each in functions.items() if (forms, each) not in shared}
         bound = {n: each for n, each in missing.items() if isinstance(each, BoundAttribute)}
         in_kernel = hash_attributes(bound, forms, new)

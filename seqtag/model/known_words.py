@@ -76,7 +76,8 @@ class KnownWords:
         if not len(self.hashes):
             return np.zeros(len(wanted), bool)
         at = np.searchsorted(self.hashes, wanted)
-        return self.hashes[np.minimum(at, len(self.hashes) - 1)] == wanted
+        found: NDArray[np.bool_] = self.hashes[np.minimum(at, len(self.hashes) - 1)] == wanted
+        return found
 
 
 def known_attribute(compiled: CompiledTemplates) -> int:

@@ -348,6 +348,11 @@ class Numbering:
     columns
         Some of `COLUMNS`.
 
+    Attributes
+    ----------
+    reported : list of int
+        Number of values of each column that `new_values` and `new_hashes` have returned.
+
     Examples
     --------
     >>> numbering = Numbering(["c1"])
@@ -363,7 +368,7 @@ class Numbering:
         if backend.Characters is not None:
             self._native = backend.Characters([COLUMNS.index(name) for name in columns])
         self._numbers: list[dict[str, int]] = [{} for _ in columns]
-        self._reported = [0] * len(columns)
+        self.reported = [0] * len(columns)
 
     def read(self, text: str) -> tuple[CharacterRows, NDArray[np.int32]]:
         """Return the rows of a text, and the numbers of the values: (columns, rows) int32."""
@@ -416,9 +421,9 @@ class Numbering:
         """
         if self._native is None:
             return None
-        first = self._reported[column]
+        first = self.reported[column]
         hashes = self._native.new_hashes(column, calls, forms == "normal", describe, speller(forms))
-        self._reported[column] += hashes.shape[1]
+        self.reported[column] += hashes.shape[1]
         return first, hashes
 
     def new_values(self, column: int) -> tuple[int, list[str]]:
@@ -427,7 +432,7 @@ class Numbering:
             encoded = self._native.new_values(column)
             values = [value.decode("utf-8", "surrogatepass") for value in encoded]
         else:
-            values = [*islice(self._numbers[column], self._reported[column], None)]
-        first = self._reported[column]
-        self._reported[column] += len(values)
+            values = [*islice(self._numbers[column], self.reported[column], None)]
+        first = self.reported[column]
+        self.reported[column] += len(values)
         return first, values

@@ -178,7 +178,10 @@ class SegmentedText:
         last = int(bounds[-1])
         found = _Found(starts[:last].tolist(), ends[:last].tolist(), bounds.tolist())
         rest = text[found.ends[-1] :]
-        yield self._write(window, found, len(text) - len(rest.lstrip()))
+        end = len(text) - len(rest.lstrip())
+        yield self._write(window, found, end)
+        if not final:
+            window.drop(end, found.ends[-1], self._segmenter.context_of(text, end))
 
     def _shortened(
         self, starts: NDArray[np.int64], ends: NDArray[np.int64], bounds: NDArray[np.int64]
@@ -201,7 +204,7 @@ class SegmentedText:
         return np.union1d(bounds, np.array(cuts, np.int64))
 
     def _write(self, window: _Window, found: _Found, end: int) -> str:
-        """Return the CoNLL-U of some sentences; the window continues at `end`."""
+        """Return the CoNLL-U of some sentences; what follows `end` is not theirs."""
         starts, ends, bounds = found
         firsts = [0, *bounds[:-1]]
         original = window.original[:end]
@@ -216,7 +219,7 @@ class SegmentedText:
         if self._splitter is not None:
             forms = [original[a:b] for a, b in zip(starts, ends, strict=True)]
             words = self._splitter.split([forms[a:b] for a, b in pairwise([0, *bounds])])
-        done = self._writer.write(
+        return self._writer.write(
             original,
             np.array(starts, np.int64),
             np.array(ends, np.int64),
@@ -226,8 +229,6 @@ class SegmentedText:
             before=original[window.begin : starts[0]],
             offset=window.offset,
         )
-        window.drop(end, ends[-1], self._segmenter.context_of(window.text, end))
-        return done
 
 
 class _BareSentence(ConlluSentence):

@@ -197,7 +197,10 @@ class Segmenter:
     def _window(self, text: str, begin: int, final: bool, workspace: _Workspace) -> _Labeled:
         """Return the final labels of the rows of a text from `begin` on."""
         rows, types = workspace.numbering.read(text)
+        latest = types.max(axis=1, initial=-1).tolist()
         for number, (name, calls) in enumerate(self._calls):
+            if latest[number] < workspace.numbering.reported[number]:
+                continue
             new = calls and workspace.numbering.new_hashes(number, calls, self.model.compiled.forms)
             if new:
                 workspace.encoder.extend_hashes(name, *new)

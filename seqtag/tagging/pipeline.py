@@ -20,6 +20,7 @@ from seqtag.segmentation.segmenter import Segmenter
 from seqtag.tagging.document import Document, DocumentSentence, encoded
 from seqtag.tagging.encode import check_threads, columns_of
 from seqtag.tagging.streams import TagCounts, TagOptions, tag_stream, tag_text
+from seqtag.tagging.tables import TableTaggers
 from seqtag.tagging.tagger import TOKENS, WORDS, Tagger, is_tagger, load_models, training_size
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ class Pipeline:
             for name, model in named.items()
             if name not in (TOKENS, WORDS)
         )
+        self._tables = TableTaggers(self.taggers)
 
     @classmethod
     def load(cls, path_or_name: str | PathLike[str]) -> Pipeline:
@@ -285,7 +287,8 @@ class Pipeline:
         filled = {name for tagger in self.taggers for name in tagger.label_columns}
         fits = all(has_column(name, CONLLU) for name in filled)
         to = None if fits else "conllu"  # which puts the others into MISC
-        done = b"".join(tag_text(self.taggers, raw, to)) if self.taggers else raw
+        tagged = tag_text(self.taggers, raw, to, tables=self._tables)
+        done = b"".join(tagged) if self.taggers else raw
         yield from read(io.BytesIO(done), "conllu") if isinstance(done, bytes) else done
 
     def segmented(

@@ -11,8 +11,8 @@ from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.sentence import find_column, has_column
 from seqtag.engine import backend
 from seqtag.errors import CorpusError, OptionError
-from seqtag.parallel import Pool, in_order
-from seqtag.tagging.tables import TablePlan, TableTagger
+from seqtag.parallel import in_order
+from seqtag.tagging.tables import TableTaggers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -408,6 +408,7 @@ def tag_text(
     flush: bool | None = None,
     fields: OutputFields | None = None,
     counts: TagCounts | None = None,
+    tables: TableTaggers | None = None,
 ) -> Iterator[bytes]:
     r"""Yield the text of a stream with its label columns filled, or in another format, in pieces.
 
@@ -430,6 +431,8 @@ def tag_text(
         Output in addition to the best labels.
     counts
         Counts to add to.
+    tables
+        Working memory of the taggers, for streams that all have the same columns.
 
     Examples
     --------
@@ -445,12 +448,13 @@ def tag_text(
         stream.report()
         return
     counted = counts or TagCounts()
+    tables = tables or TableTaggers(taggers)
     plan = None
     sentences: Iterable[Sentence] = stream
     if to is None and backend.Scanner is not None and stream.is_table and fields.labels_only:
         blocks = stream.blocks()
         first = list(islice(blocks, 1))  # after which the stream knows its separator
-        plan = TablePlan(taggers, stream)
+        plan = tables.plan(stream)
         sentences = stream.parse(chain(first, blocks))
     if plan is None or not plan.possible or flush:
         for batch in _tagged_batches(taggers, sentences, threads, fields, ready):
@@ -459,10 +463,8 @@ def tag_text(
         stream.report()
         return
 
-    table_taggers: Pool[TableTagger] = Pool()
-
     def tag(block: Block) -> tuple[bytes, int, int]:
-        with table_taggers.borrow(lambda: TableTagger(plan)) as tagger:
+        with tables.borrow(plan) as tagger:
             done = tagger.tag(block)
             size = tagger.sentences, tagger.tokens
         if done is None:

@@ -15,9 +15,11 @@ import numpy as np
 from seqtag.corpus.scanner import BlockScanner
 from seqtag.corpus.sentence import bad_value, find_column, split_key
 from seqtag.model.bundle import predicted_columns
+from seqtag.parallel import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
 
@@ -166,8 +168,33 @@ class TablePlan:
         }
 
 
+class TableTaggers:
+    """Taggers for blocks of files with the same columns: what one file leaves, the next uses.
+
+    Parameters
+    ----------
+    taggers
+        As for `TablePlan`.
+    """
+
+    def __init__(self, taggers: Sequence[Tagger]):
+        self._taggers = taggers
+        self._plan: TablePlan | None = None
+        self._idle: Pool[TableTagger] = Pool()
+
+    def plan(self, stream: AnyStream) -> TablePlan:
+        """Return the plan for a file; made for the first of the files."""
+        if self._plan is None:
+            self._plan = TablePlan(self._taggers, stream)
+        return self._plan
+
+    def borrow(self, plan: TablePlan) -> AbstractContextManager[TableTagger]:
+        """Lend a tagger to one thread."""
+        return self._idle.borrow(lambda: TableTagger(plan))
+
+
 class TableTagger:
-    """Tags blocks of one file; for one thread at a time.
+    """Tags blocks of files with the same columns; for one thread at a time.
 
     Attributes
     ----------

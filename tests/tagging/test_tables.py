@@ -122,7 +122,7 @@ def goes_natively(data: bytes, names: list[str], **options) -> bool:
             return done[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "TableTagger", Spy)
+        patch.setattr(tables, "TableTagger", Spy)
         outcome(data, names, **options)
     return bool(done) and None not in done
 
@@ -424,7 +424,7 @@ def test_a_workspace_with_too_many_types_is_replaced(monkeypatch, threads, names
             return super().workspaces()
 
     monkeypatch.setattr(encoder, "MOST_TYPES", 9)
-    monkeypatch.setattr(streams, "TablePlan", Counting)
+    monkeypatch.setattr(tables, "TablePlan", Counting)
     assert outcome(lines.encode(), names, **options) == expected
     assert len(starts) > 5 + threads
 
@@ -443,7 +443,7 @@ def test_long_words_and_lemmas_are_forgotten_by_their_bytes(monkeypatch, names):
             held.append(words + sum(lemmas.nbytes for lemmas in self._lemmas.values()))
             return done
 
-    monkeypatch.setattr(streams, "TableTagger", Spy)
+    monkeypatch.setattr(tables, "TableTagger", Spy)
     monkeypatch.setattr(encoder, "MOST_BYTES", 10_000)
     assert outcome(text.encode(), names, **options) == expected
     assert len(held) > 10
