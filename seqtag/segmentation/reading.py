@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
+from copy import copy
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +20,7 @@ from seqtag.corpus import Block, Sentence
 from seqtag.corpus.conllu import COLUMNS, ConlluReader, ConlluSentence
 from seqtag.corpus.surface import escape_spaces
 from seqtag.engine.backend import write_sentences
+from seqtag.parallel import in_order
 from seqtag.segmentation.paragraphs import SEPARATOR, Marker, check_mode, find_mode
 
 if TYPE_CHECKING:
@@ -66,6 +68,8 @@ class SegmentedText:
         Writes the sentences; one writer numbers the sentences of several texts through.
     continues
         Whether the text continues a document after a paragraph, so that no new one begins.
+    threads
+        Threads to segment on; the result is the same.
 
     Raises
     ------
@@ -89,11 +93,12 @@ class SegmentedText:
         flush: bool | None = None,
         writer: ConlluWriter | None = None,
         continues: bool = False,
+        threads: int = 1,
     ):
         self.source = stream.source
         self._opening = "# newpar\n" if continues else "# newdoc\n# newpar\n"
         self._stream, self._segmenter, self._splitter = stream, segmenter, splitter
-        self._mode = check_mode(paragraphs)
+        self._mode, self._threads = check_mode(paragraphs), threads
         self._writer = writer or ConlluWriter()
         self._ready: Callable[[], bool] = stream.ready if flush is None else (lambda: not flush)
 
@@ -140,21 +145,48 @@ class SegmentedText:
             mode, evidence = find_mode(self._stream.head().removeprefix(_MARK))
             ends = {"blank": "at blank lines", "line": "with each line"}[mode]
             _log.info("%s: paragraphs end %s (%s)", self.source, ends, evidence)
+        pieces = in_order(self._segment, self._pieces(mode), self._threads, self._ready)
+        for window, found, words in pieces:
+            yield self._write(window, found, words)
+
+    def _pieces(self, mode: str) -> Iterator[tuple[_Window, _Found | None]]:
+        """Yield the text in pieces, in order, with their sentences where these are known.
+
+        Most pieces are complete paragraphs, which do not depend on each other.
+        """
         window = _Window(mode)
         for piece in self._stream.pieces():
             for at in range(0, len(piece), _BLOCK):
                 part = piece[at : at + _BLOCK]
                 window.add(part)
                 waits = at + _BLOCK >= len(piece) and not self._ready()
-                if waits or (len(window) >= _BLOCK and not part.isspace()):
-                    yield from self._certain(window, waits=waits)
+                if not waits and (len(window) < _BLOCK or part.isspace()):
+                    continue
+                paragraphs = None if waits else window.take_paragraphs()
+                if paragraphs is not None:
+                    yield paragraphs, None
+                elif (found := self._find(window, waits=waits)).bounds:
+                    context = self._segmenter.context_of(window.text, found.end)
+                    yield window.take(found.end, found.ends[-1], context), found
         window.add("", final=True)
-        yield from self._certain(window, final=True)
+        if window.text[window.begin :].strip():
+            yield window, None
 
-    def _certain(
-        self, window: _Window, *, waits: bool = False, final: bool = False
-    ) -> Iterator[str]:
-        """Return the CoNLL-U of the sentences that later text cannot change.
+    def _segment(
+        self, piece: tuple[_Window, _Found | None]
+    ) -> tuple[_Window, _Found, list[dict[int, tuple[str, ...]]]]:
+        """Return a piece with its sentences and the words of their multiword tokens."""
+        window, found = piece
+        found = found or self._find(window, final=True)
+        words: list[dict[int, tuple[str, ...]]] = [{}] * len(found.bounds)
+        if self._splitter is not None:
+            original = window.original
+            forms = [original[a:b] for a, b in zip(found.starts, found.ends, strict=True)]
+            words = self._splitter.split([forms[a:b] for a, b in pairwise([0, *found.bounds])])
+        return window, found, words
+
+    def _find(self, window: _Window, *, waits: bool = False, final: bool = False) -> _Found:
+        """Return the sentences that later text cannot change.
 
         More white space may follow a sentence, so it is held back unless a reader `waits` for it;
         white space that follows then precedes the next token.
@@ -174,14 +206,11 @@ class SegmentedText:
         if len(bounds) and not (waits or final) and not text[ends[-1] :].strip():
             bounds = bounds[:-1]
         if not len(bounds):
-            return
+            return _Found([], [], [], begin)
         last = int(bounds[-1])
-        found = _Found(starts[:last].tolist(), ends[:last].tolist(), bounds.tolist())
-        rest = text[found.ends[-1] :]
+        rest = text[int(ends[last - 1]) :]
         end = len(text) - len(rest.lstrip())
-        yield self._write(window, found, end)
-        if not final:
-            window.drop(end, found.ends[-1], self._segmenter.context_of(text, end))
+        return _Found(starts[:last].tolist(), ends[:last].tolist(), bounds.tolist(), end)
 
     def _shortened(
         self, starts: NDArray[np.int64], ends: NDArray[np.int64], bounds: NDArray[np.int64]
@@ -203,30 +232,26 @@ class SegmentedText:
         )
         return np.union1d(bounds, np.array(cuts, np.int64))
 
-    def _write(self, window: _Window, found: _Found, end: int) -> str:
-        """Return the CoNLL-U of some sentences; what follows `end` is not theirs."""
-        starts, ends, bounds = found
-        firsts = [0, *bounds[:-1]]
-        original = window.original[:end]
+    def _write(
+        self, window: _Window, found: _Found, words: Sequence[Mapping[int, Sequence[str]]]
+    ) -> str:
+        """Return the CoNLL-U of some sentences."""
+        starts, ends, bounds, end = found
         opens = {}
-        for number, first in enumerate(firsts):
+        for number, first in enumerate([0, *bounds[:-1]]):
             last_end = ends[first - 1] if first else window.last_end
             if SEPARATOR in window.text[last_end : starts[first]]:
                 opens[number] = "# newpar\n"
         if not window.opened:
             opens[0] = self._opening
-        words: Sequence[dict[int, tuple[str, ...]]] = [{}] * len(bounds)
-        if self._splitter is not None:
-            forms = [original[a:b] for a, b in zip(starts, ends, strict=True)]
-            words = self._splitter.split([forms[a:b] for a, b in pairwise([0, *bounds])])
         return self._writer.write(
-            original,
+            window.original[:end],
             np.array(starts, np.int64),
             np.array(ends, np.int64),
             np.array(bounds, np.int64),
             words,
             opens=opens,
-            before=original[window.begin : starts[0]],
+            before=window.original[window.begin : starts[0]],
             offset=window.offset,
         )
 
@@ -246,11 +271,15 @@ class _Reader(ConlluReader):
 
 
 class _Found(NamedTuple):
-    """Starts and ends of tokens, and their number up to the end of each sentence."""
+    """Starts and ends of tokens, their number up to the end of each sentence, and the end of all.
+
+    The end includes the white space that follows.
+    """
 
     starts: list[int]
     ends: list[int]
     bounds: list[int]
+    end: int
 
 
 class _Window:
@@ -287,16 +316,29 @@ class _Window:
         self.original += piece
         self.text += self._marker.mark(" " + piece[1:] if first else piece, final=final)
 
-    def drop(self, end: int, last_end: int, context: int) -> None:
-        """Continue at `end`, with the context from `context` on.
+    def take(self, end: int, last_end: int, context: int) -> _Window:
+        """Return the window as it is, and continue at `end`, with the context from `context` on.
 
-        The last token that was yielded ends at `last_end`.
+        The last token before `end` ends at `last_end`.
         """
+        taken = copy(self)
         kept = min(context, last_end)
         self.text, self.original = self.text[kept:], self.original[kept:]
         self.offset += kept
         self.begin, self.last_end = end - kept, last_end - kept
         self.opened = True
+        return taken
+
+    def take_paragraphs(self) -> _Window | None:
+        """Return the paragraphs that are complete, and continue after them; None if none are."""
+        text = self.text
+        at = text.rfind(SEPARATOR, self.begin, len(text.rstrip()))
+        if at < 0 or not text[self.begin : at].strip():
+            return None
+        end = len(text) - len(text[at:].lstrip())
+        taken = self.take(end, at, at)
+        taken.text, taken.original = taken.text[:end], taken.original[:end]
+        return taken
 
 
 _OTHER_SPACE = re.compile(r"[^\S \u00a0\u2000-\u200a\u202f\u205f\u3000]|\s{2}")

@@ -299,6 +299,7 @@ class Pipeline:
         flush: bool | None = None,
         writer: ConlluWriter | None = None,
         continues: bool = False,
+        threads: int = 1,
     ) -> SegmentedText:
         """Return an open text as CoNLL-U without annotation; see `SegmentedText`.
 
@@ -321,6 +322,7 @@ class Pipeline:
             flush=flush,
             writer=writer,
             continues=continues,
+            threads=threads,
         )
 
     # ----------------------------------------------------------------- files
@@ -439,6 +441,7 @@ class Chain:
         self,
         streams: Sequence[SentenceStream],
         options: TagOptions,
+        threads: int = 1,
         *,
         flush: bool | None = None,
         continues: bool = False,
@@ -447,7 +450,7 @@ class Chain:
 
         Parameters
         ----------
-        streams, options, flush, continues
+        streams, options, threads, flush, continues
             As for `tagged`.
 
         Raises
@@ -473,6 +476,7 @@ class Chain:
                 flush=flush,
                 writer=writer,
                 continues=continues,
+                threads=threads,
             )
             if stream.is_raw
             else stream
@@ -519,7 +523,7 @@ class Chain:
         >>> b"".join(chain.tagged([stream], TagOptions(to="tagged")))
         b'It/PRON works/VERB ./PUNCT\n'
         """
-        sources = self.cut(streams, options, flush=flush, continues=continues)
+        sources = self.cut(streams, options, threads, flush=flush, continues=continues)
         fields = options.output_fields(name_columns=len(self.shown) > 1)
         to = options.to or _format_of(sources, self.columns)
         if fields.has_columns and to is None and sources[0].columns == CONLLU:

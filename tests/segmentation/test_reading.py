@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -221,6 +222,31 @@ def test_every_character_can_be_rebuilt_however_it_arrives(text, paragraphs, siz
     assert conllu_of(text, size, paragraphs=paragraphs) == whole
     for sentence in read(io.BytesIO(whole.encode()), "conllu"):
         assert len(sentence)
+
+
+@given(TEXT, st.sampled_from(["blank", "line"]), st.integers(1, 70), st.integers(1, 20))
+@example("\ufeffa\n\n b. c\n\n\n\u2029d\n\n", "blank", 3, 2)
+def test_blocks_on_threads_change_nothing(text, paragraphs, size, block):
+    expected = conllu_of(text, paragraphs=paragraphs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "_BLOCK", block)
+        for threads in (1, 3):
+            assert conllu_of(text, size, paragraphs=paragraphs, threads=threads) == expected
+
+
+def test_complete_paragraphs_are_segmented_on_threads(monkeypatch):
+    monkeypatch.setattr(reading, "_BLOCK", 20)
+    seen = set()
+
+    class Watching(Rules):
+        def segment(self, text, **options):
+            seen.add(threading.current_thread().name)
+            return super().segment(text, **options)
+
+    stream = read(io.BytesIO(b"One. Two.\n\n" * 100), "text")
+    blocks = [*SegmentedText(stream, Watching(), paragraphs="blank", threads=2).blocks()]
+    assert rebuilt("".join(block.text for block in blocks)) == "One. Two.\n\n" * 100
+    assert "MainThread" not in seen
 
 
 @pytest.mark.skipif(writing.write_sentences is None, reason="the reference backend has no other")
