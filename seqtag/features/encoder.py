@@ -76,8 +76,8 @@ class Encoder:
         self._compiled = compiled
         self._hash_strings = hash_strings
         self._types = {column: backend.Values() for column in compiled.columns}
-        self._numbered = dict.fromkeys(compiled.columns, 0)
         self._functions = {column: compiled.functions_of(column) for column in compiled.columns}
+        self._counts = dict.fromkeys(compiled.columns, 0)
         self._table = np.zeros((len(compiled.attributes), 1024), np.uint64)
         self._count = self._word_bytes = 0
 
@@ -123,12 +123,11 @@ class Encoder:
 
     def number(self, column: str, rows: list[Sequence[str]], count: int) -> np.ndarray:
         """Return the type ids of values of a column, rows concatenated: (count,) int32."""
-        types, known = self._types[column], self._numbered[column]
+        types, known = self._types[column], self._counts[column]
         ids = types.number(rows, count)
         new = types.new_values()
         if new:
             self._fill(column, known, new, {})
-            self._numbered[column] += len(new)
         return ids
 
     def extend(
@@ -144,22 +143,24 @@ class Encoder:
 
     def extend_hashes(self, column: str, first: int, hashes: NDArray[np.uint64]) -> None:
         """Add types of a column by the hashes of its attributes: (attributes, new types)."""
-        last = self._make_room(first, hashes.shape[1])
+        last = self._make_room(column, first + hashes.shape[1])
         self._table[[*self._functions[column]], first:last] = hashes
 
-    def _make_room(self, first: int, new: int) -> int:
-        """Make room for new types from `first` on; return the number after the last one."""
-        last = first + new
-        self._count = max(self._count, last)
-        if last > self._table.shape[1]:
-            grown = np.zeros((self._table.shape[0], 2 * last), np.uint64)
-            grown[:, : self._table.shape[1]] = self._table
+    def _make_room(self, column: str, count: int) -> int:
+        """Make room for so many types of a column, and return their number."""
+        self._count = max(self._count, count)
+        if count > self._table.shape[1]:
+            grown = np.zeros((self._table.shape[0], 2 * count), np.uint64)
+            for name, functions in self._functions.items():  # pages without types take no memory
+                for number in functions:
+                    grown[number, : self._counts[name]] = self._table[number, : self._counts[name]]
             self._table = grown
-        return last
+        self._counts[column] = count
+        return count
 
     def _fill(self, column: str, first: int, new: list[str], shared: SharedHashes) -> None:
         """Compute the attributes of new types of a column."""
-        last = self._make_room(first, len(new))
+        last = self._make_room(column, first + len(new))
         self._word_bytes += sum(map(getsizeof, new))
         forms, functions = self._compiled.forms, self._functions[column]
         missing = {n: each for n, each in functions.items() if (forms, each) not in shared}
