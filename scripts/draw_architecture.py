@@ -38,7 +38,8 @@ class Lane(NamedTuple):
 TRAIN, TAG, EVAL = "training.train:train", "cli.tag:command", "cli.eval:command"
 TABLE = "tagging.tables:TableTagger.tag"
 SELECT = "training.auto_settings:select_templates"
-CERTAIN = "segmentation.reading:SegmentedText._certain"
+FIND = "segmentation.reading:SegmentedText._find"
+SEGMENT = "segmentation.reading:SegmentedText._segment"
 WRITE = "segmentation.reading:SegmentedText._write"
 
 LANES = (
@@ -152,9 +153,9 @@ LANES = (
                 "paragraph boundaries",
             ),
             Stage(
-                "segmentation.segmenter:Segmenter.segment", CERTAIN, "token and sentence boundaries"
+                "segmentation.segmenter:Segmenter.segment", FIND, "token and sentence boundaries"
             ),
-            Stage("segmentation.multiword:Splitter.split", WRITE, "words of multiword tokens"),
+            Stage("segmentation.multiword:Splitter.split", SEGMENT, "words of multiword tokens"),
             Stage("segmentation.reading:ConlluWriter.write", WRITE, "blocks of CoNLL-U"),
             Stage(
                 "segmentation.reading:SegmentedText.blocks",
