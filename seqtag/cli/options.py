@@ -608,8 +608,7 @@ tagging_options = combined(
         "--only",
         type=ColumnList(),
         metavar="COLUMN,COLUMN,...",
-        help="Run only these components of a pipeline (and its tokens and words), such as "
-        "upos,lemma.",
+        help="Write only these columns, of all models (and tokens and words), such as upos,lemma.",
         group=OUTPUT,
     ),
     option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from seqtag.corpus import FORMATS, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
 from seqtag.corpus.formats import joined
-from seqtag.corpus.sentence import has_column, sentence_of
+from seqtag.corpus.sentence import find_column, has_column, sentence_of
 from seqtag.corpus.stream import TextBytes
 from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError, did_you_mean
 from seqtag.html_tables import table
@@ -149,22 +149,7 @@ class Pipeline:
         >>> seqtag.load("en").only("upos")
         <seqtag.Pipeline of tokens, words, upos>
         """
-        named = {model.column.name: model for model in self.models}
-        for name in parts:
-            if name not in named:
-                msg = (
-                    f"expected one of the components {', '.join(self.parts)}, found {name!r}"
-                    f"{did_you_mean(name, self.parts)}"
-                )
-                raise SeqtagError(msg)
-        needed = {TOKENS, WORDS, *parts}
-        for model in reversed(self.models):
-            if model.column.name in needed and model.column.name not in (TOKENS, WORDS):
-                needed |= {
-                    other.column.name
-                    for other in self.models
-                    if {*other.column.columns} & {*input_columns(model)}
-                }
+        needed = _needed(self.models, parts)
         kept = [model for model in self.models if model.column.name in needed]
         return Pipeline(kept, self._source, hidden=needed.difference(parts))
 
@@ -334,6 +319,33 @@ class Pipeline:
         return _from_bytes, (bundle.to_bytes(self.models),)
 
 
+def _needed(models: Sequence[Model], only: Sequence[str]) -> set[str]:
+    """Return the names of the components to run for some of them: also those that they use.
+
+    Raises
+    ------
+    SeqtagError
+        If there is no such component.
+    """
+    known = list(dict.fromkeys(model.column.name for model in models))
+    for name in only:
+        if name not in known:
+            msg = (
+                f"expected one of the components {', '.join(known)}, found {name!r}"
+                f"{did_you_mean(name, known)}"
+            )
+            raise SeqtagError(msg)
+    needed = {TOKENS, WORDS, *only}
+    for model in reversed(models):
+        if model.column.name in needed and model.column.name not in (TOKENS, WORDS):
+            needed |= {
+                other.column.name
+                for other in models
+                if any(find_column(name, other.column.columns) for name in input_columns(model))
+            }
+    return needed
+
+
 def _from_bytes(data: bytes) -> Pipeline:
     return Pipeline(bundle.models_of(container.from_bytes(data)))
 
@@ -393,7 +405,8 @@ class Chain:
     loaded
         The content of each file, from `load`.
     only
-        Components of pipelines to run; None for all.
+        Components of pipelines, and columns of single taggers, to write; None for all. Others run
+        only if one of these uses their labels.
 
     Attributes
     ----------
@@ -402,21 +415,14 @@ class Chain:
 
     Raises
     ------
-    OptionError
-        If components are named and there is no pipeline.
     SeqtagError
-        If a pipeline has no such component.
+        If no model has such a component.
     """
 
     def __init__(self, loaded: Sequence[Loaded], only: Sequence[str] | None = None):
-        pipelines = [each for each in loaded if isinstance(each, Pipeline)]
         if only:
-            if not pipelines:
-                msg = "expected a pipeline of several models for --only, found single ones"
-                raise OptionError(msg)
-            chosen = {id(pipeline): pipeline.only(*only) for pipeline in pipelines}
-            loaded = [chosen.get(id(each), each) for each in loaded]
-            pipelines = list(chosen.values())
+            loaded = _only(loaded, only)
+        pipelines = [each for each in loaded if isinstance(each, Pipeline)]
         self.cutter = next((each for each in pipelines if each.segmenter), None)
         self.taggers: list[Tagger] = []
         for each in loaded:
@@ -536,6 +542,21 @@ class Chain:
             )
         )
         return joined(pieces, to)
+
+
+def _only(loaded: Sequence[Loaded], only: Sequence[str]) -> list[Loaded]:
+    """Return models that write only some columns."""
+    every = [each.models if isinstance(each, Pipeline) else (each.model,) for each in loaded]
+    needed = _needed([model for models in every for model in models], only)
+    hidden = needed.difference(only)
+    found: list[Loaded] = []
+    for each, models in zip(loaded, every, strict=True):
+        kept = [model for model in models if model.column.name in needed]
+        if kept and isinstance(each, Pipeline):
+            found.append(Pipeline(kept, each._source, hidden=hidden))
+        elif isinstance(each, Tagger) and kept:
+            found.append(Tagger(each.model, hidden=True) if each.label in hidden else each)
+    return found
 
 
 def _format_of(streams: Sequence[AnyStream], labels: Sequence[str]) -> str | None:

@@ -16,7 +16,7 @@ import pytest
 import seqtag
 from seqtag.batch import files
 from seqtag.batch.files import FileResult, Models, tag_file
-from seqtag.errors import CorpusError, ModelFileError, OptionError
+from seqtag.errors import CorpusError, ModelFileError, SeqtagError
 from seqtag.tagging.streams import TagOptions
 from tests.command_line import SENTENCES, call, conllu, home, linux
 
@@ -219,8 +219,8 @@ def test_what_cannot_be_done_is_said(place, model):
     assert none.value.filename == "none.seqtag"
     with pytest.raises(ModelFileError, match=r"^in.conllu: "):
         tag_file("in.conllu", "out.conllu", "in.conllu")
-    with pytest.raises(OptionError, match="expected a pipeline of several models for --only"):
-        tag(model, only=["upos"])
+    with pytest.raises(SeqtagError, match="expected one of the components upos, found 'xpos'"):
+        tag(model, only=["xpos"])
     assert names(".") == ["in.conllu"]
 
 

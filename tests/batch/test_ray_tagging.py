@@ -343,7 +343,7 @@ def test_a_model_that_is_replaced_meanwhile_is_noted(place, fake, call, home):
 
 def test_what_cannot_be_is_said_before_anything_begins(place, fake, call):
     for more, code, message in (
-        (("--only", "upos"), 2, "expected a pipeline of several models for --only, found single"),
+        (("--only", "xpos"), 1, "expected one of the components upos, found 'xpos'"),
         (
             ("--to", "tagged", "--label-margin"),
             2,

@@ -72,6 +72,8 @@ def test_options_are_checked_and_can_be_said_as_json():
         (["en"], None, b"It/PRON works/VERB ./PUNCT\n"),
         (["en"], ["xpos"], b"It/PRP works/VBZ ./.\n"),
         (["en", "chunk"], None, b"It/B-NP works/I-NP ./O\n"),
+        (["en", "chunk"], ["chunk"], b"It/B-NP works/I-NP ./O\n"),
+        (["en", "chunk"], ["upos"], b"It/PRON works/VERB ./PUNCT\n"),
     ],
 )
 def test_tagged_text_has_upos_unless_another_label_is_asked_for(models, only, expected, home):
