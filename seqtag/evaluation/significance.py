@@ -309,7 +309,7 @@ class Comparison:
     signature
         What was compared, and how: see `seqtag.evaluation.Report.signature`.
     confidence
-        Confidence level of the intervals.
+        Confidence level of the intervals; the verdict is at 1 minus this level.
     """
 
     differences: dict[str, Difference]
@@ -330,8 +330,21 @@ class Comparison:
             "signature": self.signature,
         }
 
+    @property
+    def verdict(self) -> str:
+        """Which system is better in the headline, by the p-value of approximate randomization."""
+        metric, found = next(iter(self.differences.items()))
+        shown = NAMES.get(metric) or METRICS[metric]
+        p = f"p = {found.p_randomisation:.4f} (approximate randomization)"
+        level = 1 - self.confidence
+        if found.p_randomisation >= level:
+            return f"no significant difference in {shown} at {100 * level:g}%: {p}"
+        better, worse = ("B", "A") if found.difference > 0 else ("A", "B")
+        points = 100 * abs(found.difference)
+        return f"{better} is better than {worse} in {shown}: {points:+.2f} points, {p}"
+
     def to_text(self) -> str:
-        """Return a table with a line for each metric, McNemar's test, and the signature."""
+        """Return a table of the metrics, McNemar's test, the signature and the verdict."""
         heading = ("A", "B", "B - A", f"{100 * self.confidence:g}% interval", "p boot", "p rand")
         widths = (10, 10, 10, 18, 10, 10)
         lines = [" " * 20 + "".join(map(str.rjust, heading, widths))]
@@ -354,7 +367,7 @@ class Comparison:
                 f"McNemar: {a} tokens right in A alone, {b} in B alone, p {p:.4f} (assumes "
                 "independent tokens)",
             ]
-        return "\n".join([*lines, "", self.signature, ""])
+        return "\n".join([*lines, "", self.signature, "", self.verdict, ""])
 
 
 def compare(

@@ -30,9 +30,18 @@ def test_files(folder, call):
     lines = done.out.decode().splitlines()
     assert lines[:2] == ["A a.conllu", "B b.conllu"]
     assert lines[4].split()[:4] == ["tokens", "88.64", "99.55", "+10.91"]
-    assert "McNemar: 0 tokens right in A alone, 24 in B alone, p 0.0000" in lines[-3]
-    assert lines[-1].startswith("task:upos|metric:accuracy|scheme:none|sentences:40|tokens:220|")
-    assert "|resamples:1000|trials:10000|seed:4|" in lines[-1]
+    assert "McNemar: 0 tokens right in A alone, 24 in B alone, p 0.0000" in lines[-5]
+    assert lines[-3].startswith("task:upos|metric:accuracy|scheme:none|sentences:40|tokens:220|")
+    assert "|resamples:1000|trials:10000|seed:4|" in lines[-3]
+    assert lines[-1] == (
+        "B is better than A in tokens: +10.91 points, p = 0.0001 (approximate randomization)"
+    )
+    back = call("compare", "gold.conllu", "b.conllu", "a.conllu", "--seed", 4).out.decode()
+    assert "\nA is better than B in tokens: +10.91 points, p = 0.0001 (" in back
+    same = call("compare", "gold.conllu", "a.conllu", "a.conllu", "--confidence", "99").out
+    assert same.decode().endswith(
+        "\nno significant difference in tokens at 1%: p = 1.0000 (approximate randomization)\n"
+    )
     again = call("compare", "gold.conllu", "a.conllu", "b.conllu", "--seed", 4)
     assert again.out == done.out
 
@@ -64,7 +73,7 @@ def test_texts_cut_otherwise(folder, call):
     assert (done.code, done.err) == (0, "")
     lines = done.out.decode().splitlines()
     assert lines[4].split()[:4] == ["UPOS", "88.64", "99.55", "+10.91"]
-    assert lines[-1].startswith("task:aligned|metric:upos-f1|sentences:40|")
+    assert lines[-3].startswith("task:aligned|metric:upos-f1|sentences:40|")
     raw = call("compare", "gold.conllu", "en", "en", "--raw", "--json")
     value = json.loads(raw.out)
     assert value["differences"]["words"]["difference"] == 0

@@ -89,8 +89,8 @@ def test_text_and_json():
     lines = str(found).splitlines()
     assert " ".join(lines[0].split()) == "A B B - A 95% interval p boot p rand"
     assert lines[1].startswith("chunk F1") and "+46.67" in lines[1]
-    assert lines[-3].startswith("McNemar: 10 tokens right in A alone, 20 in B alone, p 0.09")
-    assert lines[-1] == found.signature
+    assert lines[-5].startswith("McNemar: 10 tokens right in A alone, 20 in B alone, p 0.09")
+    assert lines[-3:] == [found.signature, "", found.verdict]
     value = json.loads(json.dumps(found.to_dict()))
     assert value["differences"]["f1"]["difference"] == pytest.approx(0.8 - 1 / 3)
     assert value["mcnemar"]["only_b"] == 20
