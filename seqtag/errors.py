@@ -104,20 +104,42 @@ def install_hint(extra: str) -> str:
     return f"run pip install '.[{extra}]' in a clone, or pip install '{wheel}[{extra}]' for a wheel"
 
 
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the most similar known name, or None if none is similar.
+
+    Case, hyphens, underscores and spaces are ignored; the first of equally similar names wins.
+
+    Examples
+    --------
+    >>> nearest("CoNLL-U", ["conll2000", "conllu"]), nearest("POS", ["upos", "xpos"])
+    ('conllu', 'upos')
+    """
+    from difflib import SequenceMatcher  # late: only errors need it
+
+    def plain(text: str) -> str:
+        return re.sub("[-_ ]", "", text).lower()
+
+    similar = SequenceMatcher(None, "", plain(name))
+    best, found = 0.6, None
+    for each in known:
+        similar.set_seq1(plain(each))
+        if similar.ratio() > best or (found is None and similar.ratio() == best):
+            best, found = similar.ratio(), each
+    return found
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return ", did you mean 'x'?" for the nearest known name, or an empty string.
+    """Return " (did you mean 'x'?)" for the nearest known name, or an empty string.
 
     Examples
     --------
     >>> did_you_mean("sufix", ["prefix", "suffix"])
-    ", did you mean 'suffix'?"
+    " (did you mean 'suffix'?)"
     >>> did_you_mean("zzz", ["prefix", "suffix"])
     ''
     """
-    import difflib  # late: only errors need it
-
-    near = difflib.get_close_matches(name, known, n=1)
-    return f", did you mean {near[0]!r}?" if near else ""
+    near = nearest(name, known)
+    return "" if near is None else f" (did you mean {near!r}?)"
 
 
 def same_letters(expected: str, found: str) -> bool:

@@ -310,7 +310,7 @@ def find_setting(name: str) -> Setting:
     """
     if name not in SETTINGS:
         by_option = [each.name for each in SETTINGS.values() if each.option == name]
-        near = f", did you mean {by_option[0]!r}?" if by_option else did_you_mean(name, SETTINGS)
+        near = f" (did you mean {by_option[0]!r}?)" if by_option else did_you_mean(name, SETTINGS)
         msg = f"unknown setting {name!r}{near}; settings are {', '.join(SETTINGS)}"
         raise TemplateError(msg)
     return SETTINGS[name]

@@ -56,8 +56,8 @@ def test_the_command_line_has_every_setting():
             "the setting dropout expects a number from 0 to below 1, rare or auto, found 1.0",
         ),
         ("update", "sgd", "expects perceptron, pa or adaptive, found 'sgd'"),
-        ("min-counts", 1, "unknown setting 'min-counts', did you mean 'min-count'?; settings are"),
-        ("tag-dictionary", 1, "unknown setting 'tag-dictionary', did you mean 'known-labels'?; "),
+        ("min-counts", 1, "unknown setting 'min-counts' (did you mean 'min-count'?); settings are"),
+        ("tag-dictionary", 1, "unknown setting 'tag-dictionary' (did you mean 'known-labels'?); "),
     ],
 )
 def test_what_is_not_allowed_is_refused(name, value, message):

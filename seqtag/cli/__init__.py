@@ -73,6 +73,14 @@ RENAMED = {"curve": ("tune", "--curve"), "inspect": ("info", "--weights")}
 """Commands of 0.2.0 and what to call instead; they work for one release, and warn."""
 
 
+SYNONYMS = {
+    **dict.fromkeys(("--iterations", "--iter", "--n-iter", "--max-iter"), "--epochs"),
+    **dict.fromkeys(("--lang", "--language"), "--model"),
+    "--out": "--output",
+}
+"""Options of other tools and what they are called here, for suggestions."""
+
+
 class _ReaderGoneError(Exception):
     """The reader of standard output has closed it, which is no error (for click it is)."""
 
@@ -179,8 +187,7 @@ def main(args: Sequence[str] | None = None) -> int:
         complain("terminated" if Terminated.received else "interrupted")
         return interruption_code()
     except click.UsageError as error:
-        where = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
-        complain(error.format_message() + where)
+        complain(_usage_message(error))
         return 2
     except click.ClickException as error:
         complain(error.format_message())
@@ -203,6 +210,21 @@ def main(args: Sequence[str] | None = None) -> int:
             complain(f"internal error, please report it: {what} (seqtag --debug ... shows where)")
         _close_stdout()
         return 1
+
+
+def _usage_message(error: click.UsageError) -> str:
+    """Return what is wrong with the arguments, and where to look."""
+    message = error.format_message()
+    if isinstance(error, click.NoSuchOption) and error.ctx:
+        known = [
+            name for each in error.ctx.command.params for name in each.opts if name[:2] == "--"
+        ]
+        meant = SYNONYMS.get(error.option_name, error.option_name)
+        message = f"expected an option, found {error.option_name!r}{did_you_mean(meant, known)}"
+    if error.ctx is None:
+        return message
+    advice = f"see {error.ctx.command_path} --help"
+    return f"{message}; {advice}" if message.endswith(")") else f"{message} ({advice})"
 
 
 def _os_message(error: OSError) -> str:

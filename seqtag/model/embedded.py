@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from seqtag.errors import nearest
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -42,6 +43,13 @@ def component_of(path_or_name: str | PathLike[str]) -> str | None:
     return None if Path(name).exists() else COMPONENTS.get(name, (None, None))[1]
 
 
+class MissingModelError(FileNotFoundError):
+    """A model that does not exist; the message is the name, the error and advice."""
+
+    def __str__(self) -> str:
+        return f"{self.filename}: {self.strerror}"
+
+
 def no_such_model(name: str, error: FileNotFoundError) -> FileNotFoundError:
     """Return the error about a missing model: similar names, or how to train it for a language."""
     what = error.strerror or "No such file"
@@ -52,11 +60,11 @@ def no_such_model(name: str, error: FileNotFoundError) -> FileNotFoundError:
         known |= {file.stem: str(file) for file in sorted(path.parent.glob("*.seqtag"))}
     advice = _training_advice(stem) if stem not in known else ""
     if advice:
-        return FileNotFoundError(errno.ENOENT, f"{what}; {advice}", name)
-    near = [known[each] for each in get_close_matches(stem, known, n=1)]
-    what += f", did you mean {near[0]!r}?" if near else ""
+        return MissingModelError(errno.ENOENT, f"{what}; {advice}", name)
+    near = nearest(stem, known)
+    what += f" (did you mean {known[near]!r}?)" if near else ""
     embedded = ", ".join(embedded_models())
-    return FileNotFoundError(errno.ENOENT, f"{what}; the embedded models are {embedded}", name)
+    return MissingModelError(errno.ENOENT, f"{what}; the embedded models are {embedded}", name)
 
 
 def _training_advice(language: str) -> str:

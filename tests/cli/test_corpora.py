@@ -68,7 +68,7 @@ def test_a_name_that_is_none(folder, call, command):
     done = call("corpora", command, "toychunk")
     assert done.code == 1
     assert done.err == (
-        "seqtag: expected the name of a corpus, found 'toychunk', did you mean 'toychunks'?; "
+        "seqtag: expected the name of a corpus, found 'toychunk' (did you mean 'toychunks'?); "
         "seqtag corpora list shows them all\n"
     )
 

@@ -142,10 +142,15 @@ def test_training_refuses(folder, call, args, message):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["frain"], "expected a command, found 'frain', did you mean 'train'? (see seqtag --help)"),
+        (["frain"], "expected a command, found 'frain' (did you mean 'train'?); see seqtag --help"),
         (["zzz"], "expected a command, found 'zzz' (see seqtag --help)"),
         (["tag", "--onyl", "upos"], "--only"),
-        (["--frain"], "No such option"),
+        (["--frain"], "expected an option, found '--frain' (see seqtag --help)"),
+        (
+            ["train", "t", "--max-iter", "3"],
+            "expected an option, found '--max-iter' (did you mean '--epochs'?); see seqtag train",
+        ),
+        (["tag", "--format", "CoNLL-U"], "found 'CoNLL-U' (did you mean 'conllu'?); see seqtag"),
         (["train"], "Missing argument 'TRAIN...'"),
         (["train", "train.txt"], "Missing option '-o' / '--output'"),
         (["train", "train.txt", "-o", "upos.seqtag"], "upos.seqtag exists; overwrite"),
@@ -210,7 +215,7 @@ def test_training_refuses(folder, call, args, message):
         (["tag", "--threads", "0"], "'--threads': 0 is not in the range x>=1"),
         (["tag", "--format", "x"], "'--format': expected one of auto, conllu, "),
         (["tag", "--to", "x"], "'--to': expected one of conllu, columns, "),
-        (["tag", "--format", "conlu"], "found 'conlu', did you mean 'conllu'?"),
+        (["tag", "--format", "conlu"], "found 'conlu' (did you mean 'conllu'?)"),
         (["train", "t", "-o", "n", "--update", "adative"], "did you mean 'adaptive'?"),
         (["tag", "-", "-"], 'expected "-" (standard input) once, found it again'),
         (["info"], "Missing argument 'MODEL'"),
@@ -238,7 +243,10 @@ def test_no_command_shows_the_help(call):
             "No such file or directory; the embedded models are en, en-ewt-upos, en-ewt-xpos",
         ),
         ("folder", "folder: Is a directory; name a file"),
-        ("train.conllu", "train.conllu: expected a seqtag model file"),
+        (
+            "train.conllu",
+            "train.conllu: expected a seqtag model, found another kind of file; check the path",
+        ),
         ("empty", "empty: expected a seqtag model file, found an empty file"),
         ("cut.seqtag", "cut.seqtag: expected a header of "),
         ("long.seqtag", "long.seqtag: expected "),
@@ -303,7 +311,7 @@ def test_a_model_that_does_not_fit_the_input(folder, call):
     check(
         call("eval", "-m", "chunk.seqtag", "train.conllu"),
         1,
-        "train.conllu:1: expected one of the columns id, form, ",
+        "train.conllu: expected a file with the column chunk, which the model predicts, found one",
     )
     assert not (folder / "out").exists()
 

@@ -116,8 +116,8 @@ def test_data_that_are_not_there(folder, call):  # noqa: F811
 
 def test_a_corpus_that_nltk_does_not_know():
     assert message("nltk:conl2000") == (
-        "nltk:conl2000: expected the name of a corpus in nltk.corpus, found 'conl2000', did you "
-        "mean 'conll2000'?"
+        "nltk:conl2000: expected the name of a corpus in nltk.corpus, found 'conl2000' (did you "
+        "mean 'conll2000'?)"
     )
     assert "found 'reader'" in message("nltk:reader")
 
@@ -139,7 +139,7 @@ def test_it_is_read_where_nothing_of_nltk_was_imported_before(folder):
 def test_a_file_that_the_corpus_does_not_have(folder):
     assert message("nltk:conll2000/tset.txt") == (
         "nltk:conll2000/tset.txt: expected the name of a file of the corpus (train.txt, test.txt), "
-        "found 'tset.txt', did you mean 'test.txt'?"
+        "found 'tset.txt' (did you mean 'test.txt'?)"
     )
 
 

@@ -405,5 +405,5 @@ def test_an_unknown_headline():
         scored("", "", headline="lemmas")
     assert str(error.value) == (
         "expected one of tokens, sentences, words, upos, xpos, feats, alltags, lemma to score, "
-        "found 'lemmas', did you mean 'lemma'?; choose one of these"
+        "found 'lemmas' (did you mean 'lemma'?); choose one of these"
     )

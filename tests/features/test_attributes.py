@@ -174,7 +174,7 @@ def test_unknown_attribute():
     with pytest.raises(TemplateError) as caught:
         resolve("sufix", (3,))
     assert str(caught.value).startswith(
-        "unknown attribute 'sufix', did you mean 'suffix'?; attributes are class, flags, form,"
+        "unknown attribute 'sufix' (did you mean 'suffix'?); attributes are class, flags, form,"
     )
 
 

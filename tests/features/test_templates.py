@@ -171,7 +171,7 @@ def test_order(text, order):
         ("bias[0]", "my.txt:1: expected bias alone, found 'bias[0]'"),
         (
             "sufix(3)[0]",
-            "my.txt:1: unknown attribute 'sufix', did you mean 'suffix'?; attributes are class, "
+            "my.txt:1: unknown attribute 'sufix' (did you mean 'suffix'?); attributes are class, "
             "flags,",
         ),
         ("suffix[0]", "my.txt:1: attribute 'suffix' takes the arguments (n: int), found ()"),
@@ -221,7 +221,7 @@ def test_order(text, order):
         ("set epochs", "my.txt:1: expected a setting such as set epochs 10, found 'set epochs'"),
         (
             "set epoch 3",
-            "my.txt:1: unknown setting 'epoch', did you mean 'epochs'?; settings are "
+            "my.txt:1: unknown setting 'epoch' (did you mean 'epochs'?); settings are "
             "epochs, update, step, margin, min-count, encoding, dropout",
         ),
         ("set epochs 3\nset epochs 3", "my.txt:2: the setting epochs occurs twice; remove one"),
@@ -334,11 +334,11 @@ def test_compile_label_templates(text, bigram, trigram):
 
 def test_unknown_column():
     assert message("\nform[0] + posx[0]", ["form", "pos"]).startswith(
-        "my.txt:2: unknown column 'posx' in \"posx[0]\", did you mean 'pos'?; columns are form, "
+        "my.txt:2: unknown column 'posx' in \"posx[0]\" (did you mean 'pos'?); columns are form, "
         "pos; attributes are class, flags, form,"
     )
     assert message("sufx[0]", ["form"]).startswith(
-        "my.txt:1: unknown column 'sufx' in \"sufx[0]\", did you mean 'suffix'?; columns are form;"
+        "my.txt:1: unknown column 'sufx' in \"sufx[0]\" (did you mean 'suffix'?); columns are form;"
     )
     assert message("lower(lemma)[0]", []).startswith(
         "my.txt:1: unknown column 'lemma' in \"lower(lemma)[0]\"; columns are none; attributes"
@@ -430,6 +430,6 @@ def test_load_unknown():
     with pytest.raises(TemplateError) as caught:
         load("chunks")
     assert str(caught.value) == (
-        "expected a preset or a template file, found neither of the name 'chunks', did you mean "
-        "'chunk'?; presets are chunk, feats, lemma, morph, multiword, ner, pos, segment, xpos"
+        "expected a preset or a template file, found neither of the name 'chunks' (did you mean "
+        "'chunk'?); presets are chunk, feats, lemma, morph, multiword, ner, pos, segment, xpos"
     )

@@ -82,5 +82,5 @@ def test_similar_columns_are_named():
         lambda: seqtag.train([SENTENCE], label=["upos", "feat"]),
         lambda: seqtag.train([SENTENCE], label="feast"),
     ):
-        with pytest.raises(CorpusError, match=r", did you mean '(upos|feats)'\?"):
+        with pytest.raises(CorpusError, match=r" \(did you mean '(upos|feats)'\?\)"):
             ask()

@@ -15,6 +15,7 @@ def message(name: str) -> str:
     with pytest.raises(FileNotFoundError) as error:
         seqtag.load(name)
     assert error.value.filename == name
+    assert str(error.value) == f"{name}: {error.value.strerror}"
     return error.value.strerror
 
 
@@ -55,7 +56,7 @@ def test_similar_names_are_named():
         Path(name).touch()
     assert "did you mean 'fr.seqtag'?" in message("fr")
     assert "did you mean 'models/french-news.seqtag'?" in message("models/french-new")
-    assert "did you mean 'en-ewt-upos'?; the embedded models are en, " in message("en-ewt-upso")
+    assert "(did you mean 'en-ewt-upos'?); the embedded models are en, " in message("en-ewt-upso")
     assert "did you mean" not in message("models/zzz")
 
 

@@ -153,7 +153,7 @@ def test_settings_of_the_template_file_and_of_the_caller():
     assert (training["epochs"], training["step"], training["min_count"]) == (2, 0.5, 1)
     assert training["update"] == Settings().update
     assert (training["sentences"], training["tokens"]) == (6, 22)
-    with pytest.raises(TemplateError, match="unknown setting 'epoch', did you mean 'epochs'"):
+    with pytest.raises(TemplateError, match=r"unknown setting 'epoch' \(did you mean 'epochs'"):
         model(epoch=3)
 
 
