@@ -145,7 +145,7 @@ def _warn_about_unlabeled_columns(notes: Notes, open_gold: Callable[[ExitStack],
             count = sum(int((column.ids == i).sum()) for i in numbers)
             if count == words:
                 notes(
-                    f'note: the gold column {name} is "_" throughout: {METRICS[name]} and All tags '
+                    f'note: the gold column {name} is "_" throughout: {METRICS[name]} and AllTags '
                     "are not meaningful for it"
                 )
             elif count:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -90,10 +91,15 @@ def command(
     from seqtag.tagging.pipeline import Chain
     from seqtag.tagging.streams import TagOptions
 
-    Notes(quiet)
+    notes = Notes(quiet)
     if text is not None and source is not None:
         msg = f"expected a text or --input, found both, {text!r} and {source!r}"
         raise click.UsageError(msg, context)
+    if text is not None and os.path.isfile(text):  # noqa: PTH113  (texts may be too long)
+        notes(
+            f"note: explaining the text {text!r}; to explain the sentences of the file of this "
+            f"name, write --input {text}"
+        )
     with usage():
         chain = Chain([load_model(model)], only)
     if text is not None:

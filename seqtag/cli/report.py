@@ -42,7 +42,12 @@ _POINTS = 5  # of a learning curve
     group=OUTPUT,
 )
 @force_option
-@option("--label", metavar="COLUMN", help="Component of a pipeline to analyze.", shown="the first")
+@option(
+    "--label",
+    metavar="COLUMN",
+    help="Component of a pipeline to analyze.",
+    shown="the first that labels words",
+)
 @option(
     "--errors",
     type=click.IntRange(0),

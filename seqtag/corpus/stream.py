@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 from seqtag.corpus.warnings import FormatWarnings, Mode
 from seqtag.errors import CorpusError, SentenceTooLongError
 from seqtag.storage.compression import compression_of, may_be_compressed
-from seqtag.storage.output import CONVERT, naming
+from seqtag.storage.output import CONVERT, MODEL_START, naming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -337,7 +337,7 @@ class ByteStream:
             yield chunk
 
     def _decompressed(self) -> Iterator[bytes]:
-        """Yield the pieces, decompressed if necessary; refuse UTF-16."""
+        """Yield the pieces, decompressed if necessary; refuse UTF-16 and models."""
         chunks = self.raw_chunks()
         if isinstance(self._file, TextBytes):
             yield from chunks
@@ -347,6 +347,12 @@ class ByteStream:
             first += chunk
             if len(first) >= 2 and not may_be_compressed(first):
                 break
+        if first[8:].startswith(MODEL_START):
+            msg = (
+                "expected a corpus, found a seqtag model; name it with -m, in compare after the "
+                "corpus (in Python, load it with seqtag.load)"
+            )
+            raise CorpusError(msg, source=self.name)
         packed = compression_of(first)
         if packed is not None:
             chunks = packed.decompress(_chain(first, chunks), self.name)

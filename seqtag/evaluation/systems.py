@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from seqtag.corpus import UNLIMITED, Sentence, SentenceStream, read
-from seqtag.corpus.sentence import find_column
+from seqtag.corpus.sentence import find_column, has_column
 from seqtag.corpus.surface import raw_text_of
 from seqtag.errors import IN_ANOTHER_FORM, CorpusError, did_you_mean, same_letters
 from seqtag.evaluation.aligned import METRICS, AlignedReport, score_aligned
@@ -146,6 +146,14 @@ def score_system(
         *feeders, tagger = taggers_of(system, component or label, name)  # type: ignore[arg-type]
         column = LabelColumn(label or tagger.label)
         place = column_in(gold, column)
+        found_all = all(has_column(name, gold.columns) for name in place.columns)
+        if label is None and not found_all and any(map(len, gold)):
+            msg = (
+                f"expected a file with the column {column.name}, which the model predicts, found "
+                f"one with the columns {', '.join(gold.columns)}; give a file that has it, or name "
+                "the columns of this one with --columns"
+            )
+            raise CorpusError(msg, source=gold.source)
         shown = progress(gold)
         found = score(
             tagger,

@@ -42,7 +42,7 @@ import numpy as np
 
 from seqtag.errors import ModelFileError
 from seqtag.storage import strict_json
-from seqtag.storage.output import Output
+from seqtag.storage.output import MODEL_START, Output
 from seqtag.version import __version__
 
 if TYPE_CHECKING:
@@ -91,10 +91,7 @@ def read_header(view: memoryview) -> tuple[dict[str, Any], memoryview]:
         raise damaged(msg)
     length = int.from_bytes(view[:8], "little")
     if length > MAX_HEADER:
-        msg = (
-            f"expected a seqtag model file with a header of at most {MAX_HEADER} bytes, found a "
-            f"header length of {length}; this is not a seqtag model; check the path"
-        )
+        msg = "expected a seqtag model, found another kind of file; check the path"
         raise ModelFileError(msg)
     if length > view.nbytes - 8:
         msg = f"expected a header of {length} bytes, found {view.nbytes - 8}: truncated"
@@ -552,7 +549,7 @@ def is_model(path: str | os.PathLike[str]) -> bool:
         return False
     with Path(path).open("rb") as file:
         start = file.read(32)
-    return start[8:].startswith(b'{"__metadata__":')  # after the length of the header
+    return start[8:].startswith(MODEL_START)
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:

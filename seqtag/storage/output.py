@@ -26,6 +26,9 @@ _log = logging.getLogger("seqtag")
 _ACCESS = "system.posix_acl_access"  # where Linux keeps who else may do what with a file
 _DAY = 86400.0  # seconds
 
+MODEL_START = b'{"__metadata__":'
+"""What the header of a seqtag model begins with, after the 8 bytes of its length."""
+
 CONVERT = "convert the file to UTF-8, from EUC-JP for example with iconv -f EUC-JP -t UTF-8"
 """Advice about a file in another encoding."""
 

@@ -327,6 +327,10 @@ class Tagger(ModelRuntime):
             )
         return self._run_many(sentences, threads, fixed_labels, self._decode, self._write)
 
+    def __call__(self, text: str) -> Document:
+        """Return a text as a document; the same as `tag_text`."""
+        return self.tag_text(text)
+
     def tag_text(self, text: str) -> Document:
         """Return a text as a document, segmented into sentences and words by rules.
 

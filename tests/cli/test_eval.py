@@ -185,7 +185,10 @@ def test_penn_tags_are_not_scored_as_universal_ones(home, call, tmp_path):
     (tmp_path / "penn.txt").write_text("The DT\ncat NN\n")
     done = call("eval", "-m", home / "upos.seqtag", tmp_path / "penn.txt", "--columns", "form,pos")
     assert done.code == 1
-    assert "expected one of the columns form, pos, found 'upos'" in done.err
+    assert (
+        "the column upos, which the model predicts, found one with the columns form, pos;"
+        in done.err
+    )
 
 
 # --------------------------------------------------------------------------- texts cut otherwise

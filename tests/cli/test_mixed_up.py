@@ -1,0 +1,96 @@
+"""Models given as data, data given as models, and files given as text."""
+
+# ruff: noqa: F401, F811  (fixtures are imported, then asked for by name)
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+import seqtag
+from seqtag.errors import CorpusError, ModelFileError
+from tests.command_line import call, chunks, conllu, home
+
+
+@pytest.fixture
+def folder(home, tmp_path, monkeypatch):
+    for name in ("upos.seqtag", "chunk.seqtag"):
+        shutil.copy(home / name, tmp_path)
+    (tmp_path / "test.conllu").write_text(conllu())
+    (tmp_path / "test.txt").write_text(chunks())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("eval", "upos.seqtag", "test.conllu"),
+        ("eval", "-m", "upos.seqtag", "upos.seqtag", "--format", "conllu"),
+        ("compare", "upos.seqtag", "chunk.seqtag", "test.conllu"),
+        ("tag", "upos.seqtag"),
+        ("tag", "upos.seqtag", "--format", "text"),
+        ("train", "upos.seqtag", "-o", "new.seqtag"),
+    ],
+)
+def test_a_model_is_not_a_corpus(folder, call, args):
+    done = call(*args)
+    assert (done.code, done.out) == (1, b"")
+    assert done.err == (
+        "seqtag: upos.seqtag: expected a corpus, found a seqtag model; name it with -m, in compare "
+        "after the corpus (in Python, load it with seqtag.load)\n"
+    )
+
+
+def test_a_model_is_not_a_corpus_in_python(folder):
+    with pytest.raises(CorpusError, match=r"upos\.seqtag: expected a corpus, found a seqtag model"):
+        seqtag.read("upos.seqtag")
+
+
+def test_a_text_is_not_a_model(folder, call):
+    message = "test.conllu: expected a seqtag model, found another kind of file; check the path"
+    assert call("info", "test.conllu").err == f"seqtag: {message}\n"
+    with pytest.raises(ModelFileError) as error:
+        seqtag.load("test.conllu")
+    assert str(error.value) == message
+
+
+def test_a_file_may_lack_the_column_of_the_model(folder, call):
+    done = call("eval", "-m", "chunk.seqtag", "test.conllu", "-q")
+    assert (done.code, done.out) == (1, b"")
+    assert done.err == (
+        "seqtag: test.conllu: expected a file with the column chunk, which the model predicts, "
+        "found one with the columns id, form, lemma, upos, xpos, feats, head, deprel, deps, misc; "
+        "give a file that has it, or name the columns of this one with --columns\n"
+    )
+    assert call("eval", "-m", "chunk.seqtag", "test.txt").code == 0
+
+
+def test_the_text_to_explain_may_be_the_name_of_a_file(folder, call):
+    done = call("explain", "test.conllu", "--only", "upos")
+    assert done.code == 0 and b"upos, sentence 1" in done.out
+    assert done.err == (
+        "seqtag: note: explaining the text 'test.conllu'; to explain the sentences of the file of "
+        "this name, write --input test.conllu\n"
+    )
+    assert call("explain", "x" * 5000, "--only", "upos", "--token", "1").err == ""
+
+
+def test_only_names_columns_of_every_model(folder, call):
+    (folder / "a.txt").write_text("It works.\n")
+    both = ("tag", "a.txt", "-m", "en", "-m", "chunk.seqtag", "-q", "--to")
+    assert call(*both, "tsv", "--only", "upos,chunk").out.startswith(
+        b"word\tform\tupos\tchunk\n1\tIt\tPRON\tB-NP\n"
+    )
+    assert call(*both, "tagged", "--only", "upos").out == b"It/PRON works/VERB ./PUNCT\n"
+    one = call("tag", "a.txt", "-m", "upos.seqtag", "-q", "--to", "tsv", "--only", "upos").out
+    assert one == call("tag", "a.txt", "-m", "upos.seqtag", "-q", "--to", "tsv").out
+    wrong = call(*both, "tsv", "--only", "NER")
+    assert (wrong.code, wrong.out) == (1, b"")
+    assert wrong.err.endswith("lemma, chunk, found 'NER'\n")
+    assert "(did you mean 'upos'?)" in call(*both, "tsv", "--only", "UPOS").err
+
+
+def test_a_tagger_can_be_called(folder):
+    tagger = seqtag.load("en-ewt-upos")
+    assert [word.upos for word in tagger("Time flies.").words] == ["NOUN", "VERB", "PUNCT"]
