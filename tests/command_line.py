@@ -46,7 +46,8 @@ SENTENCES = [
 
 
 _FAMILIAR = (
-    r"seqtag: note: .*(: (read as|paragraphs end|tokenized by) | is what the model was trained on)"
+    r"seqtag: note: .*(: (read as|paragraphs are|each line is|tokenized by) "
+    r"| is what the model was trained on)"
 )
 
 

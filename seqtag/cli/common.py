@@ -6,6 +6,7 @@ import errno
 import json
 import logging
 import os
+import re
 import signal
 import stat
 import sys
@@ -43,8 +44,13 @@ class Mover(Protocol):
         """Advance the bar by a count and show these words after it."""
 
 
+_PARAMETER = re.compile(r'\buse (\w+)="(\w+)"')  # of Python, which is an option here
+
+
 class Notes(logging.Handler):
     """Messages on stderr unless quiet, including the log of the library.
+
+    The log names parameters as Python does; they are shown as options.
 
     Errors of the log, such as sentences that were skipped, are shown in any case.
     """
@@ -63,7 +69,7 @@ class Notes(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a log record unless it was shown before."""
-        message = record.getMessage()
+        message = _PARAMETER.sub(r"use --\1 \2", record.getMessage())
         if message not in self._shown:
             self._shown.add(message)
             if record.levelno >= logging.ERROR:

@@ -40,6 +40,13 @@ _MARGIN = 200  # characters that a cut leaves after it
 
 _MARK = "\ufeff"  # byte order mark
 
+_NOTES = {
+    "blank": "%s: paragraphs are separated by blank lines (%s); if each line is a paragraph, use "
+    'paragraphs="line"',
+    "line": "%s: each line is read as a paragraph (%s); if its lines are wrapped, use "
+    'paragraphs="blank"',
+}
+
 _log = logging.getLogger("seqtag")
 
 
@@ -143,8 +150,8 @@ class SegmentedText:
         mode = self._mode
         if mode == "auto":
             mode, evidence = find_mode(self._stream.head().removeprefix(_MARK))
-            ends = {"blank": "at blank lines", "line": "with each line"}[mode]
-            _log.info("%s: paragraphs end %s (%s)", self.source, ends, evidence)
+            if evidence:
+                _log.info(_NOTES[mode], self.source, evidence)
         pieces = in_order(self._segment, self._pieces(mode), self._threads, self._ready)
         for window, found, words in pieces:
             yield self._write(window, found, words)

@@ -69,7 +69,7 @@ def test_raw_text_becomes_conllu(call):
     done = call("tag", "-m", "all.seqtag", "text.txt")
     assert (done.code, done.err) == (0, "")
     assert done.out.decode().replace("\t", " ") == CONLLU
-    assert done.notes[-1].endswith("paragraphs end at blank lines (no line follows another)")
+    assert not any("paragraph" in note for note in done.notes)  # each line is between blank ones
     assert call("tag", "-m", "all.seqtag", "text.txt", "--threads", 2).out == done.out
     assert call("tag", "-m", "all.seqtag", "text.txt", "--flush").out == done.out
     assert call("tag", "-m", "all.seqtag", "text.txt", "--to", "conllu").out == done.out
@@ -147,7 +147,22 @@ def test_paragraphs_as_one_says(call):
             cwd=Path.cwd(),
         )
         assert done.out.count(b"# newpar") == paragraphs
-        assert not any("paragraphs end" in note for note in done.notes)
+        assert not any("paragraph" in note for note in done.notes)
+    text = b"The dog sees the\ncat and barks.\n\nThe cat sees the dog and\nbarks.\n"
+    for data, note in (
+        (
+            text,
+            "paragraphs are separated by blank lines (lines continued in lower case: 2 of 2); if "
+            "each line is a paragraph, use --paragraphs line",
+        ),
+        (
+            text.upper(),
+            "each line is read as a paragraph (lines continued in lower case: 0 of 2); if its lines "
+            "are wrapped, use --paragraphs blank",
+        ),
+    ):
+        done = run("tag", "-m", "all.seqtag", "--format", "text", stdin=data, cwd=Path.cwd())
+        assert done.notes[-1] == f"seqtag: note: <stdin>: {note}"
 
 
 def test_token_ranges(call):

@@ -135,10 +135,15 @@ def test_several_texts_are_numbered_through():
 
 def test_what_the_text_shows_is_said(caplog):
     caplog.set_level("INFO", "seqtag")
-    conllu_of("One\nTwo three four\nFive\n", paragraphs="auto")
+    conllu_of("One\nTwo three four five\nSix\n", paragraphs="auto")
     assert caplog.messages[-1] == (
-        "<stream>: paragraphs end with each line (1 of 2 lines end before they are full)"
+        "<stream>: each line is read as a paragraph (lines continued in lower case: 0 of 1); if its "
+        'lines are wrapped, use paragraphs="blank"'
     )
+    caplog.clear()
+    conllu_of("One line.\n", paragraphs="auto")
+    conllu_of("One line.\n\nAnother line.\n", paragraphs="auto")
+    assert not caplog.messages
 
 
 def test_a_sentence_comes_out_when_it_is_certain():
