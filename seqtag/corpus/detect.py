@@ -34,6 +34,7 @@ _KEY = re.compile(r"#\s*\w+(?:\s\w+)?\s*=")
 _ID = re.compile(r"[0-9]{1,9}(?:[-.][0-9]{1,9})?[\t ]")
 _SENTENCE_ENDS = tuple("。！？｡．؟।။")
 _ATTACHED = re.compile(r".*\w[.!?…,:;]+")  # to a word, as in raw text only
+_ENDED = re.compile(r"\w\w[.!?…:։]+[\"'”’»)\]]*$")  # with the end of a sentence; no label ends so
 _LONG = 15  # characters; most words are shorter, in any language
 _NARROW = 4  # columns; most lines of prose have more words
 _MANY = 10  # rows; fewer could look like columns by chance
@@ -73,8 +74,9 @@ def detect_format(head: bytes) -> FileLayout:
       fields between spaces, as many on most lines, if the last looks like a label and the first
       does not; three or more on a few lines only if it is a chunk label or follows another one.
     * One word a line and blank lines between sentences are ``columns``, too.
-    * Lines that differ in the number of words, and a single line, are ``text``; ``tokens`` must
-      be asked for.
+    * Lines that differ in the number of words, and a single line, are ``text``; so are lines of a
+      few words if most pieces between blank lines end with a word and the end of a sentence, as
+      ``barks.``; ``tokens`` must be asked for.
 
     Column names depend on the number of columns and on the last one: three, the last like ``B-NP``
     or all of ``B``, ``I`` and ``O``: form pos chunk; with other types: form pos ner; four: form pos
@@ -117,18 +119,18 @@ def detect_format(head: bytes) -> FileLayout:
     pieces = joined.strip("\n").split("\n\n")
     longest = max(piece.count("\n") for piece in pieces)
     ends = longest > 1 and joined.endswith("\n\n")
+    ended = sum(_ENDED.search(piece[-_LONG:]) is not None for piece in pieces)
     in_blocks = longest > 0 and (len(pieces) > 1 or ends)
     found = (
         _find_conllu(lines)
         or _find_trees(lines)
         or _find_tagged(lines)
-        or _find_columns(lines, in_blocks=in_blocks)
+        or _find_columns(lines, in_blocks=in_blocks, in_sentences=2 * ended > len(pieces))
     )
     if found is not None:
         return found
-    counts = [len(line.split()) for line in lines]
-    span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{counts[0]}"
-    return _fixed("text", f"{_many(len(lines), 'line')} of {_many(span, 'word')}")
+    words = _span([line.split() for line in lines])
+    return _fixed("text", f"{_many(len(lines), 'line')} of {_many(words, 'word')}")
 
 
 def complete_lines(head: bytes) -> list[str]:
@@ -151,6 +153,12 @@ def columns_layout(lines: Sequence[str]) -> FileLayout:
 def _fixed(format: str, evidence: str) -> FileLayout:
     """Return the layout of a format whose columns are the same in each file."""
     return FileLayout(format, FORMATS[format].fixed or (), "", evidence)
+
+
+def _span(rows: Sequence[Sequence[str]]) -> str:
+    """Return the lowest and the highest number of fields: ``2 to 5``, or ``2``."""
+    least, most = min(map(len, rows)), max(map(len, rows))
+    return f"{least} to {most}" if least < most else f"{least}"
 
 
 def _many(count: object, noun: str) -> str:
@@ -244,7 +252,9 @@ def _width(rows: Sequence[Sequence[str]]) -> int:
     return max(counts, key=lambda width: (counts[width], labels[width]))
 
 
-def _find_columns(lines: Sequence[str], *, in_blocks: bool) -> FileLayout | None:
+def _find_columns(
+    lines: Sequence[str], *, in_blocks: bool, in_sentences: bool
+) -> FileLayout | None:
     """Return the layout of columns if most rows have as many fields, and look like columns.
 
     None without evidence for columns.
@@ -272,13 +282,12 @@ def _find_columns(lines: Sequence[str], *, in_blocks: bool) -> FileLayout | None
     if found:
         evidence = f"{_many(width, 'field')} in {len(typical)} of {_many(len(rows), 'row')}"
         return FileLayout("columns", _names(typical), separator, evidence)
-    if not possible:
+    if not possible or (in_sentences and separator == " " and width > 1):
         return None
     msg = (
         f"expected a recognizable format, found {_many(len(rows), 'line')} of "
-        f"{_many(width, 'field')}{' or another number' * (len(typical) < len(rows))} that may be "
-        "words in columns or raw text; name it with --format columns, --format text or "
-        "--format tokens"
+        f"{_many(_span(rows), 'field')} that may be words in columns or raw text; name it with "
+        "--format columns, --format text or --format tokens"
     )
     raise CorpusError(msg)
 

@@ -167,6 +167,9 @@ def test_an_odd_first_id_is_named(odd, comment):
         "Virginia,\nHello.\n",
         "03/21/2001 01:58 PM\nAny of them will be highlighted in red .\n",
         "Home games are on Friday , May 12 in Miami SOL\nIt is hot there .\n" * 9,
+        "The old man\nwho lived here\nsees it.\n\nHe then goes to\nthe blue house.\n",
+        'The dog barks\nand runs.\n\nThe cat sees it\nand "sleeps."\n',
+        "A title is here\nIts text is here.\n\nA title is there\nIts text is there!\n",
         "the dog sleeps here .\na cat barks at TV\nthe dog sees it .\nshe barks too .\n" * 5,
     ],
 )
@@ -186,6 +189,8 @@ def test_prose_stays_prose(text):
         "dog NN\nbarks\n",
         "dog\nbarks\n",
         "dog\nbarks loud\n\ncat\n",
+        "The dog\nbarks .\n\nThe cat\nsleeps .\n\nIt rains\nhard .\n",
+        "dog n\nbarks v\n. Z:\n\ncat n\nsleeps v\n. Z:\n",
         "BREAKING NEWS TODAY\nSTOCKS FALL AGAIN\n",
         "I live in the US\nShe left for the UK\n",
         "John, 24, London E14\nJohn, 22, London E17\n",
@@ -196,6 +201,11 @@ def test_mixed_evidence_is_refused(text):
     message = r"<stream>: expected a recognizable format, .* name it with --format columns"
     with pytest.raises(CorpusError, match=message):
         read(io.BytesIO(text.encode()))
+
+
+def test_the_numbers_of_fields_are_named():
+    with pytest.raises(CorpusError, match="found 3 lines of 1 to 2 fields that may be words"):
+        detect_format(b"dog\nbarks loud\n\ncat\n")
 
 
 @pytest.mark.parametrize(
