@@ -136,7 +136,7 @@ def command(
             train,
             dev=dev,
             on_epoch=report.add,
-            on_component=lambda name: notes(f"component {name}"),
+            on_component=report.add_component,
             **vars(reading),
             **options,
         )

@@ -143,6 +143,8 @@ class TrainingReport:
     def __init__(self, notes: Notes, model: str, checkpoint: str | None, runs: int = 1):
         self._notes, self._model, self._checkpoint, self._runs = notes, model, checkpoint, runs
         self._epochs: list[dict[str, Any]] = []
+        self._last: dict[int, Epoch] = {}  # of each run of this component
+        self._best: dict[int, Epoch] = {}
 
     def add(self, epoch: Epoch) -> None:
         """Show an epoch."""
@@ -151,6 +153,11 @@ class TrainingReport:
         if epoch.dev is not None:
             line += f", dev {epoch.dev.metric} {100 * epoch.dev.score:.2f}" + " *" * epoch.best
         self._notes(line)
+        if epoch.epoch == 1:  # of a second pass, if there was one before
+            self._best.pop(epoch.run, None)
+        self._last[epoch.run] = epoch
+        if epoch.best:
+            self._best[epoch.run] = epoch
         self._epochs.append(
             {
                 "run": epoch.run,
@@ -160,6 +167,26 @@ class TrainingReport:
                 "dev": epoch.dev and epoch.dev.score,
             }
         )
+
+    def add_component(self, name: str) -> None:
+        """Show the next component of a pipeline."""
+        self._show_kept()
+        self._notes(f"component {name}")
+
+    def _show_kept(self) -> None:
+        """Show the epoch that each run kept, if there is a dev set.
+
+        It is unknown if it was before the checkpoint from which a run was resumed.
+        """
+        for run, best in sorted(self._best.items()):
+            if best.dev is not None:
+                self._notes(
+                    f"run {run} "
+                    * (self._runs > 1)
+                    + f"kept epoch {best.epoch} of {self._last[run].epoch}, the last one marked *: "
+                    f"dev {best.dev.metric} {100 * best.dev.score:.2f}"
+                )
+        self._last, self._best = {}, {}
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
@@ -185,6 +212,7 @@ class TrainingReport:
         from seqtag.tagging.pipeline import Pipeline
         from seqtag.training.interruption import Stop, put_off
 
+        self._show_kept()
         stop = Stop()
         with put_off(stop):  # a first interruption waits until the model is saved
             size = trained.save(self._model)

@@ -25,6 +25,24 @@ def folder(home, tmp_path, monkeypatch):
     return tmp_path
 
 
+def test_the_epoch_that_each_run_and_component_kept(folder, call):
+    (folder / "dev.conllu").write_text(conllu(SENTENCES[:3]))
+    args = ("train", "train.conllu", "-o", "m.seqtag", "--min-count", 1, "--force")
+    done = call(*args, "--dev", "dev.conllu", "--epochs", 2, "--label", "upos,lemma")
+    assert [line.split(",")[0] for line in done.err.splitlines() if "dev accuracy" not in line][
+        -2:
+    ] == ["seqtag: component lemma", "seqtag: m.seqtag: upos (5)"]
+    kept = [line for line in done.err.splitlines() if " kept epoch " in line]
+    assert len(kept) == 2
+    done = call(*args, "--dev", "dev.conllu", "--epochs", 2, "--runs", 2)
+    kept = [line for line in done.err.splitlines() if " kept epoch " in line]
+    assert [line.split(" epoch ")[0] for line in kept] == [
+        "seqtag: run 1 kept",
+        "seqtag: run 2 kept",
+    ]
+    assert " kept epoch " not in call(*args, "--epochs", 2).err
+
+
 def test_train_tag_and_evaluate(folder):
     """The first session of a new user, as processes."""
     (folder / "dev.conllu").write_text(conllu(SENTENCES[:3]))
@@ -46,6 +64,10 @@ def test_train_tag_and_evaluate(folder):
     assert lines[0].startswith("seqtag: note: 3 of the 3 sentences of the dev set are in the train")
     assert lines[1].startswith("seqtag: epoch 1: ") and lines[1].endswith(" *")
     assert "dev accuracy 100.00" in done.err
+    best = max(n for n, line in enumerate(lines) if line.endswith(" *"))
+    assert lines[-2] == (
+        f"seqtag: kept epoch {best} of 4, the last one marked *: dev accuracy 100.00"
+    )
     assert lines[-1].startswith("seqtag: m.seqtag: upos from form, 5 labels, 8 sentences, ")
     tagged = run("tag", "-m", "m.seqtag", "-", stdin=conllu(labels=False).encode(), cwd=folder)
     assert (tagged.code, tagged.err) == (0, "")
