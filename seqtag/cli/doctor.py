@@ -49,7 +49,7 @@ def command(as_json: bool) -> int:
       seqtag doctor
       seqtag doctor --json
     """
-    findings = [_backend(), *_versions(), *_extras(), *_models(), _foreign()]
+    findings = [_backend(), *_shadows(), *_versions(), *_extras(), *_models(), _foreign()]
     wrong = any(each.problem for each in findings)
     if as_json:
         print_json({"ok": not wrong, "checks": [each._asdict() for each in findings]})
@@ -60,15 +60,33 @@ def command(as_json: bool) -> int:
 
 
 def _backend() -> Finding:
-    from seqtag.engine.backend import BACKEND, NOT_BUILT, is_built
+    from seqtag.engine.backend import BACKEND, is_built, why_no_kernel
 
     if BACKEND == "reference":
         if is_built():
             return Finding("backend", "reference, as SEQTAG_BACKEND asks (slow)")
-        return Finding("backend", f"reference: {NOT_BUILT}", problem=True)
+        return Finding("backend", f"reference: {why_no_kernel()}", problem=True)
     from seqtag.engine.native import vectors
 
     return Finding("backend", f"native, {vectors()}")
+
+
+def _shadows() -> Iterator[Finding]:
+    """Warn about sources in the current folder that Python would import instead of this package.
+
+    A package installed in place is found by an import hook, which precedes all folders.
+    """
+    from seqtag.engine.backend import has_kernel
+
+    here, this = Path.cwd() / "seqtag", Path(__file__).resolve().parents[1]
+    searched = any(Path(folder).resolve() == this.parent for folder in sys.path)
+    sources = (here / "engine" / "backend.py").is_file() and here.resolve() != this
+    if searched and sources and not has_kernel(here):
+        text = (
+            f"warning: Python started in this folder imports {here}, which has no native kernel, "
+            f"instead of {this}; start it in another folder, or run pip install -e . here"
+        )
+        yield Finding("folder", text)
 
 
 def _versions() -> Iterator[Finding]:

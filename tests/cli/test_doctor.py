@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from importlib.machinery import EXTENSION_SUFFIXES
 
 import pytest
 
@@ -53,6 +54,28 @@ def test_a_sound_installation(site, call, monkeypatch):
     checks = json.loads(call("doctor", "--json").out)
     assert checks["ok"] is True
     assert {"name": "foreign", "text": "none", "problem": False} in checks["checks"]
+
+
+def test_sources_in_the_current_folder_that_have_no_kernel(site, call, monkeypatch):
+    clone = site / "clone"
+    (clone / "seqtag" / "engine").mkdir(parents=True)
+    monkeypatch.chdir(clone)
+    assert "folder" not in lines(call("doctor").out)  # of another package
+    (clone / "seqtag" / "engine" / "backend.py").touch()
+    monkeypatch.setattr(sys, "path", [*sys.path, str(ROOT)])
+    done = call("doctor")
+    assert done.code == 0
+    assert lines(done.out)["folder"] == (
+        f"warning: Python started in this folder imports {clone / 'seqtag'}, which has no native "
+        f"kernel, instead of {ROOT / 'seqtag'}; start it in another folder, or run pip install -e "
+        ". here"
+    )
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each != str(ROOT)])
+    assert "folder" not in lines(call("doctor").out)  # an import hook finds this package first
+    kernel = clone / "seqtag" / "engine" / f"_kernel{EXTENSION_SUFFIXES[0]}"
+    kernel.touch()
+    monkeypatch.setattr(sys, "path", [*sys.path, str(ROOT)])
+    assert "folder" not in lines(call("doctor").out)
 
 
 def test_extras_are_those_of_pyproject_that_add_features():
