@@ -2,7 +2,7 @@
 
 Usage: python scripts/draw_tour.py [--out docs/tour]
 
-Needs matplotlib (``pip install '.[plot]'``). The same versions give the same bytes.
+Needs matplotlib (``pip install -e '.[plot]'``). The same versions give the same bytes.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ its pictures. Slides turn by arrow keys, and a browser prints them to PDF, one a
 formulas, code, pictures and tables of the tour and its short paragraphs; of longer ones the first
 sentence, those that name something (in italics or bold), and one that leads on with a colon. The
 whole of it is shown under the slide by the key n, with what docs/teaching.md has to say and to ask.
-Needs ``pip install '.[docs]'``.
+Needs ``pip install -e '.[docs]'``.
 """
 
 from __future__ import annotations

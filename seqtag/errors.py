@@ -98,10 +98,12 @@ def install_hint(extra: str) -> str:
     Examples
     --------
     >>> install_hint("plot").split(", or ")[0]
-    "run pip install '.[plot]' in a clone"
+    "run pip install -e '.[plot]' in a clone"
     """
     wheel = f"{DISTRIBUTION.replace('-', '_')}-{__version__}-....whl"
-    return f"run pip install '.[{extra}]' in a clone, or pip install '{wheel}[{extra}]' for a wheel"
+    return (
+        f"run pip install -e '.[{extra}]' in a clone, or pip install '{wheel}[{extra}]' for a wheel"
+    )
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

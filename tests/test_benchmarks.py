@@ -489,7 +489,7 @@ def test_tables_are_aligned():
 
 @pytest.mark.filterwarnings("default")
 def test_pages_and_plots_are_the_same_again(tmp_path):
-    pytest.importorskip("matplotlib", reason="the plots need matplotlib: pip install '.[plot]'")
+    pytest.importorskip("matplotlib", reason="the plots need matplotlib: pip install -e '.[plot]'")
     written = []
     for name in ("a", "b"):
         report.write(RESULTS, tmp_path / name)

@@ -14,7 +14,7 @@ DEPLOY = ROOT / "deploy"
 
 
 def test_the_job_runs_a_command_that_there_is():
-    yaml = pytest.importorskip("yaml", reason="needs PyYAML: pip install '.[docs]'")
+    yaml = pytest.importorskip("yaml", reason="needs PyYAML: pip install -e '.[docs]'")
     job = yaml.safe_load((DEPLOY / "rayjob.yaml").read_text())
     program, group, name, *arguments = shlex.split(job["spec"]["entrypoint"])
     assert (program, group, name) == ("seqtag", "cluster", "tag")

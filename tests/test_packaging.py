@@ -82,7 +82,7 @@ def names(archive: tarfile.TarFile) -> list[str]:
 def archive(tmp_path):
     """The sdist of a tracked tree with other things lying about."""
     pytest.importorskip(
-        "scikit_build_core", reason="needs scikit-build-core: pip install '.[test]'"
+        "scikit_build_core", reason="needs scikit-build-core: pip install -e '.[test]'"
     )
     tree = small_tree(tmp_path / "tree")
     git(tree, "init", "--quiet")

@@ -116,7 +116,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
 def _why_not() -> str:
     """Why there can be no Ray here; nothing if there can."""
     if importlib.util.find_spec("ray") is None:
-        return "needs Ray: pip install '.[ray]'"
+        return "needs Ray: pip install -e '.[ray]'"
     if not hasattr(socket, "if_nameindex") or not os.path.exists("/proc/self/fd"):  # noqa: PTH110
         return "needs Linux"
     if [name for _, name in socket.if_nameindex()] != ["lo"]:

@@ -40,7 +40,7 @@ def test_files_are_named_in_many_ways_and_taken_once(crawl):
 
 
 def test_patterns_of_addresses():
-    pytest.importorskip("fsspec", reason="needs fsspec: pip install '.[ray]'")
+    pytest.importorskip("fsspec", reason="needs fsspec: pip install -e '.[ray]'")
     root = f"memory://{uuid.uuid4().hex}"
     for name in ("b.txt", "a.txt", "c.conllu"):
         with place_of(f"{root}/{name}").output() as out:

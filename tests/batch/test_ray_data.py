@@ -47,8 +47,8 @@ def test_arrays_of_arrays(batch, labels):
 
 
 def test_frames_and_tables(batch, labels):
-    pd = pytest.importorskip("pandas", reason="needs pandas: pip install '.[dev]'")
-    pa = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install '.[ray]'")
+    pd = pytest.importorskip("pandas", reason="needs pandas: pip install -e '.[dev]'")
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install -e '.[ray]'")
     frame = batch(pd.DataFrame({"id": [1, 2, 3, 4], "tokens": TOKENS}, index=[9, 8, 7, 6]))
     assert frame["upos"].tolist() == labels
     assert frame.index.tolist() == [9, 8, 7, 6]

@@ -178,7 +178,7 @@ def test_formats_by_name():
 # ----------------------------------------------------------------- Parquet
 @pytest.fixture
 def arrow(place):
-    pytest.importorskip("pyarrow", reason="needs pyarrow: pip install '.[ray]'")
+    pytest.importorskip("pyarrow", reason="needs pyarrow: pip install -e '.[ray]'")
     import pyarrow
     import pyarrow.parquet
 

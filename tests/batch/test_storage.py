@@ -19,7 +19,7 @@ from tests.command_line import conllu, home
 @pytest.fixture
 def memory() -> str:
     """A folder of a store in memory."""
-    pytest.importorskip("fsspec", reason="needs fsspec: pip install '.[ray]'")
+    pytest.importorskip("fsspec", reason="needs fsspec: pip install -e '.[ray]'")
     return f"memory://{uuid.uuid4().hex}"
 
 

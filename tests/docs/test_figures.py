@@ -241,7 +241,7 @@ def test_bytes_of_a_word_table_in_a_model_are_those_of_the_page(tmp_path):
 
 
 def test_limits_of_the_server_are_those_of_its_page():
-    pytest.importorskip("uvicorn", reason="needs uvicorn: pip install '.[serve]'")
+    pytest.importorskip("uvicorn", reason="needs uvicorn: pip install -e '.[serve]'")
     from seqtag.serve import connections, server
 
     limits, text = server.ServerLimits(), how_to("serve")

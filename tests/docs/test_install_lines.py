@@ -65,8 +65,18 @@ def test_messages_and_pages_name_extras_that_exist():
     named = re.findall(r"pip install (?:-\w )*'(?:\.|[\w.-]+\.whl)\[([\w,]+)\]'", text)
     assert {*hinted, *",".join(named).split(",")} - {"EXTRA"} <= extras()
     for extra in extras():
-        assert f" '.[{extra}]' " in install_hint(extra)
+        assert f" -e '.[{extra}]' " in install_hint(extra)
         assert f".whl[{extra}]' " in install_hint(extra)
+
+
+def test_a_clone_is_installed_in_place():
+    """A copy would replace it, and Python started in the clone would import it without kernel."""
+    copies = re.compile(r"pip install (?:-q )?(?:'\.\[|\.(?!\w))")
+    pages = {name: text for folder in FILES for name, text in texts(folder).items()}
+    assert [name for name, text in pages.items() if copies.search(text)] == [
+        "docs/how-to/install.md",
+        "scripts/build_backend.py",
+    ]
 
 
 def test_the_table_of_extras_is_complete():
@@ -97,6 +107,7 @@ def test_such_lines_are_found(line):
     "line",
     [
         "pip install '.[spacy]'",
+        "pip install -e '.[spacy]'",
         "pip install -q -e . && echo x | .venv/bin/seqtag tag",
         "git clone https://example.org/seqtag && pip install seqtag/",
         install_hint("ray"),

@@ -91,7 +91,7 @@ def test_blocks_print_what_the_page_says(page, workplace, monkeypatch):
     Where a page shows messages of seqtag, stderr is compared as well, and the command may fail.
     """
     for library in PAGES[page]:
-        pytest.importorskip(library, reason=f"needs {library}: pip install '.[dev]'")
+        pytest.importorskip(library, reason=f"needs {library}: pip install -e '.[dev]'")
     if "nltk" in PAGES[page]:
         data = importlib.import_module("nltk.data")
         monkeypatch.setattr(data, "path", [str(workplace / "nltk_data"), *data.path])
@@ -201,6 +201,6 @@ MODULES = sorted(
 @pytest.mark.parametrize("name", ["seqtag", *MODULES])
 def test_doctests_of_the_package(name):
     if name.startswith("seqtag.integrations.spacy"):
-        pytest.importorskip("spacy", reason="needs spaCy: pip install '.[spacy]'")
+        pytest.importorskip("spacy", reason="needs spaCy: pip install -e '.[spacy]'")
     module = importlib.import_module(name)
     assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0

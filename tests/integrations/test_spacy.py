@@ -22,7 +22,7 @@ from seqtag.training.pipeline import train_parts
 from tests.conftest import ROOT
 from tests.treebanks import annotated
 
-spacy = pytest.importorskip("spacy", reason="needs spaCy: pip install '.[spacy]'")
+spacy = pytest.importorskip("spacy", reason="needs spaCy: pip install -e '.[spacy]'")
 
 from spacy.tokens import Doc, Span, Token  # noqa: E402
 from spacy.training import Example  # noqa: E402

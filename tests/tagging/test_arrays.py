@@ -47,7 +47,7 @@ def expected(tagger):
 
 @pytest.fixture(scope="module")
 def pa():
-    return pytest.importorskip("pyarrow", reason="needs pyarrow: pip install '.[arrow]'")
+    return pytest.importorskip("pyarrow", reason="needs pyarrow: pip install -e '.[arrow]'")
 
 
 def kind_of(pa, text):

@@ -52,7 +52,7 @@ def test_the_readme_has_examples():
 
 def test_mypy_accepts(modules, tmp_path):
     if importlib.util.find_spec("mypy") is None:
-        pytest.skip("mypy is not installed: pip install '.[test]'")
+        pytest.skip("mypy is not installed: pip install -e '.[test]'")
     # Where seqtag is not installed, as in a source tree on PYTHONPATH, the checker needs the path.
     place = {} if PACKAGES in site.getsitepackages() else {"MYPYPATH": PACKAGES}
     options = ["--strict", "--ignore-missing-imports", "--follow-imports=silent"]
@@ -61,7 +61,7 @@ def test_mypy_accepts(modules, tmp_path):
 
 def test_pyright_accepts(modules, tmp_path):
     if importlib.util.find_spec("pyright") is None:
-        pytest.skip("pyright is not installed: pip install '.[dev]'")
+        pytest.skip("pyright is not installed: pip install -e '.[dev]'")
     version = [sys.executable, "-m", "pyright", "--version"]
     if subprocess.run(version, capture_output=True, check=False).returncode:
         pytest.skip("pyright cannot fetch the program that it wraps")
