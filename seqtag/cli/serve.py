@@ -150,6 +150,7 @@ def command(
             server_header=False,
         )
         _run(config, listener)
+    notes("stopped")
     return 0
 
 

@@ -159,4 +159,4 @@ def test_serving_in_the_background_goes_on_at_sigint(home, tmp_path):
         process.send_signal(signal.SIGTERM)
         rest = process.stderr.read()
     late.cancel()
-    assert (process.returncode, rest) == (0, "")
+    assert (process.returncode, rest) == (0, "seqtag: stopped\n")

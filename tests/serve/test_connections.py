@@ -155,7 +155,7 @@ def test_no_file_handles_left(home):
         assert httpx.get(f"{where}models", timeout=60).status_code == 200
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)
-        assert (process.returncode, err) == (0, b"")
+        assert (process.returncode, err) == (0, b"seqtag: stopped\n")
     finally:
         process.kill()
         process.communicate()
