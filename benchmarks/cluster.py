@@ -224,9 +224,9 @@ def section(found: dict[str, Any]) -> str:
     if found["speeds"]:
         return _speeds_shown(found) + _mixing_shown(found)
     text = filled(
-        "`python -m benchmarks.cluster` measures the figures of this section. The comparison of "
-        "tagging speed with spaCy and NLTK in Ray Data has not been measured yet, because the "
-        "machine was never idle enough for a fair comparison."
+        "`python -m benchmarks.cluster` measures the figures in this section. Tagging speed has "
+        "not yet been compared with that of spaCy and NLTK in Ray Data, because the machine was "
+        "never idle enough for a fair comparison."
     )
     return text + _mixing_shown(found)
 

@@ -65,16 +65,16 @@ CURVES = {
             "tag_seconds": "tagging, later passes",
             "file_seconds": "file to file",
         },
-        "Training on a file with the given number of tokens (preset `pos`), and tagging the file "
+        "Training on a file with the given number of tokens (preset `pos`), and tagging that file "
         "with a model of the original corpus. The text consists of repetitions of the corpus, and "
         "the vocabulary grows with it: words that occur once in the corpus get a new form in each "
         "repetition. A tagger caches features of up to {words} words and then clears the cache, "
         "which keeps its memory constant. For texts with more distinct words, a later pass "
         "therefore costs as much as the first, and the two curves meet. In 0.1.0, where a first "
-        "pass took five times as long as a later one, tagging in memory grew with exponent 1.25 "
-        "for this reason. The rest of the growth has two causes: Python's garbage collector, which "
-        "regularly scans all lists of words and labels (about a tenth of the time), and cache "
-        "misses (about as much).",
+        "pass took five times as long as a later one, tagging in memory grew with an exponent of "
+        "1.25 for this reason. The rest of the growth has two causes: Python's garbage collector, "
+        "which regularly scans all lists of words and labels (about a tenth of the time), and "
+        "cache misses (about as much).",
     ),
     "labels": Curve(
         "Labels",
@@ -84,7 +84,7 @@ CURVES = {
         _SECONDS,
         "Training and tagging on 50,000 tokens with synthetic labels: a hash of the part of speech "
         "and the word, modulo the number of labels. The preset is `pos` without label trigrams, "
-        "which are limited to 255 labels.",
+        "which support at most 255 labels.",
     ),
     "length": Curve(
         "Sentence length",
@@ -102,7 +102,7 @@ CURVES = {
         _THREADS,
         {"tag_seconds": "tagging in memory"},
         "Wall-clock time to tag a million tokens with `Tagger.tag_many(threads=n)`. The machine "
-        "has {cores} cores; no line is fitted to fewer than three points.",
+        "has {cores} cores; no line is fitted with fewer than three points.",
     ),
     "templates": Curve(
         "Features",
@@ -113,8 +113,8 @@ CURVES = {
         "The first templates of the preset `pos`, on 200,000 tokens. Each template is one feature "
         "per token. *updates* counts the sentences that changed the weights, over all epochs, and "
         "*errors* counts the mislabeled tokens. Few templates cause many errors. Each update reads "
-        "the features of the sentence again, and the decoder prunes less if scores are close. For "
-        "these reasons, training with three templates is not faster than training with many.",
+        "the features of the sentence again, and the decoder prunes less when scores are close. "
+        "For these reasons, training with three templates is not faster than training with many.",
     ),
 }
 

@@ -110,9 +110,9 @@ EVERYTHING = "everything: classes, dropout, 5 runs"
 INTRODUCTION = """\
 # Effect of training options
 
-This page shows how training options change score, model size and training time. Scores are means
+This page shows how training options affect score, model size, and training time. Scores are means
 over seeds 1 to {seeds} on the {part} sets: token accuracy, or F1 for chunks and names (names on
-the development set). Tokens are gold tokens. Presets and settings were selected on development
+the development set). Tokens are gold tokens. Presets and settings were chosen on development
 sets. The figures are from seqtag {version}; the benchmark suite generates this page:
 
 ```sh
@@ -125,9 +125,9 @@ python -m benchmarks.options --page
   (`seqtag classes`).
 - *two tables of classes*: {more} classes from the same text (`--classes` twice).
 - *everything*: `--classes --dropout 0.1 --min-count 1 --runs 5`.
-- *stems*: the templates for stems in [Add lexicons, word classes and stems](how-to/lexicons.md).
-- *training*: the shortest of the training times, on two cores that may have run other work.
-  Compare only rows of the same task.
+- *stems*: the templates for stems in [Add lexicons, word classes, and stems](how-to/lexicons.md).
+- *training*: the shortest training time of the seeds, on two cores that may have been running
+  other work. Compare only rows of the same task.
 - *0.1.0*: the score of the defaults of version 0.1.0 on the same data.
 """
 
@@ -135,7 +135,7 @@ CONCLUSION = """\
 `--quick` skips the trial run that decides whether to use a tag dictionary (`--tag-dictionary`).
 
 The embedded models use 300 word classes from 1.4 million words of freely licensed text. With these
-classes, EWT UPOS is 95.91 and EWT XPOS is 95.43 (seed 1, seqtag 0.2.0).
+classes, the score is 95.91 for EWT UPOS and 95.43 for EWT XPOS (seed 1, seqtag 0.2.0).
 """
 
 

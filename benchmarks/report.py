@@ -31,10 +31,10 @@ PICTURE = """\
 <img alt="Accuracy against tagging speed, one panel per task" src="benchmarks/accuracy-speed.svg">
 </picture>
 
-Each peer is shown with its best-scoring row; the three CRFsuite algorithms count as one peer.
-Hollow points were measured while the machine ran other work, so the true speed is higher. Rows
-marked ‡ below, and their points, come from a different machine. The vertical axes do not start at
-zero; they span a few percentage points. The horizontal axes are logarithmic.
+Each peer is represented by its best-scoring row; the three CRFsuite algorithms count as one peer.
+Hollow points were measured while the machine was running other work, so the true speed is higher.
+Rows marked ‡ below, and the corresponding points, come from a different machine. The vertical axes
+do not start at zero; they span a few percentage points. The horizontal axes are logarithmic.
 """
 
 INTRODUCTION = """\
@@ -42,7 +42,7 @@ INTRODUCTION = """\
 
 This page compares seqtag with other taggers on the same data. The tools run one after another on
 one core, and each step runs in a separate process. The benchmark suite generates this page, its
-pictures and the figures in the README:
+pictures, and the figures in the README:
 
 ```sh
 pip install -e '.[bench,plot]'
@@ -58,37 +58,37 @@ FOLDER contains `ud-english-ewt/en_ewt-ud-{train,dev,test}.conllu` and
 """
 
 DEFINITIONS = """\
-- **score**: accuracy over all tokens for UPOS and XPOS, and F1 as computed by conlleval for
-  chunks, on the test set. **unknown**: token accuracy on words that do not occur in the training
-  data. Scores of seqtag are means over seeds 1 to 5, with the standard deviation below each table.
-  Peers run with one seed, or have no seed option.
-- **length**: rows marked "as seqtag" make as many passes over the training data as seqtag's
-  preset. Other rows stop at the tool's default. L-BFGS passes are not comparable, so CRFsuite's
-  L-BFGS only runs at its default length. spaCy's default uses the development set for early
-  stopping and gets it; no other row uses it.
-- Times are **processor time** over all threads, including system time, because the machine may run
-  other work. Processor time excludes waiting for that work. It still includes the effects of
-  shared caches and shared cores, which can multiply a time. Rows marked † were trained on a busy
-  machine: the wall-clock time was more than 10 % above the processor time. Their times are upper
-  bounds, and their speeds are lower bounds. Wall-clock times are shown only for idle machines.
-  Rows marked ‡ were measured on a different machine, and their times are not comparable with
-  seqtag's.
+- **score**: accuracy over all tokens for UPOS and XPOS, and F1 as computed by conlleval for chunks,
+  on the test set. **unknown**: token accuracy on words that do not occur in the training data.
+  Scores of seqtag are means over seeds 1 to 5, with the standard deviation below each table. Peers
+  run with one seed or have no seed option.
+- **length**: rows marked "as seqtag" make as many passes over the training data as seqtag's preset.
+  Other rows stop at the tool's default. L-BFGS passes are not comparable, so CRFsuite's L-BFGS runs
+  only at its default length. By default, spaCy uses the development set for early stopping, so it
+  is given that set; no other row uses it.
+- Times are **processor time** over all threads, including system time, because the machine may be
+  running other work. Processor time excludes waiting for that work. It still includes the effects
+  of shared caches and shared cores, which can make a time several times as long. Rows marked † were
+  trained on a busy machine: the wall-clock time was more than 10% above the processor time. Their
+  times are upper bounds, and their speeds are lower bounds. Wall-clock times are shown only for
+  idle machines. Rows marked ‡ were measured on a different machine, and their times are not
+  comparable with seqtag's.
 - **training**: the complete process, from the corpus file to the model file, including imports.
-- **tagging**: tokens per second from lists of strings to lists of labels, in memory, one thread,
+- **tagging**: tokens per second from lists of strings to lists of labels, in memory, on one thread,
   including feature extraction. **first pass** is the first pass over the test set. **tagging** is
   the median of three later passes, with warm word caches.
 - **file to file**: the complete process, from one CoNLL file to another. Tools marked * have no
-  such command; a simple loop reads, tags and writes.
+  such command; for them, a simple loop reads, tags, and writes.
 - **start**: the complete process, from program start to one tagged sentence of six words.
   **load**: reading the model only, with the file in the page cache.
 - **memory**: peak resident set size in MB, for training and for tagging the test set.
 - Figures are medians of 3 runs (5 for start and for seqtag's training). Once the runs of a step
-  have taken 15 s, it is not repeated, and slow tools are trained only once.
-- CRFsuite, sklearn-crfsuite and Vowpal Wabbit get the features of seqtag's presets ({templates})
-  as strings. The strings are generated in Python, as users of these tools do, with a cache for
-  features of single words. These tools use one previous label, like seqtag's chunk preset;
+  have taken 15 s in total, the step is not repeated, and slow tools are trained only once.
+- CRFsuite, sklearn-crfsuite, and Vowpal Wabbit get the features of seqtag's presets ({templates})
+  as strings. The strings are generated in Python, as users of these tools would do, with a cache
+  for features of single words. These tools use one previous label, like seqtag's chunk preset;
   seqtag's part-of-speech preset uses two. They learn chunk labels as IOB2, and seqtag's preset
-  learns them as IOBES. NLTK, spaCy and UDPipe use their own features. They accept only words as
+  learns them as IOBES. NLTK, spaCy, and UDPipe use their own features. They accept only words as
   input, so they cannot use parts of speech for chunking.
 """
 
@@ -226,7 +226,7 @@ def _missing(results: Results) -> Iterable[str]:
             if "failed" in figures:
                 reasons.setdefault(figures["failed"], []).append(TASKS[key].title)
         for reason, titles in reasons.items():
-            yield f"- {name}; {', '.join(titles)}: {reason}"
+            yield f"- {name} ({', '.join(titles)}): {reason}"
 
 
 def _measured_on(results: Results) -> str:
@@ -258,9 +258,9 @@ def _literature() -> Iterable[str]:
     """Tools that the suite does not run."""
     yield "## Published results\n"
     yield (
-        "These figures were not measured by this suite, and not all use the same data. They are "
-        "published\nresults, or results of our earlier runs. They show the state of the art; "
-        "differences of a tenth of a\npoint are not meaningful.\n"
+        "These figures were not measured by this suite, and not all of them are for the same data. "
+        "They are\npublished results or results of our earlier runs. They show the state of the "
+        "art; differences of a\ntenth of a point are not meaningful.\n"
     )
     rows = [
         [TASKS[figure.task].title, figure.tool, figure.score, figure.source] for figure in FIGURES
@@ -277,8 +277,8 @@ def _growth(results: Results) -> Iterable[str]:
         "This section measures how the cost of seqtag grows. The exponent is the slope of the "
         "least-squares\nline on log-log axes over the last two decades: 1 means linear growth, 0 "
         "means no growth.\n`benchmarks/curves.py` describes how the data are generated. Times are "
-        "processor time, and axes are\nlogarithmic. The exception is the section on threads, with "
-        "wall-clock time and linear axes.\n"
+        "processor time, and axes are\nlogarithmic. The section on threads is an exception: it has "
+        "wall-clock times and linear axes.\n"
     )
     machine = results["runs"].get(results.get("growth_run"), {})
     for name, points in results["growth"].items():

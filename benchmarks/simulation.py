@@ -40,8 +40,8 @@ class Measured:
     read_per_token: float = field(default=5.1, metadata={"of": "bytes read per word"})
     written_per_token: float = field(default=52.7, metadata={"of": "bytes written per word"})
     start: float = field(default=3, metadata={"of": "seconds to start a worker"})
-    task: float = field(default=0.012, metadata={"of": "overhead per task, worker, in seconds"})
-    driver: float = field(default=0.0025, metadata={"of": "overhead per task, driver, in seconds"})
+    task: float = field(default=0.012, metadata={"of": "worker overhead per task, in seconds"})
+    driver: float = field(default=0.0025, metadata={"of": "driver overhead per task, in seconds"})
     join: float = field(default=1.7e8, metadata={"of": "bytes joined per second"})
 
 
@@ -54,7 +54,7 @@ class Assumed:
     spread: float = field(
         default=1.8, metadata={"of": "standard deviation of the logarithm of file sizes"}
     )
-    kills: float = field(default=0.05, metadata={"of": "kills per core and hour"})
+    kills: float = field(default=0.05, metadata={"of": "kills per core per hour"})
     back: float = field(default=60.0, metadata={"of": "seconds until a killed core is back"})
     storage: float = field(default=200e9, metadata={"of": "storage throughput in bytes per second"})
     attempts: int = field(default=3, metadata={"of": "attempts per task"})
@@ -234,12 +234,12 @@ COMMANDS = """\
 - **Start of a worker**: starting Python and loading seqtag and the model. Starting Ray takes a few
   seconds more and is not included.
 - **Joining**: processor time for 84 MB of CoNLL-U whose sentences are renumbered, which is the
-  slowest case, on a machine with other work. Disk time is not included.
+  slowest case, on a machine that was running other work. Disk time is not included.
 
 With gold words and only the model `en-ewt-upos` (four files of 71 MB of CoNLL-U), two runs gave
-479,000 and 483,000 words per second with one worker, and 823,000 and 761,000 with two workers: 1.7
-and 1.6 times as many. `seqtag tag`, run once per file, took 10.0 and 10.8 s. The cluster command
-with one worker took 8.5 and 8.5 s because it loads the model only once."""
+479,000 and 483,000 words per second with one worker, and 823,000 and 761,000 with two workers,
+which is 1.7 and 1.6 times as many. `seqtag tag`, run once per file, took 10.0 and 10.8 s. The
+cluster command with one worker took 8.5 s both times, because it loads the model only once."""
 
 LINES = {
     "complete files": (False, None),
@@ -255,8 +255,9 @@ PAGE = """\
 
 This page estimates what it costs to tag a terabyte of text, and how many cores can be used
 efficiently. The estimate is a simulation. `python -m benchmarks.simulation` generates this page
-from the parameters below. Options change them (`--measured tokens_per_second=1e6 --assumed
-kills=1`). [Tag many files on many machines](how-to/cluster.md) shows how to run such a job.
+from the parameters below. To change them, use its options (`--measured tokens_per_second=1e6
+--assumed kills=1`). [Tag many files on many machines](how-to/cluster.md) shows how to run such a
+job.
 
 ## Parameters
 
@@ -271,9 +272,9 @@ kills=1`). [Tag many files on many machines](how-to/cluster.md) shows how to run
 {assumed}
 
 File sizes follow a log-normal distribution: {files:,} files with {mean:.1f} million words on
-average and {largest:.1f} billion words in the largest file. The largest 1 % of the files contain
-{share:.0f} % of all words. The largest files are processed first, as on a cluster if they are
-listed first.
+average and {largest:.1f} billion words in the largest file. The largest 1% of the files contain
+{share:.0f}% of all words. The largest files are processed first, as on a cluster if they are listed
+first.
 
 With `seqtag cluster tag --split {piece:.0f}MB`, files are split into *chunks* at sentence
 boundaries. After the last chunk of a file is tagged, one more task joins the chunks. The result is
@@ -305,19 +306,20 @@ No schedule can be faster than the largest of these lower bounds (in seconds):
 
 WHY = """\
 - **Complete files**: the largest file sets the limit. With enough cores for all other files, the
-  job takes as long as this file. Kills make it worse. Long tasks are killed most often and restart
-  from the beginning; a task that is killed on every attempt fails although its file is valid.
-- **Chunks**: joining the largest file sets the limit. It is a single task that copies all chunks
-  of the file and takes {join:,.0f} s here. If you do not need joined files, split large files
+  job takes as long as this file. Kills make it worse: long tasks are killed most often and restart
+  from the beginning, and a task that is killed on every attempt fails even though its file is
+  valid.
+- **Chunks**: joining the largest file sets the limit. It is a single task that copies all chunks of
+  the file and takes {join:,.0f} s here. If you do not need the joined files, split large files
   beforehand.
 - **Driver**: it starts one task at a time. Chunks of {piece:.0f} MB give {tasks:,} tasks. Larger
   chunks mean fewer tasks, but the wait for the last task is longer, and each kill loses more work.
 - **Storage**: {cores:,} cores would read and write {wanted:,.0f} GB per second.
 - **Start**: the start time of {start:g} s per worker matters only if a core has little other work.
 
-With chunks, more than about {end:,} cores bring no benefit. At this number, the work per core
-equals the next largest bound ({what}). If the driver is the limit, run several jobs with separate
-drivers, each on a subset of the files, as far as the storage allows.
+With chunks, more than about {end:,} cores bring no further benefit. At this number, the work per
+core equals the next largest bound ({what}). If the driver is the limit, run several jobs with
+separate drivers, each on a subset of the files, as far as storage throughput allows.
 """
 
 

@@ -371,9 +371,9 @@ def test_page_shows_figures_absences_failures_and_exponents():
     assert "| NLTK ‡      |" in other
     assert "19.5 k/s*" in nltk
     assert "- spaCy, default: not installed; pip install spacy\n" in page
-    assert "- NLTK, default; UD English-EWT XPOS: stopped after 600 s\n" in page
+    assert "- NLTK, default (UD English-EWT XPOS): stopped after 600 s\n" in page
     titles = "UD English-EWT UPOS, UD English-EWT XPOS"
-    assert f"- UDPipe, as seqtag; {titles}: not run\n" in page
+    assert f"- UDPipe, as seqtag ({titles}): not run\n" in page
     assert "9,000 training and 800 test tokens (70 unknown), 17 labels" in page
     assert "| exponent  |                |     1.00 |" in page
     assert "### Labels" not in page  # a curve without points

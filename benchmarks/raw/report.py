@@ -25,11 +25,11 @@ SCORES = {
 INTRODUCTION = """\
 ## From raw text
 
-This section measures the path from raw text to CoNLL-U. The input is the text of a treebank, with
-a blank line between paragraphs. The tools segment it into tokens, sentences and words, and
-annotate all columns that the treebank has. Rows marked "gold tokens" start from gold tokens and
-words. seqtag and UDPipe are trained on the same files; spaCy and NLTK use rules and are not
-trained. The command is
+This section measures the path from raw text to CoNLL-U. The input is the text of a treebank, with a
+blank line between paragraphs. The tools segment it into tokens, sentences, and words, and annotate
+all columns that the treebank has. Rows marked "gold tokens" start from gold tokens and words.
+seqtag and UDPipe are trained on the same files; spaCy and NLTK use rules and are not trained. The
+command is:
 
 ```sh
 python -m benchmarks.raw --corpora FOLDER --cache MODELS --merge results.json --out results.json
@@ -37,13 +37,14 @@ python -m benchmarks.raw --corpora FOLDER --cache MODELS --merge results.json --
 """
 
 DEFINITIONS = """\
-- Scores are F1 in percent by the rules of the CoNLL 2018 shared task, on the {part} set: words are
-  aligned by the characters that they span, and a label is correct if the aligned word has it.
+- Scores are F1 in percent according to the rules of the CoNLL 2018 shared task, on the {part} set:
+  words are aligned by the characters that they span, and a label is correct if the aligned word has
+  it.
 - **speed**: words per second of processor time for the complete process, from a text of about
   200,000 words to a CoNLL-U file with all columns. The text is the {part} set, repeated.
-- **training**: processor time of the complete process, because the machine ran other work. UDPipe
-  models are cached by the content of their training files; the time shown is that of the original
-  training.
+- **training**: processor time of the complete process, because the machine was running other work.
+  UDPipe models are cached by the content of their training files; the time shown is that of the
+  original training.
 """
 
 
