@@ -47,7 +47,7 @@ def test_the_section_says_ratios_reasons_and_the_curve():
     free = FOUND | {"machine": FOUND["machine"] | {"load": "0.5"}}
     assert "busy" not in cluster.section(free)
     none = cluster.section(FOUND | {"speeds": {}})
-    assert "has not been measured" in " ".join(none.split())
+    assert "has not yet been compared" in " ".join(none.split())
     assert "training on shards" in none
 
 
