@@ -289,6 +289,8 @@ def _find_columns(
         f"{_many(_span(rows), 'field')} that may be words in columns or raw text; name it with "
         "--format columns, --format text or --format tokens"
     )
+    if width == 1 and 2 * sum("," in row[0] for row in rows) > len(rows):
+        msg += "; if commas separate columns (CSV), replace them with tabs"
     raise CorpusError(msg)
 
 

@@ -66,6 +66,15 @@ def test_a_file_may_lack_the_column_of_the_model(folder, call):
     assert call("eval", "-m", "chunk.seqtag", "test.txt").code == 0
 
 
+def test_csv_is_not_a_format(folder, call):
+    rows = [",".join(row) for row in (("word", "pos"), ("The", "DET"), ("dog", "NOUN"))]
+    (folder / "a.csv").write_text("\n".join(rows) + "\n")
+    hint = "; if commas separate columns (CSV), replace them with tabs\n"
+    assert call("train", "a.csv", "-o", "new.seqtag").err.endswith(hint)
+    (folder / "a.csv").write_text("The\ndog\n,\n")
+    assert "CSV" not in call("train", "a.csv", "-o", "new.seqtag").err
+
+
 def test_the_text_to_explain_may_be_the_name_of_a_file(folder, call):
     done = call("explain", "test.conllu", "--only", "upos")
     assert done.code == 0 and b"upos, sentence 1" in done.out
