@@ -99,7 +99,7 @@ def lexicon(folder: Path) -> Found:
 
 
 def partial(folder: Path) -> Found:
-    """Measure training on 70 % of the labels of English EWT: learned around, or skipped."""
+    """Measure training on 70% of the labels of English EWT: learned around, or skipped."""
     full = list(seqtag.read(folder / CORPORA["EWT UPOS"].train))
     random = Random(1)
     blanked = []
@@ -238,8 +238,8 @@ def tables(found: Found, options: Found) -> dict[str, tuple[str, str]]:
     )
     names = {
         "error": "all labels",
-        "learn_around": "70 % of the labels, `--unlabeled learn-around`",
-        "skip": "70 % of the labels, `--unlabeled skip`",
+        "learn_around": "70% of the labels, `--unlabeled learn-around`",
+        "skip": "70% of the labels, `--unlabeled skip`",
     }
     gaps = table(
         ["training data", "sentences", "accuracy"],

@@ -60,9 +60,9 @@ lists of words: `seqtag.load("en-ewt-xpos")` is the same as `seqtag.load("en").t
 
 ## Intended use
 
-Modern written English as people type it: web pages, messages, reviews, news. Tokens, tags and
+Modern written English as people type it: web pages, messages, reviews, news. Tokens, tags, and
 lemmas follow UD English-EWT. XPOS has the Penn Treebank tags of EWT, with `HYPH`, `NFP`, `ADD`,
-`AFX` and `GW`, {xpos_labels} in all; UPOS has {upos_labels}.
+`AFX`, and `GW`, {xpos_labels} in all; UPOS has {upos_labels}.
 
 ## Training data
 
@@ -93,14 +93,14 @@ words that are not in the training data.
 
 {other}
 
-- *sample*: `corpora/sample` (CC0), {sample_words:,} words of news, guides, fiction, messages, reference
+- *sample*: `corpora/sample` (CC0), {sample_words:,} words of news, guides, fiction, messages, reference,
   and numbers, written for seqtag and annotated by the conventions of EWT; from raw text.
 - *CoNLL-2000*: {conll_words:,} words of the Wall Street Journal of 1989, from gold words. The tags of
   this corpus were assigned by the Brill tagger and not corrected, and follow the conventions of the
   Penn Treebank: the figure is the agreement of two taggers, not an accuracy.
 - *capitals*, *lower case*: the words of EWT dev, converted to capitals or to lower case.
 
-No other English treebank was measured. Expect lower scores on speech, dialects and older text.
+No other English treebank was measured. Expect lower scores on speech, dialects, and older text.
 
 ## Known errors
 
@@ -110,15 +110,15 @@ of each:
 {confusions}
 
 - Confusions of names and common nouns are the largest group, because the model has no list of names.
-- UPOS of words that are not in the training data: {unknown_upos} % correct; of others {known_upos} %.
-- Lemmas of words that are not in the training data: {unknown_lemma} % correct; of others
-  {known_lemma} %. Many errors are capitals kept or removed (*{lemma_errors}*).
+- UPOS of words that are not in the training data: {unknown_upos}% correct; of others {known_upos}%.
+- Lemmas of words that are not in the training data: {unknown_lemma}% correct; of others
+  {known_lemma}%. Many errors are capitals kept or removed (*{lemma_errors}*).
 - Of {sentences_of_dev:,} sentence ends of dev {missed:,} are missed, {missed_bare:,} of them without
   a final punctuation mark.
 
 ## Limits
 
-- No parser: HEAD, DEPREL and DEPS are empty.
+- No parser: HEAD, DEPREL, and DEPS are empty.
 - Scores of labels are margins, not probabilities: the components are not calibrated
   (`seqtag calibrate`).
 - The training texts contain opinions and names from their writers; tags of names and rare spellings

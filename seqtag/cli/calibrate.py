@@ -53,7 +53,7 @@ def command(
     """Calibrate the scores of a model on annotated sentences that it was not trained on.
 
     The margin of a label is mapped to the share of correct labels at that margin: of tokens with
-    a score of 0.9, about 90 % are correct in text like DEV. It is a frequency, not the probability
+    a score of 0.9, about 90% are correct in text like DEV. It is a frequency, not the probability
     of a probabilistic model. `seqtag tag --probability` writes it, `seqtag eval` shows how well it
     fits other text. Labels do not change. In a pipeline, the components that DEV has labels for
     are calibrated.

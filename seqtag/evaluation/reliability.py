@@ -1,4 +1,4 @@
-"""Reliability of calibrated scores: of tokens scored 0.9, 90 % should be correct."""
+"""Reliability of calibrated scores: of tokens scored 0.9, 90% should be correct."""
 
 from __future__ import annotations
 

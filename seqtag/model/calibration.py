@@ -3,7 +3,7 @@
 A perceptron's margin has no scale: 20 may be certain in one model and a guess in another. On
 sentences that were not used in training one can count how often labels of each margin are correct.
 This share, made monotonic (isotonic regression by pooling adjacent violators), is the calibrated
-score of a label: about 90 % of the tokens with 0.9 are correct, on similar text. It is a property
+score of a label: about 90% of the tokens with 0.9 are correct, on similar text. It is a property
 of many tokens, not the probability of a sentence model.
 """
 

@@ -200,7 +200,7 @@ def test_figures_in_the_text_of_how_to_pages_are_the_stored_results():
     assert (
         f"English EWT ({found['partial']['error'][0]:,} sentences, UPOS), a checkpoint takes "
         f"{cost['megabytes']:.0f} MB, and a checkpoint after each of ten epochs makes training "
-        f"about {cost['percent']:.0f} % longer."
+        f"about {cost['percent']:.0f}% longer."
     ) in how_to("resume")
     assert f"about {found['margins']:.1f} times as long" in how_to("confidence")
     assert (
