@@ -172,7 +172,7 @@ def test_a_client_that_leaves_in_the_middle_of_an_answer(home):
             connection.sendall(posted(b"/api/tag", body))  # and at once away
         assert httpx.get(f"{where}models", timeout=60).status_code == 200
         process.send_signal(signal.SIGTERM)
-        assert (process.communicate(timeout=60)[1], process.returncode) == (b"", 0)
+        assert (process.communicate(timeout=60)[1], process.returncode) == (b"seqtag: stopped\n", 0)
 
 
 def test_who_interrupts_twice_does_not_wait(home):
