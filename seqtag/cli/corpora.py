@@ -23,8 +23,8 @@ def command() -> None:
     """List, fetch and locate corpora by name.
 
     They are stored in $SEQTAG_CACHE, by default the cache folder of the system, and fetched from
-    $SEQTAG_CORPORA_MIRROR, by default the addresses in the catalogue. A file is stored only if it
-    is complete and has the SHA-256 of the catalogue.
+    $SEQTAG_CORPORA_MIRROR, by default the addresses in the catalog. A file is stored only if it
+    is complete and has the SHA-256 of the catalog.
 
     \b
     Examples:
@@ -39,7 +39,7 @@ def command() -> None:
 def list_corpora(as_json: bool) -> int:
     """List all corpora.
 
-    The columns are name, title, script, license, release, size, digest (pinned in the catalogue, or
+    The columns are name, title, script, license, release, size, digest (pinned in the catalog, or
     recorded at the first transfer) and the splits in the cache.
 
     \b
@@ -70,7 +70,7 @@ def _here(entry: Entry) -> list[str]:
 
 
 def _facts_of(entry: Entry) -> dict[str, Any]:
-    """Return the catalogue entry of a corpus for JSON."""
+    """Return the catalog entry of a corpus for JSON."""
     return {
         "name": entry.name,
         "title": entry.title,
@@ -100,7 +100,7 @@ def fetch_corpora(names: tuple[str, ...], quiet: bool) -> int:
     """Fetch corpora and print their paths.
 
     Files in the cache are not fetched again, and interrupted transfers are resumed. For releases
-    other than that of the catalogue no digest is known: that of the first transfer is recorded
+    other than that of the catalog no digest is known: that of the first transfer is recorded
     and checked from then on.
 
     \b
