@@ -90,7 +90,7 @@ def test_a_gold_column_without_any_tag(folder, call):
         gold = gold.replace(f"\t{tag}\t", "\t_\t")
     (folder / "gold.conllu").write_text(gold.replace("PUNCT\t.\t", "PUNCT\t_\t"))
     assert said(call, "eval", "gold.conllu", "gold.conllu", "--aligned") == [
-        'seqtag: note: the gold column xpos is "_" throughout: XPOS and All tags are '
+        'seqtag: note: the gold column xpos is "_" throughout: XPOS and AllTags are '
         "not meaningful for it"
     ]
 
