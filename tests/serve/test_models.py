@@ -137,6 +137,10 @@ def test_who_closes_the_terminal_ends_the_server(model):
     import fcntl
     import termios
 
+    def takes_the_terminal():
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "seqtag", "serve", "-m", model, "--port", "0"]
     process = subprocess.Popen(
@@ -145,7 +149,7 @@ def test_who_closes_the_terminal_ends_the_server(model):
         stdout=theirs,
         stderr=subprocess.PIPE,
         start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        preexec_fn=takes_the_terminal,
     )
     os.close(theirs)
     try:
