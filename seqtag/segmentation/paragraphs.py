@@ -75,7 +75,9 @@ def find_mode(text: str) -> Finding:
     )
     if len(pairs) > 1 and full >= _WRAPPED * len(pairs):
         return Finding("blank", f"lines broken at {width} characters: {full} of {len(pairs)}")
-    opened, closed = [], []  # first letters of lines after a line without an end, and with one
+    # First letters of lines after a line without an end of a sentence, and after one with it.
+    opened: list[str] = []
+    closed: list[str] = []
     for line, after in pairs:
         if after[0].isalpha() and _is_running(line):
             (closed if _ends(line) else opened).append(after[0])

@@ -56,7 +56,7 @@ def test_several_files_are_one_corpus(tmp_path):
 
 @pytest.mark.parametrize("name", ["my tag", "tag\x1b[2J", "tag\xa0"])
 def test_columns_with_names_that_no_model_can_hold(tmp_path, name):
-    """They were learned, saved, and refused by whoever loaded the model."""
+    """They were learned, saved, and refused when the model was loaded."""
     path = column_file(tmp_path, "the x DT\ncat y NN\n")
     for names in (["form", "pos", name], ["form", name, "tag"]):
         with read(path, columns=names) as stream:
