@@ -18,6 +18,7 @@ import pytest
 import seqtag
 from seqtag.cli import COMMANDS
 from seqtag.features.attributes import TABLE_ATTRIBUTES
+from seqtag.segmentation.paragraphs import find_mode
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
@@ -204,3 +205,8 @@ def test_doctests_of_the_package(name):
         pytest.importorskip("spacy", reason="needs spaCy: pip install -e '.[spacy]'")
     module = importlib.import_module(name)
     assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/how-to/tag.md"])
+def test_pages_of_the_project_are_wrapped(page):
+    assert find_mode(text_of(page)).mode == "blank"

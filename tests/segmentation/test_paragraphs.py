@@ -79,11 +79,6 @@ def test_lists_of_words_phrases_and_messages_have_a_line_each(text):
     assert find_mode(text).mode == "line"
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/how-to/tag.md"])
-def test_pages_of_the_project_are_wrapped(page):
-    assert find_mode((ROOT / page).read_text("utf-8")).mode == "blank"
-
-
 def test_detection_takes_linear_time():
     start = time.perf_counter()
     for text in ("." * 65536 + "a\nb", ". " * 32768 + "a\nb", ".\n" * 32768, "\n" * 65536):
