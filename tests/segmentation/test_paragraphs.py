@@ -2,13 +2,11 @@
 
 import textwrap
 import time
-from pathlib import Path
 
 import pytest
 
 from seqtag.segmentation.paragraphs import find_mode
 
-ROOT = Path(__file__).parents[2]
 PARAGRAPHS = [
     "The library of the town was closed for a year. Nobody knew when it would open again, and "
     "few asked. Then a teacher wrote to the newspaper, and the letter was printed on the first "
