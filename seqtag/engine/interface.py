@@ -29,16 +29,6 @@ class Scanner(Protocol):
     def new_values(self, column: int) -> list[bytes]:
         """Return the values of a column numbered since the last call, in order."""
 
-    def new_hashes(
-        self,
-        column: int,
-        attributes: Sequence[AttributeCall],
-        normal: bool,
-        describe: Callable[[int], tuple[IntArray, NDArray[np.uint16], ByteArray]],
-        spell: Callable[[str], tuple[str, str]],
-    ) -> HashArray:
-        """Return `HashAttributes` of the values that `new_values` would return."""
-
     def splice(
         self, text: bytes, labels: Sequence[IntArray], names: Sequence[Sequence[bytes]]
     ) -> bytes:
