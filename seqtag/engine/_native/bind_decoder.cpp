@@ -116,10 +116,12 @@ class PyDecoder {
                                           trigram_labels.data(), trigram_weights.data(), chain);
     TagDictionary words{known_attribute, QuantizedRows(known_keys.data(), known_keys.shape(0), known_ptr.data(),
                                                        known_labels.data(), none.data())};
+    auto emission_rows = build(emission), edge_rows = build(edge);
     auto make = [&](auto& frozen) {
       using F = std::decay_t<decltype(*frozen)>;
-      frozen = std::make_unique<F>(plan_.plan(), edge_plan_.plan(), build(emission), build(edge), std::move(chain),
-                                   std::move(second), std::move(label_parts), std::move(words), order);
+      frozen =
+          std::make_unique<F>(plan_.plan(), edge_plan_.plan(), std::move(emission_rows), std::move(edge_rows),
+                              std::move(chain), std::move(second), std::move(label_parts), std::move(words), order);
     };
     if (templates <= kNarrowRows)
       make(narrow_);
