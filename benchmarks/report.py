@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import summary
+from benchmarks import speed, summary
 from benchmarks.curves import CURVES, Curve, fit
 from benchmarks.literature import FIGURES
 from benchmarks.measure import ROOT
@@ -127,6 +127,8 @@ def render(results: Results) -> str:
     parts += _literature()
     if "raw" in results:
         parts += raw_report.section(results["raw"])
+    if "speed" in results:
+        parts += speed.section(results["speed"])
     parts += _growth(results)
     return "\n".join(parts)
 

@@ -28,6 +28,7 @@ from benchmarks import (
     peers,
     report,
     run_one,
+    speed,
     summary,
     tasks,
     text,
@@ -479,6 +480,42 @@ def test_options_are_shown_with_their_baseline():
         ["", "--classes", "95.00", "1.5 MB", "2.0 s", ""],
         ["VTB UPOS", "default", "95.00", "1.5 MB", "2.0 s", "88.92"],
     ]
+
+
+def test_versions_are_compared_in_rounds(tmp_path):
+    files = speed.Files(*[tmp_path] * len(speed.Files._fields))
+    values = iter([4.0, 1.0, 4.0, 2.0, 5.0, 2.0])
+    case = speed.Case("a call", "ms", lambda _python, _files: next(values), 3)
+    found = speed.compare(case, {"1.0": "old", "2.0": "new"}, files)
+    assert found["figures"] == {"1.0": 4.0, "2.0": 2.0}
+    assert found["ratio"] == 0.4  # of the third round; the others are .25 and .5
+    page = "\n".join(
+        speed.section(
+            {
+                "versions": ["1.0", "2.0"],
+                "machine": {"cpu": "C", "cores": "2", "date": "2026-01-01"},
+                "cases": {"call": found, "new-text": found | {"rounds": 1}},
+            }
+        )
+    )
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
+    assert ["`Pipeline(text)`, 12 words", "4.00 ms", "2.00 ms", "**0.40**", "0.25 to 0.50"] in rows
+    new = speed.CASES["new-text"].title  # more words a second are better
+    assert [new, "0 k words/s", "0 k words/s", "0.40", "one round"] in rows
+
+
+def test_inputs_of_speed_cases(tmp_path):
+    folder = tmp_path / "corpora" / "ud-english-ewt"
+    folder.mkdir(parents=True)
+    for part in ("train", "dev", "test"):
+        (folder / f"en_ewt-ud-{part}.conllu").write_text(CONLLU)
+    (tmp_path / "text").write_text("One line.\nAnd another.\n")
+    work = tmp_path / "work"
+    work.mkdir()
+    files = speed.prepare(tmp_path / "text", tmp_path / "corpora", work)
+    assert files.tokens.read_text() == "It 's so\nNo\n"
+    assert files.twice.read_text() == files.text.read_text() + "\n" + files.text.read_text()
+    assert speed.number_of(sys.executable, speed.CALLS) > 0
 
 
 def test_tables_are_aligned():
