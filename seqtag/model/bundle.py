@@ -1,9 +1,9 @@
 """Bundles: the models of a file, one or those of a pipeline, in the order in which they run.
 
-A file of format 2 has the configuration ``{"parts": [CONFIG, ...]}`` and the tensors of model n as
-``pN.NAME``, counted from 0. A file of format 1 is a single model without list and prefix. Format 3
-is format 2 with word tables (`seqtag.tables.model_io`) or with stacked models; models without
-either are written in format 2, so that older programs can read them.
+A file has the configuration ``{"parts": [CONFIG, ...]}`` and the tensors of model n as
+``pN.NAME``, counted from 0. A file of format 1 is a single model without list and prefix. Word
+tables (`seqtag.tables.model_io`) and stacked models exist since format 3. Files are written in the
+latest format, 4, that of seqtag 0.3.0.
 
 A *stacked* model tags a sentence after its *first-pass* models, whose labels are input columns of
 its templates, including those to the right, which no label chain can see. The labels that a
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqtag.errors import ModelFileError, SeqtagError, did_you_mean
 from seqtag.model import container
-from seqtag.model.container import FORMAT_VERSION, MIN_READER, show
+from seqtag.model.container import show
 from seqtag.model.model import Model, fitting
 from seqtag.tables.model_io import facts_of, packed, unpacked
 
@@ -50,7 +50,7 @@ def to_bytes(models: Sequence[Model]) -> bytes:
     ModelFileError
         If there are no models, too many, or two for one column.
     """
-    return container.to_bytes(*_packed(models), format=_format_of(models))
+    return container.to_bytes(*_packed(models))
 
 
 def save(path: str | PathLike[str], models: Sequence[Model]) -> int:
@@ -63,7 +63,7 @@ def save(path: str | PathLike[str], models: Sequence[Model]) -> int:
     OSError
         If the file cannot be written.
     """
-    return container.save(path, *_packed(models), format=_format_of(models))
+    return container.save(path, *_packed(models))
 
 
 def digest(model: Model) -> str:
@@ -82,7 +82,7 @@ def models_of(contents: Contents, source: str = "<model>") -> tuple[Model, ...]:
         If the file is not a model, or its models are inconsistent.
     """
     tables: list[WordTable] = []
-    if contents.format >= FORMAT_VERSION:
+    if contents.format >= 3:
         with fitting(source):
             contents, tables = unpacked(contents, source)
     each = [contents] if contents.format == 1 else _split(contents, source)
@@ -126,12 +126,6 @@ def _packed(models: Sequence[Model]) -> tuple[dict[str, Any], dict[str, NDArray[
     return {"parts": configs, "tables": [*map(facts_of, tables)]}, {**tensors, **packed(tables)}
 
 
-def _format_of(models: Sequence[Model]) -> int:
-    """Return the oldest format that can hold the models."""
-    newer = any(model.tables or model.first for model in flatten(models))
-    return FORMAT_VERSION if newer else MIN_READER
-
-
 def _check(models: Sequence[Model], source: str | None) -> None:
     """Refuse a file without a model, with too many, or with two for one column."""
     every = flatten(models)
@@ -165,7 +159,7 @@ def _check_dense(models: Sequence[Model], source: str | None) -> None:
 
 
 def _split(contents: Contents, source: str) -> list[Contents]:
-    """Split a file of format 2 or 3 into the contents of each model."""
+    """Split a file of format 2 or later into the contents of each model."""
     if contents.config.get("kind") == "checkpoint":
         msg = (
             "expected a model, found a checkpoint of a training; resume that one: seqtag train "

@@ -7,7 +7,7 @@ The layout is that of safetensors, so that its library and viewers can open the 
     the rest   tensor data, little-endian, C order, without holes
 
     ENTRY      {"dtype": "F32", "shape": [3, 2], "data_offsets": [begin, end]}
-    TEXT       JSON {"config": {}, "format": 2, "reader": 2, "sha256": "", "writer": "seqtag 0.2.0"}
+    TEXT       JSON {"config": {}, "format": 4, "reader": 4, "sha256": "", "writer": "seqtag 0.3.0"}
 
 ``reader`` is the oldest format version a program must support to read the file. ``sha256`` covers
 the rest of TEXT and name, dtype, shape and data of every tensor, in the order of the names.
@@ -50,8 +50,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-FORMAT_VERSION = 3  # the newest that is read; written for stacked models and those with tables
-MIN_READER = 2  # the oldest that is written, for all other models: older programs read it
+FORMAT_VERSION = 4  # the one that is written; all up to it are read
 MAX_HEADER = 16 * 2**20  # bytes: thousands of labels fit, and a hostile header stays harmless
 MAX_SIZE = 4 * 2**30  # bytes of tensors: a thousand times a usual model
 MAX_DIMENSIONS = 8
@@ -431,7 +430,7 @@ class Contents(NamedTuple):
 
     config: dict[str, Any]
     tensors: dict[str, NDArray[Any]]
-    format: int = MIN_READER
+    format: int = FORMAT_VERSION
     writer: str = f"seqtag {__version__}"
 
 
@@ -442,7 +441,7 @@ def save(
     path: str | os.PathLike[str],
     config: Mapping[str, Any],
     tensors: Mapping[str, NDArray[Any]],
-    format: int = MIN_READER,
+    format: int = FORMAT_VERSION,
 ) -> int:
     """Write a model file atomically.
 
@@ -588,7 +587,7 @@ def _read(path: str | os.PathLike[str]) -> bytes:
 
 
 def to_bytes(
-    config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]], format: int = MIN_READER
+    config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]], format: int = FORMAT_VERSION
 ) -> bytes:
     """Encode a model; the bytes depend on the values and the seqtag version only.
 

@@ -1,7 +1,7 @@
 """Word tables in model files: each once, for all models of the file that use it.
 
-A file with tables has format 3: ``tables`` in the configuration describes them, their arrays are
-``tN.NAME``, counted from 0, and each model lists the numbers of its own.
+``tables`` in the configuration describes them, their arrays are ``tN.NAME``, counted from 0, and
+each model lists the numbers of its own.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,8 +11,19 @@ import seqtag
 from seqtag.errors import ModelFileError
 from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle, container
-from seqtag.model.container import Contents
+from seqtag.model.container import FORMAT_VERSION, Contents
+from seqtag.tagging.tagger import Tagger
 from tests.command_line import chunks
+
+FILES = Path(__file__).with_name("files")
+OLD_WORDS = ["the man walks", "a cat saw Dogs and men"]
+OLD_LABELS = {  # of OLD_WORDS, and the scores of the best labels of another sentence
+    2: {
+        "tag": ["DET NOUN VERB", "DET NOUN VERB NOUN DET NOUN", 740, 422, 300],
+        "chunk": ["B-NP I-NP B-VP", "B-NP I-NP B-VP B-NP I-NP B-VP", 585, 344, 273],
+    },
+    3: {"tag": ["DET NOUN VERB", "DET NOUN VERB NOUN VERB NOUN", 452, 368, 355]},
+}
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +61,23 @@ def test_files_of_format_1_are_single_models(two, tmp_path):
         [found] = bundle.load(tmp_path / "old.seqtag", "m")
         assert found.column == model.column
         assert found.compiled.forms != "normal"  # words as they are written
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_files_that_0_2_0_wrote_tag_as_they_did(number, tmp_path):
+    """Format 2: two models, one of second order with a tag dictionary; 3: a table, two passes."""
+    path = FILES / f"format-{number}.seqtag"
+    assert container.load(path).format == number
+    models = bundle.load(path, "m")
+    bundle.save(tmp_path / "new.seqtag", models)
+    assert container.load(tmp_path / "new.seqtag").format == FORMAT_VERSION
+    for each in (models, bundle.load(tmp_path / "new.seqtag", "m")):
+        found = {}
+        for tagger in map(Tagger, each):
+            tagged = [" ".join(tagger.tag(words.split())) for words in OLD_WORDS]
+            scores = [score for score, _ in tagger.nbest(["a", "cat", "walks"], 3)]
+            found[tagger.label] = [*tagged, *scores]
+        assert found == OLD_LABELS[number]
 
 
 def test_a_later_format_that_can_be_read_is_read_as_the_latest_that_is_known(two, monkeypatch):

@@ -139,8 +139,8 @@ FIELDS = [
     ({"sha256": 5}, 'expected a checksum as "sha256", found 5'),
     ({"config": []}, 'expected a JSON object as "config", found []'),
     (
-        {"reader": 4, "writer": "seqtag 9.1", "config": None},
-        "m.seqtag: made by seqtag 9.1, needs reader >= 4, this seqtag is reader 3; upgrade seqtag",
+        {"reader": 5, "writer": "seqtag 9.1", "config": None},
+        "m.seqtag: made by seqtag 9.1, needs reader >= 5, this seqtag is reader 4; upgrade seqtag",
     ),
 ]
 

@@ -54,12 +54,6 @@ def test_the_two_sides_of_the_engine_make_the_same_bytes(monkeypatch):
     assert len(found) == 1
 
 
-def test_only_files_with_tables_need_a_new_reader():
-    for text, number in ((TEXT, 3), ("form[0]\nlabel[-1]", 2)):
-        contents = container.from_bytes(bundle.to_bytes([trained(text).model]))
-        assert contents.format == number
-
-
 def test_what_a_model_says_of_its_tables():
     first, second = trained().info["tables"]
     assert first == {
@@ -93,7 +87,7 @@ def refused(change) -> str:
     contents = container.from_bytes(bundle.to_bytes([trained().model]))
     config, tensors = dict(contents.config), dict(contents.tensors)
     change(config, tensors)
-    data = container.to_bytes(config, tensors, format=3)
+    data = container.to_bytes(config, tensors)
     with pytest.raises(ModelFileError) as caught:
         bundle.models_of(container.from_bytes(data), "m")
     return str(caught.value)
@@ -169,8 +163,8 @@ def test_too_many_tables(monkeypatch):
 
 def test_an_older_program_says_that_it_is_too_old():
     data = bundle.to_bytes([trained().model])
-    newer = data.replace(b'\\"reader\\":3', b'\\"reader\\":4')
-    with pytest.raises(ModelFileError, match="needs reader >= 4, this seqtag is reader 3; upgrade"):
+    newer = data.replace(b'\\"reader\\":4', b'\\"reader\\":5')
+    with pytest.raises(ModelFileError, match="needs reader >= 5, this seqtag is reader 4; upgrade"):
         container.from_bytes(newer)
 
 
