@@ -86,12 +86,14 @@ def freeze(
 
     def rows(ptr: np.ndarray, label: np.ndarray, weight: np.ndarray, names: np.ndarray) -> Rows:
         quantized = np.rint(weight / unit).astype(np.int8)
-        row = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))[quantized != 0]
-        label, quantized = label[quantized != 0], quantized[quantized != 0]
-        by_name = np.argsort(names[row], kind="stable")  # labels stay ascending within a row
-        kept, counts = np.unique(names[row], return_counts=True)
-        row_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return Rows(kept, row_ptr, label[by_name].astype(np.uint16), quantized[by_name])
+        ends = pointers(quantized != 0)[ptr]  # of each row, without zeros
+        cells = np.flatnonzero(quantized)
+        counts = np.diff(ends)
+        row = np.flatnonzero(counts)
+        row = row[np.argsort(names[row])]
+        row_ptr = pointers(counts[row])
+        cell = cells[np.repeat(ends[row] - row_ptr[:-1], counts[row]) + np.arange(len(cells))]
+        return Rows(names[row], row_ptr, label[cell].astype(np.uint16), quantized[cell])
 
     chain = np.rint(cells.chain / unit).astype(np.float32)
     trigram_keys = np.arange(1, len(cells.trigram_ptr), dtype=np.uint64)
