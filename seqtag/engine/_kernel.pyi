@@ -149,7 +149,7 @@ def write_sentences(
     ranges: I64,
     word_ptr: I64,
     words: Sequence[bytes],
-    number: int,
+    numbers: I64,
 ) -> list[object]: ...
 
 class Characters:

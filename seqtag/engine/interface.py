@@ -58,7 +58,7 @@ class WriteSentences(Protocol):
         ranges: IntArray,
         word_ptr: IntArray,
         words: Sequence[bytes],
-        number: int,
+        numbers: IntArray,
     ) -> list[str | None]:
         """Return the sentences that are `plain`, without white space in tokens; None for others.
 

@@ -39,6 +39,8 @@ _LONGEST = 1 << 16  # characters of a sentence; longer ones are cut, to limit me
 _MARGIN = 200  # characters that a cut leaves after it
 
 _MARK = "\ufeff"  # byte order mark
+_PARAGRAPH = "# newpar\n"
+_OPENING = "# newdoc\n" + _PARAGRAPH
 
 _NOTES = {
     "blank": "%s: paragraphs are separated by blank lines (%s); if each line is a paragraph, use "
@@ -50,7 +52,143 @@ _NOTES = {
 _log = logging.getLogger("seqtag")
 
 
-class SegmentedText:
+class _Conllu:
+    """CoNLL-U without annotation, with the interface of `seqtag.corpus.read`."""
+
+    format = "conllu"
+    columns = COLUMNS
+    separator = "\t"
+    extensible = False
+    is_table = True
+    source: str
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return self.parse(self.blocks())
+
+    def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
+        """Yield the sentences of some blocks, the first of which starts at `line`."""
+        return _Reader(self.source).read(blocks, line)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the sentences as text, in blocks."""
+        raise NotImplementedError
+
+    @property
+    def position(self) -> int:
+        """Number of bytes of the file on disk that were read so far."""
+        return 0
+
+    @property
+    def size(self) -> int | None:
+        """Size of the file in bytes; None if it is not known, as for a pipe."""
+        return None
+
+    def ready(self) -> bool:
+        """Return whether more input is available; False for a pipe or terminal that is silent."""
+        return True
+
+    def report(self) -> None:
+        """Do nothing: raw text gives no warnings."""
+
+
+class SegmentedTexts(_Conllu):
+    r"""Several short texts as CoNLL-U without annotation, each a document by itself.
+
+    They are segmented at once, as paragraphs, which do not depend on each other. The result is
+    that of a `SegmentedText` for each text.
+
+    Parameters
+    ----------
+    texts
+        The texts, each of at most `MOST_CHARACTERS`.
+    source
+        Their name in messages.
+    segmenter, splitter, paragraphs
+        As for `SegmentedText`.
+    """
+
+    MOST_CHARACTERS = 1 << 14  # so that the mode of paragraphs is found from the complete text
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        source: str,
+        segmenter: Segmenter,
+        splitter: Splitter | None = None,
+        *,
+        paragraphs: str = "auto",
+    ):
+        self.source = source
+        self._texts, self._segmenter, self._splitter = texts, segmenter, splitter
+        self._mode = check_mode(paragraphs)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield all sentences as one block; none if there is no sentence."""
+        marked = []
+        for text in self._texts:
+            mode = self._mode
+            if mode == "auto":
+                mode, evidence = find_mode(text.removeprefix(_MARK))
+                if evidence:
+                    _log.info(_NOTES[mode], self.source, evidence)
+            spaced = " " + text[1:] if text.startswith(_MARK) else text
+            marked.append(Marker(mode).mark(spaced, final=True))
+        joined = SEPARATOR.join(marked)
+        starts, ends, bounds = self._segmenter.segment(joined)
+        if not len(bounds):
+            return
+        firsts = np.append(0, bounds[:-1])
+        offsets = np.cumsum([0, *(len(text) + 1 for text in marked)])
+        owners = np.searchsorted(offsets, starts[firsts], "right") - 1  # the text of each sentence
+        opening = np.flatnonzero(np.diff(owners, prepend=-1))  # the first sentence of each text
+        places = np.arange(len(bounds))
+        numbers = 1 + places - opening[np.searchsorted(opening, places, "right") - 1]
+        opens, before, texts, moved = {}, {}, [], []
+        length = 0
+        for sentence, text, at in zip(
+            opening.tolist(),
+            owners[opening].tolist(),
+            (starts[firsts[opening]] - offsets[owners[opening]]).tolist(),
+            strict=True,
+        ):
+            original = self._texts[text]
+            opens[sentence] = _OPENING
+            before[sentence] = original[:at]
+            texts.append(original[at:])
+            moved.append(length)
+            length += len(original) - at
+        for sentence in np.flatnonzero(numbers > 1).tolist():
+            first = firsts[sentence]
+            if SEPARATOR in joined[ends[first - 1] : starts[first]]:
+                opens[sentence] = _PARAGRAPH
+        by = np.array(moved) - starts[firsts[opening]]
+        by = by.repeat(np.diff(np.append(firsts[opening], len(starts))))
+        text, starts, ends = "".join(texts), starts + by, ends + by
+        words = _words_of(self._splitter, text, starts.tolist(), ends.tolist(), bounds.tolist())
+        write = ConlluWriter().write
+        found = write(
+            text, starts, ends, bounds, words, opens=opens, before=before, numbers=numbers
+        )
+        yield Block(found, 1)
+
+
+def has_tokens(text: str) -> bool:
+    """Return whether a text is more than white space, so that its CoNLL-U is not empty."""
+    return bool(text.removeprefix(_MARK).strip())
+
+
+def split_documents(conllu: str) -> list[str]:
+    r"""Return the CoNLL-U of each of `SegmentedTexts` that has tokens.
+
+    >>> split_documents("# newdoc\n1\tGo\n\n# newdoc\n1\tStop\n\n")
+    ['# newdoc\n1\tGo\n\n', '# newdoc\n1\tStop\n\n']
+    """
+    opening = "# newdoc\n"
+    bodies = conllu.removeprefix(opening).removesuffix("\n\n").split("\n\n" + opening)
+    return [f"{opening}{body}\n\n" for body in bodies] if conllu else []
+
+
+class SegmentedText(_Conllu):
     r"""Raw text as CoNLL-U without annotation, with the interface of `seqtag.corpus.read`.
 
     Each sentence has its number and text, and ``# newpar`` at the start of a paragraph. MISC has
@@ -84,12 +222,6 @@ class SegmentedText:
         If there are no such paragraphs.
     """
 
-    format = "conllu"
-    columns = COLUMNS
-    separator = "\t"
-    extensible = False
-    is_table = True
-
     def __init__(
         self,
         stream: SentenceStream,
@@ -103,18 +235,11 @@ class SegmentedText:
         threads: int = 1,
     ):
         self.source = stream.source
-        self._opening = "# newpar\n" if continues else "# newdoc\n# newpar\n"
+        self._opening = _PARAGRAPH if continues else _OPENING
         self._stream, self._segmenter, self._splitter = stream, segmenter, splitter
         self._mode, self._threads = check_mode(paragraphs), threads
         self._writer = writer or ConlluWriter()
         self._ready: Callable[[], bool] = stream.ready if flush is None else (lambda: not flush)
-
-    def __iter__(self) -> Iterator[Sentence]:
-        return self.parse(self.blocks())
-
-    def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
-        """Yield the sentences of some blocks, the first of which starts at `line`."""
-        return _Reader(self.source).read(blocks, line)
 
     def blocks(self) -> Iterator[Block]:
         """Yield the sentences as text, in blocks."""
@@ -136,9 +261,6 @@ class SegmentedText:
     def ready(self) -> bool:
         """Return whether more input is available; False for a pipe or terminal that is silent."""
         return self._stream.ready()
-
-    def report(self) -> None:
-        """Do nothing: raw text gives no warnings."""
 
     def close(self) -> None:
         """Close the file."""
@@ -185,11 +307,7 @@ class SegmentedText:
         """Return a piece with its sentences and the words of their multiword tokens."""
         window, found = piece
         found = found or self._find(window, final=True)
-        words: list[dict[int, tuple[str, ...]]] = [{}] * len(found.bounds)
-        if self._splitter is not None:
-            original = window.original
-            forms = [original[a:b] for a, b in zip(found.starts, found.ends, strict=True)]
-            words = self._splitter.split([forms[a:b] for a, b in pairwise([0, *found.bounds])])
+        words = _words_of(self._splitter, window.original, *found[:3])
         return window, found, words
 
     def _find(self, window: _Window, *, waits: bool = False, final: bool = False) -> _Found:
@@ -248,7 +366,7 @@ class SegmentedText:
         for number, first in enumerate([0, *bounds[:-1]]):
             last_end = ends[first - 1] if first else window.last_end
             if SEPARATOR in window.text[last_end : starts[first]]:
-                opens[number] = "# newpar\n"
+                opens[number] = _PARAGRAPH
         if not window.opened:
             opens[0] = self._opening
         return self._writer.write(
@@ -258,9 +376,23 @@ class SegmentedText:
             np.array(bounds, np.int64),
             words,
             opens=opens,
-            before=window.original[window.begin : starts[0]],
+            before={0: window.original[window.begin : starts[0]]},
             offset=window.offset,
         )
+
+
+def _words_of(
+    splitter: Splitter | None,
+    text: str,
+    starts: Sequence[int],
+    ends: Sequence[int],
+    bounds: Sequence[int],
+) -> list[dict[int, tuple[str, ...]]]:
+    """Return the words of the multiword tokens of each sentence."""
+    if splitter is None:
+        return [{}] * len(bounds)
+    forms = [text[a:b] for a, b in zip(starts, ends, strict=True)]
+    return splitter.split([forms[a:b] for a, b in pairwise([0, *bounds])])
 
 
 class _BareSentence(ConlluSentence):
@@ -387,8 +519,9 @@ class ConlluWriter:
         words: Sequence[Mapping[int, Sequence[str]]],
         *,
         opens: Mapping[int, str] | None = None,
-        before: str = "",
+        before: Mapping[int, str] | None = None,
         offset: int = 0,
+        numbers: Positions | None = None,
     ) -> str:
         """Return some sentences as CoNLL-U.
 
@@ -405,14 +538,21 @@ class ConlluWriter:
         opens
             Comments before the sentences of these numbers.
         before
-            White space before the first token of a text.
+            White space before the first token of a text, by the number of its first sentence.
         offset
             Characters of the text before this part of it.
+        numbers
+            The number in the comment of each sentence; by default they continue those before.
         """
+        before, opens = before or {}, opens or {}
+        if numbers is None:
+            numbers = np.arange(self._number + 1, self._number + 1 + len(sentence_ends))
+            self._number += len(sentence_ends)
         written: list[str | None] = [None] * len(sentence_ends)
         if write_sentences is not None and not self._ranges:
             plain = np.ones(len(sentence_ends), np.bool_)
-            plain[:1] = not before
+            for number, spaces in before.items():
+                plain[number] = not spaces
             utf8 = text.encode("utf-8", "surrogatepass")
             places = starts, ends
             if len(utf8) > len(text):  # from characters to bytes
@@ -434,14 +574,13 @@ class ConlluWriter:
                 np.array(tokens_of, np.int64),
                 np.array(counts, np.int64),
                 parts,
-                self._number + 1,
+                numbers,
             )
         done = []
         bounds = [0, *sentence_ends.tolist()]
         follows = np.append(starts[1:], len(text))
         for number, sentence in enumerate(written):
-            self._number += 1
-            if opens and number in opens:
+            if number in opens:
                 done.append(opens[number])
             if sentence is None:
                 here = slice(bounds[number], bounds[number + 1])
@@ -449,13 +588,15 @@ class ConlluWriter:
                 tokens = [
                     _Token(text[a:b], text[b:c], (a, b)) for a, b, c in zip(*all_three, strict=True)
                 ]
-                sentence = self._written(tokens, words[number], before, offset)
+                name = int(numbers[number])
+                spaces = before.get(number, "")
+                sentence = self._written(name, tokens, words[number], spaces, offset)
             done.append(sentence)
-            before = ""
         return "".join(done)
 
     def _written(
         self,
+        number: int,
         tokens: Sequence[_Token],
         words: Mapping[int, Sequence[str]],
         before: str,
@@ -464,7 +605,7 @@ class ConlluWriter:
         """Return a sentence as CoNLL-U, without the kernel."""
         forms, miscs = [], []
         shown = ""
-        for number, (form, spaces, (start, end)) in enumerate(tokens):
+        for place, (form, spaces, (start, end)) in enumerate(tokens):
             misc = self._misc.get(spaces)
             if misc is None:
                 misc = f"SpacesAfter={escape_spaces(spaces)}"
@@ -473,7 +614,7 @@ class ConlluWriter:
             items = [misc]
             if self._ranges:
                 items.append(f"TokenRange={start + offset}:{end + offset}")
-            if before and not number:
+            if before and not place:
                 items.insert(0, f"SpacesBefore={escape_spaces(before)}")
             if _OTHER_SPACE.search(form):
                 items.insert(0, f"SpacesInToken={escape_spaces(form)}")
@@ -481,7 +622,7 @@ class ConlluWriter:
             forms.append(form)
             miscs.append("|".join(item for item in items if item != "_") or "_")
             shown += f"{form} " if spaces else form
-        rows = [f"# sent_id = {self._number}\n# text = {shown.removesuffix(' ')}\n"]
+        rows = [f"# sent_id = {number}\n# text = {shown.removesuffix(' ')}\n"]
         word = 1
         for token, (form, misc) in enumerate(zip(forms, miscs, strict=True)):
             parts = words.get(token)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seqtag.corpus import read, render
+from seqtag.corpus import Block, read, render
+from seqtag.corpus.conllu import ConlluReader
 from seqtag.corpus.formats import to_token_list
 from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import surface_of
@@ -30,8 +31,7 @@ SHOWN = ("lemma", "upos", "xpos", "feats")
 _MAX_ROWS = 200  # words that a notebook shows
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(NamedTuple):
     """A syntactic word.
 
     Attributes
@@ -53,8 +53,7 @@ class Word:
     end: int
 
 
-@dataclass(frozen=True)
-class DocumentToken:
+class DocumentToken(NamedTuple):
     """A token of the text: one word, or several if it is a multiword token.
 
     Attributes
@@ -173,8 +172,10 @@ class Document:
     ----------
     text
         The text.
-    sentences
+    conllu
         Its sentences as CoNLL-U, in order, with all white space.
+    columns
+        Names of the columns that were filled.
 
     Examples
     --------
@@ -189,14 +190,25 @@ class Document:
     (2, 6)
     """
 
-    def __init__(self, text: str, sentences: Iterable[Sentence]):
+    def __init__(self, text: str, conllu: str, columns: Sequence[str] = ()):
         self.text = text
-        self.sentences: list[DocumentSentence] = []
+        self._conllu = conllu
+        self._columns = columns
+
+    def conllu_sentences(self) -> Iterator[Sentence]:
+        """Yield the sentences as the reader of CoNLL-U does."""
+        return ConlluReader("<text>").read([Block(self._conllu, 1)] if self._conllu else [])
+
+    @cached_property
+    def sentences(self) -> list[DocumentSentence]:
+        """The sentences; made when they are first used."""
+        sentences = []
         offset = 0
-        for sentence in sentences:
+        for sentence in self.conllu_sentences():
             found = DocumentSentence(sentence, offset)
             offset = found.next_offset
-            self.sentences.append(found)
+            sentences.append(found)
+        return sentences
 
     def __len__(self) -> int:
         """Number of sentences."""
@@ -220,7 +232,7 @@ class Document:
 
     def __str__(self) -> str:
         """Return the document as CoNLL-U."""
-        return "".join(map(str, self.sentences))
+        return self._conllu
 
     def __repr__(self) -> str:
         return f"<seqtag.Document: {len(self)} sentences, {len(self.words)} words>"
@@ -239,7 +251,7 @@ class Document:
         '!'
         """
         return [
-            {"sentence": number, "word": place, **vars(word)}
+            {"sentence": number, "word": place, **word._asdict()}
             for number, sentence in enumerate(self.sentences, 1)
             for place, word in enumerate(sentence, 1)
         ]
@@ -320,17 +332,16 @@ def cut_by_rules(
         np.array(ends, np.int64),
         np.array(sentence_ends, np.int64),
         [{}] * len(sentence_ends),
-        before=text[: starts[0]],
+        before={0: text[: starts[0]]},
     )
     return list(read(io.BytesIO(written.encode()), "conllu"))
 
 
 def with_columns(
     sentences: Sequence[Sentence], columns: Sequence[Mapping[str, Sequence[str]]]
-) -> Iterator[Sentence]:
-    """Return sentences of CoNLL-U with the words of sentences and these columns."""
-    texts = (
+) -> str:
+    """Return the CoNLL-U of the words of sentences with these columns."""
+    return "".join(
         render({"form": each.words, "misc": each.column("misc"), **more}, "conllu")
         for each, more in zip(sentences, columns, strict=True)
     )
-    return iter(read(io.BytesIO("".join(texts).encode()), "conllu"))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from collections import deque
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 from seqtag.corpus import FORMATS, SentenceStream, read
 from seqtag.corpus.conllu import COLUMNS as CONLLU
@@ -14,8 +16,16 @@ from seqtag.errors import CorpusError, ModelFileError, OptionError, SeqtagError,
 from seqtag.html_tables import table
 from seqtag.model import bundle, container
 from seqtag.model.bundle import input_columns
+from seqtag.parallel import in_order
 from seqtag.segmentation.multiword import Splitter
-from seqtag.segmentation.reading import ConlluWriter, SegmentedText
+from seqtag.segmentation.paragraphs import check_mode
+from seqtag.segmentation.reading import (
+    ConlluWriter,
+    SegmentedText,
+    SegmentedTexts,
+    has_tokens,
+    split_documents,
+)
 from seqtag.segmentation.segmenter import Segmenter
 from seqtag.tagging.document import Document, DocumentSentence, encoded
 from seqtag.tagging.encode import check_threads, columns_of
@@ -31,6 +41,9 @@ if TYPE_CHECKING:
     from seqtag.corpus.read import AnyStream
     from seqtag.model.model import Model
 
+_Context = TypeVar("_Context")
+
+_BATCH_CHARACTERS = 1 << 18  # of the texts that are annotated at once
 _TEXT_COLUMNS = ("id", "form", "misc")  # columns that describe the text
 
 
@@ -94,6 +107,11 @@ class Pipeline:
             if name not in (TOKENS, WORDS)
         )
         self._tables = TableTaggers(self.taggers)
+        shown = [tagger for tagger in self.taggers if not tagger.hidden]
+        self._columns = tuple(name for tagger in shown for name in tagger.label_columns)
+        filled = {name for tagger in self.taggers for name in tagger.label_columns}
+        fits = all(has_column(name, CONLLU) for name in filled)
+        self._to = None if fits else "conllu"  # which puts the others into MISC
 
     @classmethod
     def load(cls, path_or_name: str | PathLike[str]) -> Pipeline:
@@ -202,7 +220,112 @@ class Pipeline:
         >>> [word.lemma for word in seqtag.load("en").tag_text("It flies.").words]
         ['it', 'fly', '.']
         """
-        return Document(text, self.sentences(text, paragraphs=paragraphs))
+        [document] = self.pipe([text], paragraphs=paragraphs)
+        return document
+
+    @overload
+    def pipe(
+        self,
+        texts: Iterable[str],
+        *,
+        batch_size: int = ...,
+        threads: int = ...,
+        as_tuples: Literal[False] = ...,
+        paragraphs: str = ...,
+    ) -> Iterator[Document]: ...
+    @overload
+    def pipe(
+        self,
+        texts: Iterable[tuple[str, _Context]],
+        *,
+        batch_size: int = ...,
+        threads: int = ...,
+        as_tuples: Literal[True],
+        paragraphs: str = ...,
+    ) -> Iterator[tuple[Document, _Context]]: ...
+    def pipe(
+        self,
+        texts: Iterable[Any],
+        *,
+        batch_size: int = 1000,
+        threads: int = 1,
+        as_tuples: bool = False,
+        paragraphs: str = "auto",
+    ) -> Iterator[Any]:
+        """Yield many texts as documents, in order; equal to those of `tag_text`, but much faster.
+
+        Texts are read as they are needed, a few batches ahead at most, so memory use is bounded.
+        If reading them fails, the documents of the texts before come first, then the error.
+
+        Parameters
+        ----------
+        texts
+            Raw texts, from a generator for example.
+        batch_size
+            Number of texts to annotate at once; fewer if they are long.
+        threads
+            Threads to annotate batches on.
+        as_tuples
+            True if `texts` are pairs of a text and anything else; pairs of the document and the
+            other are yielded.
+        paragraphs
+            As for `tag_text`.
+
+        Raises
+        ------
+        ValueError
+            If `batch_size` or `threads` is less than 1.
+        SeqtagError, TypeError
+            As `tag_text`, when the document of such a text is due.
+
+        Examples
+        --------
+        >>> import seqtag
+        >>> texts = ["It flies.", "", "They fly. Why?"]
+        >>> [len(document) for document in seqtag.load("en").pipe(texts)]
+        [1, 0, 2]
+        >>> pairs = seqtag.load("en").pipe([("It flies.", 7)], as_tuples=True)
+        >>> [(document.text, number) for document, number in pairs]
+        [('It flies.', 7)]
+        """
+        self._checked_segmenter()
+        check_threads(threads)
+        check_mode(paragraphs)
+        if isinstance(texts, str):
+            msg = "expected a list of texts, or another iterable of them, found one text"
+            raise TypeError(msg)
+        if batch_size < 1:
+            msg = f"expected a batch_size of 1 or more, found {batch_size}"
+            raise ValueError(msg)
+        contexts: deque[Any] = deque()
+
+        def without_contexts() -> Iterator[str]:
+            for text, context in texts:
+                contexts.append(context)
+                yield text
+
+        batches = _batches(without_contexts() if as_tuples else texts, batch_size)
+        done = in_order(partial(self._documents, paragraphs=paragraphs), batches, threads)
+        documents = (document for batch in done for document in batch)
+        return ((each, contexts.popleft()) for each in documents) if as_tuples else documents
+
+    def _documents(self, texts: Sequence[str], paragraphs: str) -> list[Document]:
+        """Return the texts of a batch as documents."""
+        segmenter = self._checked_segmenter()
+        stream: AnyStream
+        if len(texts) == 1 and _is_long(texts[0]):
+            whole = read(TextBytes(texts[0].encode()), "text")
+            stream = self.segmented(whole, paragraphs=paragraphs)
+        else:
+            stream = SegmentedTexts(
+                texts, "<texts>", segmenter, self.splitter, paragraphs=paragraphs
+            )
+        tagged = tag_text(self.taggers, stream, self._to, tables=self._tables)
+        pieces = iter(split_documents(b"".join(tagged).decode()))
+        return [
+            Document(text, next(pieces) if has_tokens(text) else "", self._columns)
+            for text in texts
+        ]
 
     def tag_words(self, words: Sequence[str]) -> DocumentSentence:
         """Return a list of words as a sentence; multiword tokens are not split.
@@ -267,14 +390,7 @@ class Pipeline:
 
     def sentences(self, text: str, *, paragraphs: str = "auto") -> Iterator[Sentence]:
         """Yield the annotated sentences of a text, as CoNLL-U has them; see `tag_text`."""
-        stream = read(TextBytes(encoded(text)), "text")
-        raw = self.segmented(stream, paragraphs=paragraphs)
-        filled = {name for tagger in self.taggers for name in tagger.label_columns}
-        fits = all(has_column(name, CONLLU) for name in filled)
-        to = None if fits else "conllu"  # which puts the others into MISC
-        tagged = tag_text(self.taggers, raw, to, tables=self._tables)
-        done = b"".join(tagged) if self.taggers else raw
-        yield from read(io.BytesIO(done), "conllu") if isinstance(done, bytes) else done
+        yield from self.tag_text(text, paragraphs=paragraphs).conllu_sentences()
 
     def segmented(
         self,
@@ -293,15 +409,9 @@ class Pipeline:
         SeqtagError
             If the pipeline has no segmenter.
         """
-        if self.segmenter is None:
-            msg = (
-                f"expected a pipeline with a tokenizer, found the parts "
-                f"{', '.join(self.parts)}; train one with --label all"
-            )
-            raise SeqtagError(msg)
         return SegmentedText(
             stream,
-            self.segmenter,
+            self._checked_segmenter(),
             self.splitter,
             paragraphs=paragraphs,
             flush=flush,
@@ -310,6 +420,15 @@ class Pipeline:
             threads=threads,
         )
 
+    def _checked_segmenter(self) -> Segmenter:
+        if self.segmenter is None:
+            msg = (
+                f"expected a pipeline with a tokenizer, found the parts "
+                f"{', '.join(self.parts)}; train one with --label all"
+            )
+            raise SeqtagError(msg)
+        return self.segmenter
+
     # ----------------------------------------------------------------- files
     def save(self, path: str | PathLike[str]) -> int:
         """Write the models to one file, atomically; return its size in bytes."""
@@ -317,6 +436,43 @@ class Pipeline:
 
     def __reduce__(self) -> tuple[object, ...]:
         return _from_bytes, (bundle.to_bytes(self.models),)
+
+
+def _is_long(text: str) -> bool:
+    return len(text) > SegmentedTexts.MOST_CHARACTERS
+
+
+def _batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+    """Yield texts in batches; long ones by themselves. After an error the last batch comes first.
+
+    Raises
+    ------
+    SeqtagError, TypeError
+        As `encoded`.
+    """
+    texts = iter(texts)
+    batch: list[str] = []
+    room = _BATCH_CHARACTERS
+    while True:
+        try:
+            text = next(texts)
+            encoded(text)
+        except StopIteration:
+            break
+        except Exception:
+            if batch:
+                yield batch
+            raise
+        if batch and (_is_long(text) or len(text) > room):
+            yield batch
+            batch, room = [], _BATCH_CHARACTERS
+        batch.append(text)
+        room -= len(text)
+        if _is_long(text) or len(batch) == size:
+            yield batch
+            batch, room = [], _BATCH_CHARACTERS
+    if batch:
+        yield batch
 
 
 def _needed(models: Sequence[Model], only: Sequence[str]) -> set[str]:

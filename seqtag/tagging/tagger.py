@@ -358,7 +358,7 @@ class Tagger(ModelRuntime):
         self._check_uses_words_only()
         sentences = cut_by_rules(text)
         labels = [self.split_label(found) for found in self.tag_many(sentences)]
-        return Document(text, with_columns(sentences, labels))
+        return Document(text, with_columns(sentences, labels), self.label_columns)
 
     @renamed_keyword("given", "fixed_labels")
     def nbest(

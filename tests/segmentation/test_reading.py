@@ -267,7 +267,8 @@ def test_the_kernel_writes_what_python_does(pieces, paragraphs):
 def sentences(**changes):
     """Arguments of the kernel's function, of which some are changed."""
     given = {"starts": [0, 2], "ends": [2, 3], "sentence_ends": [1, 2], "plain": [True, True]}
-    given |= {"ranges": [0], "word_ptr": [0, 2], "words": [b"a", b"b"], "text": b"ab!"} | changes
+    given |= {"ranges": [0], "word_ptr": [0, 2], "words": [b"a", b"b"], "text": b"ab!"}
+    given |= {"numbers": [7, 1]} | changes
     kinds = {"plain": np.bool_, "words": None, "text": None}
     return {
         name: value if kinds.get(name, 1) is None else np.array(value, kinds.get(name, np.int64))
@@ -279,8 +280,9 @@ def sentences(**changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"ends": [2]}, "one end per token, one flag per sentence"),
-        ({"plain": [True]}, "one end per token, one flag per sentence"),
+        ({"ends": [2]}, "one end per token, one flag and number per sentence"),
+        ({"plain": [True]}, "one end per token, one flag and number per sentence"),
+        ({"numbers": [1]}, "one end per token, one flag and number per sentence"),
         ({"starts": [0, 1]}, "tokens must ascend, and none is empty"),
         ({"ends": [2, 2]}, "tokens must ascend, and none is empty"),
         ({"starts": [-1, 2]}, "tokens must ascend, and none is empty"),
@@ -293,8 +295,10 @@ def sentences(**changes):
     ],
 )
 def test_the_kernel_refuses_what_does_not_fit(changes, message):
-    written = writing.write_sentences(**sentences(), number=7)
+    written = writing.write_sentences(**sentences())
     assert written[0] is not None
     assert written[0].startswith("# sent_id = 7\n# text = ab\n1-2\tab\t_")
+    assert written[1] is not None
+    assert written[1].startswith("# sent_id = 1\n")
     with pytest.raises(ValueError, match=message):
-        writing.write_sentences(**sentences(**changes), number=7)
+        writing.write_sentences(**sentences(**changes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import pickle
 import re
 from dataclasses import replace
@@ -13,12 +14,15 @@ from hypothesis import strategies as st
 
 import seqtag
 from seqtag.corpus import read
+from seqtag.corpus.stream import TextBytes
 from seqtag.corpus.surface import raw_text_of, surface_of
 from seqtag.errors import CorpusError, ModelFileError, SeqtagError
 from seqtag.features.language import parse
 from seqtag.labels.column import LabelColumn
 from seqtag.model import bundle
+from seqtag.segmentation.reading import SegmentedTexts
 from seqtag.tagging.pipeline import Pipeline
+from seqtag.tagging.streams import tag_text
 from seqtag.tagging.tagger import Tagger
 from seqtag.training.pipeline import train_parts
 from tests.notebook import Shown
@@ -108,6 +112,95 @@ def test_every_character_of_a_text_is_in_its_conllu(pipeline, text):
     conllu = str(pipeline(text)).encode()
     rebuilt = "".join(surface_of(sentence).text for sentence in read(io.BytesIO(conllu), "conllu"))
     assert rebuilt == (text if text.strip() else "")
+
+
+TEXTS = st.lists(
+    st.text(st.sampled_from("Er ist im Haus.!?\n\t |_é\u0301\u00a0\u2029\ufeff\u200d"), max_size=30)
+    | st.sampled_from(["", " \n", "Er ist im Haus.", "Er ist\n\nim Bett! Wer?", "\ufeffEr\nist"]),
+    max_size=8,
+)
+
+
+def streamed(pipeline, text, paragraphs):
+    """The text as CoNLL-U, by itself, as files are tagged."""
+    stream = pipeline.segmented(read(TextBytes(text.encode()), "text"), paragraphs=paragraphs)
+    return b"".join(tag_text(pipeline.taggers, stream)).decode()
+
+
+@given(TEXTS, st.sampled_from(["auto", "blank", "line"]), st.integers(1, 9), st.integers(0, 40))
+def test_many_texts_become_the_documents_of_each(pipeline, texts, paragraphs, size, longest):
+    expected = [streamed(pipeline, text, paragraphs) for text in texts]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SegmentedTexts, "MOST_CHARACTERS", longest)
+        patch.setattr("seqtag.tagging.pipeline._BATCH_CHARACTERS", 2 * longest)
+        for threads in (1, 2):
+            options = {"batch_size": size, "threads": threads, "paragraphs": paragraphs}
+            documents = list(pipeline.pipe(texts, **options))
+            assert [document.text for document in documents] == texts
+            assert [str(document) for document in documents] == expected
+    for document in documents:
+        for token in document.tokens:
+            assert document.text[token.start : token.end] == token.text
+
+
+def test_texts_are_read_as_they_are_needed(pipeline):
+    read_so_far = []
+
+    def texts():
+        for number in itertools.count():
+            read_so_far.append(number)
+            yield f"Er ist im Haus {number}."
+
+    for threads, most in ((1, 2), (2, 12)):
+        read_so_far.clear()
+        documents = pipeline.pipe(texts(), batch_size=2, threads=threads)
+        assert read_so_far == []
+        assert next(documents).text == "Er ist im Haus 0."
+        assert len(read_so_far) <= most
+        documents.close()
+        assert len(read_so_far) <= most
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_documents_come_before_the_error_of_a_later_text(pipeline, threads):
+    def failing():
+        yield from ["Er ist.", "Wer?", "Ich!"]
+        msg = "no more"
+        raise OSError(msg)
+
+    for texts, error in (
+        (failing(), OSError),
+        (["Er ist.", "Wer?", "Ich!", 5, "Ich"], TypeError),
+        (["Er ist.", "Wer?", "Ich!", "\ud800", "Ich"], SeqtagError),
+    ):
+        documents = pipeline.pipe(texts, batch_size=2, threads=threads)
+        assert [next(documents).text for _ in range(3)] == ["Er ist.", "Wer?", "Ich!"]
+        with pytest.raises(error):
+            next(documents)
+        assert list(documents) == []
+
+
+def test_pairs_keep_what_belongs_to_a_text(pipeline):
+    pairs = [("Er ist.", 1), ("", None), ("Wer?", "x")]
+    for threads in (1, 2):
+        found = pipeline.pipe(iter(pairs), batch_size=2, threads=threads, as_tuples=True)
+        assert [(document.text, context) for document, context in found] == pairs
+    assert list(pipeline.pipe([])) == []
+    assert list(pipeline.pipe([], as_tuples=True)) == []
+
+
+def test_pipe_refuses_wrong_arguments_at_once(pipeline):
+    for options, error in (
+        ({"batch_size": 0}, ValueError),
+        ({"threads": 0}, ValueError),
+        ({"paragraphs": "page"}, CorpusError),
+    ):
+        with pytest.raises(error):
+            pipeline.pipe(["Er"], **options)
+    with pytest.raises(TypeError, match="a list of texts"):
+        pipeline.pipe("Er ist im Haus.")
+    with pytest.raises(SeqtagError, match="a pipeline with a tokenizer"):
+        Pipeline(pipeline.models[1:]).pipe(["Er"])
 
 
 def test_notebooks_show_its_parts(pipeline):

@@ -105,9 +105,10 @@ class PyTokenScanner {
 // CoNLL-U of each sentence, or None where it is left to Python.
 nb::list write_sentences(nb::bytes text, In<int64_t> starts, In<int64_t> ends, In<int64_t> sentence_ends,
                          In<bool> plain, In<int64_t> ranges, In<int64_t> word_ptr, const std::vector<nb::bytes>& words,
-                         int64_t number) {
+                         In<int64_t> numbers) {
   const size_t tokens = starts.shape(0), sentences = sentence_ends.shape(0);
-  require(ends.shape(0) == tokens && plain.shape(0) == sentences, "one end per token, one flag per sentence");
+  require(ends.shape(0) == tokens && plain.shape(0) == sentences && numbers.shape(0) == sentences,
+          "one end per token, one flag and number per sentence");
   int64_t at = 0;
   for (size_t t = 0; t < tokens; ++t) {
     require(at <= starts(t) && starts(t) < ends(t), "tokens must ascend, and none is empty");
@@ -132,7 +133,7 @@ nb::list write_sentences(nb::bytes text, In<int64_t> starts, In<int64_t> ends, I
     for (size_t s = 0; s < sentences; ++s) {
       const size_t first = s ? size_t(sentence_ends(s - 1)) : 0, last = size_t(sentence_ends(s));
       const size_t next = last < tokens ? size_t(starts(last)) : writer.size();
-      if (plain(s)) written[s] = writer.write(starts.data(), ends.data(), first, last, next, number + int64_t(s));
+      if (plain(s)) written[s] = writer.write(starts.data(), ends.data(), first, last, next, numbers(s));
     }
   }
   nb::list found;
@@ -236,7 +237,7 @@ void bind_text(nb::module_& m) {
       .def("new_values", &PyTokenScanner::new_values);
   m.def("write_sentences", &write_sentences, nb::arg("text"), nb::arg("starts"), nb::arg("ends"),
         nb::arg("sentence_ends"), nb::arg("plain"), nb::arg("ranges"), nb::arg("word_ptr"), nb::arg("words"),
-        nb::arg("number"));
+        nb::arg("numbers"));
   nb::class_<PyCharacters>(m, "Characters")
       .def(nb::init<std::vector<int>>(), nb::arg("columns"))
       .def("unknown", &PyCharacters::unknown, nb::arg("codes"))
