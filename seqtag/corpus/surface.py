@@ -110,7 +110,7 @@ def surface_of(sentence: Sentence) -> Surface:
         if not last and int(first) <= done:
             continue
         count = int(last or first) - done
-        tokens.append(Token(form, done, count, *_spaces(form, note)))
+        tokens.append(Token(form, done, count, *spaces_of(form, note)))
         done += count
     if texts and not any("Space" in note for note in misc):
         tokens = _spaced_as(tokens, texts[0])
@@ -192,10 +192,12 @@ def _space_at(text: str, position: int) -> str:
     return found[0] if found else ""
 
 
-def _spaces(form: str, misc: str) -> tuple[str, str, str]:
+def spaces_of(form: str, misc: str) -> tuple[str, str, str]:
     """Return the white space after and before a token, and the token as it is written."""
     if misc == "_":
         return " ", "", form
+    if misc == "SpaceAfter=No":
+        return "", "", form
     after, before, written = " ", "", form
     for item in misc.split("|"):
         name, _, value = item.partition("=")

@@ -137,37 +137,45 @@ class SegmentedTexts(_Conllu):
         starts, ends, bounds = self._segmenter.segment(joined)
         if not len(bounds):
             return
-        firsts = np.append(0, bounds[:-1])
-        offsets = np.cumsum([0, *(len(text) + 1 for text in marked)])
-        owners = np.searchsorted(offsets, starts[firsts], "right") - 1  # the text of each sentence
-        opening = np.flatnonzero(np.diff(owners, prepend=-1))  # the first sentence of each text
-        places = np.arange(len(bounds))
-        numbers = 1 + places - opening[np.searchsorted(opening, places, "right") - 1]
-        opens, before, texts, moved = {}, {}, [], []
-        length = 0
-        for sentence, text, at in zip(
-            opening.tolist(),
-            owners[opening].tolist(),
-            (starts[firsts[opening]] - offsets[owners[opening]]).tolist(),
-            strict=True,
-        ):
-            original = self._texts[text]
+        begins, stops = starts.tolist(), ends.tolist()
+        texts: list[str] = []  # from the first token of each text on
+        firsts: list[int] = []  # the first token of each text
+        moved: list[int] = []  # and where it goes, less where it is
+        numbers: list[int] = []
+        opens: dict[int, str] = {}
+        before: dict[int, str] = {}
+        length, current, end = 0, -1, 0
+        for sentence, first in enumerate([0, *bounds[:-1].tolist()]):
+            at = begins[first]
+            if at < end:
+                numbers.append(numbers[-1] + 1)
+                if SEPARATOR in joined[stops[first - 1] : at]:
+                    opens[sentence] = _PARAGRAPH
+                continue
+            while at >= end:
+                offset, current = end, current + 1
+                end += len(marked[current]) + 1
+            numbers.append(1)
             opens[sentence] = _OPENING
-            before[sentence] = original[:at]
-            texts.append(original[at:])
-            moved.append(length)
-            length += len(original) - at
-        for sentence in np.flatnonzero(numbers > 1).tolist():
-            first = firsts[sentence]
-            if SEPARATOR in joined[ends[first - 1] : starts[first]]:
-                opens[sentence] = _PARAGRAPH
-        by = np.array(moved) - starts[firsts[opening]]
-        by = by.repeat(np.diff(np.append(firsts[opening], len(starts))))
-        text, starts, ends = "".join(texts), starts + by, ends + by
-        words = _words_of(self._splitter, text, starts.tolist(), ends.tolist(), bounds.tolist())
+            if at > offset:
+                before[sentence] = self._texts[current][: at - offset]
+            texts.append(self._texts[current][at - offset :])
+            firsts.append(first)
+            moved.append(length - at)
+            length += len(texts[-1])
+        by = np.repeat(moved, np.diff([*firsts, len(begins)]))
+        whole, starts, ends = "".join(texts), starts + by, ends + by
+        words = _words_of(self._splitter, whole, starts.tolist(), ends.tolist(), bounds.tolist())
         write = ConlluWriter().write
         found = write(
-            text, starts, ends, bounds, words, opens=opens, before=before, numbers=numbers
+            whole,
+            starts,
+            ends,
+            bounds,
+            words,
+            opens=opens,
+            before=before,
+            numbers=np.array(numbers),
         )
         yield Block(found, 1)
 
@@ -578,16 +586,16 @@ class ConlluWriter:
             )
         done = []
         bounds = [0, *sentence_ends.tolist()]
-        follows = np.append(starts[1:], len(text))
         for number, sentence in enumerate(written):
             if number in opens:
                 done.append(opens[number])
             if sentence is None:
-                here = slice(bounds[number], bounds[number + 1])
-                all_three = (each[here].tolist() for each in (starts, ends, follows))
-                tokens = [
-                    _Token(text[a:b], text[b:c], (a, b)) for a, b, c in zip(*all_three, strict=True)
-                ]
+                first, last = bounds[number : number + 2]
+                follows = [*starts[first + 1 : last + 1].tolist(), len(text)]
+                spans = zip(
+                    starts[first:last].tolist(), ends[first:last].tolist(), follows, strict=False
+                )
+                tokens = [_Token(text[a:b], text[b:c], (a, b)) for a, b, c in spans]
                 name = int(numbers[number])
                 spaces = before.get(number, "")
                 sentence = self._written(name, tokens, words[number], spaces, offset)

@@ -124,7 +124,7 @@ def annotate(loaded: Loaded, text: object, deadline: Deadline) -> Iterator[dict[
             for tagger in taggers
         }
         for i, each in enumerate(filled):
-            shown = DocumentSentence(each.sentence, offset)
+            shown = DocumentSentence(each.sentence.raw, offset)
             offset = shown.next_offset
             margins = {name: found[i].margins for name, found in scored.items()}
             probabilities = {name: found[i].probabilities for name, found in scored.items()}

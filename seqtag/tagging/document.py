@@ -14,7 +14,7 @@ from seqtag.corpus import Block, read, render
 from seqtag.corpus.conllu import ConlluReader
 from seqtag.corpus.formats import to_token_list
 from seqtag.corpus.stream import TextBytes
-from seqtag.corpus.surface import surface_of
+from seqtag.corpus.surface import spaces_of
 from seqtag.errors import SeqtagError
 from seqtag.html_tables import paragraph, table
 from seqtag.segmentation.reading import ConlluWriter
@@ -77,8 +77,8 @@ class DocumentSentence:
 
     Parameters
     ----------
-    sentence
-        The sentence of CoNLL-U.
+    conllu
+        The sentence as CoNLL-U, with all white space in MISC; empty for one without words.
     offset
         Number of characters of the text before it.
 
@@ -94,33 +94,39 @@ class DocumentSentence:
         Position in the text, in characters.
     """
 
-    def __init__(self, sentence: Sentence, offset: int):
-        self._sentence = sentence
-        self.text = ""
-        self.tokens: tuple[DocumentToken, ...] = ()
-        self.words: tuple[Word, ...] = ()
-        self.start = self.end = self.next_offset = offset
-        if not len(sentence):
-            return
-        rows = list(zip(*(sentence.column(name) for name in ("form", *SHOWN)), strict=True))
-        tokens = []
-        surface = surface_of(sentence)
-        for token in surface.tokens:
-            offset += len(token.spaces_before)
-            end = offset + len(token.written)
-            words = [
-                Word(form, lemma, upos, xpos, feats, offset, end)
-                for form, lemma, upos, xpos, feats in rows[token.first : token.first + token.words]
-            ]
-            tokens.append(DocumentToken(token.written, offset, end, tuple(words)))
-            offset = end + len(token.spaces_after)
-        first, last = surface.tokens[0], surface.tokens[-1]
-        end = len(surface.text) - len(last.spaces_after)
-        self.text = surface.text[len(first.spaces_before) : end]
-        self.tokens = tuple(tokens)
-        self.words = tuple(word for token in tokens for word in token.words)
-        self.start, self.end = tokens[0].start, tokens[-1].end
+    def __init__(self, conllu: str, offset: int):
+        self._conllu = conllu
+        words: list[Word] = []
+        tokens: list[DocumentToken] = []
+        written: list[str] = []  # tokens, and the white space around them
+        left = 0  # words of the current token that are still to come
+        for line in conllu.split("\n"):
+            if not line or line[0] == "#":
+                continue
+            number, form, lemma, upos, xpos, feats, _, _, _, misc = line.split("\t")
+            if not left:
+                after, before, token = spaces_of(form, misc)
+                start = offset + len(before)
+                end = start + len(token)
+                offset = end + len(after)
+                written += (before, token, after)
+                left, begin = 1, len(words)
+                if "-" in number:
+                    first, _, last = number.partition("-")
+                    left = int(last) - int(first) + 1
+                    continue
+            words.append(Word(form, lemma, upos, xpos, feats, start, end))
+            left -= 1
+            if not left:
+                tokens.append(DocumentToken(token, start, end, tuple(words[begin:])))
+        self.text = "".join(written[1:-1])
+        self.words, self.tokens = tuple(words), tuple(tokens)
+        self.start, self.end = (tokens[0].start, tokens[-1].end) if tokens else (offset, offset)
         self.next_offset = offset  # of the sentence after it
+
+    @cached_property
+    def _sentence(self) -> Sentence:
+        return next(sentences_in(self._conllu))
 
     def __len__(self) -> int:
         """Number of words."""
@@ -134,7 +140,7 @@ class DocumentSentence:
 
     def __str__(self) -> str:
         """Return the sentence as CoNLL-U."""
-        return self._sentence.raw
+        return self._conllu
 
     def __repr__(self) -> str:
         return f"<Sentence {self.text!r:.70}>"
@@ -163,6 +169,11 @@ class DocumentSentence:
     def to_token_list(self) -> TokenList:
         """Return the sentence as a ``conllu.TokenList``."""
         return to_token_list(self._sentence)
+
+
+def sentences_in(conllu: str) -> Iterator[Sentence]:
+    """Yield the sentences of CoNLL-U."""
+    return ConlluReader("<text>").read([Block(conllu, 1)])
 
 
 class Document:
@@ -195,19 +206,14 @@ class Document:
         self._conllu = conllu
         self._columns = columns
 
-    def conllu_sentences(self) -> Iterator[Sentence]:
-        """Yield the sentences as the reader of CoNLL-U does."""
-        return ConlluReader("<text>").read([Block(self._conllu, 1)] if self._conllu else [])
-
     @cached_property
     def sentences(self) -> list[DocumentSentence]:
         """The sentences; made when they are first used."""
-        sentences = []
+        sentences: list[DocumentSentence] = []
         offset = 0
-        for sentence in self.conllu_sentences():
-            found = DocumentSentence(sentence, offset)
-            offset = found.next_offset
-            sentences.append(found)
+        for sentence in self._conllu.split("\n\n")[:-1]:
+            sentences.append(DocumentSentence(f"{sentence}\n\n", offset))
+            offset = sentences[-1].next_offset
         return sentences
 
     def __len__(self) -> int:

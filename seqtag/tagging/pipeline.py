@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
@@ -27,7 +26,7 @@ from seqtag.segmentation.reading import (
     split_documents,
 )
 from seqtag.segmentation.segmenter import Segmenter
-from seqtag.tagging.document import Document, DocumentSentence, encoded
+from seqtag.tagging.document import Document, DocumentSentence, encoded, sentences_in
 from seqtag.tagging.encode import check_threads, columns_of
 from seqtag.tagging.streams import TagCounts, TagOptions, tag_stream, tag_text
 from seqtag.tagging.tables import TableTaggers
@@ -380,17 +379,14 @@ class Pipeline:
                 yield sentence_of({"form": words}, line=number)
 
         check_threads(threads)
-        results = []
-        for filled in tag_stream(self.taggers, checked(), threads):
-            sentence = filled.sentence
-            if len(filled):
-                [sentence] = read(io.BytesIO(filled.text("conllu").encode()), "conllu")
-            results.append(DocumentSentence(sentence, 0))
-        return results
+        return [
+            DocumentSentence(filled.text("conllu") if len(filled) else "", 0)
+            for filled in tag_stream(self.taggers, checked(), threads)
+        ]
 
     def sentences(self, text: str, *, paragraphs: str = "auto") -> Iterator[Sentence]:
         """Yield the annotated sentences of a text, as CoNLL-U has them; see `tag_text`."""
-        yield from self.tag_text(text, paragraphs=paragraphs).conllu_sentences()
+        return sentences_in(str(self.tag_text(text, paragraphs=paragraphs)))
 
     def segmented(
         self,
