@@ -39,7 +39,7 @@ TRAIN, TAG, EVAL = "training.train:train", "cli.tag:command", "cli.eval:command"
 TABLE = "tagging.tables:TableTagger.tag"
 SELECT = "training.auto_settings:select_templates"
 FIND = "segmentation.reading:SegmentedText._find"
-SEGMENT = "segmentation.reading:SegmentedText._segment"
+SEGMENT = "segmentation.reading:_words_of"
 WRITE = "segmentation.reading:SegmentedText._write"
 
 LANES = (
@@ -117,7 +117,7 @@ LANES = (
         (
             Stage("corpus.read:ReadOptions.open", TAG, "a stream"),
             Stage(
-                "corpus.read:SentenceStream.blocks",
+                "corpus.read:SentenceStream.block_tasks",
                 "tagging.streams:tag_text",
                 "blocks of lines",
             ),
@@ -133,7 +133,7 @@ LANES = (
                 "tagging.runtime:ModelRuntime.decode_types",
                 "label ids",
             ),
-            Stage("corpus.scanner:BlockScanner.splice", TABLE, "the same lines, labeled"),
+            Stage("corpus.scanner:Scanned.splice", TABLE, "the same lines, labeled"),
             Stage("storage.output:Output.write", TAG, "a file or standard output"),
         ),
     ),
@@ -158,7 +158,7 @@ LANES = (
             Stage("segmentation.multiword:Splitter.split", SEGMENT, "words of multiword tokens"),
             Stage("segmentation.reading:ConlluWriter.write", WRITE, "blocks of CoNLL-U"),
             Stage(
-                "segmentation.reading:SegmentedText.blocks",
+                "segmentation.reading:SegmentedText.block_tasks",
                 "tagging.streams:tag_text",
                 "lines; on to the lane at left",
             ),

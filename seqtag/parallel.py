@@ -18,12 +18,14 @@ _WAY = 1e-6  # seconds without Python's lock, which else is handed over every fe
 
 
 class Pool(Generic[Item]):
-    """Working memory for reuse: each item is used by one thread at a time.
+    """Working memory for reuse.
 
     Parameters
     ----------
     is_full
         Items for which it returns true are dropped instead of reused.
+    users
+        Number of threads that may use an item at a time.
 
     Examples
     --------
@@ -35,17 +37,23 @@ class Pool(Generic[Item]):
     [1]
     """
 
-    def __init__(self, is_full: Callable[[Item], bool] = lambda _: False):
+    def __init__(self, is_full: Callable[[Item], bool] = lambda _: False, users: int = 1):
         self._is_full = is_full
+        self._users = users
         self._idle: list[Item] = []  # list operations are atomic
 
     def take(self, make: Callable[[], Item]) -> Item:
         """Return an idle item, or a new one if there is none."""
-        try:
-            item = self._idle.pop()
-        except IndexError:
-            return make()
-        return make() if self._is_full(item) else item
+        while self._idle:
+            try:
+                item = self._idle.pop()
+            except IndexError:  # another thread was faster
+                break
+            if not self._is_full(item):
+                return item
+        item = make()
+        self._idle += [item] * (self._users - 1)
+        return item
 
     def put(self, item: Item) -> None:
         """Give an item back."""

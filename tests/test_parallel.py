@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from seqtag.parallel import in_order
+from seqtag.parallel import Pool, in_order
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -51,3 +51,13 @@ def test_an_error_comes_after_the_results_before_it(threads):
         for result in in_order(work, range(5), threads):
             seen.append(result)
     assert seen == [-1, -1]
+
+
+def test_as_many_threads_as_allowed_share_an_item():
+    full: list[object] = []
+    pool = Pool[object](lambda item: item in full, users=2)
+    with pool.borrow(object) as a, pool.borrow(object) as b, pool.borrow(object) as c:
+        assert a is b is not c
+    full.append(a)
+    with pool.borrow(object) as d, pool.borrow(object) as e:
+        assert d is e is c

@@ -11,13 +11,12 @@ import os
 import re
 import time
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from seqtag.batch import ranges
 from seqtag.batch.files import DONE, Models, TagTask
 from seqtag.batch.storage import is_address, place_of
-from seqtag.corpus.formats import FORMATS, joined
+from seqtag.corpus.formats import FORMATS, joined, renumbered
 from seqtag.errors import CorpusError
 from seqtag.storage.output import remove_leftovers
 from seqtag.tagging.streams import TagCounts, TagOptions
@@ -158,32 +157,8 @@ def _pieces(
             if around is None or not counts.sentences:
                 yield from chunks
             else:
-                yield from _renumbered(chunks, counts.sentences, *around)
+                yield from renumbered(chunks, counts.sentences, *around)
         counts.add(task.before["sentences"], task.before["tokens"])
-
-
-def _renumbered(
-    chunks: Iterable[bytes], number: int, before: bytes, after: bytes
-) -> Iterator[bytes]:
-    r"""Yield lines with their numbers replaced by those from `number` + 1 on.
-
-    >>> lines = [b"# sent_id = 1\n\n# sen", b"t_id = 2\n"]
-    >>> b"".join(_renumbered(lines, 8, b"\n# sent_id = ", b"\n"))
-    b'# sent_id = 9\n\n# sent_id = 10\n'
-    """
-    rest, begun = b"\n", False  # as if a line had ended before
-    for chunk in chain(chunks, [b""]):
-        data = rest + chunk
-        end = data.rfind(b"\n") if chunk else len(data)
-        first, *others = data[:end].split(before)
-        done = [first]
-        for other in others:
-            number += 1
-            at = other.find(after)
-            done += (before, b"%d" % number, other[at:] if at >= 0 else b"")
-        piece = b"".join(done)
-        yield piece if begun else piece[1:]
-        begun, rest = begun or bool(piece), data[end:]
 
 
 def _complete_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:

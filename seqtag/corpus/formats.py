@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from seqtag.corpus import conllu, table, text, write
@@ -250,6 +251,30 @@ def joined(pieces: Iterator[bytes], format: str | None) -> Iterator[bytes]:
     """Join the bytes of several files of a format, or of the input's format if that is None."""
     join = FORMATS[format].join if format else None
     return join(pieces) if join else pieces
+
+
+def renumbered(
+    chunks: Iterable[bytes], number: int, before: bytes, after: bytes
+) -> Iterator[bytes]:
+    r"""Yield lines with their numbers replaced by those from `number` + 1 on.
+
+    >>> lines = [b"# sent_id = 1\n\n# sen", b"t_id = 2\n"]
+    >>> b"".join(renumbered(lines, 8, b"\n# sent_id = ", b"\n"))
+    b'# sent_id = 9\n\n# sent_id = 10\n'
+    """
+    rest, begun = b"\n", False  # as if a line had ended before
+    for chunk in chain(chunks, [b""]):
+        data = rest + chunk
+        end = data.rfind(b"\n") if chunk else len(data)
+        first, *others = data[:end].split(before)
+        done = [first]
+        for other in others:
+            number += 1
+            at = other.find(after)
+            done += (before, b"%d" % number, other[at:] if at >= 0 else b"")
+        piece = b"".join(done)
+        yield piece if begun else piece[1:]
+        begun, rest = begun or bool(piece), data[end:]
 
 
 def render(columns: Mapping[str, Sequence[str]], format: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from seqtag.corpus import conllu
@@ -26,7 +27,7 @@ from seqtag.errors import CorpusError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import TracebackType
 
     from seqtag.corpus.sentence import Sentence
@@ -76,6 +77,12 @@ class AnyStream(Protocol):
 
     def blocks(self) -> Iterator[Block]:
         """Yield the text of a table in pieces of complete sentences."""
+
+    def block_tasks(self) -> Iterator[Callable[[], Block]]:
+        """Yield functions that make the blocks of a table; any thread may call them."""
+
+    def numbered(self, text: bytes, sentences: int) -> bytes:
+        """Return the text of the next block with the numbers that its sentences get here."""
 
     def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
         """Yield the sentences of some blocks of a table."""
@@ -155,6 +162,15 @@ class SentenceStream:
                 if not self.separator:
                     self.separator = find_separator(block.text.removeprefix("\ufeff"))
                 yield block
+
+    def block_tasks(self) -> Iterator[Callable[[], Block]]:
+        """Yield functions that return the blocks of a table: they are read already."""
+        for block in self.blocks():
+            yield partial(Block, *block)
+
+    def numbered(self, text: bytes, sentences: int) -> bytes:  # noqa: ARG002  numbers are those of the file
+        """Return the text of a block as it is."""
+        return text
 
     def parse(self, blocks: Iterable[Block], line: int = 1) -> Iterator[Sentence]:
         """Return the sentences of some blocks of a table, the first of which starts at `line`.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from seqtag.corpus.read import AnyStream
     from seqtag.corpus.stream import Block
-    from seqtag.engine.interface import Scanner
+    from seqtag.engine.interface import ScannedRows, Scanner
 
 
 class Scanned(NamedTuple):
@@ -29,19 +29,34 @@ class Scanned(NamedTuple):
         How many values of each column had a number before; 0 after a new start.
     new
         The values of each column that got the next numbers.
+    rows
+        The block as the kernel has it.
     """
 
     types: np.ndarray[Any, np.dtype[np.int32]]
     sentence_ptr: np.ndarray[Any, np.dtype[np.int64]]
     known: list[int]
     new: list[list[str]]
+    rows: ScannedRows
+
+    def splice(self, labels: Sequence[Any], names: Sequence[Sequence[bytes]]) -> bytes:
+        """Return the block with other labels.
+
+        Parameters
+        ----------
+        labels
+            For each column to write the label id of every token.
+        names
+            For each of these columns what to write for each label id.
+        """
+        return self.rows.splice(list(labels), list(names))
 
 
 class BlockScanner:
     """Numbers the values of some columns of a file, block by block; not thread-safe.
 
     A block with an irregular line (an error, irregular spacing) is left to the reader in Python.
-    Numbers given on the way to it may be meaningless, so numbering starts over after it.
+    Values before that line may have got numbers: call `restart` if they must not have any.
 
     Parameters
     ----------
@@ -67,7 +82,6 @@ class BlockScanner:
             [stream.columns.index(name) for name in read],
             list(write),
         )
-        self._block = b""
         self.restart()
 
     def restart(self) -> None:
@@ -77,11 +91,9 @@ class BlockScanner:
         self.values: list[list[str]] = [[] for _ in self._arguments[4]]
 
     def scan(self, block: Block) -> Scanned | None:
-        """Number the values of a block; return None and start over if it is not regular."""
-        self._block = block.text.encode()
-        found = self._scanner.scan(self._block, block.line == 1)
+        """Number the values of a block; return None if it is not regular."""
+        found = self._scanner.scan(block.text.encode(), block.line == 1)
         if found is None:
-            self.restart()
             return None
         known = [len(values) for values in self.values]
         new = [
@@ -90,18 +102,4 @@ class BlockScanner:
         ]
         for values, more in zip(self.values, new, strict=True):
             values += more
-        types, sentence_ptr = found
-        return Scanned(types, sentence_ptr, known, new)
-
-    def splice(self, labels: Sequence[Any], names: Sequence[Sequence[bytes]]) -> bytes:
-        """Return the last block with other labels.
-
-        Parameters
-        ----------
-        labels
-            For each column to write the label id of every token.
-        names
-            For each of these columns what to write for each label id.
-        """
-        spliced: bytes = self._scanner.splice(self._block, list(labels), list(names))
-        return spliced
+        return Scanned(found.types, found.sentence_ptr, known, new, found)

@@ -20,19 +20,29 @@ if TYPE_CHECKING:
     from seqtag.engine.reference import Weights
 
 
-class Scanner(Protocol):
-    """Scanner of column files, piece by piece, that splices labels in; native backend only."""
+class ScannedRows(Protocol):
+    """Words of a piece of a column file; native backend only."""
 
-    def scan(self, text: bytes, file_start: bool) -> tuple[IntArray, IntArray] | None:
-        """Return type ids (columns, words) and sentence_ptr, or None if the text is irregular."""
+    @property
+    def types(self) -> NDArray[np.int32]:
+        """Type ids (columns, words)."""
+
+    @property
+    def sentence_ptr(self) -> IntArray:
+        """Where each sentence begins among the words, and where the last ends."""
+
+    def splice(self, labels: Sequence[IntArray], names: Sequence[Sequence[bytes]]) -> bytes:
+        """Return the text with the labels written into it."""
+
+
+class Scanner(Protocol):
+    """Scanner of column files, piece by piece; native backend only."""
+
+    def scan(self, text: bytes, file_start: bool) -> ScannedRows | None:
+        """Return the words of a text, or None if it is irregular."""
 
     def new_values(self, column: int) -> list[bytes]:
         """Return the values of a column numbered since the last call, in order."""
-
-    def splice(
-        self, text: bytes, labels: Sequence[IntArray], names: Sequence[Sequence[bytes]]
-    ) -> bytes:
-        """Return the text scanned last with the labels written into it."""
 
 
 class TokenScanner(Protocol):

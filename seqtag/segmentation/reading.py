@@ -11,13 +11,16 @@ from __future__ import annotations
 import logging
 import re
 from copy import copy
+from functools import partial
 from itertools import pairwise
+from threading import Semaphore
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from seqtag.corpus import Block, Sentence
 from seqtag.corpus.conllu import COLUMNS, ConlluReader, ConlluSentence
+from seqtag.corpus.formats import renumbered
 from seqtag.corpus.surface import escape_spaces
 from seqtag.engine.backend import write_sentences
 from seqtag.parallel import in_order
@@ -34,9 +37,11 @@ if TYPE_CHECKING:
 
     Positions = NDArray[np.int64]
 
-_BLOCK = 1 << 18  # characters of text segmented at a time
+_BLOCK = 1 << 16  # characters of text segmented at a time
 _LONGEST = 1 << 16  # characters of a sentence; longer ones are cut, to limit memory of taggers
 _MARGIN = 200  # characters that a cut leaves after it
+
+_NUMBER = b"\n# sent_id = ", b"\n"  # around the number of a sentence
 
 _MARK = "\ufeff"  # byte order mark
 _PARAGRAPH = "# newpar\n"
@@ -72,6 +77,15 @@ class _Conllu:
     def blocks(self) -> Iterator[Block]:
         """Yield the sentences as text, in blocks."""
         raise NotImplementedError
+
+    def block_tasks(self) -> Iterator[Callable[[], Block]]:
+        """Yield functions that make the blocks; any thread may call them."""
+        for block in self.blocks():
+            yield partial(Block, *block)
+
+    def numbered(self, text: bytes, sentences: int) -> bytes:  # noqa: ARG002  they have numbers
+        """Return the text of the next block with the numbers that its sentences get here."""
+        return text
 
     @property
     def position(self) -> int:
@@ -218,7 +232,7 @@ class SegmentedText(_Conllu):
     flush
         Whether sentences are yielded one by one, and not in large blocks.
     writer
-        Writes the sentences; one writer numbers the sentences of several texts through.
+        Writes the sentences; those of several texts with one writer are numbered through.
     continues
         Whether the text continues a document after a paragraph, so that no new one begins.
     threads
@@ -247,14 +261,37 @@ class SegmentedText(_Conllu):
         self._stream, self._segmenter, self._splitter = stream, segmenter, splitter
         self._mode, self._threads = check_mode(paragraphs), threads
         self._writer = writer or ConlluWriter()
+        # Two threads take turns, so that the segmenter sums the weights of a word once for both.
+        self._turns = Semaphore((threads + 1) // 2)
         self._ready: Callable[[], bool] = stream.ready if flush is None else (lambda: not flush)
 
     def blocks(self) -> Iterator[Block]:
         """Yield the sentences as text, in blocks."""
         line = 1
-        for text in self._texts():
+        for block in in_order(_run, self.block_tasks(), self._threads, self._ready):
+            text = self.numbered(block.text.encode(), block.text.count("\n\n")).decode()
             yield Block(text, line)
             line += text.count("\n")
+
+    def block_tasks(self) -> Iterator[Callable[[], Block]]:
+        """Yield functions that make the blocks, numbering their sentences from 1.
+
+        Any thread may call them; each line is counted from the beginning of its block.
+        """
+        mode = self._mode
+        if mode == "auto":
+            mode, evidence = find_mode(self._stream.head().removeprefix(_MARK))
+            if evidence:
+                _log.info(_NOTES[mode], self.source, evidence)
+        for piece in self._pieces(mode):
+            yield partial(self._block, *piece)
+
+    def numbered(self, text: bytes, sentences: int) -> bytes:
+        """Return the text of the next block, its sentences numbered on from those before."""
+        before, self._writer.number = self._writer.number, self._writer.number + sentences
+        if not before:
+            return text
+        return b"".join(renumbered([text], before, *_NUMBER))
 
     @property
     def position(self) -> int:
@@ -275,17 +312,6 @@ class SegmentedText(_Conllu):
         self._stream.close()
 
     # ----------------------------------------------------------------- text to CoNLL-U
-    def _texts(self) -> Iterator[str]:
-        """Yield the CoNLL-U of the text that is final, piece by piece."""
-        mode = self._mode
-        if mode == "auto":
-            mode, evidence = find_mode(self._stream.head().removeprefix(_MARK))
-            if evidence:
-                _log.info(_NOTES[mode], self.source, evidence)
-        pieces = in_order(self._segment, self._pieces(mode), self._threads, self._ready)
-        for window, found, words in pieces:
-            yield self._write(window, found, words)
-
     def _pieces(self, mode: str) -> Iterator[tuple[_Window, _Found | None]]:
         """Yield the text in pieces, in order, with their sentences where these are known.
 
@@ -309,14 +335,13 @@ class SegmentedText(_Conllu):
         if window.text[window.begin :].strip():
             yield window, None
 
-    def _segment(
-        self, piece: tuple[_Window, _Found | None]
-    ) -> tuple[_Window, _Found, list[dict[int, tuple[str, ...]]]]:
-        """Return a piece with its sentences and the words of their multiword tokens."""
-        window, found = piece
-        found = found or self._find(window, final=True)
+    def _block(self, window: _Window, found: _Found | None) -> Block:
+        """Return the CoNLL-U of a piece, whose sentences may be known."""
+        if found is None:
+            with self._turns:
+                found = self._find(window, final=True)
         words = _words_of(self._splitter, window.original, *found[:3])
-        return window, found, words
+        return Block(self._write(window, found, words), 1)
 
     def _find(self, window: _Window, *, waits: bool = False, final: bool = False) -> _Found:
         """Return the sentences that later text cannot change.
@@ -401,6 +426,10 @@ def _words_of(
         return [{}] * len(bounds)
     forms = [text[a:b] for a, b in zip(starts, ends, strict=True)]
     return splitter.split([forms[a:b] for a, b in pairwise([0, *bounds])])
+
+
+def _run(task: Callable[[], Block]) -> Block:
+    return task()
 
 
 class _BareSentence(ConlluSentence):
@@ -494,12 +523,17 @@ _MOST_KNOWN = 1000  # kinds of white space remembered
 
 
 class ConlluWriter:
-    r"""Writer of sentences with consecutive numbers.
+    r"""Writer of sentences, numbered from 1.
 
     Parameters
     ----------
     token_ranges
         Whether MISC has the positions of each token in the text, in characters.
+
+    Attributes
+    ----------
+    number : int
+        Number of sentences written into earlier blocks, which the stream counts.
 
     Examples
     --------
@@ -515,7 +549,7 @@ class ConlluWriter:
 
     def __init__(self, *, token_ranges: bool = False):
         self._ranges = token_ranges
-        self._number = 0
+        self.number = 0
         self._misc: dict[str, str] = {" ": "_", "": "SpaceAfter=No"}  # by the white space after
 
     def write(
@@ -550,12 +584,11 @@ class ConlluWriter:
         offset
             Characters of the text before this part of it.
         numbers
-            The number in the comment of each sentence; by default they continue those before.
+            The number in the comment of each sentence; from 1 by default.
         """
         before, opens = before or {}, opens or {}
         if numbers is None:
-            numbers = np.arange(self._number + 1, self._number + 1 + len(sentence_ends))
-            self._number += len(sentence_ends)
+            numbers = np.arange(1, 1 + len(sentence_ends))
         written: list[str | None] = [None] * len(sentence_ends)
         if write_sentences is not None and not self._ranges:
             plain = np.ones(len(sentence_ends), np.bool_)

@@ -258,6 +258,7 @@ class _TableNumbering(_BlockNumbering):
     def number(self, block: Block) -> Numbered:
         found = self._scanner.scan(block)
         if found is None:  # malformed: the reader has messages for that
+            self._scanner.restart()
             sentences = self._stream.parse([block], block.line)
             pieces = list(self._counter.numbered(sentences))
             words = [np.zeros(0, np.int32), *(words for words, _ in pieces)]

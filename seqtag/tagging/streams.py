@@ -12,7 +12,7 @@ from seqtag.corpus.sentence import find_column, has_column
 from seqtag.engine import backend
 from seqtag.errors import CorpusError, OptionError
 from seqtag.parallel import in_order
-from seqtag.tagging.tables import TableTaggers
+from seqtag.tagging.tables import TableTaggers, TaggedBlock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -448,14 +448,15 @@ def tag_text(
         stream.report()
         return
     counted = counts or TagCounts()
-    tables = tables or TableTaggers(taggers)
+    tables = tables or TableTaggers(taggers, threads)
     plan = None
     sentences: Iterable[Sentence] = stream
     if to is None and backend.Scanner is not None and stream.is_table and fields.labels_only:
-        blocks = stream.blocks()
-        first = list(islice(blocks, 1))  # after which the stream knows its separator
+        tasks = stream.block_tasks()
+        if not stream.separator:  # it is known after the first block
+            tasks = chain([*islice(tasks, 1)], tasks)
+            sentences = stream.parse(task() for task in tasks)
         plan = tables.plan(stream)
-        sentences = stream.parse(chain(first, blocks))
     if plan is None or not plan.possible or flush:
         for batch in _tagged_batches(taggers, sentences, threads, fields, ready):
             yield "".join(tagged.text(to) for tagged in batch).encode()
@@ -463,17 +464,18 @@ def tag_text(
         stream.report()
         return
 
-    def tag(block: Block) -> tuple[bytes, int, int]:
+    def tag(task: Callable[[], Block]) -> TaggedBlock:
+        block = task()
         with tables.borrow(plan) as tagger:
             done = tagger.tag(block)
-            size = tagger.sentences, tagger.tokens
         if done is None:
             batch = [*tag_stream(taggers, stream.parse([block], block.line))]
-            done, size = "".join(tagged.text() for tagged in batch).encode(), _size(batch)
-        return done, *size
+            text = "".join(tagged.text() for tagged in batch).encode()
+            done = TaggedBlock(text, *_size(batch))
+        return done
 
-    for piece, *size in in_order(tag, chain(first, blocks), threads, ready):
-        yield piece
+    for text, *size in in_order(tag, tasks, threads, ready):
+        yield stream.numbered(text, size[0])
         counted.add(*size)
     stream.report()
 

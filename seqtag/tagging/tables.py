@@ -8,6 +8,7 @@ one does the same for column formats, but Python handles word types only. A bloc
 from __future__ import annotations
 
 from sys import getsizeof
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _MAX_LEMMA_BYTES = 32 << 20  # of lemmas kept for labels and forms, before all starts afresh
 _ENTRY_BYTES = 136  # of an entry of a dict and of a number
+_MANY = 3  # taggers, of which none takes most of the time
 
 
 class _Filled(NamedTuple):
@@ -175,12 +177,17 @@ class TableTaggers:
     ----------
     taggers
         As for `TablePlan`.
+    threads
+        Threads that will use them.
     """
 
-    def __init__(self, taggers: Sequence[Tagger]):
+    def __init__(self, taggers: Sequence[Tagger], threads: int = 1):
         self._taggers = taggers
         self._plan: TablePlan | None = None
-        self._idle: Pool[TableTagger] = Pool()
+        # Two threads take turns at several taggers and seldom wait: each sums the weights of a
+        # word for both. With one or two taggers they would wait.
+        users = 2 if threads > 1 and len(taggers) >= _MANY else 1
+        self._idle: Pool[TableTagger] = Pool(lambda tagger: tagger.is_full, users)
 
     def plan(self, stream: AnyStream) -> TablePlan:
         """Return the plan for a file; made for the first of the files."""
@@ -193,66 +200,79 @@ class TableTaggers:
         return self._idle.borrow(lambda: TableTagger(plan))
 
 
-class TableTagger:
-    """Tags blocks of files with the same columns; for one thread at a time.
+class TaggedBlock(NamedTuple):
+    """A block with its label columns filled, and how many sentences with words and words it has."""
 
-    Attributes
-    ----------
-    sentences, tokens : int
-        Number of sentences with words, and of words, of the last tagged block.
+    text: bytes
+    sentences: int
+    tokens: int
+
+
+class TableTagger:
+    """Tags blocks of files with the same columns.
+
+    Several threads may use it: they take turns at numbering words and at each of the taggers.
     """
 
     def __init__(self, plan: TablePlan):
         self._plan = plan
         self._scanner = plan.scanner()
-        self.sentences = self.tokens = 0
-        self._forget()
+        self._workspaces = plan.workspaces()
+        self._lemmas = plan.lemmas()
+        self._numbering = Lock()
+        self._turns = [Lock() for _ in plan.taggers]
+        self._is_spoiled = False
 
-    def _forget(self) -> None:
-        """Start without numbered types, as the scanner does after it was restarted."""
-        self._workspaces = self._plan.workspaces()
-        self._lemmas = self._plan.lemmas()
-
-    def tag(self, block: Block) -> bytes | None:
-        """Return the block with its label columns filled, or None if it is not plain."""
-        plan, scanner = self._plan, self._scanner
+    @property
+    def is_full(self) -> bool:
+        """True if another one should replace it, to limit memory."""
         held = sum(lemmas.nbytes for lemmas in self._lemmas.values())
-        if any(space.is_full for space in self._workspaces) or held > _MAX_LEMMA_BYTES:
-            scanner.restart()
-            self._forget()
-        scanned = scanner.scan(block)
-        if scanned is None:  # the scanner has restarted itself
-            self._forget()
-            return None
-        self.sentences = int(np.count_nonzero(np.diff(scanned.sentence_ptr)))
-        self.tokens = scanned.types.shape[1]
-        shared: list[SharedHashes] = [{} for _ in plan.read]  # attributes of new types
+        is_full = any(space.is_full for space in self._workspaces) or held > _MAX_LEMMA_BYTES
+        return is_full or self._is_spoiled
+
+    def tag(self, block: Block) -> TaggedBlock | None:
+        """Return the block with its label columns filled, or None if it is not plain."""
+        plan = self._plan
+        with self._numbering:
+            scanned = self._scanner.scan(block)
+            if scanned is None:  # words without use have numbers now
+                self._is_spoiled = True
+                return None
+            shared: list[SharedHashes] = [{} for _ in plan.read]  # attributes of new types
+            for sources, tagger, workspace in zip(
+                plan.sources, plan.taggers, self._workspaces, strict=True
+            ):
+                for column, source in zip(tagger.model.compiled.columns, sources, strict=True):
+                    if not isinstance(source, _Filled):
+                        at = plan.read.index(str(source))
+                        new = scanned.known[at], scanned.new[at], shared[at]
+                        workspace.encoder.extend(column, *new)
         labels: list[NDArray[np.int32]] = []
         lemmas: dict[int, _Values] = {}  # by the number of the tagger
         for number, tagger in enumerate(plan.taggers):
             columns, workspace = tagger.model.compiled.columns, self._workspaces[number]
-            types = np.empty((len(columns), self.tokens), np.int32)
+            types = np.empty((len(columns), scanned.types.shape[1]), np.int32)
             for row, column, source in zip(types, columns, plan.sources[number], strict=True):
                 if isinstance(source, _Filled):
                     ids, names = lemmas.get(source.tagger) or (labels[source.tagger], source.names)
-                    row[:] = workspace.encoder.number(column, [names], len(names))[ids]
+                    with self._numbering:
+                        row[:] = workspace.encoder.number(column, [names], len(names))[ids]
                 else:
-                    at = plan.read.index(str(source))
-                    new = scanned.known[at], scanned.new[at], shared[at]
-                    workspace.encoder.extend(column, *new)
-                    row[:] = scanned.types[at]
-            labels.append(tagger.decode_types(types, scanned.sentence_ptr, workspace))
+                    row[:] = scanned.types[plan.read.index(str(source))]
+            with self._turns[number]:
+                labels.append(tagger.decode_types(types, scanned.sentence_ptr, workspace))
             if number in self._lemmas:
                 form_ids = types[columns.index("form")]
-                forms = scanner.values[plan.read.index("form")]
-                lemmas[number] = self._lemmas[number].of(form_ids, labels[-1], forms)
+                forms = self._scanner.values[plan.read.index("form")]
+                with self._numbering:
+                    lemmas[number] = self._lemmas[number].of(form_ids, labels[-1], forms)
                 if not plan.can_write(lemmas[number].names):
-                    scanner.restart()
-                    self._forget()
+                    self._is_spoiled = True
                     return None
         out_ids, out_names = [], []
         for target in plan.targets:
             found = lemmas.get(target.tagger)
             out_ids.append(found.ids if found else labels[target.tagger])
             out_names.append([name.encode() for name in found.names] if found else target.names)
-        return scanner.splice(out_ids, out_names)
+        sentences = int(np.count_nonzero(np.diff(scanned.sentence_ptr)))
+        return TaggedBlock(scanned.splice(out_ids, out_names), sentences, scanned.types.shape[1])

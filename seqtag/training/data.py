@@ -522,6 +522,8 @@ class _Gathering:
                         self._ids[c].frombytes(known[types].tobytes())
                     self._lengths.frombytes(np.diff(found.sentence_ptr).tobytes())
                     continue
+            if scanner and found is None:
+                scanner.restart()
             for sentence in stream.parse([block], block.line):  # `add` names what is refused
                 self.add(sentence)
         stream.report()

@@ -11,53 +11,35 @@
 namespace seqtag {
 namespace {
 
-class PyScanner {
+// Values that were numbered since the last call, in order.
+nb::list values_after(const Interner& interner, size_t& reported) {
+  nb::list values;
+  for (; reported < interner.size(); ++reported) {
+    const std::string_view v = interner.value(reported);
+    values.append(nb::bytes(v.data(), v.size()));
+  }
+  return values;
+}
+
+class PyScannedRows {
  public:
-  PyScanner(int columns, const std::string& separator, int id_column, bool comments, std::vector<int> read,
-            std::vector<int> write)
-      : reported_(read.size(), 0),
-        scanner_(columns, separator.empty() ? 0 : separator[0], id_column, comments, read, write),
-        written_(write.size()) {
-    require(separator.size() == 1, "separator must be one byte");
-    require(id_column >= -1 && id_column < columns, "id_column names a column out of range");
-    for (int c : read) require(c >= 0 && c < columns, "read names a column out of range");
-    for (int c : write) require(c >= -1 && c < columns, "write names a column out of range");
+  PyScannedRows(nb::bytes text, ScannedRows&& rows) : text_(std::move(text)), rows_(std::move(rows)) {}
+  // Type ids (columns read, words).
+  nb::object types() const {
+    std::vector<int32_t> all;
+    all.reserve(rows_.types.size() * size_t(rows_.words));
+    for (const auto& column : rows_.types) all.insert(all.end(), column.begin(), column.end());
+    return to_numpy(std::move(all), {rows_.types.size(), size_t(rows_.words)});
   }
-  // Type ids (columns read, words) and sentence_ptr, or None if the text is not plain.
-  nb::object scan(nb::bytes text, bool file_start) {
-    bool plain;
-    {
-      nb::gil_scoped_release release;
-      plain = scanner_.scan(text.c_str(), text.size(), file_start);
-    }
-    if (!plain) return nb::none();
-    std::vector<int32_t> types;
-    types.reserve(reported_.size() * scanner_.words());
-    for (size_t c = 0; c < reported_.size(); ++c)
-      types.insert(types.end(), scanner_.types(c).begin(), scanner_.types(c).end());
-    return nb::make_tuple(to_numpy(std::move(types), {reported_.size(), scanner_.words()}),
-                          to_numpy(std::vector<int64_t>(scanner_.sentence_ptr())));
-  }
-  // Values of a column that were numbered since the last call, in order.
-  nb::list new_values(size_t column) {
-    require(column < reported_.size(), "column out of range");
-    nb::list values;
-    const Interner& interner = scanner_.interner(column);
-    for (; reported_[column] < interner.size(); ++reported_[column]) {
-      const std::string_view v = interner.value(reported_[column]);
-      values.append(nb::bytes(v.data(), v.size()));
-    }
-    return values;
-  }
-  // The text scanned last with the labels in their places; names: per column written, per label.
-  nb::bytes splice(nb::bytes text, const std::vector<In<int32_t>>& labels,
-                   const std::vector<std::vector<nb::bytes>>& names) {
-    require(text.size() == scanner_.size(), "splice takes the text that was scanned last");
-    require(labels.size() == written_ && names.size() == written_, "one array of labels for each column written");
+  nb::object sentence_ptr() const { return to_numpy(std::vector<int64_t>(rows_.sentence_ptr)); }
+  // The text with the labels in their places; names: per column written, per label.
+  nb::bytes splice(const std::vector<In<int32_t>>& labels, const std::vector<std::vector<nb::bytes>>& names) const {
+    const size_t written = rows_.places.size();
+    require(labels.size() == written && names.size() == written, "one array of labels for each column written");
     std::vector<const int32_t*> ids;
-    std::vector<std::vector<std::string_view>> views(written_);
-    for (size_t w = 0; w < written_; ++w) {
-      require(labels[w].shape(0) == scanner_.words(), "one label per word");
+    std::vector<std::vector<std::string_view>> views(written);
+    for (size_t w = 0; w < written; ++w) {
+      require(labels[w].shape(0) == size_t(rows_.words), "one label per word");
       require(within(labels[w].data(), labels[w].shape(0), int64_t(names[w].size())), "a label without a name");
       ids.push_back(labels[w].data());
       for (const nb::bytes& name : names[w]) views[w].emplace_back(name.c_str(), name.size());
@@ -65,15 +47,46 @@ class PyScanner {
     std::string out;
     {
       nb::gil_scoped_release release;
-      out = scanner_.splice(text.c_str(), text.size(), ids, views);
+      out = rows_.splice(text_.c_str(), text_.size(), ids, views);
     }
     return nb::bytes(out.data(), out.size());
   }
 
  private:
+  nb::bytes text_;
+  ScannedRows rows_;
+};
+
+class PyScanner {
+ public:
+  PyScanner(int columns, const std::string& separator, int id_column, bool comments, std::vector<int> read,
+            std::vector<int> write)
+      : reported_(read.size(), 0),
+        scanner_(columns, separator.empty() ? 0 : separator[0], id_column, comments, read, write) {
+    require(separator.size() == 1, "separator must be one byte");
+    require(id_column >= -1 && id_column < columns, "id_column names a column out of range");
+    for (int c : read) require(c >= 0 && c < columns, "read names a column out of range");
+    for (int c : write) require(c >= -1 && c < columns, "write names a column out of range");
+  }
+  // The rows of a text, or None if it is not plain.
+  nb::object scan(nb::bytes text, bool file_start) {
+    ScannedRows rows;
+    bool plain;
+    {
+      nb::gil_scoped_release release;
+      plain = scanner_.scan(text.c_str(), text.size(), file_start, rows);
+    }
+    return plain ? nb::cast(PyScannedRows(std::move(text), std::move(rows))) : nb::none();
+  }
+  // Values of a column that were numbered since the last call, in order.
+  nb::list new_values(size_t column) {
+    require(column < reported_.size(), "column out of range");
+    return values_after(scanner_.interner(column), reported_[column]);
+  }
+
+ private:
   std::vector<size_t> reported_;
   Scanner scanner_;
-  size_t written_;
 };
 
 class PyTokenScanner {
@@ -88,14 +101,7 @@ class PyTokenScanner {
                           to_numpy(std::vector<int64_t>(scanner_.sentence_ptr())));
   }
   // Tokens that were numbered since the last call, in order.
-  nb::list new_values() {
-    nb::list values;
-    for (; reported_ < scanner_.interner().size(); ++reported_) {
-      const std::string_view v = scanner_.interner().value(reported_);
-      values.append(nb::bytes(v.data(), v.size()));
-    }
-    return values;
-  }
+  nb::list new_values() { return values_after(scanner_.interner(), reported_); }
 
  private:
   size_t reported_ = 0;
@@ -225,12 +231,15 @@ class PyCharacters {
 }  // namespace
 
 void bind_text(nb::module_& m) {
+  nb::class_<PyScannedRows>(m, "ScannedRows")
+      .def_prop_ro("types", &PyScannedRows::types)
+      .def_prop_ro("sentence_ptr", &PyScannedRows::sentence_ptr)
+      .def("splice", &PyScannedRows::splice, nb::arg("labels"), nb::arg("names"));
   nb::class_<PyScanner>(m, "Scanner")
       .def(nb::init<int, const std::string&, int, bool, std::vector<int>, std::vector<int>>(), nb::arg("columns"),
            nb::arg("separator"), nb::arg("id_column"), nb::arg("comments"), nb::arg("read"), nb::arg("write"))
       .def("scan", &PyScanner::scan, nb::arg("text"), nb::arg("file_start"))
-      .def("new_values", &PyScanner::new_values, nb::arg("column"))
-      .def("splice", &PyScanner::splice, nb::arg("text"), nb::arg("labels"), nb::arg("names"));
+      .def("new_values", &PyScanner::new_values, nb::arg("column"));
   nb::class_<PyTokenScanner>(m, "TokenScanner")
       .def(nb::init<>())
       .def("scan", &PyTokenScanner::scan, nb::arg("text"), nb::arg("file_start"))

@@ -2,6 +2,7 @@
 // Accepts the plain case only: any irregularity makes scan() return false, and the Python readers
 // of seqtag.corpus, which know every rule and message, take the piece instead.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -12,6 +13,39 @@
 
 namespace seqtag {
 
+// The words of one text, and where labels go into it.
+struct ScannedRows {
+  struct Place {
+    size_t begin, end;
+  };
+  std::vector<std::vector<int32_t>> types;  // per column read
+  std::vector<std::vector<Place>> places;   // per column written, in their order within a line
+  std::vector<size_t> order;                // of these columns: their numbers among those to write
+  std::vector<int64_t> sentence_ptr{0};
+  int64_t words = 0;
+  std::vector<bool> is_new;  // per column written: whether it follows the last
+  char gap = 0;              // before a new column
+
+  // The text with field `name_of[w][label[w][i]]` in the place that word i has for column w.
+  std::string splice(const char* text, size_t size, const std::vector<const int32_t*>& label,
+                     const std::vector<std::vector<std::string_view>>& name_of) const {
+    std::string out;
+    out.reserve(size + size_t(words) * 8 * order.size());
+    size_t done = 0;
+    for (int64_t i = 0; i < words; ++i)
+      for (size_t k = 0; k < order.size(); ++k) {
+        const size_t w = order[k];
+        const Place place = places[k][size_t(i)];
+        out.append(text + done, place.begin - done);
+        if (is_new[k]) out.push_back(gap);
+        out.append(name_of[w][size_t(label[w][i])]);
+        done = place.end;
+      }
+    out.append(text + done, size - done);
+    return out;
+  }
+};
+
 class Scanner {
  public:
   // read: columns to intern, as `types` lists them. write: columns to note the place of; -1 is a
@@ -19,75 +53,46 @@ class Scanner {
   // before the first word are (CoNLL-U), else -DOCSTART- lines are passed over.
   Scanner(int columns, char separator, int id_column, bool comments, std::vector<int> read, std::vector<int> write)
       : columns_(columns), separator_(separator), id_column_(id_column), comments_(comments), read_(std::move(read)),
-        write_(std::move(write)), interners_(read_.size()), types_(read_.size()), places_(write_.size()) {}
+        write_(std::move(write)), interners_(read_.size()) {
+    for (size_t w = 0; w < write_.size(); ++w) order_.push_back(w);
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](size_t a, size_t b) { return write_[a] >= 0 && (write_[b] < 0 || write_[a] < write_[b]); });
+  }
 
-  bool scan(const char* text, size_t size, bool file_start) {
-    for (auto& t : types_) t.clear();
-    for (auto& p : places_) p.clear();
-    sentence_ptr_.assign(1, 0);
-    words_ = 0;
-    size_ = size;
+  // Sets the rows of a text; false if it is not plain.
+  bool scan(const char* text, size_t size, bool file_start, ScannedRows& rows) {
+    rows.types.resize(read_.size());
+    rows.places.resize(write_.size());
+    rows.order = order_;
+    rows.gap = columns_ == 1 ? '\t' : separator_;  // words alone have no gaps
+    for (size_t w : order_) rows.is_new.push_back(write_[w] < 0);
     blank_ = true;
     const char* p = text;
     const char* const end = text + size;
     if (file_start && size >= 3 && std::memcmp(p, "\xef\xbb\xbf", 3) == 0) p += 3;
     while (p < end) {
-      if (!sentence(text, p, end)) return false;
-      if (words_ > sentence_ptr_.back()) sentence_ptr_.push_back(words_);
+      if (!sentence(text, p, end, rows)) return false;
+      if (rows.words > rows.sentence_ptr.back()) rows.sentence_ptr.push_back(rows.words);
     }
     return true;
   }
-  const std::vector<int64_t>& sentence_ptr() const { return sentence_ptr_; }
-  const std::vector<int32_t>& types(size_t column) const { return types_[column]; }
   const Interner& interner(size_t column) const { return interners_[column]; }
-  size_t words() const { return size_t(words_); }
-  size_t size() const { return size_; }  // bytes scanned last
-
-  // The text with field `name_of[w][label[w][i]]` in the place that word i has for column w.
-  std::string splice(const char* text, size_t size, const std::vector<const int32_t*>& label,
-                     const std::vector<std::vector<std::string_view>>& name_of) const {
-    std::string out;
-    out.reserve(size + size_t(words_) * 8 * write_.size());
-    std::vector<size_t> order;  // columns in their order within a line
-    for (size_t w = 0; w < write_.size(); ++w) order.push_back(w);
-    for (size_t i = 1; i < order.size(); ++i)
-      for (size_t j = i; j > 0 && before(order[j], order[j - 1]); --j) std::swap(order[j], order[j - 1]);
-    size_t done = 0;
-    for (int64_t i = 0; i < words_; ++i)
-      for (size_t w : order) {
-        const Place place = places_[w][size_t(i)];
-        out.append(text + done, place.begin - done);
-        if (write_[w] < 0) out.push_back(columns_ == 1 ? '\t' : separator_);  // words alone have no gaps
-        out.append(name_of[w][size_t(label[w][i])]);
-        done = place.end;
-      }
-    out.append(text + done, size - done);
-    return out;
-  }
 
  private:
-  struct Place {
-    size_t begin, end;
-  };
+  using Place = ScannedRows::Place;
   int columns_;
   char separator_;
   int id_column_;
   bool comments_;
   std::vector<int> read_, write_;
   std::vector<Interner> interners_;
-  std::vector<std::vector<int32_t>> types_;
-  std::vector<std::vector<Place>> places_;
-  std::vector<int64_t> sentence_ptr_;
-  int64_t words_ = 0;
-  size_t size_ = 0;
   bool blank_ = true;  // whether the line before is blank, or there is none
   std::vector<Place> field_;
-
-  bool before(size_t a, size_t b) const { return write_[a] >= 0 && (write_[b] < 0 || write_[a] < write_[b]); }
+  std::vector<size_t> order_;  // columns to write in their order within a line
 
   // One run of comments and token lines, up to a blank line or the end. More blank lines, spaces on
   // one, and the end of a CoNLL-U file in their place are irregular: the Python readers warn about them.
-  bool sentence(const char* text, const char*& p, const char* end) {
+  bool sentence(const char* text, const char*& p, const char* end, ScannedRows& rows) {
     bool tokens = false, ended = false;
     int64_t done = 0, covered = 0, empty = 0;
     while (p < end) {
@@ -112,7 +117,7 @@ class Scanner {
         continue;
       }
       tokens = true;
-      if (!row(text, first, last, done, covered, empty)) return false;
+      if (!row(text, first, last, done, covered, empty, rows)) return false;
     }
     return covered <= done && (ended || !tokens || !comments_);
   }
@@ -121,7 +126,8 @@ class Scanner {
     return last - first >= 10 && std::memcmp(first, "-DOCSTART-", 10) == 0;
   }
 
-  bool row(const char* text, const char* first, const char* last, int64_t& done, int64_t& covered, int64_t& empty) {
+  bool row(const char* text, const char* first, const char* last, int64_t& done, int64_t& covered, int64_t& empty,
+           ScannedRows& rows) {
     if (comments_ && *first == '#') return false;
     field_.clear();
     const char* begin = first;
@@ -142,13 +148,14 @@ class Scanner {
       if (!number(text + id.begin, text + id.end, done, covered, empty, word)) return false;
       if (!word) return true;
     }
-    ++words_;
+    ++rows.words;
     for (size_t c = 0; c < read_.size(); ++c) {
       const Place f = field_[size_t(read_[c])];
-      types_[c].push_back(interners_[c].intern(text + f.begin, f.end - f.begin));
+      rows.types[c].push_back(interners_[c].intern(text + f.begin, f.end - f.begin));
     }
-    for (size_t w = 0; w < write_.size(); ++w)
-      places_[w].push_back(write_[w] < 0 ? Place{size_t(last - text), size_t(last - text)} : field_[size_t(write_[w])]);
+    const Place behind{size_t(last - text), size_t(last - text)};
+    for (size_t k = 0; k < order_.size(); ++k)
+      rows.places[k].push_back(rows.is_new[k] ? behind : field_[size_t(write_[order_[k]])]);
     return true;
   }
 
