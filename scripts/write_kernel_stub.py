@@ -20,11 +20,13 @@ RECORDS = {
     "Rows": "tuple[U64, I64, NDArray[numpy.uint16], NDArray[numpy.int8]]",
     "QuantizedWeights": "tuple[Rows, Rows, Rows, F32, F32, F32, float]",
     "TagDictionary": "tuple[int, U64, I64, NDArray[numpy.uint16]]",
+    "LabelsByTags": "tuple[KeyPlan, U64, I64, NDArray[numpy.uint16]]",
     "CellStates": "tuple[I64, I32, object, object, object]",
     "State": "tuple[CellStates, CellStates, CellStates, object, int]",
     "Allowed": "tuple[I64, I32]",
     "Bigrams": "tuple[I64, I32, I32]",
-    "Instances": "tuple[I64, I64, I32, object, I64 | None, I32 | None, I64 | None, I32 | None]",
+    "Instances": "tuple[I64, I64, I32, object, I64 | None, I32 | None, I64 | None, I32 | None, "
+    "I32 | None, I64 | None, I32 | None]",
 }
 """Records of `seqtag.engine.arrays`, as tuples of arrays."""
 

@@ -15,11 +15,24 @@ LabelComponents = tuple[I64, I32, int]
 Rows = tuple[U64, I64, NDArray[numpy.uint16], NDArray[numpy.int8]]
 QuantizedWeights = tuple[Rows, Rows, Rows, F32, F32, F32, float]
 TagDictionary = tuple[int, U64, I64, NDArray[numpy.uint16]]
+LabelsByTags = tuple[KeyPlan, U64, I64, NDArray[numpy.uint16]]
 CellStates = tuple[I64, I32, object, object, object]
 State = tuple[CellStates, CellStates, CellStates, object, int]
 Allowed = tuple[I64, I32]
 Bigrams = tuple[I64, I32, I32]
-Instances = tuple[I64, I64, I32, object, I64 | None, I32 | None, I64 | None, I32 | None]
+Instances = tuple[
+    I64,
+    I64,
+    I32,
+    object,
+    I64 | None,
+    I32 | None,
+    I64 | None,
+    I32 | None,
+    I32 | None,
+    I64 | None,
+    I32 | None,
+]
 
 def has_avx2() -> bool: ...
 def draw_secret(addend: int, factor: int) -> None: ...
@@ -73,6 +86,7 @@ class Decoder:
         weights: QuantizedWeights,
         parts: LabelComponents | None = None,
         known: TagDictionary | None = None,
+        by_tags: LabelsByTags | None = None,
     ) -> None: ...
     def workspace(self) -> Workspace: ...
     def decode(

@@ -74,6 +74,9 @@ class Instances(NamedTuple):
 
     Rows that occur together in many tokens may be bundled, to save memory: a feature ``-1 - b``
     means the rows ``bundles[bundle_ptr[b]:bundle_ptr[b+1]]``; see `written_out`.
+
+    Token n may have the labels ``set_labels[set_ptr[c]:set_ptr[c+1]]``, with ``c = set_of[n]``, or
+    any label if c is -1.
     """
 
     sentence_ptr: IntArray  # (S + 1,) int64
@@ -84,6 +87,9 @@ class Instances(NamedTuple):
     edges: IntArray | None = None  # (edge nnz,) int32
     bundle_ptr: IntArray | None = None  # (B + 1,) int64
     bundles: IntArray | None = None  # (rows in bundles,) int32
+    set_of: IntArray | None = None  # (N,) int32: the number of a set of labels, or -1
+    set_ptr: IntArray | None = None  # (sets + 1,) int64
+    set_labels: IntArray | None = None  # int32, ascending within a set, which is not empty
 
     def written_out(self) -> Instances:
         """Return the same corpus without bundles.
@@ -127,6 +133,13 @@ class Instances(NamedTuple):
         if self.edges is None or self.edge_ptr is None:
             return np.zeros(0, np.int32)
         return self.edges[self.edge_ptr[n] : self.edge_ptr[n + 1]]
+
+    def labels_of(self, n: int) -> IntArray | None:
+        """Return the labels that token n may have; None for any."""
+        if self.set_of is None or self.set_ptr is None or self.set_labels is None:
+            return None
+        c = self.set_of[n]
+        return None if c < 0 else self.set_labels[self.set_ptr[c] : self.set_ptr[c + 1]]
 
 
 class WeightViews(NamedTuple):
@@ -375,6 +388,15 @@ NO_TAG_DICTIONARY = TagDictionary(
     -1, np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.uint16)
 )
 """An empty tag dictionary."""
+
+
+class LabelsByTags(NamedTuple):
+    """Labels that occur in training with each combination of tags, which are input columns."""
+
+    plan: KeyPlan  # of one template, whose key stands for the tags of a token; or of none
+    keys: HashArray  # (combinations,) uint64, ascending
+    row_ptr: IntArray  # (combinations + 1,) int64
+    labels: NDArray[np.uint16]  # ascending within a combination
 
 
 # --------------------------------------------------------------------------- alternatives

@@ -30,6 +30,7 @@ from seqtag.engine.arrays import (
     IntArray,
     KeyPlan,
     LabelComponents,
+    LabelsByTags,
     Layout,
     QuantizedWeights,
     Rows,
@@ -121,12 +122,29 @@ def check_instances(layout: Layout, x: Instances) -> None:
     )
     if x.edge_ptr is None or x.edges is None:
         require(x.edge_ptr is x.edges, "edge_ptr and edges go together")
+    else:
+        require(
+            len(x.edge_ptr) == tokens + 1 and _ascending(x.edge_ptr, len(x.edges)),
+            "edge_ptr must ascend from 0 to the number of edges",
+        )
+        require(_within(x.edges, layout.edges), "edges holds a row out of range")
+    if x.set_of is None or x.set_ptr is None or x.set_labels is None:
+        none = x.set_of is None and x.set_ptr is None and x.set_labels is None
+        require(none, "set_of, set_ptr and set_labels go together")
         return
+    ptr, labels = x.set_ptr, x.set_labels
     require(
-        len(x.edge_ptr) == tokens + 1 and _ascending(x.edge_ptr, len(x.edges)),
-        "edge_ptr must ascend from 0 to the number of edges",
+        _ascending(ptr, len(labels)) and bool((ptr[1:] > ptr[:-1]).all()),
+        "set_ptr must ascend from 0 to the number of labels, and no set may be empty",
     )
-    require(_within(x.edges, layout.edges), "edges holds a row out of range")
+    require(
+        len(x.set_of) == tokens and _within(x.set_of + 1, len(ptr)),
+        "set_of must hold the number of a set for each token, or -1",
+    )
+    require(
+        _within(labels, layout.labels) and _ascending_within(ptr, labels),
+        "set_labels must ascend within a set and be in range",
+    )
 
 
 def check_epoch(
@@ -149,6 +167,15 @@ def check_epoch(
         choices is None or (np.shape(choices)[1:] == (K,) and np.any(choices, axis=1).all()),
         "choices must be (C, K), with a label in every row",
     )
+    if x.set_of is not None and x.set_ptr is not None and x.set_labels is not None:
+        restricted = np.flatnonzero(x.set_of >= 0)
+        inside = np.zeros((len(x.set_ptr) - 1, K), bool)
+        inside[np.repeat(np.arange(len(inside)), np.diff(x.set_ptr)), x.set_labels] = True
+        gold = y[restricted]
+        require(
+            bool((gold >= 0).all() and inside[x.set_of[restricted], gold].all()),
+            "y must hold a label of the token's set",
+        )
     require(_within(visits, len(x.sentence_ptr) - 1), "visits holds a sentence out of range")
     require(cost is None or np.shape(cost) in ((), (K, K)), "cost must be a number or (K, K)")
     require(rule in RULES, "rule must be perceptron, pa or adaptive")
@@ -236,6 +263,7 @@ def check_frozen(
     weights: QuantizedWeights,
     parts: LabelComponents | None,
     known: TagDictionary,
+    by_tags: LabelsByTags | None,
 ) -> None:
     """Refuse a model whose arrays do not fit together, or whose scores could be inexact."""
     check_plan(plan)
@@ -255,6 +283,13 @@ def check_frozen(
     _check_rows(weights.trigram, K)
     _check_rows(Rows(*known[1:], np.zeros(len(known.labels), np.int8)), K)
     require(-1 <= known.attribute < len(plan.attribute_column), "unknown attribute")
+    if by_tags is not None:
+        check_plan(by_tags.plan)
+        _check_rows(Rows(*by_tags[1:], np.zeros(len(by_tags.labels), np.int8)), K)
+        require(
+            len(by_tags.plan.seed) == 1 or not len(by_tags.keys),
+            "labels by tags need one template",
+        )
     shapes = weights.start.shape, weights.stop.shape, weights.transition.shape
     none = order == 0 and shapes[2] == (0, 0)
     require(

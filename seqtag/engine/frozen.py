@@ -14,7 +14,6 @@ import numpy as np
 
 from seqtag.engine.alternatives import margins, n_best, restrict
 from seqtag.engine.arrays import (
-    FORBIDDEN,
     NO_TAG_DICTIONARY,
     Allowed,
     FloatArray,
@@ -22,6 +21,7 @@ from seqtag.engine.arrays import (
     IntArray,
     KeyPlan,
     LabelComponents,
+    LabelsByTags,
     Margins,
     Paths,
     Potentials,
@@ -32,7 +32,7 @@ from seqtag.engine.arrays import (
 )
 from seqtag.engine.checks import check_allowed, check_frozen, require
 from seqtag.engine.keys import keys
-from seqtag.engine.reference import sum_parts, viterbi
+from seqtag.engine.reference import only, sum_parts, viterbi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +55,9 @@ class Decoder:
         The components of labels, if emission weights belong to components.
     known
         The tag dictionary.
+    by_tags
+        The labels by tags. If a known word has labels there, a token may have those of both; if
+        they have none in common, those of its tags.
 
     Raises
     ------
@@ -70,10 +73,12 @@ class Decoder:
         weights: QuantizedWeights,
         parts: LabelComponents | None = None,
         known: TagDictionary = NO_TAG_DICTIONARY,
+        by_tags: LabelsByTags | None = None,
     ):
-        check_frozen(order, plan, edge_plan, weights, parts, known)
+        check_frozen(order, plan, edge_plan, weights, parts, known, by_tags)
         self.labels, self.order, self.weights = len(weights.start), order, weights
         self.plan, self.edge_plan, self.parts, self.known = plan, edge_plan, parts, known
+        self.by_tags = by_tags if by_tags and len(by_tags.keys) else None
         self.trigram: FloatArray | None = None
         if order == 2:  # (K + 1, K, K) from its rows
             K, rows = self.labels, weights.trigram
@@ -177,16 +182,10 @@ class Decoder:
         emission = _sum_rows(self.weights.emission, found, self.parts.number if self.parts else K)
         if self.parts:
             emission = sum_parts(emission, self.parts)
-        if (attribute := self.known.attribute) >= 0:  # known words may have the labels listed only
-            unrestricted, emission = emission, emission.copy()
-            forms = types[self.plan.attribute_column[attribute]]
-            for token, key in enumerate(hashes[attribute, forms]):
-                row = np.searchsorted(self.known.keys, key)
-                if row < len(self.known.keys) and self.known.keys[row] == key:
-                    listed = slice(*self.known.row_ptr[row : row + 2])
-                    if len(labels := self.known.labels[listed]):
-                        emission[token] = FORBIDDEN
-                        emission[token, labels] = unrestricted[token, labels]
+        if self.known.attribute >= 0 or self.by_tags:
+            for n, labels in enumerate(self._labels_of_tokens(types, hashes, sentence_ptr)):
+                if labels is not None:
+                    emission[n] = only(emission[n], labels)
         start, stop, transition = self.weights.start, self.weights.stop, self.weights.transition
         if not self.order:
             start, stop, transition = np.zeros_like(start), np.zeros_like(stop), NO_TRANSITIONS
@@ -200,6 +199,30 @@ class Decoder:
             if allowed is not None:
                 p = restrict(p, [allowed.of(n) for n in range(begin, end)])
             yield here, p
+
+    def _labels_of_tokens(
+        self, types: IntArray, hashes: HashArray, sentence_ptr: IntArray
+    ) -> Iterator[IntArray | None]:
+        """Yield the labels that each token may have by its word and its tags; None for any."""
+        of_words = of_tags = np.zeros(types.shape[1], np.uint64)
+        if (attribute := self.known.attribute) >= 0:
+            of_words = hashes[attribute, types[self.plan.attribute_column[attribute]]]
+        if self.by_tags:
+            of_tags = keys(self.by_tags.plan, types, hashes, sentence_ptr)[:, 0]
+        for word, tags in zip(of_words, of_tags, strict=True):
+            known = _find_labels(self.known, word)
+            seen = self.by_tags and _find_labels(self.by_tags, tags)
+            both = None if known is None or seen is None else np.intersect1d(known, seen)
+            yield both if both is not None and len(both) else known if seen is None else seen
+
+
+def _find_labels(rows: TagDictionary | LabelsByTags, key: np.uint64) -> IntArray | None:
+    """Return the labels with a key; None if there are none."""
+    at = int(np.searchsorted(rows.keys, key))
+    if at == len(rows.keys) or rows.keys[at] != key:
+        return None
+    labels: IntArray = rows.labels[rows.row_ptr[at] : rows.row_ptr[at + 1]].astype(np.int32)
+    return labels if len(labels) else None
 
 
 def _sum_rows(rows: Rows, found: HashArray, width: int) -> FloatArray:

@@ -112,6 +112,9 @@ def potentials(layout: Layout, x: Instances, s: int, w: FloatArray) -> Potential
             emission[t] += views.emission[row] * w.dtype.type(value)
     if layout.parts is not None:
         emission = sum_parts(emission, layout.parts)
+    for t, n in enumerate(tokens):
+        if (labels := x.labels_of(n)) is not None:
+            emission[t] = only(emission[t], labels)
     trigram = views.trigram if layout.order == 2 else None
     if not layout.edges:
         return Potentials(emission, views.start, views.stop, views.transition, trigram)
@@ -131,6 +134,17 @@ def sum_parts(scores: FloatArray, parts: LabelComponents) -> FloatArray:
         having = np.flatnonzero(lengths > z)
         total[:, having] += scores[:, parts.part[parts.ptr[having] + z]]
     return total
+
+
+def only(scores: FloatArray, labels: IntArray) -> FloatArray:
+    """Return the scores (K,) of these labels; those of all others are `FORBIDDEN`.
+
+    >>> only(np.array([3.0, 1.0, 2.0]), np.array([1, 2])).tolist()
+    [-1e+30, 1.0, 2.0]
+    """
+    found = np.full_like(scores, FORBIDDEN)
+    found[labels] = scores[labels]
+    return found
 
 
 def loss_augment(

@@ -200,6 +200,9 @@ MOST_TERMS = 10_000
 MOST_ATTRIBUTES = 256
 """Different attributes that they may look at: a number is kept for each, of every word type."""
 
+TAG_COLUMNS = ("upos", "xpos")
+"""Columns whose values restrict the labels of a token; see `CompiledTemplates.tag_terms`."""
+
 
 @dataclass(frozen=True)
 class TemplateSet:
@@ -540,6 +543,30 @@ class CompiledTemplates:
         columns = [self.columns.index(use.column) for use in self.attributes]
         emission = key_plan(self.templates, columns)
         return emission, key_plan(self.edges, columns, first=len(self.templates))
+
+    @property
+    def tag_terms(self) -> tuple[tuple[int, int], ...]:
+        r"""Terms ``upos[0]`` and ``xpos[0]``, if they are templates; none above order 0.
+
+        A token has only labels that occur in training with the values of these columns, see
+        `seqtag.engine.arrays.LabelsByTags`.
+
+        Examples
+        --------
+        >>> from seqtag.features.language import parse
+        >>> parse("form[0]\nupos[0]\nxpos[0]").compile(["form", "upos", "xpos"]).tag_terms
+        ((1, 0), (2, 0))
+        """
+        tags = [AttributeUse(column, "form") for column in TAG_COLUMNS]
+        single = [terms[0] for terms in self.templates if len(terms) == 1 and not self.order]
+        return tuple(
+            (a, offset) for a, offset in single if not offset and self.attributes[a] in tags
+        )
+
+    def tag_plan(self) -> KeyPlan:
+        """Return the plan of one template of all `tag_terms`; of none if there are none."""
+        columns = [self.columns.index(use.column) for use in self.attributes]
+        return key_plan([self.tag_terms] if self.tag_terms else [], columns)
 
     def functions_of(self, column: str) -> dict[int, Attribute]:
         """Return the functions of the attributes of a column, by the attribute's number."""

@@ -19,6 +19,7 @@ from seqtag.engine.arrays import (
     MOST_WITH_BIGRAMS,
     NO_TAG_DICTIONARY,
     LabelComponents,
+    LabelsByTags,
     QuantizedWeights,
     Rows,
     TagDictionary,
@@ -74,6 +75,8 @@ class Model:
         Label components that emission weights belong to, instead of complete labels.
     tag_dictionary
         Tag dictionary: the labels that frequent words may have.
+    by_tags
+        Labels that tokens with certain tags may have; None if tags do not restrict them.
     writer
         Program that trained it or wrote its file.
     training
@@ -94,6 +97,7 @@ class Model:
     known_words: KnownWords
     parts: LabelComponents | None = None
     tag_dictionary: TagDictionary = NO_TAG_DICTIONARY
+    by_tags: LabelsByTags | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
     calibration: Calibration | None = None
     writer: str = f"seqtag {__version__}"
@@ -120,7 +124,12 @@ class Model:
         )
         compiled = self.compiled
         return backend.Decoder(
-            compiled.order, *compiled.key_plans(), weights, self.parts, self.tag_dictionary
+            compiled.order,
+            *compiled.key_plans(),
+            weights,
+            self.parts,
+            self.tag_dictionary,
+            self.by_tags,
         )
 
     @property
@@ -185,6 +194,10 @@ class Model:
         tensors["known_labels.keys"] = tag_dictionary.keys
         tensors["known_labels.cells"] = np.diff(tag_dictionary.row_ptr).astype(np.uint16)
         tensors["known_labels.labels"] = tag_dictionary.labels
+        by_tags = self.by_tags
+        tensors["by_tags.keys"] = by_tags.keys if by_tags else np.zeros(0, np.uint64)
+        tensors["by_tags.cells"] = np.diff(by_tags.row_ptr if by_tags else []).astype(np.uint16)
+        tensors["by_tags.labels"] = by_tags.labels if by_tags else np.zeros(0, np.uint16)
         return tensors
 
     @classmethod
@@ -200,7 +213,7 @@ class Model:
         ModelFileError
             If the contents are not those of a model, or are inconsistent.
         """
-        tensors = contents.tensors
+        tensors = {**_OLD_TENSORS, **contents.tensors}
         expect(tensors, _TENSORS, source=source)
         with fitting(source):
             config = {**_OLD_CONFIG, **contents.config}
@@ -248,6 +261,7 @@ class Model:
             # Each component is listed, so that a damaged file cannot ask for more.
             components = min(int(part.max(initial=-1)) + 1, len(part))
             tag_rows = _rows(tensors, "known_labels")
+            by_tags = _rows(tensors, "by_tags")
             attribute = known_attribute(compiled) if len(tag_rows.keys) else -1
             return cls(
                 column,
@@ -260,6 +274,7 @@ class Model:
                 KnownWords(tensors["known"], config["forms"]),
                 LabelComponents(pointers(counts), part, components) if len(counts) else None,
                 TagDictionary(attribute, *tag_rows[:3]),
+                LabelsByTags(compiled.tag_plan(), *by_tags[:3]) if len(by_tags.keys) else None,
                 config["training"],
                 config["calibration"] and Calibration.from_dict(config["calibration"]),
                 contents.writer,
@@ -332,6 +347,9 @@ _TENSORS = {
     "known_labels.keys": ("u8", 1),
     "known_labels.cells": ("u2", 1),
     "known_labels.labels": ("u2", 1),
+    "by_tags.keys": ("u8", 1),
+    "by_tags.cells": ("u2", 1),
+    "by_tags.labels": ("u2", 1),
 }
 """Data type and number of dimensions of each array of a file."""
 
@@ -341,6 +359,13 @@ _OLD_CONFIG: Mapping[str, Any] = {
     "calibration": None,
 }
 """Default values of entries of the configuration that old files lack."""
+
+_OLD_TENSORS: Tensors = {
+    "by_tags.keys": np.zeros(0, np.uint64),
+    "by_tags.cells": np.zeros(0, np.uint16),
+    "by_tags.labels": np.zeros(0, np.uint16),
+}
+"""Arrays that old files lack."""
 
 _LARGEST = 2**24
 """Weights of labels and label bigrams: all up to this are numbers of float32."""

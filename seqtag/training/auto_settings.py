@@ -344,6 +344,9 @@ def _select_sentences(
         x.features[np.repeat(tokens, np.diff(x.token_ptr))],
         bundle_ptr=x.bundle_ptr,
         bundles=x.bundles,
+        set_of=None if x.set_of is None else x.set_of[tokens],
+        set_ptr=x.set_ptr,
+        set_labels=x.set_labels,
     ).written_out()
     features = some.features
     often = np.bincount(features, minlength=rows)[features] >= problem.settings.min_count

@@ -88,6 +88,11 @@ REFUSED = Unlabeled()
 """Words without a label are an error."""
 
 
+def gold_name(column: str) -> str:
+    """Return the name of a column with gold values, where the column itself has predictions."""
+    return f"gold {column}"
+
+
 class TrainingData(NamedTuple):
     """Sentences as numbered columns.
 

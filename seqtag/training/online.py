@@ -203,6 +203,7 @@ class OnlineTagger:
             y=problem.y[:0],
             known_words=KnownWords.of(()),
             tag_dictionary=NO_TAG_DICTIONARY,
+            by_tags=None,
             origin={"sentences": 0, "tokens": 0, "corpus_sha256": ""},
         )
         self._rows: dict[int, int] = {}  # of each feature key

@@ -19,6 +19,7 @@ from seqtag.deprecation import renamed_keyword
 from seqtag.errors import CorpusError, did_you_mean
 from seqtag.features.encoder import Column
 from seqtag.features.language import load as load_templates
+from seqtag.features.templates import TAG_COLUMNS
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import NO_LABELS, LabelColumn
 from seqtag.model.bundle import digest
@@ -39,7 +40,7 @@ from seqtag.training.candidates import (
     with_lemmas,
 )
 from seqtag.training.checkpoints import checkpoints_in
-from seqtag.training.data import Source, TrainingData, check_data, open_corpus
+from seqtag.training.data import Source, TrainingData, check_data, gold_name, open_corpus
 from seqtag.training.interruption import AtOnce
 from seqtag.training.runs import Epoch, Schedule, fit
 from seqtag.training.stacking import component_schedule, jackknifed
@@ -72,10 +73,8 @@ _FOLDS = 2  # three, or five epochs, did not improve later components and took l
 _FOLD_EPOCHS = 3
 _FEW_LABELS = 255  # values of FEATS up to which complete labels are learned
 
-_GOLD = (
-    "gold lemma",
-    "gold upos",
-)  # columns that no template sees: the lemma table is made of them
+_GOLD = tuple(map(gold_name, ("lemma", *TAG_COLUMNS)))
+"""Columns that no template sees, of which the lemma table and the labels by tags are made."""
 
 _log = logging.getLogger("seqtag")
 
@@ -258,9 +257,8 @@ def train_parts(
                 model = text_model(name)
                 if model is not None:
                     yield model
-            gold = zip(_GOLD, LEMMA_COLUMNS, strict=True)
             seen = words.select(["form"]).with_columns(
-                {name: found[column] for name, column in gold if column in found}
+                {gold_name(n): found[n] for n in ("lemma", *TAG_COLUMNS) if n in found}
             )
             seen_dev = dev_words and dev_words.select(["form"])
             for number, name in enumerate(names):
@@ -370,8 +368,9 @@ def _fit(
     """Train a component on all columns that it may see."""
     available = [name for name in examples.columns if name not in _GOLD]
     tasks = [task_of(available, examples, settings)]
-    if {*_GOLD} <= {*examples.columns} and lemma_sources(tasks, LEMMA_COLUMNS):
-        tasks = with_lemmas(tasks, *(examples.columns[name] for name in _GOLD))
+    gold = [gold_name(name) for name in LEMMA_COLUMNS]
+    if {*gold} <= {*examples.columns} and lemma_sources(tasks, LEMMA_COLUMNS):
+        tasks = with_lemmas(tasks, *(examples.columns[name] for name in gold))
     task, problem = select_templates(tasks, examples, schedule, quick=quick)
     check_data(examples.select(task.columns), held_out)
     return fit(problem, schedule, held_out)

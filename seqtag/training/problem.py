@@ -19,17 +19,21 @@ from seqtag.engine.arrays import (
     MOST_WITH_BIGRAMS,
     NO_TAG_DICTIONARY,
     Cells,
+    Instances,
+    KeyPlan,
     LabelComponents,
+    LabelsByTags,
     TagDictionary,
     pointers,
 )
+from seqtag.engine.keys import keys
 from seqtag.errors import LabelError, TemplateError
 from seqtag.evaluation.report import Report
 from seqtag.evaluation.scoring import score
 from seqtag.features.encoder import Column, Encoder
 from seqtag.features.index import IndexedCorpus, index_corpus
 from seqtag.features.language import preset_names
-from seqtag.features.templates import CompiledTemplates, TemplateSet
+from seqtag.features.templates import TAG_COLUMNS, CompiledTemplates, TemplateSet
 from seqtag.labels.coding import LabelCoding
 from seqtag.labels.column import label_components
 from seqtag.labels.lemmas import LemmaCoding
@@ -39,11 +43,12 @@ from seqtag.model.freeze import freeze
 from seqtag.model.known_words import KnownWords, known_attribute
 from seqtag.model.model import Model
 from seqtag.tagging.tagger import Tagger
-from seqtag.training.data import check_labels
+from seqtag.training.data import check_labels, gold_name
 from seqtag.training.warm_start import (
     WarmStart,
     check_columns,
     coding_to_go_on,
+    label_places,
     merged_tag_dictionary,
 )
 
@@ -208,7 +213,7 @@ class Problem:
         The labels as they are learned, sorted; the index of a label is its id.
     settings
         The settings of training.
-    column, coding, templates, columns, compiled, known_words, parts, tag_dictionary
+    column, coding, templates, columns, compiled, known_words, parts, tag_dictionary, by_tags
         As in `seqtag.model.model.Model`.
     origin
         Size and digest of the corpus, and the digest of the model to continue from.
@@ -234,6 +239,7 @@ class Problem:
     origin: Mapping[str, Any]
     start: WarmStart | None = None
     choices: NDArray[np.bool_] | None = None
+    by_tags: LabelsByTags | None = None
 
     @classmethod
     def of(
@@ -291,6 +297,7 @@ class Problem:
             self.known_words,
             self.parts,
             self.tag_dictionary,
+            self.by_tags,
             training | {"unit": weights.unit},
         )
 
@@ -303,8 +310,9 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
     task
         The task. The settings inside its templates are ignored.
     examples
-        The input columns that the templates look at (others are ignored), and the labels as
-        written.
+        The input columns that the templates look at, and the labels as written. If tags are
+        predicted, the gold ones are columns of the name `seqtag.training.data.gold_name`. Others
+        are ignored.
 
     Raises
     ------
@@ -316,6 +324,11 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
     """
     init, column = task.init, task.column
     coding = task.coding_for(examples.transitions())
+    gold_tags = {
+        name: examples.columns[gold_name(name)]
+        for name in TAG_COLUMNS
+        if gold_name(name) in examples.columns
+    }
     examples = examples.select(task.columns)
     tokens = int(examples.lengths.sum())
     task = replace(task, settings=task.settings.for_size(tokens))
@@ -351,6 +364,12 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
         (init.weights.emission.keys, init.weights.edge.keys) if init else None,
         bundled=not settings.dropout,
     )
+    by_tags = None
+    if compiled.tag_terms and (init is None or init.by_tags is not None):
+        tags = tag_keys(compiled, examples.columns)
+        gold = tag_keys(compiled, {**examples.columns, **gold_tags}) if gold_tags else tags
+        by_tags = labels_by_tags(compiled.tag_plan(), tags, gold, y, labels, init)
+        corpus = corpus._replace(instances=with_label_sets(corpus.instances, by_tags, tags, y))
     words = form.types if form else []
     origin: dict[str, Any] = {
         "sentences": len(examples.lengths),
@@ -373,6 +392,7 @@ def build_problem(task: LearningTask, examples: TrainingData) -> Problem:
         origin=origin,
         start=WarmStart.of(init, corpus, labels) if init else None,
         choices=choices,
+        by_tags=by_tags,
     )
 
 
@@ -555,6 +575,87 @@ def labels_of_words(
     flat = np.concatenate([*labels, np.zeros(0, np.int64)]).astype(np.uint16)
     return WordLabels(
         attribute, keys[ascending], counts[seen][ascending], pointers(map(len, labels)), flat
+    )
+
+
+# --------------------------------------------------------------------------- labels by tags
+_PAIRS = 2  # times that a label must occur with predicted tags
+
+
+def tag_keys(compiled: CompiledTemplates, columns: Mapping[str, Column]) -> NDArray[np.uint64]:
+    """Return the key of the tags of each token, see `CompiledTemplates.tag_plan`: (N,) uint64."""
+    names = [compiled.attributes[attribute].column for attribute, _ in compiled.tag_terms]
+    ids = np.array([columns[name].ids for name in names])
+    combinations, which = np.unique(ids, axis=1, return_inverse=True)
+    encoder = Encoder(compiled, backend.hash_strings)
+    types = np.zeros((len(compiled.columns), combinations.shape[1]), np.int32)
+    for name, number in zip(names, combinations, strict=True):
+        encoder.extend(name, 0, columns[name].types)
+        types[compiled.columns.index(name)] = number
+    found = keys(compiled.tag_plan(), types, encoder.hashes, pointers([types.shape[1]]))[:, 0]
+    return found[which.reshape(-1)]
+
+
+def labels_by_tags(
+    plan: KeyPlan,
+    tags: NDArray[np.uint64],
+    gold_tags: NDArray[np.uint64],
+    y: NDArray[np.int32],
+    labels: Sequence[str],
+    init: Model | None = None,
+) -> LabelsByTags:
+    """Return the labels that occur with each combination of tags.
+
+    Parameters
+    ----------
+    plan
+        The plan of the keys.
+    tags
+        The key of the tags of each token that training sees, (N,) uint64. As predicted tags are
+        wrong in many ways, a label counts only if it occurs twice with them, and they are the gold
+        tags of some token. Other combinations of tags do not restrict labels.
+    gold_tags
+        Those of its gold tags: each label that occurs with them counts. May be `tags`.
+    y
+        Label id of each token; those below 0 do not count.
+    labels
+        The labels.
+    init
+        The model to continue from, whose labels by tags count as well.
+    """
+    known = y >= 0
+    seen, number = np.unique(tags, return_inverse=True)
+    pairs, count = np.unique((number.reshape(-1) * len(labels) + y)[known], return_counts=True)
+    number, label = np.divmod(pairs[count >= _PAIRS], len(labels))
+    likely = np.isin(seen, gold_tags)[number]
+    number, label = number[likely], label[likely]
+    all_keys, all_labels = [gold_tags[known], seen[number]], [y[known], label]
+    if init is not None and init.by_tags is not None:
+        all_keys.append(np.repeat(init.by_tags.keys, np.diff(init.by_tags.row_ptr)))
+        all_labels.append(label_places(labels, init.labels)[init.by_tags.labels])
+    found, number = np.unique(np.concatenate(all_keys), return_inverse=True)
+    pairs = np.unique(number.reshape(-1) * len(labels) + np.concatenate(all_labels))
+    number, label = np.divmod(pairs, len(labels))
+    row_ptr = pointers(np.bincount(number, minlength=len(found)))
+    return LabelsByTags(plan, found, row_ptr, label.astype(np.uint16))
+
+
+def with_label_sets(
+    x: Instances, by_tags: LabelsByTags, tags: NDArray[np.uint64], y: NDArray[np.int32]
+) -> Instances:
+    """Return instances whose tokens may have only the labels that occur with their tags.
+
+    A token whose own label is not among them may have any, as one whose label is not known.
+    """
+    found, row_ptr, labels = by_tags[1:]
+    row = found.searchsorted(tags).clip(max=len(found) - 1)
+    width = 1 + int(max(labels.max(), y.max()))
+    pairs = np.repeat(np.arange(len(found)), np.diff(row_ptr)) * width + labels
+    fine = (found[row] == tags) & (y >= 0) & np.isin(row * width + y, pairs)
+    return x._replace(
+        set_of=np.where(fine, row, -1).astype(np.int32),
+        set_ptr=row_ptr,
+        set_labels=labels.astype(np.int32),
     )
 
 

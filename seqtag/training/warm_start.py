@@ -108,10 +108,10 @@ class WarmStart(NamedTuple):
         layout, width = corpus.layout, len(labels)
         weights = model.weights._replace(unit=float(model.training["unit"]))
         cells = thaw(weights, len(model.labels) if model.compiled.order == 2 else 0)
-        place = _places(labels, model.labels)
+        place = label_places(labels, model.labels)
         column = place
         if layout.parts is not None:
-            column = _places(component_names(labels), component_names(model.labels))
+            column = label_places(component_names(labels), component_names(model.labels))
         bigram = (place[:, None] * width + place).ravel()
         emission, more = _moved(weights.emission.keys, cells[:3], column, corpus.keys)
         edge, more_edges = _moved(weights.edge.keys, cells[3:6], bigram, corpus.edge_keys)
@@ -130,7 +130,7 @@ class WarmStart(NamedTuple):
 
 
 # --------------------------------------------------------------------------- weights
-def _places(names: Sequence[str], old: Sequence[str]) -> NDArray[np.int64]:
+def label_places(names: Sequence[str], old: Sequence[str]) -> NDArray[np.int64]:
     """Return the number of each of the old names."""
     number = {name: i for i, name in enumerate(names)}
     return np.array([number[name] for name in old], np.int64)
@@ -428,7 +428,7 @@ def merged_tag_dictionary(
     before
         Keys of words that the model knows.
     """
-    old, place = model.tag_dictionary, _places(labels, model.labels)
+    old, place = model.tag_dictionary, label_places(labels, model.labels)
     allowed = {key: {*place[[*found]].tolist()} for key, found in _labels_of(old).items()}
     new = {*_names(often.keys)} - {*_names(before)}
     for key, found in _labels_of(seen).items():

@@ -13,6 +13,7 @@ from seqtag.engine.arrays import (
     FORBIDDEN,
     NO_TAG_DICTIONARY,
     LabelComponents,
+    LabelsByTags,
     QuantizedWeights,
     Rows,
     TagDictionary,
@@ -44,19 +45,17 @@ def names(count: int, seed: int = 0) -> np.ndarray:
 
 
 # ----------------------------------------------------------------- the decoder
-@st.composite
-def known_labels(draw, K: int) -> tuple[TagDictionary, dict[int, list[int]]]:
-    """Some labels for some of the words that are in use, and for one that is not; as a table."""
-    table = draw(
-        st.dictionaries(
-            st.sampled_from([11, 12, 13]),
-            st.lists(st.integers(0, K - 1), max_size=K, unique=True).map(sorted),
-        )
-    )
-    words = sorted(table)
-    flat = np.array([label for word in words for label in table[word]], np.uint16)
-    ptr = pointers(len(table[word]) for word in words)
-    return TagDictionary(0, np.array(words, np.uint64), ptr, flat), table
+def lists_of_labels(K: int, names: list[int]) -> st.SearchStrategy[dict[int, list[int]]]:
+    """Some labels for some of the names."""
+    labels = st.lists(st.integers(0, K - 1), max_size=K, unique=True).map(sorted)
+    return st.dictionaries(st.sampled_from(names), labels)
+
+
+def as_arrays(table: dict[int, list[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The keys, pointers and labels of a table."""
+    names = sorted(table)
+    flat = np.array([label for name in names for label in table[name]], np.uint16)
+    return np.array(names, np.uint64), pointers(len(table[name]) for name in names), flat
 
 
 @each_backend
@@ -66,7 +65,8 @@ def test_decoding_sums_the_rows_found_and_takes_the_best(backend, data):
     K, order = data.draw(st.integers(1, 3)), data.draw(st.integers(0, 2))
     edges = bool(order) and data.draw(st.booleans())
     parts = data.draw(st.none() | some_parts(K))
-    known, labels_of_word = data.draw(st.just((NO_TAG_DICTIONARY, {})) | known_labels(K))
+    labels_of_word = data.draw(st.just({}) | lists_of_labels(K, [11, 12, 13]))  # 13: not in use
+    known = TagDictionary(0, *as_arrays(labels_of_word)) if labels_of_word else NO_TAG_DICTIONARY
     plan, edge_plan = key_plan([((0, 0),), ((0, -1),)], [0]), key_plan([((0, 0),)] * edges, [0], 2)
     ptr = pointers(data.draw(st.lists(st.integers(0, 4), max_size=3)))
     N = int(ptr[-1])
@@ -95,7 +95,11 @@ def test_decoding_sums_the_rows_found_and_takes_the_best(backend, data):
         names = np.arange(1, (K + 1) * K + 1, dtype=np.uint64)
         trigram_rows = sparse(names, trigram.reshape(-1, K))
     weights = QuantizedWeights(emission_rows, edge_rows, trigram_rows, *label_weights)
-    decoder = backend.Decoder(order, plan, edge_plan, weights, parts, known)
+    tags_plan = key_plan([((0, 0), (0, 1))], [0])
+    of_tags = keys(tags_plan, types, hashes, ptr).ravel().tolist()
+    labels_of_tags = data.draw(st.just({}) | lists_of_labels(K, [*{*of_tags} - {0}, 97]))
+    by_tags = LabelsByTags(tags_plan, *as_arrays(labels_of_tags)) if labels_of_tags else None
+    decoder = backend.Decoder(order, plan, edge_plan, weights, parts, known, by_tags)
 
     start, stop, transition = label_weights if order else map(np.zeros_like, label_weights)
     found, edge_found = (keys(p, types, hashes, ptr).tolist() for p in (plan, edge_plan))
@@ -105,7 +109,9 @@ def test_decoding_sums_the_rows_found_and_takes_the_best(backend, data):
         total = sum((emission_of.get(key, np.zeros(width)) for key in found[n]), np.zeros(width))
         if parts is not None:
             total = [sum(total[part] for part in parts.of(label)) for label in range(K)]
-        allowed = labels_of_word.get(int(hashes[0, types[0, n]])) or range(K)
+        word = labels_of_word.get(int(hashes[0, types[0, n]])) or []
+        tags = labels_of_tags.get(of_tags[n]) or []
+        allowed = [label for label in word if label in tags] or tags or word or range(K)
         return [total[label] if label in allowed else FORBIDDEN for label in range(K)]
 
     expected = []

@@ -18,6 +18,7 @@ from seqtag.engine.arrays import (
     Instances,
     KeyPlan,
     LabelComponents,
+    LabelsByTags,
     Layout,
     QuantizedWeights,
     Rows,
@@ -215,6 +216,7 @@ class Model(NamedTuple):
     weights: QuantizedWeights
     parts: LabelComponents | None = None
     known: TagDictionary = NO_TAG_DICTIONARY
+    by_tags: LabelsByTags | None = None
 
 
 def random_rows(random, names, width, most, weight=127) -> Rows:
@@ -241,12 +243,14 @@ def frozen_instance(
     words=0,
     trigrams=60,
     far=0,
+    tags=0.0,
 ):
     """A model, and arguments of its decode.
 
     Templates of one place and column (their rows can be summed per type), of several, and of none.
     P: parts that labels have; words: of the 16 types, how many have restricted labels; trigrams:
-    their largest weight; far: an offset of more templates.
+    their largest weight; far: an offset of more templates; tags: the share of the combinations of
+    tags that have restricted labels.
     """
     templates = [
         ((0, 0),),
@@ -289,8 +293,15 @@ def frozen_instance(
     if words:
         *of_words, _ = random_rows(random, np.sort(hashes[0, :words]), K, K)
         known = TagDictionary(0, *of_words)
+    by_tags = None
+    if tags:
+        tags_plan = key_plan([((1, 0), (2, 0))], columns)
+        found = np.unique(keys(tags_plan, types, hashes, ptr))
+        found = found[(found != 0) & (random.rand(len(found)) < tags)]
+        *of_tags, _ = random_rows(random, found, K, max(1, K // 2))
+        by_tags = LabelsByTags(tags_plan, *of_tags)
     parts = some_parts(random, K, P) if P else None
-    return Model(order, plan, edge_plan, weights, parts, known), (types, hashes, ptr)
+    return Model(order, plan, edge_plan, weights, parts, known, by_tags), (types, hashes, ptr)
 
 
 def same_labels(model, sentences) -> None:
@@ -313,6 +324,15 @@ def test_pruned_decoding_is_exact_decoding(scale, forbid, B, order):
                     random, K, B, scale, forbid, order, longest=longest, trigrams=trigrams
                 )
             )
+
+
+@pytest.mark.parametrize("tags", [0.5, 1.0])
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_tokens_restricted_by_their_tags_decode_alike(order, tags):
+    random = np.random.RandomState(order)
+    for K in (1, 3, 7, 40) if order else (1, 3, 4, 7, 40, 300):
+        for P, words in ((0, 0), (5, 0), (0, 5), (5, 5)):
+            same_labels(*frozen_instance(random, K, order=order, P=P, words=words, tags=tags))
 
 
 @pytest.mark.parametrize("order", [1, 2])

@@ -73,6 +73,7 @@ template <class Real> using PyCells = std::tuple<In<int64_t>, In<int32_t>, In<Re
 using PyRows = std::tuple<In<uint64_t>, In<int64_t>, In<uint16_t>, In<int8_t>>;
 using PyTagDictionary = std::tuple<int, In<uint64_t>, In<int64_t>, In<uint16_t>>;
 using PyKeyPlan = std::tuple<In<int64_t>, In<int32_t>, In<int32_t>, In<uint64_t>, In<uint64_t>, In<int32_t>>;
+using PyLabelsByTags = std::tuple<PyKeyPlan, In<uint64_t>, In<int64_t>, In<uint16_t>>;
 using PyQuantizedWeights = std::tuple<PyRows, PyRows, PyRows, In<float>, In<float>, In2<float>, double>;
 using PyAllowed = std::optional<std::tuple<In<int64_t>, In<int32_t>>>;
 

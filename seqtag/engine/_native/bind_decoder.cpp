@@ -78,7 +78,8 @@ nb::tuple bundle_features(const PyKeyPlan& plan, In2<int32_t> types, In2<uint64_
 class PyDecoder {
  public:
   PyDecoder(int order, const PyKeyPlan& plan, const PyKeyPlan& edge_plan, const PyQuantizedWeights& weights,
-            const PyComponents& parts, const std::optional<PyTagDictionary>& known)
+            const PyComponents& parts, const std::optional<PyTagDictionary>& known,
+            const std::optional<PyLabelsByTags>& by_tags)
       : plan_(plan), edge_plan_(edge_plan) {
     const auto& [emission, edge, trigram, start, stop, transition, unit] = weights;
     static const int64_t no_rows = 0;
@@ -99,7 +100,17 @@ class PyDecoder {
     check(trigram, labels);
     const std::vector<int8_t> none(known_labels.shape(0), 0);
     check({known_keys, known_ptr, known_labels, In<int8_t>(none.data(), {none.size()})}, labels);
+    LabelsByTags seen_with_tags{{}, {nullptr, 0, &no_rows, nullptr, nullptr}};
     require(known_attribute >= -1 && known_attribute < int(plan_.attribute_column.shape(0)), "unknown attribute");
+    if (by_tags) {
+      const auto& [tags_plan, tag_keys, tag_ptr, tag_labels] = *by_tags;
+      tags_plan_ = std::make_unique<CheckedPlan>(tags_plan);
+      const std::vector<int8_t> zeros(tag_labels.shape(0), 0);
+      const PyRows rows{tag_keys, tag_ptr, tag_labels, In<int8_t>(zeros.data(), {zeros.size()})};
+      check(rows, labels);
+      require(tags_plan_->seed.shape(0) == 1 || tag_keys.shape(0) == 0, "labels by tags need one template");
+      if (tag_keys.shape(0)) seen_with_tags = {tags_plan_->plan(), build(rows)};
+    }
     const size_t K = size_t(labels), N = order ? K : transition.shape(0) ? K : 0;
     require(start.shape(0) == K && stop.shape(0) == K && transition.shape(0) == N && transition.shape(1) == N,
             "start, stop and transition must be (K,), (K,) and (K, K)");
@@ -119,9 +130,9 @@ class PyDecoder {
     auto emission_rows = build(emission), edge_rows = build(edge);
     auto make = [&](auto& frozen) {
       using F = std::decay_t<decltype(*frozen)>;
-      frozen =
-          std::make_unique<F>(plan_.plan(), edge_plan_.plan(), std::move(emission_rows), std::move(edge_rows),
-                              std::move(chain), std::move(second), std::move(label_parts), std::move(words), order);
+      frozen = std::make_unique<F>(plan_.plan(), edge_plan_.plan(), std::move(emission_rows), std::move(edge_rows),
+                                   std::move(chain), std::move(second), std::move(label_parts), std::move(words),
+                                   std::move(seen_with_tags), order);
     };
     if (templates <= kNarrowRows)
       make(narrow_);
@@ -204,6 +215,7 @@ class PyDecoder {
 
  private:
   CheckedPlan plan_, edge_plan_;
+  std::unique_ptr<CheckedPlan> tags_plan_;           // of labels by tags, or null
   std::unique_ptr<QuantizedModel<int16_t>> narrow_;  // one of the two
   std::unique_ptr<QuantizedModel<int32_t>> wide_;
   int labels_;
@@ -219,6 +231,7 @@ class PyDecoder {
                   const Workspace& workspace) const {
     require(workspace.owner == this, "the workspace belongs to another model");
     if (edge_plan_.seed.shape(0)) columns_of(edge_plan_, types, hashes, sentence_ptr);
+    if (tags_plan_) columns_of(*tags_plan_, types, hashes, sentence_ptr);
     return columns_of(plan_, types, hashes, sentence_ptr);
   }
   // Calls search(model, first token, T, emission, edges) for each sentence, without Python's lock.
@@ -275,8 +288,9 @@ void bind_decoder(nb::module_& m) {
   nb::class_<PyDecoder::Workspace>(m, "Workspace");
   nb::class_<PyDecoder>(m, "Decoder")
       .def(nb::init<int, const PyKeyPlan&, const PyKeyPlan&, const PyQuantizedWeights&, const PyComponents&,
-                    const std::optional<PyTagDictionary>&>(),
-           "order"_a, "plan"_a, "edge_plan"_a, "weights"_a, "parts"_a = nb::none(), "known"_a = nb::none())
+                    const std::optional<PyTagDictionary>&, const std::optional<PyLabelsByTags>&>(),
+           "order"_a, "plan"_a, "edge_plan"_a, "weights"_a, "parts"_a = nb::none(), "known"_a = nb::none(),
+           "by_tags"_a = nb::none())
       .def("workspace", &PyDecoder::workspace)
       .def("decode", &PyDecoder::decode, "types"_a, "hashes"_a, "sentence_ptr"_a, "workspace"_a,
            "allowed"_a = nb::none())

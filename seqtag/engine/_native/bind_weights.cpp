@@ -37,6 +37,7 @@ std::function<bool()> paused_by(nb::object asked, double seconds) {
 
 // Records of arrays.py: Instances, CellStates, State, Pause, Layout.
 using PyInstances = std::tuple<In<int64_t>, In<int64_t>, In<int32_t>, nb::object, std::optional<In<int64_t>>,
+                               std::optional<In<int32_t>>, std::optional<In<int64_t>>, std::optional<In<int32_t>>,
                                std::optional<In<int32_t>>, std::optional<In<int64_t>>, std::optional<In<int32_t>>>;
 using PyCellStates = std::tuple<In<int64_t>, In<int32_t>, nb::object, nb::object, nb::object>;
 using PyState = std::tuple<PyCellStates, PyCellStates, PyCellStates, nb::object, int64_t>;
@@ -91,6 +92,12 @@ template <class Real> class TypedWeights {
             std::any_of(choices->data() + c * K, choices->data() + (c + 1) * K, [](uint8_t valid) { return valid; }),
             "choices must be (C, K), with a label in every row");
     }
+    for (size_t n = 0; x.set_of && n < y.shape(0); ++n) {
+      if (x.set_of[n] < 0) continue;
+      const int32_t *from = x.set_labels + x.set_ptr[x.set_of[n]], *to = x.set_labels + x.set_ptr[x.set_of[n] + 1];
+      fine &= std::binary_search(from, to, y(n));
+    }
+    require(fine, "y must hold a label of the token's set");
     require(within(visits.data(), visits.shape(0), int64_t(x.sentences)), "visits holds a sentence out of range");
     if (table) require(table->shape(0) == K && table->shape(1) == K, "cost must be a number or (K, K)");
     const Rule r = rule_of(rule);
@@ -229,7 +236,8 @@ template <class Real> class TypedWeights {
     return numbers<In<Real>>(values);
   }
   Instances<Real> instances(const PyInstances& data, const std::optional<In<Real>>& values) const {
-    const auto& [sentence_ptr, token_ptr, features, given, edge_ptr, edges, bundle_ptr, bundles] = data;
+    const auto& [sentence_ptr, token_ptr, features, given, edge_ptr, edges, bundle_ptr, bundles, set_of, set_ptr,
+                 set_labels] = data;
     require(token_ptr.shape(0) > 0 && ascending(sentence_ptr, token_ptr.shape(0) - 1),
             "sentence_ptr must ascend from 0 to the number of tokens");
     const size_t width = features.shape(0), tokens = token_ptr.shape(0) - 1;
@@ -256,6 +264,20 @@ template <class Real> class TypedWeights {
               "edge_ptr must ascend from 0 to the number of edges");
       require(within(edges->data(), edges->shape(0), int64_t(edges_)), "edges holds a row out of range");
     }
+    require(set_of.has_value() == set_ptr.has_value() && set_of.has_value() == set_labels.has_value(),
+            "set_of, set_ptr and set_labels go together");
+    if (set_of) {
+      const size_t sets = set_ptr->shape(0);
+      bool fine = ascending(*set_ptr, set_labels->shape(0));
+      for (size_t c = 0; fine && c + 1 < sets; ++c) fine = (*set_ptr)(c) < (*set_ptr)(c + 1);
+      require(fine, "set_ptr must ascend from 0 to the number of labels, and no set may be empty");
+      fine = set_of->shape(0) == tokens;
+      for (size_t n = 0; fine && n < tokens; ++n)
+        fine = (*set_of)(n) >= -1 && int64_t((*set_of)(n)) + 1 < int64_t(sets);
+      require(fine, "set_of must hold the number of a set for each token, or -1");
+      require(within(set_labels->data(), set_labels->shape(0), labels_) && ascending_within(*set_ptr, *set_labels),
+              "set_labels must ascend within a set and be in range");
+    }
     return {sentence_ptr.data(),
             token_ptr.data(),
             features.data(),
@@ -265,7 +287,10 @@ template <class Real> class TypedWeights {
             sentence_ptr.shape(0) - 1,
             dense,
             bundle_ptr ? bundle_ptr->data() : nullptr,
-            bundles ? bundles->data() : nullptr};
+            bundles ? bundles->data() : nullptr,
+            set_of ? set_of->data() : nullptr,
+            set_ptr ? set_ptr->data() : nullptr,
+            set_labels ? set_labels->data() : nullptr};
   }
 };
 

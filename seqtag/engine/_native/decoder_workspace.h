@@ -110,11 +110,12 @@ template <class Sum> struct DecoderWorkspace {
     uint32_t place, token;  // of the block
   };
   std::vector<Found> found;
-  std::vector<Favorite> favorites;     // of the tokens of a block
-  std::vector<uint32_t> places;        // where in the sums of a column those of a token's type are
-  std::vector<Sum> sum;                // of rows: (T, width of a row)
-  int64_t origin = 0;                  // token to which the first row belongs
-  std::vector<float> parts, emission;  // scores of one token's parts; of labels (T, chain stride)
+  std::vector<Favorite> favorites;         // of the tokens of a block
+  std::vector<uint32_t> places;            // where in the sums of a column those of a token's type are
+  std::vector<Sum> sum;                    // of rows: (T, width of a row)
+  int64_t origin = 0;                      // token to which the first row belongs
+  std::vector<uint16_t> allowed, of_word;  // labels that a token may have
+  std::vector<float> parts, emission;      // scores of one token's parts; of labels (T, chain stride)
   Viterbi<float> decoder;
   SecondOrderViterbi<float> second;
 };

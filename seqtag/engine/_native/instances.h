@@ -19,6 +19,9 @@ template <class Real> struct Instances {
   bool dense;                           // every token has all features: `features` holds them once
   const int64_t* bundle_ptr = nullptr;  // or rows [bundle_ptr[b], bundle_ptr[b + 1]) are feature -1 - b
   const int32_t* bundles = nullptr;
+  const int32_t* set_of = nullptr;  // or null: every token may have any label; else its set, -1: any
+  const int64_t* set_ptr = nullptr;
+  const int32_t* set_labels = nullptr;
   int32_t row(int64_t k, int64_t token) const { return features[dense ? k - token_ptr[token] : k]; }
 };
 
@@ -53,6 +56,9 @@ template <class Real> class WrittenOut {
     ends_[1] = int64_t(T);
     view_ = {ends_, token_ptr_.data(), features_.data(), nullptr, x.edge_ptr ? x.edge_ptr + first : nullptr, x.edges, 1,
              false};
+    view_.set_of = x.set_of ? x.set_of + first : nullptr;
+    view_.set_ptr = x.set_ptr;
+    view_.set_labels = x.set_labels;
   }
 
  private:

@@ -51,10 +51,11 @@ class ObservedEdges final : public Edges<float> {
 template <class Sum> class QuantizedModel {
  public:
   QuantizedModel(Plan plan, Plan edge_plan, QuantizedRows rows, QuantizedRows edge_rows, ChainWeights<float> chain,
-                 TrigramWeights<float> trigram, LabelComponents parts, TagDictionary known, int order)
+                 TrigramWeights<float> trigram, LabelComponents parts, TagDictionary known, LabelsByTags by_tags,
+                 int order)
       : plan_(plan), edge_plan_(edge_plan), rows_(std::move(rows)), edges_(std::move(edge_rows)),
         chain_(std::move(chain)), trigram_(std::move(trigram)), parts_(std::move(parts)), known_(std::move(known)),
-        order_(order), few_((parts_.any() ? parts_.count : chain_.labels) <= kFew),
+        by_tags_(std::move(by_tags)), order_(order), few_((parts_.any() ? parts_.count : chain_.labels) <= kFew),
         width_(few_ ? kFew : padded<Sum>(parts_.any() ? parts_.count : chain_.labels)) {
     local_ = ArrangedTemplates(plan_, few_, width_ > kWide, scattered_).columns();
     for (LocalColumns& c : local_) {
@@ -63,7 +64,7 @@ template <class Sum> class QuantizedModel {
       local_reach_ = std::max({local_reach_, -c.lowest, c.highest});
       c.width = (few_ ? size_t(c.highest - c.lowest) + 1 : c.groups.size()) * size_t(width_);
     }
-    if (is_each_alone() && width_ > kWide) find_own();
+    if (order_ == 0 && !parts_.any() && !restricts() && width_ > kWide) find_own();
   }
 
   using Workspace = DecoderWorkspace<Sum>;
@@ -83,7 +84,7 @@ template <class Sum> class QuantizedModel {
 
   void decode(const Columns& x, const int64_t* sentence_ptr, size_t sentences, Workspace& space,
               int32_t* out_labels) const {
-    int32_t* alone = is_each_alone() ? out_labels : nullptr;
+    int32_t* alone = order_ == 0 ? out_labels : nullptr;
     each_sentence(x, sentence_ptr, sentences, space, alone, [&](size_t, int64_t begin, int64_t end) {
       if (alone) return;
       const size_t T = size_t(end - begin);
@@ -133,7 +134,8 @@ template <class Sum> class QuantizedModel {
         else
           sum_rows(x, block, space, space.keys[turn % 2]);
         for (size_t t = 0; alone && !has_favorites() && t < block.tokens(); ++t)
-          alone[size_t(block.first) + t] = best_label(sum_at(block, t, space));
+          alone[size_t(block.first) + t] =
+              label_at(x, block.first + int64_t(t), begin, end, sum_at(block, t, space), space);
         if (last) break;
         block = next;
       }
@@ -166,6 +168,7 @@ template <class Sum> class QuantizedModel {
   TrigramWeights<float> trigram_;
   LabelComponents parts_;
   TagDictionary known_;
+  LabelsByTags by_tags_;
   int order_;
   bool few_;
   int width_;  // labels, or their parts, padded
@@ -176,7 +179,7 @@ template <class Sum> class QuantizedModel {
          own_group_ = 0;     // the group with most templates at the token itself, if tokens are labeled one by one
   int32_t local_reach_ = 0;  // how far local templates look
 
-  bool is_each_alone() const { return order_ == 0 && !parts_.any() && known_.attribute < 0; }
+  bool restricts() const { return known_.attribute >= 0 || by_tags_.plan.templates > 0; }
   bool has_favorites() const { return own_ != kNothing; }
   void run(Workspace& space, size_t T, const Edges<float>* edges, int32_t* out_labels) const {
     if (order_ == 2)
@@ -193,6 +196,22 @@ template <class Sum> class QuantizedModel {
     while (sum[label] != best) ++label;
     return label;
   }
+  // Score of one label, from the sums of a token.
+  int32_t score_of(const Sum* sum, int32_t label) const {
+    return parts_.any() ? parts_.sum<int32_t>(sum, label) : int32_t(sum[label]);
+  }
+  // The label of the token n where tokens are labeled one by one, from its sums.
+  int32_t label_at(const Columns& x, int64_t n, int64_t begin, int64_t end, const Sum* sum, Workspace& space) const {
+    const bool listed = list_allowed(x, n, begin, end, space);
+    if (!listed && !parts_.any()) return best_label(sum);
+    const size_t count = listed ? space.allowed.size() : size_t(chain_.labels);
+    int32_t best = std::numeric_limits<int32_t>::min(), label = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const int32_t j = listed ? space.allowed[i] : int32_t(i), score = score_of(sum, j);
+      if (score > best) best = score, label = j;
+    }
+    return label;
+  }
   // Emission potentials of the sentence [begin, end) into space.emission (T, chain stride).
   void emissions(const Columns& x, int64_t begin, int64_t end, Workspace& space) const {
     const int K = chain_.labels, S = chain_.stride;
@@ -201,8 +220,9 @@ template <class Sum> class QuantizedModel {
     for (int64_t n = begin; n < end; ++n) {
       const Sum* sum = &space.sum[size_t(n - begin) * size_t(width_)];
       float* labels = &space.emission[size_t(n - begin) * size_t(S)];
-      if (allow_known(x, n, sum, labels)) {
-        // the others stay forbidden
+      if (list_allowed(x, n, begin, end, space)) {
+        std::fill(labels, labels + K, kForbidden);
+        for (const uint16_t label : space.allowed) labels[label] = float(score_of(sum, label));
       } else if (parts_.any()) {
         for (int j = 0; j < width_; ++j) space.parts[size_t(j)] = float(sum[j]);
         parts_.sum(space.parts.data(), labels);
@@ -212,18 +232,32 @@ template <class Sum> class QuantizedModel {
       std::fill(labels + K, labels + S, 0.0f);
     }
   }
-  // If the word at n is known: the potentials of the labels that it may have; all others forbidden.
-  bool allow_known(const Columns& x, int64_t n, const Sum* sum, float* labels) const {
-    if (known_.attribute < 0) return false;
-    const size_t a = size_t(known_.attribute);
-    const int32_t type = x.types[size_t(plan_.attribute_column[a]) * x.tokens + size_t(n)];
-    const uint32_t place = known_.rows.find(x.hashes[a * x.capacity + size_t(type)]);
-    if (place == QuantizedRows::kNone) return false;
-    std::fill(labels, labels + chain_.labels, kForbidden);
-    known_.rows.visit_labels(place, [&](uint16_t label) {
-      labels[label] = parts_.any() ? parts_.sum<float>(sum, label) : float(sum[label]);
-    });
-    return true;
+  // Lists the labels that the token n may have by its word and its tags in space.allowed; false: any.
+  bool list_allowed(const Columns& x, int64_t n, int64_t begin, int64_t end, Workspace& space) const {
+    uint32_t word = QuantizedRows::kNone, tags = QuantizedRows::kNone;
+    if (known_.attribute >= 0) {
+      const size_t a = size_t(known_.attribute);
+      const int32_t type = x.types[size_t(plan_.attribute_column[a]) * x.tokens + size_t(n)];
+      word = known_.rows.find(x.hashes[a * x.capacity + size_t(type)]);
+    }
+    if (by_tags_.plan.templates) tags = by_tags_.rows.find(key_at(by_tags_.plan, x, 0, n, begin, end));
+    space.allowed.clear();
+    if (word != QuantizedRows::kNone && tags != QuantizedRows::kNone) {
+      space.of_word.clear();
+      known_.rows.visit_labels(word, [&](uint16_t label) { space.of_word.push_back(label); });
+      auto next = space.of_word.begin();
+      by_tags_.rows.visit_labels(tags, [&](uint16_t label) {
+        while (next != space.of_word.end() && *next < label) ++next;
+        if (next != space.of_word.end() && *next == label) space.allowed.push_back(label);
+      });
+      if (!space.allowed.empty()) return true;
+    }
+    const auto list = [&](uint16_t label) { space.allowed.push_back(label); };
+    if (tags != QuantizedRows::kNone)
+      by_tags_.rows.visit_labels(tags, list);
+    else if (word != QuantizedRows::kNone)
+      known_.rows.visit_labels(word, list);
+    return !space.allowed.empty();
   }
 
   // Finds rows of the scattered templates, and asks for their memory; how many.

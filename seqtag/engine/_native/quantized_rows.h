@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "keys.h"
 #include "large.h"
 #include "secret.h"
 #include "simd.h"
@@ -130,6 +131,12 @@ class QuantizedRows {
 // Tag dictionary: rows of labels of known words, by the hash of an attribute.
 struct TagDictionary {
   int attribute = -1;  // -1: any word may have any label
+  QuantizedRows rows;
+};
+
+// Labels seen in training with each combination of tags, by the key of a template. arrays.py: LabelsByTags.
+struct LabelsByTags {
+  Plan plan;  // of one template, or of none: tokens may have any label
   QuantizedRows rows;
 };
 

@@ -16,7 +16,7 @@ template <class Weights> class SingleTokens {
 
  public:
   static bool possible(const Instances<Real>& x, int stride) {
-    if (!x.values || stride != lanes<Real>) return false;
+    if (!x.values || x.set_of || stride != lanes<Real>) return false;
     for (size_t s = 0; s < x.sentences; ++s)
       if (x.sentence_ptr[s + 1] - x.sentence_ptr[s] != 1) return false;
     return true;

@@ -169,11 +169,25 @@ template <class Real, class Rows> struct Weights {
 
   // Emission potentials (T, stride) of the tokens first ... first + T, into space.potentials.
   void emissions(const Instances<Real>& x, int64_t first, size_t T, Scratch& space) const {
-    if (!parts.any()) return sum_rows(x, first, T, chain.stride, space.potentials);
+    if (!parts.any() && !x.set_of) return sum_rows(x, first, T, chain.stride, space.potentials);
     sum_rows(x, first, T, emission.stride, space.part_scores);
     space.potentials.assign(T * chain.stride, 0);
-    for (size_t t = 0; t < T; ++t)
-      parts.sum(&space.part_scores[t * emission.stride], &space.potentials[t * chain.stride]);
+    for (size_t t = 0; t < T; ++t) {
+      const Real* scores = &space.part_scores[t * emission.stride];
+      Real* potentials = &space.potentials[t * chain.stride];
+      const int32_t set = x.set_of ? x.set_of[first + int64_t(t)] : -1;
+      if (set < 0 && parts.any()) {
+        parts.sum(scores, potentials);
+      } else if (set < 0) {
+        std::copy(scores, scores + labels, potentials);
+      } else {
+        std::fill(potentials, potentials + labels, Real(kForbidden));
+        for (int64_t i = x.set_ptr[set]; i < x.set_ptr[set + 1]; ++i) {
+          const int32_t j = x.set_labels[i];
+          potentials[j] = parts.any() ? parts.sum<Real>(scores, j) : scores[j];
+        }
+      }
+    }
   }
 
   // Sums of the emission rows of T tokens: (T, S).
