@@ -129,24 +129,31 @@ class Characters(Protocol):
         kinds: Sequence[bytes],
         classes: Sequence[bytes],
         alphanumeric: ByteArray,
+        plain: ByteArray,
     ) -> None:
-        """Set symbol, kind and class of the new characters."""
+        """Set symbol, kind and class of the new characters.
+
+        `plain`: whether the symbol is its own normal form whatever surrounds it.
+        """
 
     def number(self) -> NDArray[np.int32]:
-        """Return the type ids (columns, rows) of the text split last."""
+        """Return the type ids (views, rows) of the text split last."""
 
-    def new_values(self, column: int) -> list[bytes]:
-        """Return the values of a column numbered since the last call, in order."""
+    def new_values(self, view: int) -> list[list[bytes]]:
+        """Return the values of each column of a view for the types numbered since the last call."""
 
     def new_hashes(
         self,
-        column: int,
-        attributes: Sequence[AttributeCall],
+        view: int,
+        attributes: Sequence[Sequence[AttributeCall]],
         normal: bool,
         describe: Callable[[int], tuple[IntArray, NDArray[np.uint16], ByteArray]],
         spell: Callable[[str], tuple[str, str]],
-    ) -> HashArray:
-        """Return `HashAttributes` of the values that `new_values` would return."""
+    ) -> list[HashArray]:
+        """Return `HashAttributes` of the values that `new_values` would return.
+
+        `attributes`: those of each column of the view, the same at each call.
+        """
 
 
 class Backend(NamedTuple):
@@ -175,6 +182,6 @@ class Backend(NamedTuple):
     ) = None  # the reference needs no bundles
     Scanner: Callable[..., Scanner] | None = None  # None: seqtag.corpus reads without it
     write_sentences: WriteSentences | None = None
-    Characters: Callable[[Sequence[int]], Characters] | None = None  # None: not needed
+    Characters: Callable[[Sequence[Sequence[int]]], Characters] | None = None  # None: not needed
     TokenScanner: Callable[[], TokenScanner] | None = None
     hash_attributes: HashAttributes | None = None  # None: the Python functions are used

@@ -50,6 +50,16 @@ class Column(NamedTuple):
         ids = types.number([found], len(found))
         return cls(types.new_values(), ids)
 
+    @classmethod
+    def of_types(cls, values: list[str], ids: NDArray[np.int32]) -> Column:
+        """Return a column of types some of which have the same value.
+
+        >>> Column.of_types(["to", "be", "to"], np.array([2, 1, 0]))
+        Column(types=['to', 'be'], ids=array([0, 1, 0], dtype=int32))
+        """
+        distinct = cls.of(values)
+        return cls(distinct.types, distinct.ids[ids])
+
     def values(self) -> list[str]:
         """Return the value of every token."""
         return list(map(self.types.__getitem__, self.ids.tolist()))

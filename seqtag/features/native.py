@@ -168,7 +168,7 @@ def _bits_of(chars: list[str]) -> NDArray[np.uint16]:
         (_DECIMAL, map(str.isdecimal, chars)),
         (_ALPHA, map(str.isalpha, chars)),
         (_PUNCT, (kind[0] in "PS" for kind in categories)),
-        (_COMPOSED, map(_is_composed, chars)),
+        (_COMPOSED, map(is_composed, chars)),
         (_CONTEXTUAL, (("a" + char).lower() != "a" + char.lower() for char in chars)),
         (_BEGINS_LATE, map(builtin.is_hangul, chars)),
     )
@@ -182,7 +182,7 @@ _JUNGSEONG = "\u1161"  # a letter that may join the one before it
 _TELLS = normalize("NFC", _JUNGSEONG) is not _JUNGSEONG
 
 
-def _is_composed(char: str) -> bool:
+def is_composed(char: str) -> bool:
     """Return whether NFC keeps a character after any other.
 
     Python does not expose which characters may combine with the one before. But `normalize` returns

@@ -538,9 +538,15 @@ class CompiledTemplates:
         """Order of the label chain: 0, 1 or 2."""
         return 2 if self.trigram else int(self.bigram or bool(self.edges))
 
-    def key_plans(self) -> tuple[KeyPlan, KeyPlan]:
-        """Return the plans for the keys of emission features and of edge features."""
-        columns = [self.columns.index(use.column) for use in self.attributes]
+    def key_plans(self, views: Sequence[Sequence[str]] = ()) -> tuple[KeyPlan, KeyPlan]:
+        """Return the plans for the keys of emission features and of edge features.
+
+        If the columns of some `views` are numbered together, the plans take the types of views
+        and not of columns.
+        """
+        number = {name: i for i, view in enumerate(views) for name in view}
+        number = number or {name: i for i, name in enumerate(self.columns)}
+        columns = [number[use.column] for use in self.attributes]
         emission = key_plan(self.templates, columns)
         return emission, key_plan(self.edges, columns, first=len(self.templates))
 

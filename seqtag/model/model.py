@@ -108,8 +108,11 @@ class Model:
         """True if its training was interrupted."""
         return bool(self.training.get("interrupted"))
 
-    def decoder(self) -> Decoder:
-        """Build the decoder, with the transitions that the label coding forbids."""
+    def decoder(self, views: Sequence[Sequence[str]] = ()) -> Decoder:
+        """Build the decoder, with the transitions that the label coding forbids.
+
+        `views` as for `CompiledTemplates.key_plans`.
+        """
         start, stop, transition = self.weights[3:6]
         legal = self.coding.allowed(self.labels)
         if legal is not None:
@@ -125,7 +128,7 @@ class Model:
         compiled = self.compiled
         return backend.Decoder(
             compiled.order,
-            *compiled.key_plans(),
+            *compiled.key_plans(views),
             weights,
             self.parts,
             self.tag_dictionary,

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from seqtag.engine import backend
-from seqtag.features.native import describe, speller
+from seqtag.features.native import describe, is_composed, speller
 from seqtag.features.normal_forms import normal_form
 from seqtag.segmentation.paragraphs import SEPARATOR
 
@@ -56,6 +56,17 @@ COLUMNS = (
     *("chunk_shape", "next_shape", "after_shape", "before_shape"),
 )
 """The columns, in the order in which both implementations number them."""
+
+VIEWS = (
+    COLUMNS[:4],
+    COLUMNS[4:11],
+    (*COLUMNS[11:19], "chunk_shape"),
+    ("next", "next_shape"),
+    ("after", "after_shape"),
+    ("before", "before_shape"),
+)
+"""Columns that depend on the same characters, and are numbered together: a type of a view has a
+value in each of its columns. So a row has a few types, and what its columns score is a few sums."""
 
 LONGEST_GRAM = 6
 MOST_CODES = 16
@@ -340,6 +351,22 @@ def _tail_of(symbols: Sequence[str], first: int, end: int) -> int:
     return tail
 
 
+def is_plain(text: str) -> bool:
+    r"""Return whether `normal_form` keeps a text as it is, whatever surrounds it.
+
+    Examples
+    --------
+    >>> [is_plain(char) for char in ("a", "\u00e9", "\u0301", "\u2019", "\u1161")]
+    [True, True, False, False, False]
+    """
+    return text.isascii() or all(map(_is_plain, text))
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_plain(char: str) -> bool:
+    return normal_form(char) == char and not unicodedata.combining(char) and is_composed(char)
+
+
 class Numbering:
     """Numbers the values of some columns, text by text; not thread-safe.
 
@@ -350,34 +377,39 @@ class Numbering:
 
     Attributes
     ----------
+    views : list of list of str
+        The columns by the views in `VIEWS`: those of a view are numbered together.
     reported : list of int
-        Number of values of each column that `new_values` and `new_hashes` have returned.
+        Number of types of each view that `new_values` and `new_hashes` have returned.
 
     Examples
     --------
-    >>> numbering = Numbering(["c1"])
+    >>> numbering = Numbering(["c1", "k1"])
     >>> rows, types = numbering.read("To be")
-    >>> first, values = numbering.new_values(0)
+    >>> first, [values] = numbering.new_values(0)
     >>> first, [values[i] for i in types[0]]
     (0, ['t', 'o', ' b', 'e'])
     """
 
     def __init__(self, columns: Sequence[str]):
-        self._columns = columns
+        found = [[name for name in view if name in columns] for view in VIEWS]
+        self.views = [view for view in found if view]
         self._native = None
         if backend.Characters is not None:
-            self._native = backend.Characters([COLUMNS.index(name) for name in columns])
-        self._numbers: list[dict[str, int]] = [{} for _ in columns]
-        self.reported = [0] * len(columns)
+            numbers = [[COLUMNS.index(name) for name in view] for view in self.views]
+            self._native = backend.Characters(numbers)
+        self._numbers: list[dict[tuple[str, ...], int]] = [{} for _ in self.views]
+        self.reported = [0] * len(self.views)
 
     def read(self, text: str) -> tuple[CharacterRows, NDArray[np.int32]]:
-        """Return the rows of a text, and the numbers of the values: (columns, rows) int32."""
+        """Return the rows of a text, and the types of each view: (views, rows) int32."""
         if self._native is not None:
             return self._read_natively(self._native, text)
         rows, found = rows_of(text), columns_of(text)
-        types = np.zeros((len(self._columns), len(rows.starts)), np.int32)
-        for row, name, numbers in zip(types, self._columns, self._numbers, strict=True):
-            row[:] = [numbers.setdefault(value, len(numbers)) for value in found[name]]
+        types = np.zeros((len(self.views), len(rows.starts)), np.int32)
+        for row, view, numbers in zip(types, self.views, self._numbers, strict=True):
+            values = zip(*[found[name] for name in view], strict=True)
+            row[:] = [numbers.setdefault(each, len(numbers)) for each in values]
         return rows, types
 
     def _read_natively(
@@ -386,18 +418,21 @@ class Numbering:
         """Read a text with the kernel, which calls Python for new characters."""
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
         unknown = native.unknown(codes)
-        kinds = [code_kind(chr(code)) for code in unknown.tolist()]
-        native.learn(unknown, np.array(kinds, np.uint8))
+        if len(unknown):
+            kinds = [code_kind(chr(code)) for code in unknown.tolist()]
+            native.learn(unknown, np.array(kinds, np.uint8))
         starts, ends, gaps, new = native.split(codes)
-        bounds = zip(starts[new].tolist(), ends[new].tolist(), strict=True)
-        characters = [text[a : min(b, a + MOST_CODES)] for a, b in bounds]
-        symbols = list(map(symbol_of, characters))
-        native.define(
-            [symbol.encode("utf-8", "surrogatepass") for symbol in symbols],
-            [kind_of(char).encode("utf-8", "surrogatepass") for char in characters],
-            [class_of(char).encode() for char in characters],
-            np.array([symbol[0].isalnum() for symbol in symbols], np.uint8),
-        )
+        if len(new):
+            bounds = zip(starts[new].tolist(), ends[new].tolist(), strict=True)
+            characters = [text[a : min(b, a + MOST_CODES)] for a, b in bounds]
+            symbols = list(map(symbol_of, characters))
+            native.define(
+                [symbol.encode("utf-8", "surrogatepass") for symbol in symbols],
+                [kind_of(char).encode("utf-8", "surrogatepass") for char in characters],
+                [class_of(char).encode() for char in characters],
+                np.array([symbol[0].isalnum() for symbol in symbols], np.uint8),
+                np.array(list(map(is_plain, symbols)), np.uint8),
+            )
         return CharacterRows(starts, ends, gaps), native.number()
 
     @property
@@ -405,34 +440,50 @@ class Numbering:
         """Approximate bytes held for characters, chunks and values of the texts read so far."""
         if self._native is not None:
             return self._native.nbytes
-        return _VALUE_BYTES * sum(map(len, self._numbers))
+        pairs = zip(self._numbers, self.views, strict=True)
+        return _VALUE_BYTES * sum(len(numbers) * len(view) for numbers, view in pairs)
 
     def new_hashes(
-        self, column: int, calls: list[AttributeCall], forms: str
-    ) -> tuple[int, NDArray[np.uint64]] | None:
+        self, view: int, calls: Sequence[Sequence[AttributeCall]], forms: str
+    ) -> tuple[int, list[NDArray[np.uint64]]] | None:
         """Return hashes of attributes of what `new_values` would return; None without a kernel.
+
+        Parameters
+        ----------
+        view
+            Number of the view.
+        calls
+            Attributes of each of its columns, the same at each call.
+        forms
+            Form in which attributes see values.
 
         Returns
         -------
         int
-            Number of the first value.
-        numpy.ndarray
-            (attributes, values) uint64.
+            Number of the first type.
+        list of numpy.ndarray
+            For each column (attributes, types) uint64.
         """
         if self._native is None:
             return None
-        first = self.reported[column]
-        hashes = self._native.new_hashes(column, calls, forms == "normal", describe, speller(forms))
-        self.reported[column] += hashes.shape[1]
+        first = self.reported[view]
+        hashes = self._native.new_hashes(view, calls, forms == "normal", describe, speller(forms))
+        self.reported[view] += hashes[0].shape[1]
         return first, hashes
 
-    def new_values(self, column: int) -> tuple[int, list[str]]:
-        """Return the values of a column numbered since the last call, and the first number."""
+    def new_values(self, view: int) -> tuple[int, list[list[str]]]:
+        """Return the values of each column of a view for the types numbered since the last call.
+
+        The first number returned is that of the first of these types.
+        """
         if self._native is not None:
-            encoded = self._native.new_values(column)
-            values = [value.decode("utf-8", "surrogatepass") for value in encoded]
+            found = [
+                [value.decode("utf-8", "surrogatepass") for value in values]
+                for values in self._native.new_values(view)
+            ]
         else:
-            values = [*islice(self._numbers[column], self.reported[column], None)]
-        first = self.reported[column]
-        self.reported[column] += len(values)
-        return first, values
+            new = [*islice(self._numbers[view], self.reported[view], None)]
+            found = [[each[i] for each in new] for i in range(len(self.views[view]))]
+        first = self.reported[view]
+        self.reported[view] += len(found[0])
+        return first, found

@@ -36,7 +36,7 @@ token; the last of a sentence, and so of a token. A model without the third ends
 sentences at white space only."""
 
 _WINDOW = 1 << 16  # code points labeled at a time
-_MAX_TYPES = 200_000  # values of a column remembered by one worker before it starts afresh
+_MAX_TYPES = 400_000  # values of a column remembered by one worker before it starts afresh
 _MOST_BYTES = 128 << 20  # of characters, chunks and values remembered by it
 _MOST_CONTEXT = 1 << 12  # code points
 
@@ -119,12 +119,14 @@ class Segmenter:
                 )
                 raise ModelFileError(msg, source=source)
         with fitting(source):
-            self._decoder = model.decoder()
-            reach = int(abs(model.compiled.key_plans()[0].term_offset).max(initial=0))
-        compiled = model.compiled
-        self._calls = [
-            (name, calls_of(compiled.functions_of(name).values())) for name in compiled.columns
-        ]
+            compiled = model.compiled
+            views = Numbering(compiled.columns).views
+            self._decoder = model.decoder(views)
+            reach = int(abs(compiled.key_plans()[0].term_offset).max(initial=0))
+        self._calls = []  # of each column of each view, if the kernel has all of its attributes
+        for view in views:
+            calls = [calls_of(compiled.functions_of(name).values()) for name in view]
+            self._calls.append(None if None in calls else [each or [] for each in calls])
         self._context, self._ahead = BEFORE + reach, AHEAD + reach + 1
         self._token = np.array([label == TOKEN for label in model.labels])
         self._sentence = np.array([label == SENTENCE for label in model.labels])
@@ -198,16 +200,20 @@ class Segmenter:
         """Return the final labels of the rows of a text from `begin` on."""
         rows, types = workspace.numbering.read(text)
         latest = types.max(axis=1, initial=-1).tolist()
-        for number, (name, calls) in enumerate(self._calls):
-            if latest[number] < workspace.numbering.reported[number]:
+        numbering, encoder, forms = *workspace[:2], self.model.compiled.forms
+        for number, (view, calls) in enumerate(zip(numbering.views, self._calls, strict=True)):
+            if latest[number] < numbering.reported[number]:
                 continue
-            new = calls and workspace.numbering.new_hashes(number, calls, self.model.compiled.forms)
+            new = calls and numbering.new_hashes(number, calls, forms)
             if new:
-                workspace.encoder.extend_hashes(name, *new)
+                for name, hashes in zip(view, new[1], strict=True):
+                    encoder.extend_hashes(name, new[0], hashes)
             else:
-                workspace.encoder.extend(name, *workspace.numbering.new_values(number))
-        hashes, paragraphs = workspace.encoder.hashes, rows.paragraphs
-        labels = self._decoder.decode(types, hashes, paragraphs, workspace.buffers)
+                first, found = numbering.new_values(number)
+                for name, values in zip(view, found, strict=True):
+                    encoder.extend(name, first, values)
+        paragraphs = rows.paragraphs
+        labels = self._decoder.decode(types, encoder.hashes, paragraphs, workspace.buffers)
         first, last = int(np.searchsorted(rows.starts, begin)), len(labels)
         if not final and last and SEPARATOR not in text[int(rows.ends[-1]) :]:
             last = max(first, int(paragraphs[-2]), last - self._ahead)

@@ -109,8 +109,13 @@ def token_examples(sentences: Iterable[Sentence], columns: Sequence[str]) -> Tra
         labels[labels == _LABELS.index(TOKEN)] = _LABELS.index(INSIDE)  # white space ends them all
     found, ids = np.unique(labels, return_inverse=True)
     pieces = _pieces(len(labels))
+    seen = {
+        name: Column.of_types(values, ids)
+        for number, (view, ids) in enumerate(zip(numbering.views, types, strict=True))
+        for name, values in zip(view, numbering.new_values(number)[1], strict=True)
+    }
     return TrainingData(
-        {name: Column(numbering.new_values(c)[1], types[c]) for c, name in enumerate(columns)},
+        {name: seen[name] for name in columns},
         Column([_LABELS[i] for i in found.tolist()], ids.reshape(-1).astype(np.int32)),
         np.diff(rows.paragraphs),
         pieces,

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from seqtag.features.native import describe, speller
+from seqtag.features.normal_forms import FORMS
 from seqtag.segmentation import characters
 from seqtag.segmentation.characters import (
     AHEAD,
@@ -34,7 +36,11 @@ SIGNS = [
 ]
 LONG = st.sampled_from([1, 3, 5, 12, 13, 23, 24, 25, 40])
 chunks = st.tuples(LONG, st.sampled_from(["a", "Ab", ".", "x.", "好"])).map(lambda c: c[1] * c[0])
+spelt = st.text(
+    st.sampled_from("aΣςİ’\u0301\u0327\u1112\u1161\u11abﬁ\u00ad\ufeff🏽👍\ud800. "), max_size=12
+)
 texts = st.one_of(
+    spelt,
     st.lists(st.sampled_from(SIGNS), max_size=30).map("".join),
     st.lists(chunks, max_size=6).map(" ".join),
     st.text(max_size=20),
@@ -126,14 +132,18 @@ def test_a_row_depends_on_a_window(parts, data):
 
 
 def read_by(numbering, text):
-    """The rows of a text and the values of its columns, and all values so far."""
+    """The rows of a text, and the values of each column."""
     rows, types = numbering.read(text)
-    values = numbering.__dict__.setdefault("values", [[] for _ in types])
-    for column, known in enumerate(values):
-        first, new = numbering.new_values(column)
-        assert first == len(known)
-        known += new
-    found = [[values[c][i] for i in ids] for c, ids in enumerate(types.tolist())]
+    known = numbering.__dict__.setdefault(
+        "values", [[[] for _ in view] for view in numbering.views]
+    )
+    found = {}
+    for view, names in enumerate(numbering.views):
+        first, new = numbering.new_values(view)
+        for name, values, more in zip(names, known[view], new, strict=True):
+            assert first == len(values)
+            values += more
+            found[name] = [values[i] for i in types[view]]
     return [each.tolist() for each in rows], found
 
 
@@ -150,7 +160,7 @@ def test_the_kernel_numbers_what_the_reference_says(parts):
         columns = columns_of(text)
         rows, found = read_by(native, text)
         assert rows == [each.tolist() for each in rows_of(text)]
-        assert dict(zip(COLUMNS, found, strict=True)) == columns
+        assert found == columns
         assert read_by(reference, text) == (rows, found)
 
 
@@ -158,16 +168,43 @@ def test_the_kernel_numbers_what_the_reference_says(parts):
 def test_columns_that_are_not_asked_for_cost_nothing():
     numbering = Numbering(["k2", "c3"])
     _rows, found = read_by(numbering, "Ab c.")
-    assert found == [columns_of("Ab c.")[name] for name in ("k2", "c3")]
+    assert found == {name: columns_of("Ab c.")[name] for name in ("k2", "c3")}
+
+
+@needs_native
+@given(st.lists(texts, min_size=1, max_size=3), st.sampled_from(sorted(FORMS)))
+@example(["Σα e\u0301 \u0301a ﬁ\u2019s 🇫🇷 \u1112\u1112\u1161", "b" * 30], "normal")
+def test_hashes_are_those_of_the_values(parts, forms):
+    """Also where a value is not its own normal form, or the kernel has to ask for it."""
+    calls = [("form", 0, []), ("value", 0, []), ("suffix", 2, [])]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(characters.backend, "Characters", NATIVE.Characters)
+        one, other = Numbering(COLUMNS), Numbering(COLUMNS)
+    for text in parts:
+        one.read(text)
+        other.read(text)
+        for view, names in enumerate(one.views):
+            first, hashes = one.new_hashes(view, [calls] * len(names), forms)
+            again, values = other.new_values(view)
+            assert first == again
+            for found, strings in zip(hashes, values, strict=True):
+                expected = NATIVE.hash_attributes(
+                    strings, calls, forms == "normal", describe, speller(forms)
+                )
+                assert found.tolist() == expected.tolist()
 
 
 @needs_native
 def test_the_kernel_refuses_what_does_not_fit():
     import numpy as np
 
-    with pytest.raises(ValueError, match="columns names a column out of range"):
-        NATIVE.Characters([len(COLUMNS)])
-    kernel = NATIVE.Characters([0])
+    with pytest.raises(ValueError, match="views names a column out of range"):
+        NATIVE.Characters([[len(COLUMNS)]])
+    with pytest.raises(ValueError, match="must depend on the same characters"):
+        NATIVE.Characters([[0, 5]])
+    with pytest.raises(ValueError, match="a view without columns"):
+        NATIVE.Characters([[]])
+    kernel = NATIVE.Characters([[0]])
     a, b = np.array([97], np.uint32), np.array([0], np.uint8)
     with pytest.raises(ValueError, match="a code point is out of range"):
         kernel.unknown(np.array([0x110000], np.uint32))
@@ -182,6 +219,6 @@ def test_the_kernel_refuses_what_does_not_fit():
     with pytest.raises(ValueError, match="a character that is not defined"):
         kernel.number()
     with pytest.raises(ValueError, match="one symbol, kind and class per new character"):
-        kernel.define([], [], [], b[:0])
-    with pytest.raises(ValueError, match="column out of range"):
+        kernel.define([], [], [], b[:0], b[:0])
+    with pytest.raises(ValueError, match="view out of range"):
         kernel.new_values(1)

@@ -48,7 +48,7 @@ struct AttributeUse {
   Letters letters{};  // none: vowels as V
 };
 
-// keys.h: hash_bytes of a value that comes code point by code point, up to MAX_LENGTH of attributes.py.
+// keys.h: BytesHash of a value that comes code point by code point, up to MAX_LENGTH of attributes.py.
 class ValueHash {
  public:
   void add(uint32_t code) {
@@ -61,12 +61,12 @@ class ValueHash {
     left_ -= size_t(last - first);
     for (; first < last; ++first) add_code(*first);
   }
-  uint64_t value() const { return mix(mix(h_)) | 1; }
+  uint64_t value() const { return hash_.value(); }
 
  private:
-  uint64_t h_ = 0xcbf29ce484222325ULL;
+  BytesHash hash_;
   size_t left_ = 1000;
-  void byte(uint32_t b) { h_ = (h_ ^ b) * 0x100000001b3ULL; }
+  void byte(uint32_t b) { hash_.add(uint8_t(b)); }
   void add_code(uint32_t code) {
     if (code < 0x80) return byte(code);
     if (code < 0x800) {

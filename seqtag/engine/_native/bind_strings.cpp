@@ -164,17 +164,20 @@ size_t longest_probe_of_values(nb::bytes blob, In<int64_t> offsets) {
   return values.longest_probe();
 }
 
-// Of tables of keys in training and in a frozen model, and of pairs whose halves they are.
+// Of tables of keys in training and in a frozen model, and of tuples that hold their halves.
 nb::tuple longest_probes_of_keys(In<uint64_t> keys) {
   KeyNumbers numbers;
   PairNumbers pairs;
+  TupleNumbers<4> tuples;
   for (size_t i = 0; i < keys.shape(0); ++i) {
     numbers.number(keys(i));
-    pairs.number(int32_t(keys(i) >> 32), int32_t(keys(i)));
+    const int32_t high = int32_t(keys(i) >> 32), low = int32_t(keys(i));
+    pairs.number({high, low});
+    tuples.number({1, 2, high, low});
   }
   const std::vector<int64_t> row_ptr(keys.shape(0) + 1, 0);
   const QuantizedRows rows(keys.data(), keys.shape(0), row_ptr.data(), nullptr, nullptr);
-  return nb::make_tuple(numbers.longest_probe(), rows.longest_probe(), pairs.longest_probe());
+  return nb::make_tuple(numbers.longest_probe(), rows.longest_probe(), pairs.longest_probe(), tuples.longest_probe());
 }
 
 }  // namespace

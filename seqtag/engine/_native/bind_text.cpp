@@ -1,5 +1,7 @@
 // Text: scanners of column files and of tokens, sentences written as CoNLL-U, and views of characters.
 // interface.py: Scanner, TokenScanner, WriteSentences, Characters.
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "bind.h"
@@ -150,9 +152,8 @@ nb::list write_sentences(nb::bytes text, In<int64_t> starts, In<int64_t> ends, I
 
 class PyCharacters {
  public:
-  explicit PyCharacters(std::vector<int> columns) : reported_(columns.size(), 0), table_(columns) {
-    for (int c : columns) require(c >= 0 && c < CharacterTable::kColumns, "columns names a column out of range");
-  }
+  explicit PyCharacters(const std::vector<std::vector<int>>& views)
+      : views_(checked(views)), reported_(views.size(), 0), table_(views) {}
   nb::object unknown(In<uint32_t> codes) {
     check(codes);
     return to_numpy(table_.unknown(codes.data(), codes.shape(0)));
@@ -176,49 +177,137 @@ class PyCharacters {
                           to_numpy(std::move(fresh)));
   }
   void define(const std::vector<nb::bytes>& symbols, const std::vector<nb::bytes>& kinds,
-              const std::vector<nb::bytes>& classes, In<uint8_t> alphanumeric) {
+              const std::vector<nb::bytes>& classes, In<uint8_t> alphanumeric, In<uint8_t> plain) {
     require(symbols.size() == kinds.size() && symbols.size() == classes.size() &&
-                symbols.size() == alphanumeric.shape(0) && symbols.size() == table_.characters() - table_.defined(),
+                symbols.size() == alphanumeric.shape(0) && symbols.size() == plain.shape(0) &&
+                symbols.size() == table_.characters() - table_.defined(),
             "one symbol, kind and class per new character");
     for (size_t i = 0; i < symbols.size(); ++i)
-      table_.define(view(symbols[i]), view(kinds[i]), view(classes[i]), alphanumeric(i) != 0);
+      table_.define(view(symbols[i]), view(kinds[i]), view(classes[i]), alphanumeric(i) != 0, plain(i) != 0);
   }
-  // Type ids (columns, rows) of the text that was split last.
+  // Type ids (views, rows) of the text that was split last.
   nb::object number() {
     require(table_.characters() == table_.defined(), "a character that is not defined");
-    std::vector<int32_t> types(table_.columns() * table_.rows());
+    std::vector<int32_t> types(views_.size() * table_.rows());
     {
       nb::gil_scoped_release release;
       table_.number(types.data());
     }
-    return to_numpy(std::move(types), {table_.columns(), table_.rows()});
+    return to_numpy(std::move(types), {views_.size(), table_.rows()});
   }
-  // Values of a column that were numbered since the last call, in order.
-  nb::list new_values(size_t column) {
-    require(column < reported_.size(), "column out of range");
-    nb::list values;
-    for (; reported_[column] < table_.types(column); ++reported_[column]) {
-      const std::string value = table_.value(column, reported_[column]);
-      values.append(nb::bytes(value.data(), value.size()));
+  // Per column of a view, its values for the types that were numbered since the last call, in order.
+  nb::list new_values(size_t view) {
+    require(view < views_.size(), "view out of range");
+    const size_t end = table_.types(CharacterTable::view_of(size_t(views_[view][0])));
+    nb::list found;
+    for (int column : views_[view]) {
+      nb::list values;
+      for (size_t type = reported_[view]; type < end; ++type) {
+        const std::string value = table_.value(size_t(column), type);
+        values.append(nb::bytes(value.data(), value.size()));
+      }
+      found.append(values);
     }
-    return values;
+    reported_[view] = end;
+    return found;
   }
-  // Hashes of attributes of the values of a column that were numbered since the last call: (attributes, values).
-  nb::object new_hashes(size_t column, const std::vector<PyAttributeUse>& attributes, bool normal,
-                        const nb::callable& describe, const nb::callable& spell) {
-    require(column < reported_.size(), "column out of range");
-    UnicodeTable& table = process_characters();
-    WordReader reader(table, describe, spell, normal);
-    Words read;
-    for (; reported_[column] < table_.types(column); ++reported_[column])
-      reader.read(table_.value(column, reported_[column]), read);
-    return hashes_of(table, read, uses_of(attributes));
+  // Per column of a view, hashes of attributes of its values for the types that were numbered since the last
+  // call: (attributes, types).
+  nb::list new_hashes(size_t view, const std::vector<std::vector<PyAttributeUse>>& attributes, bool normal,
+                      const nb::callable& describe, const nb::callable& spell) {
+    require(view < views_.size(), "view out of range");
+    require(attributes.size() == views_[view].size(), "a list of attributes per column of the view");
+    const size_t begin = reported_[view], end = table_.types(CharacterTable::view_of(size_t(views_[view][0])));
+    WordReader reader(process_characters(), describe, spell, normal);
+    nb::list found;
+    for (size_t i = 0; i < attributes.size(); ++i) {
+      const size_t column = size_t(views_[view][i]);
+      const std::vector<AttributeUse> uses = uses_of(attributes[i]);
+      std::vector<uint64_t> hashes(uses.size() * (end - begin));
+      if (CharacterTable::has_inner_values(column))
+        hash_inner_values(column, uses, reader, begin, end, hashes.data());
+      else
+        hash_values(column, uses, normal, reader, begin, end, hashes.data());
+      found.append(to_numpy(std::move(hashes), {uses.size(), end - begin}));
+    }
+    reported_[view] = end;
+    return found;
   }
-  size_t nbytes() const { return table_.bytes(); }
+  size_t nbytes() const {
+    size_t total = table_.bytes();
+    for (const InnerHashes& inner : inner_)
+      for (const std::vector<uint64_t>& hashes : inner.hashes) total += bytes_held(hashes);
+    return total;
+  }
 
  private:
+  std::vector<std::vector<int>> views_;  // columns of each
   std::vector<size_t> reported_;
   CharacterTable table_;
+  struct InnerHashes {
+    size_t values = 0;
+    std::vector<std::vector<uint64_t>> hashes;  // per attribute and value
+  };
+  std::array<InnerHashes, CharacterTable::kColumns> inner_;
+
+  static const std::vector<std::vector<int>>& checked(const std::vector<std::vector<int>>& views) {
+    for (const std::vector<int>& columns : views) {
+      require(!columns.empty(), "a view without columns");
+      for (int c : columns) {
+        require(c >= 0 && c < CharacterTable::kColumns, "views names a column out of range");
+        require(CharacterTable::view_of(size_t(c)) == CharacterTable::view_of(size_t(columns[0])),
+                "the columns of a view must depend on the same characters");
+      }
+    }
+    return views;
+  }
+  // Hashes for the types [begin, end) of a column with few values: of each value once.
+  void hash_inner_values(size_t column, const std::vector<AttributeUse>& uses, WordReader& reader, size_t begin,
+                         size_t end, uint64_t* out) {
+    InnerHashes& inner = inner_[column];
+    const size_t known = inner.values;
+    Words read;
+    for (; inner.values < table_.inner_values(column); ++inner.values)
+      reader.read(table_.inner_value(column, inner.values), read);
+    nb::gil_scoped_release release;
+    inner.hashes.resize(uses.size());
+    const Attributes made(process_characters(), read);
+    for (size_t a = 0; a < uses.size(); ++a) {
+      inner.hashes[a].resize(inner.values);
+      made.hash(uses[a], inner.hashes[a].data() + known);
+      for (size_t type = begin; type < end; ++type) *out++ = inner.hashes[a][table_.inner_number(column, type)];
+    }
+  }
+  // The same for a column whose values are as many as the types.
+  void hash_values(size_t column, const std::vector<AttributeUse>& uses, bool normal, WordReader& reader, size_t begin,
+                   size_t end, uint64_t* out) {
+    const size_t n = end - begin;
+    std::vector<uint64_t> plain(n);
+    std::vector<size_t> left;  // types whose values must be read
+    {
+      nb::gil_scoped_release release;
+      const bool as_it_is = std::all_of(uses.begin(), uses.end(), [](const AttributeUse& use) {
+        return use.attribute == Attribute::kForm || use.attribute == Attribute::kValue;
+      });
+      for (size_t i = 0; i < n; ++i) {
+        plain[i] = as_it_is ? table_.plain_hash(column, begin + i, normal) : 0;
+        if (!plain[i]) left.push_back(i);
+      }
+      const uint64_t empty = BytesHash().value();
+      for (size_t a = 0; a < uses.size(); ++a)
+        for (size_t i = 0; i < n; ++i)
+          out[a * n + i] = plain[i] == empty && uses[a].attribute == Attribute::kValue ? 0 : plain[i];
+    }
+    Words read;
+    for (size_t i : left) reader.read(table_.value(column, begin + i), read);
+    nb::gil_scoped_release release;
+    const Attributes made(process_characters(), read);
+    std::vector<uint64_t> hashes(left.size());
+    for (size_t a = 0; a < uses.size(); ++a) {
+      made.hash(uses[a], hashes.data());
+      for (size_t i = 0; i < left.size(); ++i) out[a * n + left[i]] = hashes[i];
+    }
+  }
 
   static std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
   static void check(const In<uint32_t>& codes) {
@@ -248,16 +337,16 @@ void bind_text(nb::module_& m) {
         nb::arg("sentence_ends"), nb::arg("plain"), nb::arg("ranges"), nb::arg("word_ptr"), nb::arg("words"),
         nb::arg("numbers"));
   nb::class_<PyCharacters>(m, "Characters")
-      .def(nb::init<std::vector<int>>(), nb::arg("columns"))
+      .def(nb::init<const std::vector<std::vector<int>>&>(), nb::arg("views"))
       .def("unknown", &PyCharacters::unknown, nb::arg("codes"))
       .def("learn", &PyCharacters::learn, nb::arg("codes"), nb::arg("kinds"))
       .def("split", &PyCharacters::split, nb::arg("codes"))
       .def("define", &PyCharacters::define, nb::arg("symbols"), nb::arg("kinds"), nb::arg("classes"),
-           nb::arg("alphanumeric"))
+           nb::arg("alphanumeric"), nb::arg("plain"))
       .def("number", &PyCharacters::number)
       .def_prop_ro("nbytes", &PyCharacters::nbytes)
-      .def("new_values", &PyCharacters::new_values, nb::arg("column"))
-      .def("new_hashes", &PyCharacters::new_hashes, nb::arg("column"), nb::arg("attributes"), nb::arg("normal"),
+      .def("new_values", &PyCharacters::new_values, nb::arg("view"))
+      .def("new_hashes", &PyCharacters::new_hashes, nb::arg("view"), nb::arg("attributes"), nb::arg("normal"),
            nb::arg("describe"), nb::arg("spell"));
 }
 

@@ -2,8 +2,9 @@
 // seqtag/segmentation/characters.py defines the columns, and is the readable twin.
 //
 // The caller defines the properties of each new code point and character once; here they are
-// numbers. The values of columns are numbered as they come: those of n-grams and of parts
-// of a chunk as pairs of numbers, so that no text is put together but for values that are new.
+// numbers. Columns that depend on the same characters are one view: a type of it has a value in each
+// of its columns, so that a row has few types. Grams are numbered with the longest, parts of a chunk
+// with the chunk: no text is put together but for types that are new.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -14,74 +15,46 @@
 #include <vector>
 
 #include "interning.h"
+#include "keys.h"
 
 namespace seqtag {
 
-// One to several signs in a row, each with a space before it or none, numbered length by length.
-class Grams {
+// Some signs in a row, N at most, each with a space before it or none, numbered as they come.
+template <size_t N> class Grams {
  public:
-  explicit Grams(size_t longest) : pairs_(longest - 1) { intern("\n"); }
-  // The number of a sign; 0 is the end of the text.
-  int32_t intern(std::string_view sign) { return signs_.intern(sign.data(), sign.size()); }
-  std::string_view sign(int32_t number) const { return signs_.value(size_t(number)); }
-  size_t size(size_t length) const { return length == 1 ? single_.size() : pairs_[length - 2].size(); }
-  // Numbers of the grams of each length that begin at the rows [begin, end) of a paragraph, into
-  // out[length - 1], which may be null. signs: of all rows. gaps: what precedes them.
-  void number(const std::vector<int32_t>& signs, const std::vector<uint8_t>& gaps, size_t begin, size_t end,
-              int32_t* const* out, size_t longest) {
-    while (longest && !out[longest - 1]) --longest;
-    if (!longest) return;
-    const size_t rows = end - begin;
-    one_.resize(rows + longest);
-    for (size_t i = 0; i < rows; ++i) one_[i] = with_space(signs[begin + i], gaps[begin + i] == 1);
-    for (size_t i = rows; i < rows + longest; ++i) one_[i] = with_space(0, i == rows);
-    if (out[0]) std::copy_n(one_.begin(), rows, out[0] + begin);
-    shorter_.assign(one_.begin(), one_.begin() + long(rows));
-    for (size_t n = 2; n <= longest; ++n) {
-      PairNumbers& pairs = pairs_[n - 2];
-      for (size_t i = 0; i < rows; ++i) shorter_[i] = pairs.number(shorter_[i], one_[i + n - 1]);
-      if (out[n - 1]) std::copy_n(shorter_.begin(), rows, out[n - 1] + begin);
+  // Numbers of the grams of a length that begin at the rows of a paragraph. signs: of its rows; 0 is the
+  // end of the text. gaps: what precedes them.
+  void number(const int32_t* signs, const uint8_t* gaps, size_t rows, size_t length, int32_t* out) {
+    spaced_.assign(rows + N, 0);
+    for (size_t i = 0; i < rows; ++i) spaced_[i] = 2 * signs[i] + (gaps[i] == 1);
+    spaced_[rows] = 1;
+    constexpr size_t kStrip = 16;  // whose memory is asked for at once
+    std::array<uint64_t, kStrip> hashes;
+    std::array<std::array<int32_t, N>, kStrip> grams;
+    for (size_t first = 0; first < rows; first += kStrip) {
+      const size_t many = std::min(kStrip, rows - first);
+      for (size_t i = 0; i < many; ++i) {
+        for (size_t k = 0; k < N; ++k) grams[i][k] = k < length ? spaced_[first + i + k] : 0;
+        numbers_.prefetch(hashes[i] = numbers_.hash(grams[i].data()));
+      }
+      for (size_t i = 0; i < many; ++i) out[first + i] = numbers_.number(grams[i].data(), hashes[i]);
+    }
+  }
+  size_t size() const { return numbers_.size(); }
+  int32_t first_sign(size_t number) const { return numbers_.tuple(number)[0] / 2; }
+  // visit(sign, whether a space precedes it) for the first signs of a gram.
+  template <class Visit> void each_sign(size_t number, size_t signs, Visit visit) const {
+    for (size_t i = 0; i < signs; ++i) {
+      const int32_t spaced = numbers_.tuple(number)[i];
+      visit(spaced / 2, spaced % 2 == 1);
     }
   }
   // Bytes of memory held.
-  size_t bytes() const {
-    size_t total = signs_.bytes() + bytes_held(spaced_) + bytes_held(single_) + bytes_held(one_) + bytes_held(shorter_);
-    for (const PairNumbers& pairs : pairs_) total += pairs.bytes();
-    return total;
-  }
-  std::string value(size_t length, int32_t number) const {
-    std::string text;
-    append(length, number, text);
-    return text;
-  }
+  size_t bytes() const { return numbers_.bytes() + bytes_held(spaced_); }
 
  private:
-  Interner signs_;
-  std::vector<int32_t> spaced_;     // (signs, 2): number of the sign without and with a space, or -1
-  std::vector<int32_t> single_;     // per number: which of spaced_
-  std::vector<PairNumbers> pairs_;  // per length from 2 on: a shorter gram and a single one
-  std::vector<int32_t> one_, shorter_;
-
-  int32_t with_space(int32_t sign, bool space) {
-    const size_t which = 2 * size_t(sign) + space;
-    if (which >= spaced_.size()) spaced_.resize(which + 2, -1);
-    int32_t& number = spaced_[which];
-    if (number < 0) {
-      number = int32_t(single_.size());
-      single_.push_back(int32_t(which));
-    }
-    return number;
-  }
-  void append(size_t length, int32_t number, std::string& text) const {
-    if (length > 1) {
-      const PairNumbers::Pair& pair = pairs_[length - 2].pair(size_t(number));
-      append(length - 1, pair.first, text);
-      return append(1, pair.second, text);
-    }
-    const size_t which = size_t(single_[size_t(number)]);
-    if (which % 2) text.push_back(' ');
-    text.append(signs_.value(which / 2));
-  }
+  TupleNumbers<N> numbers_;
+  std::vector<int32_t> spaced_;
 };
 
 // The characters of texts and what columns say of them.
@@ -103,23 +76,55 @@ class CharacterTable {
     kNext,
     kAfter,
     kBefore,
-    kShape,  // of chunk, next, after, before
-    kColumns = kShape + 4
+    kChunkShape,
+    kNextShape,
+    kAfterShape,
+    kBeforeShape,
+    kColumns
   };
-  static constexpr size_t kCharacterGrams = 4, kKindGrams = 6;
+  static constexpr size_t kSymbolGram = 4, kKindGram = 6;
   static constexpr size_t kLongestOpening = 4, kOpeningReach = 128, kMostSigns = 4, kMostAhead = 3, kAheadReach = 16;
   static constexpr size_t kLongestPart = 12, kLongestTail = 4, kLongestChunk = 24, kMostCodes = 16;
   static constexpr uint32_t kCodes = 0x110000;
 
-  explicit CharacterTable(std::vector<int> columns)
-      : columns_(std::move(columns)), symbols_(kCharacterGrams), kinds_(kKindGrams), pages_(kCodes >> 8) {
-    for (PairNumbers* pairs : {&left_, &right_, &split_, &opening_, &signs_before_, &signs_ahead_, &tail_})
-      pairs->number(-1, -1);  // 0: nothing, or what is too long
-    right_.number(-1, 0);     // kChunkEnd
+  enum View { kSymbols, kKinds, kParts, kNextChunk, kChunkAfter, kChunkBefore, kViews };
+  static View view_of(size_t column) {
+    if (column < kClass + 1) return column < kK1 ? kSymbols : kKinds;
+    switch (column) {
+      case kNext:
+      case kNextShape:
+        return kNextChunk;
+      case kAfter:
+      case kAfterShape:
+        return kChunkAfter;
+      case kBefore:
+      case kBeforeShape:
+        return kChunkBefore;
+      default:
+        return kParts;
+    }
+  }
+
+  // Numbers the types of some views, of which only some columns are asked for.
+  explicit CharacterTable(const std::vector<std::vector<int>>& views) : pages_(kCodes >> 8) {
+    for (const std::vector<int>& columns : views) {
+      views_.push_back(view_of(size_t(columns.at(0))));
+      for (int c : columns) {
+        if (c < kK1) symbols_length_ = std::max(symbols_length_, size_t(c - kC1 + 1));
+        if (c >= kK1 && c < kClass) kinds_length_ = std::max(kinds_length_, size_t(c - kK1 + 1));
+      }
+    }
+    plain_symbol_.push_back(1);  // the end of the text
+    plain_kind_.push_back(1);
+    for (Interner* signs : {&symbols_, &kinds_}) signs->intern("\n", 1);
+    marks_.number({0, -1});
+    for (PairNumbers* pairs : {&opening_, &signs_before_, &signs_ahead_, &tail_})
+      pairs->number({-1, -1});  // 0: nothing, or what is too long
     for (Interner* texts : {&texts_, &shapes_}) {
       texts->intern("", 0);
       texts->intern("\n", 1);
     }
+    heads_ = {{0, 0}, {1, 1}};  // too long, and the end of the text
   }
 
   CharacterTable(const CharacterTable&) = delete;
@@ -177,64 +182,95 @@ class CharacterTable {
   const std::vector<int64_t>& ends() const { return ends_; }
   const std::vector<uint8_t>& gaps() const { return gaps_; }
   size_t rows() const { return starts_.size(); }
-  size_t columns() const { return columns_.size(); }
   size_t characters() const { return character_count_; }
   size_t defined() const { return symbol_of_.size(); }
 
-  // Bytes of memory held: grows with the characters, chunks and values that texts have brought.
+  // Bytes of memory held: grows with the characters, chunks and types that texts have brought.
   size_t bytes() const {
-    size_t total = symbols_.bytes() + kinds_.bytes() + bytes_held(several_character_) + bytes_held(symbol_of_) +
-                   bytes_held(kind_of_) + bytes_held(class_of_) + bytes_held(alphanumeric_) + bytes_held(chunks_) +
-                   bytes_held(parts_) + bytes_held(long_parts_) + bytes_held(starts_) + bytes_held(ends_) +
-                   bytes_held(gaps_) + bytes_held(row_character_) + bytes_held(signs_);
-    for (const Interner* values : {&classes_, &several_, &texts_, &shapes_, &chunk_numbers_}) total += values->bytes();
-    for (const PairNumbers* pairs : {&left_, &right_, &split_, &opening_, &signs_before_, &signs_ahead_, &tail_})
+    size_t total = symbol_grams_.bytes() + kind_grams_.bytes();
+    for (const size_t held :
+         {bytes_held(several_character_), bytes_held(symbol_of_), bytes_held(kind_of_), bytes_held(mark_of_),
+          bytes_held(alphanumeric_), bytes_held(plain_symbol_), bytes_held(plain_kind_), bytes_held(first_part_),
+          bytes_held(heads_), bytes_held(parts_), bytes_held(part_symbols_), bytes_held(long_type_),
+          bytes_held(starts_), bytes_held(ends_), bytes_held(gaps_), bytes_held(row_character_), bytes_held(signs_)})
+      total += held;
+    for (const Interner* values :
+         {&symbols_, &kinds_, &classes_, &several_, &texts_, &shapes_, &chunk_numbers_, &long_parts_})
+      total += values->bytes();
+    for (const PairNumbers* pairs : {&marks_, &opening_, &signs_before_, &signs_ahead_, &tail_})
       total += pairs->bytes();
     for (const auto& page : pages_) total += page ? sizeof(Page) : 0;
     return total;
   }
 
-  // What counts of the next new character.
-  void define(std::string_view symbol, std::string_view kind, std::string_view category, bool alphanumeric) {
-    symbol_of_.push_back(symbols_.intern(symbol));
-    kind_of_.push_back(kinds_.intern(kind));
-    class_of_.push_back(classes_.intern(category.data(), category.size()));
+  // What counts of the next new character. plain: whether its symbol is its own normal form in any text.
+  void define(std::string_view symbol, std::string_view kind, std::string_view category, bool alphanumeric,
+              bool plain) {
+    symbol_of_.push_back(symbols_.intern(symbol.data(), symbol.size()));
+    kind_of_.push_back(kinds_.intern(kind.data(), kind.size()));
+    plain_symbol_.resize(symbols_.size(), plain);
+    plain_kind_.resize(kinds_.size(), plain || kind != symbol);
+    mark_of_.push_back(marks_.number({kind_of_.back(), classes_.intern(category.data(), category.size())}));
     alphanumeric_.push_back(alphanumeric);
   }
 
-  // Numbers of the values of each column: (columns, rows).
+  // Types of each view: (views, rows).
   void number(int32_t* out) {
     const size_t n = rows();
-    std::array<int32_t*, kColumns> column{};
-    for (size_t c = 0; c < columns_.size(); ++c) column[size_t(columns_[c])] = out + c * n;
-    signs_.resize(n);
-    for (size_t r = 0; r < n; ++r) signs_[r] = symbol_of_[size_t(row_character_[r])];
-    each_paragraph(
-        [&](size_t begin, size_t end) { symbols_.number(signs_, gaps_, begin, end, &column[kC1], kCharacterGrams); });
-    for (size_t r = 0; r < n; ++r) signs_[r] = kind_of_[size_t(row_character_[r])];
-    each_paragraph(
-        [&](size_t begin, size_t end) { kinds_.number(signs_, gaps_, begin, end, &column[kK1], kKindGrams); });
-    if (column[kClass])
-      for (size_t r = 0; r < n; ++r) column[kClass][r] = class_of_[size_t(row_character_[r])];
-    if (std::all_of(&column[kLeft], &column[kLeft] + (kColumns - kLeft), [](int32_t* c) { return !c; })) return;
-    for (size_t c = kLeft; c < kColumns; ++c)
-      if (column[c]) std::fill_n(column[c], n, 0);
-    each_paragraph([&](size_t begin, size_t end) { number_chunks(begin, end, column); });
+    std::array<int32_t*, kViews> types{};
+    for (size_t v = 0; v < views_.size(); ++v) types[views_[v]] = out + v * n;
+    const auto number_grams = [&](auto& grams, const std::vector<int32_t>& sign_of, size_t length, int32_t* to) {
+      if (!to) return;
+      signs_.resize(n);
+      for (size_t r = 0; r < n; ++r) signs_[r] = sign_of[size_t(row_character_[r])];
+      each_paragraph([&](size_t begin, size_t end) {
+        grams.number(&signs_[begin], &gaps_[begin], end - begin, length, to + begin);
+      });
+    };
+    number_grams(symbol_grams_, symbol_of_, symbols_length_, types[kSymbols]);
+    number_grams(kind_grams_, mark_of_, std::max<size_t>(kinds_length_, 1), types[kKinds]);
+    if (!types[kParts] && !types[kNextChunk] && !types[kChunkAfter] && !types[kChunkBefore]) return;
+    for (int32_t* each : {types[kNextChunk], types[kChunkAfter], types[kChunkBefore]})
+      if (each) std::fill_n(each, n, 0);
+    each_paragraph([&](size_t begin, size_t end) { number_chunks(begin, end, types); });
   }
 
-  size_t types(size_t c) const {
-    const size_t column = size_t(columns_[c]);
-    if (column < kK1) return symbols_.size(column - kC1 + 1);
-    if (column < kClass) return kinds_.size(column - kK1 + 1);
+  // Number of the types of a view.
+  size_t types(View view) const {
+    switch (view) {
+      case kSymbols:
+        return symbol_grams_.size();
+      case kKinds:
+        return kind_grams_.size();
+      case kParts:
+        return parts_.size();
+      default:
+        return heads_.size();
+    }
+  }
+  // The value of a column for a type of its view.
+  std::string value(size_t column, size_t type) const {
+    std::string text;
+    each_piece(column, type, [&](std::string_view piece, bool) { text.append(piece); });
+    return text;
+  }
+  // Its hash; 0 if its normal form may be another.
+  uint64_t plain_hash(size_t column, size_t type, bool normal) const {
+    BytesHash hash;
+    bool all_plain = true;
+    each_piece(column, type, [&](std::string_view piece, bool plain) {
+      all_plain &= plain;
+      hash.add(piece.data(), piece.size());
+    });
+    return all_plain || !normal ? hash.value() : 0;
+  }
+
+  // Columns with much fewer values than their view has types: these are numbered too.
+  static bool has_inner_values(size_t column) { return column >= kClass && (column < kLeft || column > kSplit); }
+  size_t inner_values(size_t column) const {
     switch (column) {
       case kClass:
         return classes_.size();
-      case kLeft:
-        return left_.size();
-      case kRight:
-        return right_.size();
-      case kSplit:
-        return split_.size();
       case kOpening:
         return opening_.size();
       case kSigns:
@@ -244,35 +280,33 @@ class CharacterTable {
       case kTail:
         return tail_.size();
       default:
-        return column < kShape ? texts_.size() : shapes_.size();
+        return (column < kChunkShape ? texts_ : shapes_).size();
     }
   }
-  std::string value(size_t c, size_t type) const {
-    const size_t column = size_t(columns_[c]);
-    if (column < kK1) return symbols_.value(column - kC1 + 1, int32_t(type));
-    if (column < kClass) return kinds_.value(column - kK1 + 1, int32_t(type));
-    switch (column) {
-      case kClass:
-        return std::string(classes_.value(type));
-      case kLeft:
-        return part(left_, type);
-      case kRight:
-        return right(type);
-      case kSplit: {
-        const auto [first, second] = split_.pair(type);
-        return type ? part(left_, size_t(first)) + "|" + right(size_t(second)) : "";
-      }
-      case kOpening:
-        return part(opening_, type);
-      case kSigns:
-        return part(signs_before_, type);
-      case kAhead:
-        return part(signs_ahead_, type);
-      case kTail:
-        return tail(type);
-      default:
-        return std::string((column < kShape ? texts_ : shapes_).value(type));
+  size_t inner_number(size_t column, size_t type) const {
+    if (column == kClass) return size_t(marks_.tuple(size_t(kind_grams_.first_sign(type)))[1]);
+    if (view_of(column) != kParts) {
+      const Head& head = heads_[type];
+      return size_t(column < kChunkShape ? head.text : head.shape);
     }
+    const Part& part = parts_[type];
+    switch (column) {
+      case kOpening:
+        return size_t(part.opening);
+      case kSigns:
+        return size_t(part.signs);
+      case kAhead:
+        return size_t(part.ahead);
+      case kTail:
+        return size_t(part.tail);
+      default:
+        return size_t(column < kChunkShape ? part.chunk.text : part.chunk.shape);
+    }
+  }
+  std::string inner_value(size_t column, size_t number) const {
+    std::string text;
+    each_inner_piece(column, number, [&](std::string_view piece, bool) { text.append(piece); });
+    return text;
   }
 
  private:
@@ -284,37 +318,45 @@ class CharacterTable {
       character.fill(-1);
     }
   };
-  struct Part {  // of a chunk, around one of its characters
-    int32_t left, right, split, opening, signs, ahead, tail;
-  };
   struct Head {  // the beginning of a chunk, most often all of it; 0: too long, 1: the end of the text
     int32_t text, shape;
   };
-  struct Chunk {
-    size_t parts;  // where those of its characters begin in parts_
-    Head head;
+  struct Part {         // of a chunk, around one of its characters
+    uint32_t at;        // what is on the left of it ends, and what is on the right begins, here in part_symbols_
+    int8_t left = 0;    // number of symbols, with its own; 0: too many
+    int8_t right = -1;  // number of symbols; -1: too many
+    int32_t opening = 0, signs = 0, ahead = 0, tail = 0;
+    Head chunk{0, 0};  // in the tail
   };
   struct Found {  // a chunk of the text
-    size_t begin, end, parts;
-    Head head;
+    size_t begin, end;
+    int32_t head;
     bool is_complete() const { return end - begin <= kLongestChunk; }
-    Head complete() const { return is_complete() ? head : Head{0, 0}; }
+    int32_t complete() const { return is_complete() ? head : 0; }
   };
-  static constexpr int32_t kChunkEnd = 1;  // what is on the right of the last character
-  std::vector<int> columns_;
-  Grams symbols_, kinds_;
-  Interner classes_, several_, texts_, shapes_, chunk_numbers_;
+  std::vector<View> views_;
+  size_t symbols_length_ = 0, kinds_length_ = 0;  // of the longest grams asked for
+  Interner symbols_, kinds_, classes_, several_, texts_, shapes_;
+  Grams<kSymbolGram> symbol_grams_;
+  Grams<kKindGram> kind_grams_;  // of marks_
+  PairNumbers marks_;            // kind and class
   std::vector<std::unique_ptr<Page>> pages_;
   std::vector<int32_t> several_character_;  // per number of several_
   size_t character_count_ = 0;
-  std::vector<int32_t> symbol_of_, kind_of_, class_of_;  // per character
-  std::vector<uint8_t> alphanumeric_;
-  PairNumbers left_, right_, split_, opening_, signs_before_, signs_ahead_, tail_;
-  std::vector<Chunk> chunks_;
-  std::vector<Part> parts_, long_parts_;
+  std::vector<int32_t> symbol_of_, kind_of_, mark_of_;  // per character
+  std::vector<uint8_t> alphanumeric_, plain_symbol_, plain_kind_;
+  PairNumbers opening_, signs_before_, signs_ahead_, tail_;
+  Interner chunk_numbers_;
+  std::vector<int32_t> first_part_;  // per chunk: the type of its first character, or -1
+  std::vector<Head> heads_;          // per type of the views of chunks: two more than the chunk
+  std::vector<Part> parts_;          // per type
+  std::vector<int32_t> part_symbols_;
+  Interner long_parts_;  // of chunks that are too long to be known as such
+  std::vector<int32_t> long_type_;
   std::vector<int64_t> starts_, ends_;  // of the text scanned last
   std::vector<uint8_t> gaps_;
-  std::vector<int32_t> row_character_, signs_;
+  std::vector<int32_t> row_character_, signs_, key_;
+  std::vector<Part> row_parts_;
 
   Page& page(uint32_t code) {
     std::unique_ptr<Page>& held = pages_[code >> 8];
@@ -338,42 +380,66 @@ class CharacterTable {
     return fresh;
   }
 
-  // The context of each character within its chunk.
-  void number_parts(size_t begin, size_t end, Part* out) {
-    const size_t size = end - begin;
-    std::fill_n(out, size, Part{0, 0, 0, 0, 0, 0, 0});
-    auto symbol = [&](size_t i) { return symbol_of_[size_t(row_character_[begin + i])]; };
-    for (size_t i = 0, left = 0; i < std::min(size, kLongestPart); ++i)
-      out[i].left = int32_t(left = size_t(left_.number(int32_t(left), symbol(i))));
-    out[size - 1].right = kChunkEnd;
-    for (size_t i = size - 1; i-- > 0 && size - 1 - i <= kLongestPart;)
-      out[i].right = right_.number(out[i + 1].right, symbol(i + 1));
-    if (size <= kLongestChunk)
-      for (size_t i = 0; i < size; ++i)
-        if (out[i].left && out[i].right) out[i].split = split_.number(out[i].left, out[i].right);
-    number_signs(begin, size, out);
-    for (size_t i = size, tail = 0; i-- > tail_begin(begin, end) - begin;) {
+  int32_t symbol_at(size_t row) const { return symbol_of_[size_t(row_character_[row])]; }
+  // The context of each character within its chunk, into row_parts_.
+  void describe_parts(size_t begin, size_t end, Head chunk) {
+    const size_t size = end - begin, tail_at = tail_begin(begin, end) - begin;
+    row_parts_.assign(size, Part{});
+    for (size_t i = 0; i < std::min(size, kLongestPart); ++i) {
+      row_parts_[i].left = int8_t(i + 1);
+      row_parts_[size - 1 - i].right = int8_t(i);
+    }
+    if (size > kLongestPart) row_parts_[size - 1 - kLongestPart].right = int8_t(kLongestPart);
+    describe_signs(begin, size, row_parts_.data());
+    for (size_t i = size, tail = 0; i-- > tail_at;) {
       const size_t character = size_t(row_character_[begin + i]);
-      out[i].tail = int32_t(tail = size_t(tail_.number(int32_t(tail), kind_of_[character])));
+      row_parts_[i].tail = int32_t(tail = size_t(tail_.number({int32_t(tail), kind_of_[character]})));
+      row_parts_[i].chunk = chunk;
     }
   }
+  // The types of the characters of a chunk of the maximum length or less; the first one's.
+  int32_t number_parts(size_t begin, size_t end, Head chunk) {
+    const int32_t first = int32_t(parts_.size());
+    describe_parts(begin, end, chunk);
+    for (size_t i = 0; i < end - begin; ++i) {
+      part_symbols_.push_back(symbol_at(begin + i));
+      row_parts_[i].at = uint32_t(part_symbols_.size());
+    }
+    parts_.insert(parts_.end(), row_parts_.begin(), row_parts_.end());
+    return first;
+  }
+  // The type of a character of a longer chunk.
+  int32_t number_long_part(size_t row, Part& part) {
+    key_.assign({part.left, part.right, part.opening, part.signs, part.ahead, part.tail});
+    const size_t head = key_.size(), right = size_t(std::max<int8_t>(part.right, 0));
+    for (size_t r = row + 1 - size_t(part.left); r < row + 1 + right; ++r) key_.push_back(symbol_at(r));
+    const size_t number =
+        size_t(long_parts_.intern(reinterpret_cast<const char*>(key_.data()), key_.size() * sizeof(int32_t)));
+    if (number == long_type_.size()) {
+      part.at = uint32_t(part_symbols_.size() + size_t(part.left));
+      part_symbols_.insert(part_symbols_.end(), key_.begin() + long(head), key_.end());
+      long_type_.push_back(int32_t(parts_.size()));
+      parts_.push_back(part);
+    }
+    return long_type_[number];
+  }
   // How a chunk opens, and the signs that are neither letters nor digits around its characters.
-  void number_signs(size_t begin, size_t size, Part* out) {
-    auto symbol = [&](size_t i) { return symbol_of_[size_t(row_character_[begin + i])]; };
+  void describe_signs(size_t begin, size_t size, Part* out) {
+    auto symbol = [&](size_t i) { return symbol_at(begin + i); };
     auto is_sign = [&](size_t i) { return !alphanumeric_[size_t(row_character_[begin + i])]; };
     std::array<int32_t, kMostSigns> seen;
     size_t many = 0;
     auto note = [&](PairNumbers& pairs, int32_t state, size_t i, size_t most) {
       if (!is_sign(i) || many == most || std::find(&seen[0], &seen[many], symbol(i)) != &seen[many]) return state;
       seen[many++] = symbol(i);
-      return pairs.number(state, symbol(i));
+      return pairs.number({state, symbol(i)});
     };
     const size_t reach = std::min(size, kOpeningReach);
     int32_t opening = 0, signs = 0;
     size_t first = 0;
     while (first < reach && is_sign(first)) ++first;
     for (size_t i = first; i < std::min(size, first + kLongestOpening); ++i)
-      opening = opening_.number(opening, symbol(i));
+      opening = opening_.number({opening, symbol(i)});
     bool opened = false;
     for (size_t i = 0; i < reach; ++i) {
       opened |= i > first && is_sign(i);
@@ -400,35 +466,28 @@ class CharacterTable {
       visit(begin, end);
     }
   }
-  // The columns of the chunks of a paragraph.
-  void number_chunks(size_t first, size_t last, const std::array<int32_t*, kColumns>& column) {
-    Found before{0, 0, 0, {1, 1}}, here = chunk_at(first, last), next = chunk_at(here.end, last);
+  // The types of the chunks of a paragraph.
+  void number_chunks(size_t first, size_t last, const std::array<int32_t*, kViews>& types) {
+    Found before{0, 0, 1}, here = chunk_at(first, last), next = chunk_at(here.end, last);
     while (here.begin < last) {
       const Found after = chunk_at(next.end, last);
       const size_t size = here.end - here.begin;
-      Part* parts = nullptr;
+      int32_t type = -1;
       if (here.is_complete()) {
-        parts = &parts_[here.parts];
+        int32_t& known = first_part_[size_t(here.head) - 2];
+        if (known < 0) known = number_parts(here.begin, here.end, heads_[size_t(here.head)]);
+        type = known;
       } else {
-        long_parts_.resize(size);
-        number_parts(here.begin, here.end, parts = long_parts_.data());
+        describe_parts(here.begin, here.end, {0, 0});
       }
       for (size_t i = 0; i < size; ++i) {
-        if (column[kLeft]) column[kLeft][here.begin + i] = parts[i].left;
-        if (column[kRight]) column[kRight][here.begin + i] = parts[i].right;
-        if (column[kSplit]) column[kSplit][here.begin + i] = parts[i].split;
-        if (column[kOpening]) column[kOpening][here.begin + i] = parts[i].opening;
-        if (column[kSigns]) column[kSigns][here.begin + i] = parts[i].signs;
-        if (column[kAhead]) column[kAhead][here.begin + i] = parts[i].ahead;
-        if (column[kTail]) column[kTail][here.begin + i] = parts[i].tail;
+        const int32_t part = type < 0 ? number_long_part(here.begin + i, row_parts_[i]) : type + int32_t(i);
+        if (types[kParts]) types[kParts][here.begin + i] = part;
+        if (!parts_[size_t(part)].tail) continue;
+        if (types[kNextChunk]) types[kNextChunk][here.begin + i] = next.head;
+        if (types[kChunkAfter]) types[kChunkAfter][here.begin + i] = next.is_complete() ? after.head : 0;
+        if (types[kChunkBefore]) types[kChunkBefore][here.begin + i] = before.complete();
       }
-      const std::array<Head, 4> around{here.complete(), next.head, next.is_complete() ? after.head : Head{0, 0},
-                                       before.complete()};
-      for (size_t i = size; i-- > 0 && parts[i].tail;)
-        for (size_t k = 0; k < around.size(); ++k) {
-          if (column[kChunk + k]) column[kChunk + k][here.begin + i] = around[k].text;
-          if (column[kShape + k]) column[kShape + k][here.begin + i] = around[k].shape;
-        }
       before = here;
       here = next;
       next = after;
@@ -436,49 +495,84 @@ class CharacterTable {
   }
   // The chunk that begins at a row; at the end of a paragraph, that end.
   Found chunk_at(size_t begin, size_t paragraph_end) {
-    if (begin >= paragraph_end) return {begin, begin, 0, {1, 1}};
+    if (begin >= paragraph_end) return {begin, begin, 1};
     size_t end = begin + 1;
     while (end < paragraph_end && !gaps_[end]) ++end;
     const size_t last = std::min(end, begin + kLongestChunk);
     const char* key = reinterpret_cast<const char*>(&row_character_[begin]);
     const size_t number = size_t(chunk_numbers_.intern(key, (last - begin) * sizeof(int32_t)));
-    if (number == chunks_.size()) chunks_.push_back(describe(begin, last));
-    return {begin, end, chunks_[number].parts, chunks_[number].head};
+    if (number == first_part_.size()) {
+      first_part_.push_back(-1);
+      heads_.push_back(head_of(begin, last));
+    }
+    return {begin, end, int32_t(number) + 2};
   }
-  Chunk describe(size_t begin, size_t end) {
+  Head head_of(size_t begin, size_t end) {
     std::string text, shape;
     int32_t last_kind = -1;
     for (size_t r = begin; r < end; ++r) {
-      const size_t character = size_t(row_character_[r]);
-      text.append(symbols_.sign(symbol_of_[character]));
-      if (kind_of_[character] != last_kind) shape.append(kinds_.sign(last_kind = kind_of_[character]));
+      const int32_t kind = kind_of_[size_t(row_character_[r])];
+      text.append(symbols_.value(size_t(symbol_at(r))));
+      if (kind != last_kind) shape.append(kinds_.value(size_t(last_kind = kind)));
     }
-    const size_t parts = parts_.size();
-    parts_.resize(parts + end - begin);
-    number_parts(begin, end, &parts_[parts]);
-    return {parts, {texts_.intern(text.data(), text.size()), shapes_.intern(shape.data(), shape.size())}};
+    return {texts_.intern(text.data(), text.size()), shapes_.intern(shape.data(), shape.size())};
   }
 
-  // The symbols that a number of pairs came about by.
-  std::string part(const PairNumbers& pairs, size_t number) const {
-    std::vector<int32_t> path;
-    for (; number; number = size_t(pairs.pair(number).first)) path.push_back(pairs.pair(number).second);
-    std::string text;
-    for (size_t i = path.size(); i-- > 0;) text.append(symbols_.sign(path[i]));
-    return text;
+  // visit(text, whether it is its own normal form in any text) for the pieces of a value.
+  template <class Visit> void each_piece(size_t column, size_t type, Visit visit) const {
+    const auto symbols = [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        const size_t symbol = size_t(part_symbols_[i]);
+        visit(symbols_.value(symbol), plain_symbol_[symbol] != 0);
+      }
+    };
+    if (column < kK1)
+      symbol_grams_.each_sign(type, column - kC1 + 1, [&](int32_t sign, bool space) {
+        if (space) visit(" ", true);
+        visit(symbols_.value(size_t(sign)), plain_symbol_[size_t(sign)] != 0);
+      });
+    else if (column < kClass)
+      kind_grams_.each_sign(type, column - kK1 + 1, [&](int32_t mark, bool space) {
+        const size_t kind = size_t(marks_.tuple(size_t(mark))[0]);
+        if (space) visit(" ", true);
+        visit(kinds_.value(kind), plain_kind_[kind] != 0);
+      });
+    else if (has_inner_values(column))
+      each_inner_piece(column, inner_number(column, type), visit);
+    else {
+      const Part& part = parts_[type];
+      if (column == kSplit && (!part.left || part.right < 0)) return;
+      if (column != kRight) symbols(part.at - size_t(part.left), part.at);
+      if (column == kSplit) visit("|", true);
+      if (column != kLeft && part.right >= 0) {
+        symbols(part.at, part.at + size_t(part.right));
+        visit(" ", true);
+      }
+    }
   }
-  // The kinds that the number of a tail came about by, which are numbered from the end.
-  std::string tail(size_t number) const {
-    std::string text;
-    for (; number; number = size_t(tail_.pair(number).first)) text.append(kinds_.sign(tail_.pair(number).second));
-    return text;
+  template <class Visit> void each_inner_piece(size_t column, size_t number, Visit visit) const {
+    switch (column) {
+      case kClass:
+        return visit(classes_.value(number), true);
+      case kOpening:
+        return each_symbol(opening_, number, visit);
+      case kSigns:
+        return each_symbol(signs_before_, number, visit);
+      case kAhead:
+        return each_symbol(signs_ahead_, number, visit);
+      case kTail:  // numbered from the end
+        for (; number; number = size_t(tail_.tuple(number)[0]))
+          visit(kinds_.value(size_t(tail_.tuple(number)[1])), false);
+        return;
+      default:
+        return visit((column < kChunkShape ? texts_ : shapes_).value(number), false);
+    }
   }
-  std::string right(size_t number) const {
-    std::string text;
-    if (number == 0) return text;
-    for (; number != kChunkEnd; number = size_t(right_.pair(number).first))
-      text.append(symbols_.sign(right_.pair(number).second));
-    return text + " ";
+  // visit(symbol, false) for those that a number of pairs came about by.
+  template <class Visit> void each_symbol(const PairNumbers& pairs, size_t number, Visit visit) const {
+    if (!number) return;
+    each_symbol(pairs, size_t(pairs.tuple(number)[0]), visit);
+    visit(symbols_.value(size_t(pairs.tuple(number)[1])), false);
   }
 };
 

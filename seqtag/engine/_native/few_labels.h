@@ -46,33 +46,20 @@ void QuantizedModel<Sum>::sum_column_of(const Columns& x, size_t c, const Block&
   }
 }
 
-// The row that holds what the type at m gives to the tokens that see it. A type that cannot be held
+// The row that holds what the type at m gives to the tokens that see it. A type beyond the capacity
 // gives it at once, and has a row of zeros.
 template <class Sum>
 SEQTAG_INLINE size_t QuantizedModel<Sum>::held_row(const Columns& x, size_t c, int64_t m, const Block& block,
                                                    Workspace& space) const {
-  typename Workspace::TypeSums& sums = space.sums[c];
+  const size_t held = space.sums[c].known.size();
   const size_t row = place_of(x, local_[c].columns[0], m, block.begin, block.end);
-  return row < sums.known.size() && sums.known[row] ? row : new_row(x, c, m, row, block, space);
-}
-
-template <class Sum>
-size_t QuantizedModel<Sum>::new_row(const Columns& x, size_t c, int64_t m, size_t row, const Block& block,
-                                    Workspace& space) const {
-  const LocalColumns& local = local_[c];
-  typename Workspace::TypeSums& sums = space.sums[c];
-  const bool hold = row < sums.known.size();
-  if (hold) std::fill_n(&sums.rows[row * local.width], local.width, Sum(0));
-  for (const LocalGroup& g : local.groups) {
+  if (row < held) return row;
+  for (const LocalGroup& g : local_[c].groups) {
     const int64_t t = m - g.offset;
-    if (hold)
-      add_local(x, g, m, block.begin, block.end,
-                &sums.rows[row * local.width + size_t(local.highest - g.offset) * kFew]);
-    else if (t >= block.first && t < block.last)
+    if (t >= block.first && t < block.last)
       add_local(x, g, m, block.begin, block.end, &space.sum[size_t(t - block.begin) * kFew]);
   }
-  if (hold) sums.known[row] = 1;
-  return hold ? row : sums.known.size();
+  return held;
 }
 
 }  // namespace seqtag

@@ -1,5 +1,7 @@
-// Strings and pairs of numbers, numbered in order of first appearance.
+// Strings and tuples of numbers, numbered in order of first appearance.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -67,53 +69,60 @@ class Interner {
   }
 };
 
-// Pairs of numbers, numbered as they come.
-class PairNumbers {
+// Tuples of numbers, an even count of them, numbered as they come.
+template <size_t N> class TupleNumbers {
  public:
-  struct Pair {
-    int32_t first, second;
-  };
-  PairNumbers() : slots_(256) {}
-  size_t size() const { return pairs_.size(); }
-  const Pair& pair(size_t number) const { return pairs_[number]; }
-  SEQTAG_INLINE int32_t number(int32_t first, int32_t second) {
-    size_t i = home(first, second);
-    for (; slots_[i].number >= 0; i = (i + 1) & (slots_.size() - 1))
-      if (slots_[i].first == first && slots_[i].second == second) return slots_[i].number;
-    return insert(i, first, second);
+  using Tuple = std::array<int32_t, N>;
+  TupleNumbers() : slots_(256) {}
+  size_t size() const { return tuples_.size(); }
+  const Tuple& tuple(size_t number) const { return tuples_[number]; }
+  SEQTAG_INLINE uint64_t hash(const int32_t* tuple) const {
+    uint64_t h = 0;
+    for (size_t i = 0; i < N; i += 2)
+      h = secret_.mixed(h ^ (uint64_t(uint32_t(tuple[i])) << 32 | uint32_t(tuple[i + 1])));
+    return h;
   }
+  SEQTAG_INLINE void prefetch(uint64_t hash) const { SEQTAG_PREFETCH(&slots_[home(hash)]); }
+  SEQTAG_INLINE int32_t number(const int32_t* tuple, uint64_t hash) {
+    size_t i = home(hash);
+    for (; slots_[i].number >= 0; i = (i + 1) & (slots_.size() - 1))
+      if (std::memcmp(slots_[i].tuple.data(), tuple, sizeof(Tuple)) == 0) return slots_[i].number;
+    return insert(i, tuple);
+  }
+  SEQTAG_INLINE int32_t number(const Tuple& tuple) { return number(tuple.data(), hash(tuple.data())); }
   // Bytes of memory held.
-  size_t bytes() const { return bytes_held(slots_) + bytes_held(pairs_); }
+  size_t bytes() const { return bytes_held(slots_) + bytes_held(tuples_); }
   size_t longest_probe() const {
     return seqtag::longest_probe(
-        slots_.size(), [&](size_t slot) { return home(slots_[slot].first, slots_[slot].second); },
+        slots_.size(), [&](size_t slot) { return home(hash(slots_[slot].tuple.data())); },
         [&](size_t slot) { return slots_[slot].number >= 0; });
   }
 
  private:
   struct Slot {
-    int32_t first = 0, second = 0, number = -1, unused = 0;
+    Tuple tuple{};
+    int32_t number = -1;
   };
   std::vector<Slot> slots_;
-  std::vector<Pair> pairs_;
+  std::vector<Tuple> tuples_;
   Secret secret_ = process_secret();
 
-  size_t home(int32_t first, int32_t second) const {
-    return size_t(secret_.mixed(uint64_t(uint32_t(first)) << 32 | uint32_t(second))) & (slots_.size() - 1);
-  }
-  int32_t insert(size_t i, int32_t first, int32_t second) {
+  SEQTAG_INLINE size_t home(uint64_t hash) const { return size_t(hash) & (slots_.size() - 1); }
+  int32_t insert(size_t i, const int32_t* tuple) {
     const int32_t number = int32_t(size());
-    slots_[i] = {first, second, number, 0};
-    pairs_.push_back({first, second});
+    tuples_.emplace_back();
+    std::copy_n(tuple, N, tuples_.back().begin());
+    slots_[i] = {tuples_.back(), number};
     if (2 * size() <= slots_.size()) return number;
-    slots_.assign(slots_.size() * 4, Slot{});
+    slots_.assign(slots_.size() * 2, Slot{});
     for (size_t n = 0; n < size(); ++n) {
-      size_t k = home(pairs_[n].first, pairs_[n].second);
+      size_t k = home(hash(tuples_[n].data()));
       while (slots_[k].number >= 0) k = (k + 1) & (slots_.size() - 1);
-      slots_[k] = {pairs_[n].first, pairs_[n].second, int32_t(n), 0};
+      slots_[k] = {tuples_[n], int32_t(n)};
     }
     return number;
   }
 };
+using PairNumbers = TupleNumbers<2>;
 
 }  // namespace seqtag

@@ -7,11 +7,22 @@ namespace seqtag {
 
 inline uint64_t mix(uint64_t q) { return (q ^ (q >> 32)) * 0xff51afd7ed558ccdULL; }
 
-// FNV-1a over the bytes, then a finalizer; never 0, which means "absent".
+// Hash of a value that comes in pieces: FNV-1a over the bytes, then a finalizer; never 0, which means "absent".
+class BytesHash {
+ public:
+  void add(uint8_t byte) { h_ = (h_ ^ byte) * 0x100000001b3ULL; }
+  void add(const char* bytes, size_t n) {
+    for (size_t i = 0; i < n; ++i) add(uint8_t(bytes[i]));
+  }
+  uint64_t value() const { return mix(mix(h_)) | 1; }
+
+ private:
+  uint64_t h_ = 0xcbf29ce484222325ULL;
+};
 inline uint64_t hash_bytes(const char* bytes, size_t n) {
-  uint64_t h = 0xcbf29ce484222325ULL;
-  for (size_t i = 0; i < n; ++i) h = (h ^ uint8_t(bytes[i])) * 0x100000001b3ULL;
-  return mix(mix(h)) | 1;
+  BytesHash hash;
+  hash.add(bytes, n);
+  return hash.value();
 }
 
 // Templates as flat arrays. arrays.py: KeyPlan.

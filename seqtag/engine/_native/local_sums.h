@@ -11,7 +11,7 @@ void QuantizedModel<Sum>::prepare(const Columns& x, const Block& block, Workspac
                                   ScatteredTemplates::Keys& keys) const {
   const int64_t first = block.first == block.begin ? block.begin - 1 : block.first;
   const int64_t last = std::min(block.end, block.last + local_reach_);
-  for (size_t c = 0; c < local_.size() && !few_; ++c) {
+  for (size_t c = 0; c < local_.size(); ++c) {
     typename Workspace::TypeSums& sums = space.sums[c];
     if (local_[c].columns.size() > 1)
       for (int64_t m = std::max(first, block.begin); m < std::min(last + 1, block.end); ++m) {
@@ -56,15 +56,16 @@ SEQTAG_INLINE void QuantizedModel<Sum>::ready_local(const Columns& x, size_t c, 
                                                     Workspace& space) const {
   typename Workspace::TypeSums& sums = space.sums[c];
   const std::vector<LocalGroup>& groups = local_[c].groups;
-  const size_t row = place_at(x, c, m, begin, end, sums), width = groups.size() * size_t(width_);
+  const size_t row = place_at(x, c, m, begin, end, sums), width = local_[c].width;
   if (row >= sums.known.size()) return;
   Sum* first = &sums.rows[row * width];
   if (!sums.known[row]) {
     std::fill_n(first, width, Sum(0));
-    for (size_t g = 0; g < groups.size(); ++g)
+    for (size_t g = 0; g < groups.size(); ++g) {
+      Sum* sum = first + (few_ ? size_t(local_[c].highest - groups[g].offset) : g) * size_t(width_);
       for (size_t k : groups[g].templates)
-        if (const uint64_t key = local_key_at(plan_, x, k, m, begin, end))
-          space.wanted.want(rows_, key, first + g * size_t(width_));
+        if (const uint64_t key = local_key_at(plan_, x, k, m, begin, end)) space.wanted.want(rows_, key, sum);
+    }
     sums.known[row] = 1;
     space.fresh.push_back(row);
     return;

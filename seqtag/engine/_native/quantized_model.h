@@ -309,7 +309,6 @@ template <class Sum> class QuantizedModel {
   void sum_column(const Columns& x, size_t c, const Block& block, Workspace& space) const;
   template <int kSpan> void sum_column_of(const Columns& x, size_t c, const Block& block, Workspace& space) const;
   SEQTAG_INLINE size_t held_row(const Columns& x, size_t c, int64_t m, const Block& block, Workspace& space) const;
-  size_t new_row(const Columns& x, size_t c, int64_t m, size_t row, const Block& block, Workspace& space) const;
 };
 
 }  // namespace seqtag

@@ -25,6 +25,8 @@ class ScatteredTemplates {
   struct Keys {
     std::vector<uint64_t> keys;                 // template by template, for the tokens that have its first term
     std::vector<std::vector<uint32_t>> tokens;  // per first term, those that have it
+    std::vector<uint8_t> is_gathered, present;  // working memory
+    std::vector<uint64_t> sums;
   };
 
   void add(const Plan& plan, size_t k) {
@@ -45,20 +47,27 @@ class ScatteredTemplates {
     std::fill_n(hashes_at.begin(), span, 1);  // for absent terms
     const int64_t origin = block.first - int64_t(R);
     const int64_t left = std::max(block.begin, origin), right = std::min(block.end, block.last + int64_t(R));
-    for (size_t g = 0; g < gathered_.size(); ++g) {
-      const size_t a = size_t(gathered_[g]);
-      const uint64_t* hashes = x.hashes + a * x.capacity;
-      const int32_t* types = x.types + size_t(plan.attribute_column[a]) * x.tokens;
-      uint64_t* to = &hashes_at[(1 + g) * span];
-      std::fill(to, to + (left - origin), kLeft);
-      for (int64_t m = left; m < right; ++m) to[m - origin] = hashes[types[m]];
-      std::fill(to + (right - origin), to + span, kRight);
-    }
-    const uint64_t* at_left = hashes_at.data() + R;  // of the first token
-    auto from = [&](const Term& term) { return at_left + int64_t(term.slot * span) + term.offset; };
+    out.is_gathered.assign(1 + gathered_.size(), 0);
+    out.is_gathered[0] = 1;
+    const auto types_of = [&](int32_t a) { return x.types + size_t(plan.attribute_column[a]) * x.tokens; };
+    const auto hashes_of = [&](int32_t a) { return x.hashes + size_t(a) * x.capacity; };
+    // The hashes of a term for the tokens of the block.
+    const auto all_of = [&](const Term& term) {
+      uint64_t* to = &hashes_at[term.slot * span];
+      if (!out.is_gathered[term.slot]) {
+        const int32_t a = gathered_[term.slot - 1];
+        const uint64_t* hashes = hashes_of(a);
+        const int32_t* types = types_of(a);
+        std::fill(to, to + (left - origin), kLeft);
+        for (int64_t m = left; m < right; ++m) to[m - origin] = hashes[types[m]];
+        std::fill(to + (right - origin), to + span, kRight);
+        out.is_gathered[term.slot] = 1;
+      }
+      return to + int64_t(R) + term.offset;
+    };
     out.tokens.resize(leads_.size());
     for (size_t i = 0; i < leads_.size(); ++i) {
-      const uint64_t* lead = from(leads_[i]);
+      const uint64_t* lead = all_of(leads_[i]);
       out.tokens[i].resize(T);
       size_t n = 0;
       for (size_t t = 0; t < T; ++t) {
@@ -72,19 +81,50 @@ class ScatteredTemplates {
     out.keys.resize(many);
     uint64_t* to = out.keys.data();
     for (const Template& s : templates_) {
-      const Term &one = terms_[s.first], &two = terms_[s.first + 1];
-      const uint64_t *first = from(one), *second = from(two);
-      for (uint32_t t : out.tokens[s.lead]) {
-        uint64_t sum = s.seed + first[t] * one.multiplier + second[t] * two.multiplier;
-        bool present = second[t] != 0;
-        for (size_t i = s.first + 2; i < s.last; ++i) {
-          const uint64_t h = from(terms_[i])[t];
-          present &= h != 0;
-          sum += h * terms_[i].multiplier;
-        }
+      const std::vector<uint32_t>& tokens = out.tokens[s.lead];
+      const auto note = [&](uint64_t sum, bool present) {
         const uint64_t key = mix(sum);
         *to++ = present ? (key ? key : 1) : 0;
         rows.prefetch_slot(key);
+      };
+      if (kFewTokens * tokens.size() < T) {  // the others' hashes are not needed
+        out.sums.assign(tokens.size(), s.seed);
+        out.present.assign(tokens.size(), 1);
+        for (size_t i = s.first; i < s.last; ++i) {
+          const Term& term = terms_[i];
+          if (out.is_gathered[term.slot]) {
+            const uint64_t* all = all_of(term);
+            for (size_t k = 0; k < tokens.size(); ++k) {
+              out.sums[k] += all[tokens[k]] * term.multiplier;
+              out.present[k] &= all[tokens[k]] != 0;
+            }
+            continue;
+          }
+          const int32_t a = gathered_[term.slot - 1];
+          const uint64_t* hashes = hashes_of(a);
+          const int32_t* types = types_of(a);
+          for (size_t k = 0; k < tokens.size(); ++k) {
+            const int64_t m = block.first + int64_t(tokens[k]) + term.offset;
+            const uint64_t h = m < block.begin ? kLeft : m >= block.end ? kRight : hashes[types[m]];
+            out.sums[k] += h * term.multiplier;
+            out.present[k] &= h != 0;
+          }
+        }
+        for (size_t k = 0; k < tokens.size(); ++k) note(out.sums[k], out.present[k] != 0);
+        continue;
+      }
+      const Term &one = terms_[s.first], &two = terms_[s.first + 1];
+      const uint64_t *first = all_of(one), *second = all_of(two);
+      for (size_t i = s.first + 2; i < s.last; ++i) all_of(terms_[i]);
+      for (uint32_t t : tokens) {
+        uint64_t sum = s.seed + first[t] * one.multiplier + second[t] * two.multiplier;
+        bool present = second[t] != 0;
+        for (size_t i = s.first + 2; i < s.last; ++i) {
+          const uint64_t h = hashes_at[terms_[i].slot * span + size_t(int64_t(R) + terms_[i].offset) + t];
+          present &= h != 0;
+          sum += h * terms_[i].multiplier;
+        }
+        note(sum, present);
       }
     }
   }
@@ -97,6 +137,7 @@ class ScatteredTemplates {
   }
 
  private:
+  static constexpr size_t kFewTokens = 2;  // a template that less than a half of the tokens have
   struct Term {
     size_t slot;  // one more than which of gathered_; 0: always 1
     int32_t offset;
